@@ -1,0 +1,377 @@
+"""Every error that interlingua raises, under one root.
+
+Rules
+- One sentence each: what was wrong, where, and the way out. Never a credential.
+- A class says whose fault it is; `retryable` says whether the same request may succeed later.
+- Classes come from status and structured code (one table per dialect), never from prose.
+
+```
+Error
+├── UsageError             our caller is wrong; never retried
+│   ├── ConfigError        a DSN, an alias, a file, a missing extra
+│   ├── UnknownModelError  a model spec that names nothing
+│   ├── UnsupportedError   the target cannot take the request; `.changes` names everything found
+│   ├── SchemaError        a tool or output schema that is not JSON Schema, or beyond a bound
+│   └── HistoryError       calls and results of a conversation that do not pair
+├── WireError              the peer broke the format
+│   ├── DecodeError        bytes that are not what the dialect says; `.path` is the first bad place
+│   ├── LimitExceededError one of our bounds was hit
+│   ├── MalformedArgumentsError   a tool call whose arguments are not one JSON object
+│   └── IncompleteStreamError     a stream that ended before its end; `.partial` holds what came
+├── TransportError
+│   ├── APIConnectionError
+│   └── APITimeoutError    `.phase` says which deadline
+├── UpstreamError          the provider answered with an error
+│   ├── AuthenticationError PermissionDeniedError BillingError NotFoundError
+│   ├── BadRequestError RequestTooLargeError ContextWindowExceededError ContentPolicyViolationError
+│   └── RateLimitError OverloadedError InternalServerError
+├── ChainExhaustedError    every target of a chain failed; `.attempts` lists them
+├── OutputError            the answer is not a T: invalid, truncated or refused
+├── ToolError              what a tool lets the model read
+└── RunStoppedError        `run.output` was asked of a run that did not finish
+```
+
+This module is not responsible for classifying: that is each dialect's error table.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from interlingua.types.change import Change
+    from interlingua.types.content import BrokenToolCall
+    from interlingua.types.response import Attempt, Response
+
+__all__ = [
+    "APIConnectionError",
+    "APITimeoutError",
+    "AuthenticationError",
+    "BadRequestError",
+    "BillingError",
+    "ChainExhaustedError",
+    "ConfigError",
+    "ContentPolicyViolationError",
+    "ContextWindowExceededError",
+    "DecodeError",
+    "Error",
+    "HistoryError",
+    "IncompleteStreamError",
+    "InternalServerError",
+    "LimitExceededError",
+    "MalformedArgumentsError",
+    "NotFoundError",
+    "OutputError",
+    "OverloadedError",
+    "PermissionDeniedError",
+    "RateLimitError",
+    "RequestTooLargeError",
+    "RunStoppedError",
+    "SchemaError",
+    "ToolError",
+    "TransportError",
+    "UnknownModelError",
+    "UnsupportedError",
+    "UpstreamError",
+    "UsageError",
+    "WireError",
+    "redact",
+]
+
+Phase: TypeAlias = Literal["connect", "first_byte", "idle", "total", "pool", "upstream"]
+OutputFault: TypeAlias = Literal["invalid", "truncated", "refused"]
+
+_SECRET = re.compile(
+    r"(?i)\b(bearer\s+|basic\s+)[\w.~+/=-]{8,}"
+    r"|\b(sk|pk|rk|gsk|xai|hf|nvapi|pplx|csk|fw|key|r8|AIza)[-_][\w-]{12,}"
+    r"|\bAIza[\w-]{20,}"
+    r"|([?&](?:key|api[-_]?key|token|access_token)=)[^&\s]+"
+    r"|(?<=://)[^/@\s:]+(?::[^/@\s]*)?(?=@)"
+)
+
+
+def redact(text: str, *secrets: str) -> str:
+    """`text` without anything that looks like a credential, and without the given secrets.
+
+    This is the one place where texts are cleaned before they reach an error, a log or a screen.
+    """
+    for secret in secrets:
+        if len(secret) >= 4:
+            text = text.replace(secret, "***")
+    return _SECRET.sub(lambda match: f"{match.group(1) or match.group(3) or ''}***", text)
+
+
+class Error(Exception):
+    """The root of every interlingua error."""
+
+    retryable: bool = False
+    """Whether the same request may succeed when it is sent again."""
+    http_status: ClassVar[int] = 500
+    """What a gateway answers with when nothing better is known."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retryable: bool | None = None,
+        retry_after_s: float | None = None,
+        status: int | None = None,
+        code: str | None = None,
+        request_id: str | None = None,
+        attempts: tuple[Attempt, ...] = (),
+    ) -> None:
+        """An error with one sentence and the facts known about it."""
+        super().__init__(redact(message))
+        if retryable is not None:
+            self.retryable = retryable
+        self.retry_after_s = retry_after_s
+        """Seconds that the peer asked us to wait, or None."""
+        self.status = status
+        """HTTP status of the answer, or None when there was none."""
+        self.code = code
+        """The peer's own structured code or type, or None."""
+        self.request_id = request_id
+        """The provider's id of the failed request, or None."""
+        self.attempts = attempts
+        """The attempts of a chain that led here, oldest first."""
+
+    @property
+    def message(self) -> str:
+        """The sentence."""
+        return str(self.args[0]) if self.args else ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors cross process borders with all their facts."""
+        return (_rebuild, (type(self), self.args, dict(self.__dict__)))
+
+
+def _rebuild(kind: type[Error], args: tuple[Any, ...], facts: dict[str, Any]) -> Error:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(facts)
+    return error
+
+
+class UsageError(Error):
+    """Our caller is wrong; sending the same thing again cannot help."""
+
+    http_status = 400
+
+
+class ConfigError(UsageError):
+    """A provider, alias, file or extra is missing or badly written."""
+
+    http_status = 500
+
+
+class UnknownModelError(UsageError):
+    """A model spec that names no provider and no alias."""
+
+    http_status = 404
+
+
+class UnsupportedError(UsageError):
+    """The target cannot take the request without changing what it means."""
+
+    def __init__(self, message: str, *, changes: tuple[Change, ...] = (), **facts: Any) -> None:
+        """All refusals found, not only the first."""
+        super().__init__(message, **facts)
+        self.changes = changes
+        """One `refused` entry for each thing that the target cannot take."""
+
+
+class SchemaError(UsageError):
+    """A schema that is not valid JSON Schema, or is beyond a bound."""
+
+
+class HistoryError(UsageError):
+    """Calls and results of a conversation that do not pair, or broken arguments in it."""
+
+
+class WireError(Error):
+    """The peer broke the format: a client (4xx) or an upstream (502)."""
+
+    http_status = 502
+
+
+class DecodeError(WireError):
+    """Bytes that are not what the dialect says."""
+
+    def __init__(self, message: str, *, path: str = "", **facts: Any) -> None:
+        """`path` is a JSON pointer to the first bad place, empty for the whole."""
+        super().__init__(message, **facts)
+        self.path = path
+        """RFC 6901 pointer to the first bad place."""
+
+
+class LimitExceededError(WireError):
+    """One of our bounds was hit."""
+
+    http_status = 413
+
+
+class MalformedArgumentsError(WireError):
+    """A tool call whose arguments are not one JSON object."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        call: BrokenToolCall | None = None,
+        response: Response[Any] | None = None,
+        **facts: Any,
+    ) -> None:
+        """Names the call; the whole response rides along."""
+        super().__init__(message, **facts)
+        self.call = call
+        """The broken call, with its id, name and raw text."""
+        self.response = response
+        """The whole response that held it."""
+
+
+class IncompleteStreamError(WireError):
+    """A stream that ended before its terminal signal."""
+
+    retryable = True
+
+    def __init__(self, message: str, *, partial: Response[Any] | None = None, **facts: Any) -> None:
+        """What came before the cut rides along."""
+        super().__init__(message, **facts)
+        self.partial = partial
+        """What had come, with open calls kept as broken ones."""
+
+
+class TransportError(Error):
+    """The bytes did not get there or back."""
+
+    retryable = True
+    http_status = 502
+
+
+class APIConnectionError(TransportError):
+    """The connection could not be made, or broke."""
+
+
+class APITimeoutError(TransportError):
+    """A deadline passed."""
+
+    http_status = 504
+
+    def __init__(self, message: str, *, phase: Phase = "total", **facts: Any) -> None:
+        """`phase` says which deadline passed."""
+        super().__init__(message, **facts)
+        self.phase: Phase = phase
+        """Which deadline passed."""
+
+
+class UpstreamError(Error):
+    """The provider answered with an error."""
+
+    http_status = 502
+
+
+class AuthenticationError(UpstreamError):
+    """The key is missing, wrong or expired (401)."""
+
+    http_status = 401
+
+
+class PermissionDeniedError(UpstreamError):
+    """The key may not do this (403)."""
+
+    http_status = 403
+
+
+class BillingError(UpstreamError):
+    """No credit, no quota, a spend limit (402, or 429 with a quota code)."""
+
+    http_status = 402
+
+
+class NotFoundError(UpstreamError):
+    """No such model or endpoint (404)."""
+
+    http_status = 404
+
+
+class BadRequestError(UpstreamError):
+    """The provider refuses the request itself (400, 405, 422)."""
+
+    http_status = 400
+
+
+class RequestTooLargeError(BadRequestError):
+    """The body is too large for the provider (413)."""
+
+    http_status = 413
+
+
+class ContextWindowExceededError(BadRequestError):
+    """The conversation is longer than the model's window."""
+
+
+class ContentPolicyViolationError(BadRequestError):
+    """The provider blocks the content."""
+
+
+class RateLimitError(UpstreamError):
+    """Too many requests or tokens (429)."""
+
+    retryable = True
+    http_status = 429
+
+
+class OverloadedError(UpstreamError):
+    """The provider has no capacity now (503, 529)."""
+
+    retryable = True
+    http_status = 503
+
+
+class InternalServerError(UpstreamError):
+    """The provider failed (5xx)."""
+
+    retryable = True
+    http_status = 502
+
+
+class ChainExhaustedError(Error):
+    """Every target of a chain failed; `attempts` lists each."""
+
+    http_status = 502
+
+
+class OutputError(Error):
+    """The answer is not what `output=` asked for."""
+
+    http_status = 502
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        fault: OutputFault = "invalid",
+        response: Response[Any] | None = None,
+        **facts: Any,
+    ) -> None:
+        """`fault` says why; the response rides along."""
+        super().__init__(message, **facts)
+        self.fault: OutputFault = fault
+        """invalid, truncated or refused."""
+        self.response = response
+        """The answer that did not fit."""
+
+
+class ToolError(Error):
+    """Raised by a tool: the text that the model may read."""
+
+
+class RunStoppedError(Error):
+    """`run.output` was asked of a run that stopped before it was done."""
+
+    def __init__(self, message: str, *, run: object = None, **facts: Any) -> None:
+        """The run rides along."""
+        super().__init__(message, **facts)
+        self.run = run
+        """The run, with its messages, steps and stop reason."""

@@ -1,0 +1,106 @@
+"""The transport seam: one method that opens an exchange, blocking or awaited.
+
+A transport takes one `HttpRequest` and gives back a reply whose body is read piece by piece. Everything that
+talks to a model goes through it: sockets, the local engine, the scripted fake, cassettes, injected faults.
+
+Rules
+- `open` returns when the status line and the headers are there; it raises only `TransportError`,
+  `LimitExceededError` or `ConfigError`.
+- `read` returns the next piece of the decompressed body, `b""` at its end, and raises the same errors.
+- `close` may be called at any time, any number of times, from `finally`; an unfinished exchange closes its socket.
+- A transport never retries, never follows a redirect to another origin with a credential, never interprets a body.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+if TYPE_CHECKING:
+    from interlingua.wire.http import Headers, HttpRequest
+
+__all__ = ["AsyncReply", "AsyncTransport", "Reply", "Timeouts", "Transport"]
+
+
+class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
+    """Deadlines in seconds, one for each phase of an exchange; None waits for ever."""
+
+    connect_s: float | None = 10.0
+    """To resolve, connect and finish the TLS handshake."""
+    first_byte_s: float | None = 600.0
+    """From the last byte sent to the first byte of the status line."""
+    idle_s: float | None = 120.0
+    """Between two pieces of the body."""
+    total_s: float | None = 600.0
+    """From the call to the last byte."""
+    pool_s: float | None = 60.0
+    """For a free connection."""
+
+
+class Reply(Protocol):
+    """One reply whose body is still to be read."""
+
+    @property
+    def status(self) -> int:
+        """HTTP status."""
+        ...
+
+    @property
+    def headers(self) -> Headers:
+        """Headers with lower-case names."""
+        ...
+
+    def read(self) -> bytes:
+        """The next piece of the decompressed body; `b""` at its end."""
+        ...
+
+    def close(self) -> None:
+        """Give the connection back when the body was read to its end, else close it."""
+        ...
+
+
+class Transport(Protocol):
+    """Opens exchanges, blocking."""
+
+    def open(self, request: HttpRequest, timeouts: Timeouts) -> Reply:
+        """The reply to `request`, its headers read and its body not yet."""
+        ...
+
+    def close(self) -> None:
+        """Close every connection."""
+        ...
+
+
+class AsyncReply(Protocol):
+    """One reply whose body is still to be read, awaited."""
+
+    @property
+    def status(self) -> int:
+        """HTTP status."""
+        ...
+
+    @property
+    def headers(self) -> Headers:
+        """Headers with lower-case names."""
+        ...
+
+    async def read(self) -> bytes:
+        """The next piece of the decompressed body; `b""` at its end."""
+        ...
+
+    async def close(self) -> None:
+        """Give the connection back when the body was read to its end, else close it."""
+        ...
+
+
+class AsyncTransport(Protocol):
+    """Opens exchanges, awaited."""
+
+    async def open(self, request: HttpRequest, timeouts: Timeouts) -> AsyncReply:
+        """The reply to `request`, its headers read and its body not yet."""
+        ...
+
+    async def close(self) -> None:
+        """Close every connection."""
+        ...
