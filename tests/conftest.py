@@ -1,0 +1,65 @@
+"""What holds for every test: loopback only, no keys of the machine, one event loop implementation.
+
+Coroutine tests need no mark: `async def test_…` is run by anyio's plugin on asyncio.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+LOOPBACK = re.compile(r"^(127\.\d+\.\d+\.\d+|::1|localhost|)$")
+"""Hosts that a test may reach; the empty host is a listener on every address."""
+
+OURS = re.compile(r"^(LLM_|INTERLINGUA_)|_API_KEY$|^(https?|all|no)_proxy$", re.IGNORECASE)
+"""Environment variables that would make a test's outcome depend on who runs it."""
+
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=1_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def _refuse_the_network(event: str, arguments: tuple[Any, ...]) -> None:
+    """Fail whoever leaves loopback: an audit hook sees every library, compiled ones that use `socket` too."""
+    if event == "socket.getaddrinfo":
+        host = arguments[0]
+    elif event == "socket.connect" and isinstance(arguments[1], tuple):
+        host = arguments[1][0]
+    else:
+        return
+    name = host.decode() if isinstance(host, bytes) else host
+    if name is not None and not LOOPBACK.match(str(name)):
+        message = f"a test tried to reach {name}; tests stay on loopback"
+        raise RuntimeError(message)
+
+
+sys.addaudithook(_refuse_the_network)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--golden-update`, for `make golden-update`."""
+    parser.addoption("--golden-update", action="store_true", help="write golden files anew instead of comparing")
+
+
+@pytest.fixture
+def golden_update(request: pytest.FixtureRequest) -> bool:
+    """Whether golden files are to be written instead of compared."""
+    return bool(request.config.getoption("--golden-update"))
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """The one event loop implementation that the library speaks."""
+    return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No key, alias or proxy of the machine reaches a test."""
+    for name in [name for name in os.environ if OURS.search(name)]:
+        monkeypatch.delenv(name)
