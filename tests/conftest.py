@@ -26,16 +26,15 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 def _refuse_the_network(event: str, arguments: tuple[Any, ...]) -> None:
     """Fail whoever leaves loopback: an audit hook sees every library, compiled ones that use `socket` too."""
-    if event == "socket.getaddrinfo":
-        host = arguments[0]
-    elif event == "socket.connect" and isinstance(arguments[1], tuple):
-        host = arguments[1][0]
-    else:
-        return
-    name = host.decode() if isinstance(host, bytes) else host
-    if name is not None and not LOOPBACK.match(str(name)):
-        message = f"a test tried to reach {name}; tests stay on loopback"
-        raise RuntimeError(message)
+    match event, arguments:
+        case ("socket.getaddrinfo", (str(host), *_)) | ("socket.connect", (_, (str(host), *_))):
+            name = host
+        case ("socket.getaddrinfo", (bytes(raw), *_)):
+            name = raw.decode()
+        case _:
+            return
+    if not LOOPBACK.match(name):
+        raise RuntimeError(f"a test tried to reach {name}; tests stay on loopback")
 
 
 sys.addaudithook(_refuse_the_network)
