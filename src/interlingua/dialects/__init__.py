@@ -1,0 +1,1 @@
+"""The wire formats. Each folder is one dialect in both roles; `table` finds them by name."""

@@ -1,0 +1,275 @@
+"""What a dialect is: eight pure functions, and the values that go in and out of them.
+
+Rules
+- A dialect does no I/O and reads no clock: ids and time come in as arguments, quirks and facts as values.
+- *client* functions speak to a service of the dialect, *server* functions imitate one.
+- Whole and streamed answers share the same mappers; a stream is decoded through `stream.build`.
+- Whatever changes on the way is in `changes`; a refusal lists everything found, not only the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+
+import msgspec
+
+from interlingua.errors import Error
+from interlingua.types.capability import Capability, HistoryPolicy
+from interlingua.types.change import Change
+from interlingua.types.event import Event
+from interlingua.types.request import Request
+from interlingua.types.response import Response
+from interlingua.wire.http import Headers, HttpReply, HttpRequest
+
+__all__ = [
+    "DecodeContext",
+    "DecodeOptions",
+    "DecodedRequest",
+    "Dialect",
+    "EncodeOptions",
+    "Encoded",
+    "Facts",
+    "Quirks",
+    "ServerContext",
+    "StreamDecoder",
+    "StreamEncoder",
+    "Target",
+    "Undo",
+]
+
+CallIdRule: TypeAlias = Literal["any", "max40", "alnum9", "anthropic"]
+NameRule: TypeAlias = Literal["openai", "anthropic", "google", "free"]
+
+
+class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a server differs from the dialect's reference server, as named flags. A provider's row sets them."""
+
+    max_tokens_field: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"
+    """What the token limit is called."""
+    seed_field: Literal["seed", "random_seed"] = "seed"
+    """What the seed is called."""
+    effort_field: Literal["reasoning_effort", "reasoning.effort", "none"] = "reasoning_effort"
+    """Where the reasoning effort goes; `none`: nowhere."""
+    system_role: Literal["system", "developer"] = "system"
+    """The role of system messages."""
+    reasoning_field: Literal["none", "reasoning_content", "reasoning", "thinking_chunks"] = "none"
+    """Where readable reasoning stands in an assistant message; `none`: the server knows no such member."""
+    reasoning_echo: Literal["never", "tool_turns", "always"] = "never"
+    """When readable reasoning goes back; `always` sends an empty text where there was none."""
+    tool_only_content: Literal["null", "empty", "omit"] = "null"
+    """What stands for the text of an assistant message that only calls tools."""
+    call_id_rule: CallIdRule = "any"
+    """Which call ids the server takes in a history."""
+    name_rule: NameRule = "openai"
+    """Which tool names the server takes."""
+    result_media: bool = False
+    """Whether a tool message may hold image parts."""
+    result_name: bool = False
+    """Whether a tool message carries the tool's name."""
+    image_url_string: bool = False
+    """Whether `image_url` is sent as a bare string."""
+    output_schema: Literal["json_schema", "json_object", "none"] = "json_schema"
+    """What the server knows of structured output; with less than `json_schema` the schema goes to the system text too."""
+    output_schema_with_tools: bool = True
+    """Whether structured output and tools go together."""
+    tool_choice: Literal["full", "strings", "ignored"] = "full"
+    """Which tool choices the server honours: all, only auto/none/required, or none at all."""
+    allowed_tools: bool = False
+    """Whether the server takes an allowed subset; else the tools are filtered."""
+    strict_schemas: bool = True
+    """Whether the server takes a strict flag."""
+    parallel_explicit: bool = False
+    """Whether parallel calls must be switched on (llama.cpp's default is off)."""
+    parameters_required: bool = False
+    """Whether a tool must have parameters."""
+    stream_usage: bool = True
+    """Whether token counts of a stream must be asked for with `stream_options`."""
+    unsupported: frozenset[str] = frozenset()
+    """Names of `Request` fields that the server refuses or ignores."""
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is known of a model family; None is unknown, which is not the same as no."""
+
+    sampling: bool | None = None
+    """Whether temperature, top_p, penalties and log probabilities are taken."""
+    system_role: Literal["system", "developer"] | None = None
+    """The role that the family wants for system messages."""
+    tools: bool | None = None
+    """Whether tools are taken on this dialect."""
+    forced_choice: bool | None = None
+    """Whether a forced tool choice is taken."""
+    images: bool | None = None
+    """Whether images are taken."""
+    audio: bool | None = None
+    """Whether audio is taken."""
+    documents: bool | None = None
+    """Whether documents are taken."""
+    efforts: frozenset[str] | None = None
+    """The reasoning efforts that the family takes."""
+    max_output_tokens: int | None = None
+    """The most tokens that one answer can have."""
+    max_images: int | None = None
+    """The most images in one request."""
+    seals_carry_over: bool | None = None
+    """Whether sealed reasoning of one model is taken by another of the same provider."""
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True):
+    """Whom a request is for."""
+
+    model: str = ""
+    """The provider's own model id, verbatim."""
+    provider: str = ""
+    """Name of the provider's row; empty for a pure codec."""
+    quirks: Quirks = Quirks()
+    """How its server differs."""
+    facts: Facts = Facts()
+    """What is known of the model."""
+
+
+class EncodeOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a request is to be encoded."""
+
+    target: Target = Target()
+    """Whom it is for."""
+    stream: bool = False
+    """Whether the answer is to be streamed."""
+    allow: frozenset[Capability] = frozenset()
+    """What may be let go instead of refused."""
+    history: HistoryPolicy = "refuse"
+    """What to do with calls and results that do not pair."""
+
+
+class Undo(msgspec.Struct, frozen=True, kw_only=True):
+    """What the decoder of the answer has to know of the request."""
+
+    names: dict[str, str] = {}
+    """Tool name on the wire -> the caller's own, where they differ."""
+    tool_names: frozenset[str] = frozenset()
+    """The caller's own tool names."""
+    freeform: frozenset[str] = frozenset()
+    """The caller's own names of freeform tools."""
+    first_index: int = 0
+    """How many calls the history holds."""
+    taken_ids: frozenset[str] = frozenset()
+    """Their ids."""
+
+
+class Encoded(msgspec.Struct, frozen=True, kw_only=True):
+    """An encoded request, still without address and credential."""
+
+    path: str
+    """What follows the provider's base URL, such as `/chat/completions`."""
+    body: bytes
+    """The whole body."""
+    headers: Headers = ()
+    """Headers that the dialect itself demands, lower case."""
+    changes: tuple[Change, ...] = ()
+    """What was dropped and approximated."""
+    undo: Undo = Undo()
+    """For the decoder of the answer."""
+
+
+class DecodeContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What the decoder of an answer is told."""
+
+    target: Target = Target()
+    """Who answers: the issuer of sealed state."""
+    undo: Undo = Undo()
+    """What encoding the request has to have undone."""
+    make_id: Callable[[], str] | None = None
+    """Makes our own call ids; None keeps the provider's."""
+
+
+class DecodeOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a client's request is to be decoded."""
+
+    history: HistoryPolicy = "refuse"
+    """What to do with calls and results that do not pair, and with broken arguments."""
+
+
+class DecodedRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A client's request: whom it names, how it wants the answer, what it asks."""
+
+    model: str
+    """The model that the client named, verbatim."""
+    request: Request
+    """What it asks."""
+    stream: bool = False
+    """Whether it wants a stream."""
+    changes: tuple[Change, ...] = ()
+    """What was repaired."""
+
+
+class ServerContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What the encoder of an answer is told."""
+
+    model: str = ""
+    """The model name to show; empty shows the response's own."""
+    created: int = 0
+    """Unix time in seconds, for dialects that state it."""
+    make_id: Callable[[], str] | None = None
+    """Makes the id of an answer that has none."""
+    stream_usage: bool = True
+    """Whether the client asked for token counts in its stream."""
+
+
+class StreamDecoder(Protocol):
+    """Turns the bytes of a streamed answer into events, however they are cut."""
+
+    @property
+    def terminal(self) -> bool:
+        """Whether the wire's terminal signal came: only the drain time is still waited."""
+        ...
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal event was given out: nothing more is read."""
+        ...
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that `data` completes; a failure is a `StreamError` event, never an exception."""
+        ...
+
+    def close(self) -> list[Event]:
+        """The events that the end of the bytes completes, the terminal one among them."""
+        ...
+
+    def fail(self, error: Error) -> list[Event]:
+        """The events of a stream that the transport broke: a `StreamError` with what came."""
+        ...
+
+
+class StreamEncoder(Protocol):
+    """Turns the events of one answer into the bytes of a stream."""
+
+    def encode(self, event: Event) -> bytes:
+        """The bytes that `event` adds; may be empty."""
+        ...
+
+
+class Dialect(NamedTuple):
+    """One wire format in both roles, as pure functions."""
+
+    name: str
+    """Its name, such as `openai-chat`."""
+    encode_request: Callable[[Request, EncodeOptions], Encoded]
+    """client: the request on the wire. Raises UnsupportedError, HistoryError."""
+    decode_response: Callable[[HttpReply, DecodeContext], Response[Any]]
+    """client: a whole successful answer. Raises DecodeError, or the UpstreamError that a 200 body hides."""
+    decode_error: Callable[[HttpReply, DecodeContext], Error]
+    """client: the error that a failed answer stands for; never raises."""
+    stream_decoder: Callable[[DecodeContext], StreamDecoder]
+    """client: a decoder for one streamed answer."""
+    decode_request: Callable[[HttpRequest, DecodeOptions], DecodedRequest]
+    """server: what a client asks. Raises DecodeError, HistoryError, LimitExceededError."""
+    encode_response: Callable[[Response[Any], ServerContext], HttpReply]
+    """server: a whole answer."""
+    encode_error: Callable[[Error, ServerContext], HttpReply]
+    """server: an error in the dialect's own body, with its status."""
+    stream_encoder: Callable[[ServerContext], StreamEncoder]
+    """server: an encoder for one streamed answer."""
+    normal_form: Callable[[str, object], object]
+    """The normal form N of a wire body: `("request" | "response" | "chunk", parsed body)`; equal bodies mean the same."""

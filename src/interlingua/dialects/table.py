@@ -1,0 +1,33 @@
+"""The one table of dialects: names, spellings and the folders they live in; imported on first use."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from interlingua.errors import ConfigError
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import Dialect
+
+__all__ = ["DIALECTS", "SPELLINGS", "get_dialect"]
+
+DIALECTS: dict[str, str] = {
+    "openai-chat": "interlingua.dialects.openai_chat",
+}
+"""Dialect name -> the module that holds its `DIALECT`."""
+SPELLINGS: dict[str, str] = {"gemini": "google"}
+"""Other spellings of dialect names."""
+
+
+@cache
+def get_dialect(name: str) -> Dialect:
+    """The dialect of that name.
+
+    Raises: ConfigError, with the names there are.
+    """
+    module = DIALECTS.get(SPELLINGS.get(name, name))
+    if module is None:
+        raise ConfigError(f"no dialect {name!r}; there are: {', '.join(sorted(DIALECTS))}")
+    return cast("Dialect", import_module(module).DIALECT)

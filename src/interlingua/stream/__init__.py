@@ -1,0 +1,1 @@
+"""Streams and their laws: build events, fold them to a response, unfold a response, check the laws."""

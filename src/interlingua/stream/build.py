@@ -1,0 +1,375 @@
+"""The builder that every stream decoder speaks to: it makes lawful events out of what a wire says.
+
+Strategy: a decoder calls one method per thing that its wire says (`text`, `open_call`, `finish`, …) and takes the
+events with `take()`. The builder numbers the blocks, opens them before they grow, closes them once, checks the
+arguments of calls, and ends with the whole response; so the stream laws hold for every dialect by construction.
+
+Rules
+- At most one prose block (text, thinking, refusal) is open per choice; a tool call closes it.
+- A call block opens when its name is known, and stays open until it is closed or the stream ends: calls interleave.
+- A broken call stays open until the finish reason is known, which decides between broken and cut off.
+- Nothing is emitted before the first content but `StreamStart`, and nothing after the end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.stream.calls import CallIdSource, make_call, settle_finish
+from interlingua.types.content import (
+    BrokenToolCall,
+    RefusalPart,
+    TextPart,
+    ThinkingPart,
+    ToolCall,
+)
+from interlingua.types.event import (
+    Annotation,
+    BlockEnd,
+    BlockStart,
+    Extra,
+    RefusalDelta,
+    Seal,
+    StreamEnd,
+    StreamError,
+    StreamStart,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    ToolCallReady,
+    UsageUpdate,
+)
+from interlingua.types.response import Alternative, Response
+from interlingua.types.usage import Usage, merge_usage
+
+if TYPE_CHECKING:
+    from interlingua.errors import Error
+    from interlingua.types.change import Changes
+    from interlingua.types.content import Part, Sealed
+    from interlingua.types.event import BlockKind, Event
+    from interlingua.types.response import FinishReason
+
+__all__ = ["Block", "StreamBuilder", "stream_error"]
+
+
+class Block:
+    """One block under construction."""
+
+    __slots__ = (
+        "annotations", "choice", "extra", "freeform", "id", "index", "kind", "name", "part", "pieces", "sealed",
+    )  # fmt: skip
+
+    def __init__(self, kind: BlockKind, index: int, choice: int) -> None:
+        """An empty block at its final place."""
+        self.kind: BlockKind = kind
+        self.index = index
+        self.choice = choice
+        self.pieces: list[str] = []
+        self.annotations: list[dict[str, Any]] = []
+        self.sealed: Sealed | None = None
+        self.extra: dict[str, dict[str, Any]] = {}
+        self.part: Part | None = None
+        self.id = ""
+        self.name = ""
+        self.freeform = False
+
+    @property
+    def content(self) -> str:
+        """Everything that came so far."""
+        return "".join(self.pieces)
+
+
+class _Choice:
+    __slots__ = ("blocks", "extra", "finish", "finish_raw", "number", "prose")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.blocks: list[Block] = []
+        self.prose: Block | None = None
+        self.finish: FinishReason | None = None
+        self.finish_raw: str | None = None
+        self.extra: dict[str, dict[str, Any]] = {}
+
+    def parts(self) -> tuple[Part, ...]:
+        return tuple([block.part for block in self.blocks if block.part is not None])
+
+
+class StreamBuilder:
+    """Makes the events of one stream."""
+
+    __slots__ = ("_choices", "_events", "_ids", "changes", "ended", "extra", "start_event", "usage")
+
+    def __init__(self, changes: Changes, ids: CallIdSource) -> None:
+        """A builder that records repairs in `changes` and takes call ids from `ids`."""
+        self.changes = changes
+        self.extra: dict[str, dict[str, Any]] = {}
+        """Members of the answer, by dialect; the end carries them."""
+        self.usage: Usage | None = None
+        self.start_event: StreamStart | None = None
+        self.ended = False
+        self._ids = ids
+        self._events: list[Event] = []
+        self._choices: dict[int, _Choice] = {}
+
+    # Reading
+
+    def take(self) -> list[Event]:
+        """The events made since the last call."""
+        events, self._events = self._events, []
+        return events
+
+    @property
+    def finished(self) -> bool:
+        """Whether the wire named a finish reason for every choice that it opened."""
+        return bool(self._choices) and all(choice.finish is not None for choice in self._choices.values())
+
+    # The answer as a whole
+
+    def start(
+        self,
+        *,
+        model: str = "",
+        wire_model: str | None = None,
+        id: str | None = None,  # noqa: A002 - the contract's own name
+        extra: dict[str, dict[str, Any]] | None = None,
+    ) -> None:
+        """Say that content has begun; later calls change nothing."""
+        if self.start_event is None:
+            self.start_event = StreamStart(model, wire_model, id, extra or {})
+            self._events.append(self.start_event)
+
+    def update_usage(self, usage: Usage) -> None:
+        """Cumulative counts so far; nothing is said when they say nothing new."""
+        merged = merge_usage(self.usage, usage)
+        if merged != self.usage:
+            self.usage = merged
+            self._events.append(UsageUpdate(usage))
+
+    def extra_event(self, dialect: str, raw: object) -> None:
+        """Pass an upstream event on that has no canonical form."""
+        self._events.append(Extra(dialect, raw))
+
+    def choice_extra(self, choice: int, dialect: str) -> dict[str, Any]:
+        """The members of a choice without a canonical field, to be filled in."""
+        return self._choice(choice).extra.setdefault(dialect, {})
+
+    def finish(self, reason: FinishReason, raw: str | None, choice: int = 0) -> None:
+        """The finish reason of a choice; the last one counts."""
+        state = self._choice(choice)
+        state.finish = reason
+        state.finish_raw = raw
+
+    # Prose
+
+    def text(self, text: str, choice: int = 0) -> Block:
+        """Text that goes on, or a new text block."""
+        block = self._prose("text", choice)
+        if text:
+            block.pieces.append(text)
+            self._events.append(TextDelta(block.index, text, choice))
+        return block
+
+    def thinking(self, text: str, choice: int = 0) -> Block:
+        """Thinking that goes on, or a new thinking block; it may stay empty and only be sealed."""
+        block = self._prose("thinking", choice)
+        if text:
+            block.pieces.append(text)
+            self._events.append(ThinkingDelta(block.index, text, choice))
+        return block
+
+    def refusal(self, text: str, choice: int = 0) -> Block:
+        """A refusal that goes on, or a new refusal block."""
+        block = self._prose("refusal", choice)
+        if text:
+            block.pieces.append(text)
+            self._events.append(RefusalDelta(block.index, text, choice))
+        return block
+
+    def annotate(self, block: Block, annotation: dict[str, Any]) -> None:
+        """A citation or another annotation of a text block."""
+        block.annotations.append(annotation)
+        self._events.append(Annotation(block.index, annotation, block.choice))
+
+    def seal(self, block: Block, sealed: Sealed) -> None:
+        """Sealed state of a block; it replaces what was there."""
+        block.sealed = sealed
+        self._events.append(Seal(block.index, sealed, block.choice))
+
+    def close_prose(self, choice: int = 0) -> None:
+        """Close the open prose block, if there is one."""
+        state = self._choice(choice)
+        if state.prose is not None:
+            self._close(state.prose, cut_off=False)
+            state.prose = None
+
+    # Calls
+
+    def open_call(self, wire_id: str | None, name: str, choice: int = 0, *, freeform: bool = False) -> Block:
+        """A new call block; `name` is known by now."""
+        self.close_prose(choice)
+        block = self._open("tool_call", choice)
+        block.id, code = self._ids.assign(wire_id)
+        block.name, block.freeform = name, freeform
+        if code is not None:
+            self.changes.add(code, self._path(block, "/id"))
+        self._events.append(BlockStart(block.index, "tool_call", block.id, name, choice))
+        return block
+
+    def call_arguments(self, block: Block, fragment: str) -> None:
+        """More of the arguments' text."""
+        if fragment:
+            block.pieces.append(fragment)
+            self._events.append(ToolCallDelta(block.index, fragment, block.choice))
+
+    def close_call(self, block: Block) -> None:
+        """The wire says that this call is whole; a broken one waits for the finish reason."""
+        if block.part is not None:
+            return
+        part = self._call_part(block, cut_off=False)
+        if type(part) is ToolCall:
+            self._end_block(block, part)
+
+    # Whole parts
+
+    def whole(self, part: Part, kind: BlockKind, choice: int = 0) -> None:
+        """A part that comes in one piece: media, or an opaque one."""
+        self.close_prose(choice)
+        block = self._open(kind, choice)
+        self._events.append(BlockStart(block.index, kind, None, None, choice))
+        self._end_block(block, part)
+
+    # The end
+
+    def end(self) -> None:
+        """The proper end: close everything and say what it all adds up to."""
+        if self.ended:
+            return
+        self.start()
+        self._close_all(cut=False)
+        self.ended = True
+        self._events.append(StreamEnd(self._response("other")))
+
+    def fail(self, error: Error) -> None:
+        """The end by an error, with what came; open calls are kept as broken ones."""
+        if self.ended:
+            return
+        self._close_all(cut=True)
+        self.ended = True
+        self._events.append(stream_error(error, self._response("error")))
+
+    # Inside
+
+    def _choice(self, number: int) -> _Choice:
+        choice = self._choices.get(number)
+        if choice is None:
+            choice = self._choices[number] = _Choice(number)
+        return choice
+
+    def _prose(self, kind: BlockKind, choice: int) -> Block:
+        state = self._choice(choice)
+        block = state.prose
+        if block is not None and block.kind == kind:
+            return block
+        self.close_prose(choice)
+        block = state.prose = self._open(kind, choice)
+        self._events.append(BlockStart(block.index, kind, None, None, choice))
+        return block
+
+    def _open(self, kind: BlockKind, choice: int) -> Block:
+        self.start()
+        state = self._choice(choice)
+        block = Block(kind, len(state.blocks), choice)
+        state.blocks.append(block)
+        return block
+
+    def _close(self, block: Block, *, cut_off: bool) -> None:
+        self._end_block(block, self._make_part(block, cut_off=cut_off))
+
+    def _end_block(self, block: Block, part: Part) -> None:
+        block.part = part
+        self._events.append(BlockEnd(block.index, part, block.choice))
+        if type(part) is ToolCall:
+            self._events.append(ToolCallReady(block.index, part, block.choice))
+
+    def _make_part(self, block: Block, *, cut_off: bool) -> Part:
+        match block.kind:
+            case "thinking":
+                return ThinkingPart(block.content, block.sealed, block.extra)
+            case "refusal":
+                return RefusalPart(block.content, block.extra)
+            case "tool_call":
+                return self._call_part(block, cut_off=cut_off)
+            case _:
+                return TextPart(
+                    block.content, tuple(block.annotations), sealed=block.sealed, extra=block.extra
+                )
+
+    def _call_part(self, block: Block, *, cut_off: bool) -> ToolCall | BrokenToolCall:
+        if not cut_off and not block.pieces:
+            self.call_arguments(block, "{}")
+            self.changes.add("arguments_empty", self._path(block, "/arguments_json"))
+        text = block.content
+        return make_call(
+            block.id, block.name, text,
+            cut_off=cut_off, freeform=block.freeform, sealed=block.sealed, extra=block.extra,
+        )  # fmt: skip
+
+    def _close_all(self, *, cut: bool) -> None:
+        for state in self._choices.values():
+            still_open = [block for block in state.blocks if block.part is None]
+            for block in still_open:
+                last = block is state.blocks[-1]
+                self._close(block, cut_off=cut or (last and state.finish == "length"))
+            state.prose = None
+
+    def _response(self, unsaid: FinishReason) -> Response[Any]:
+        started = self.start_event or StreamStart()
+        numbers = sorted(self._choices)
+        first, *others = [self._alternative(number, unsaid) for number in numbers] or [Alternative(finish_reason=unsaid)]
+        return Response(
+            parts=first.parts,
+            finish_reason=first.finish_reason,
+            finish_reason_raw=first.finish_reason_raw,
+            usage=self.usage,
+            model=started.model,
+            wire_model=started.wire_model,
+            id=started.id,
+            alternatives=tuple(others),
+            changes=self.changes.done(),
+            extra=_merge_extra(first.extra, self.extra),
+        )
+
+    def _alternative(self, number: int, unsaid: FinishReason) -> Alternative:
+        state = self._choices[number]
+        parts = state.parts()
+        reason = state.finish or unsaid
+        settled = settle_finish(reason, parts)
+        if reason == "tool_calls" and settled == "stop":
+            self.changes.add("finish_reason_derived", "/finish_reason", "the wire says tool_calls and there are none")
+        return Alternative(
+            parts=parts, finish_reason=settled, finish_reason_raw=state.finish_raw, extra=state.extra
+        )
+
+    def _path(self, block: Block, member: str) -> str:
+        head = f"/alternatives/{block.choice - 1}" if block.choice else ""
+        return f"{head}/parts/{block.index}{member}"
+
+
+def stream_error(error: Error, partial: Response[Any] | None) -> StreamError:
+    """The terminal event of an error."""
+    return StreamError(
+        type(error).__name__,
+        error.message,
+        error.status,
+        error.code,
+        error.retry_after_s,
+        error.request_id,
+        partial,
+    )
+
+
+def _merge_extra(first: dict[str, dict[str, Any]], second: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    merged = {dialect: dict(members) for dialect, members in first.items()}
+    for dialect, members in second.items():
+        merged.setdefault(dialect, {}).update(members)
+    return merged

@@ -1,0 +1,107 @@
+"""Calls: their ids, their arguments, and the finish reason that follows from them. One way for whole and streamed.
+
+Rules
+- A provider's id is kept unless it is missing, blank or already taken; then the call becomes `call_<n>`, n being
+  the call's ordinal in the whole conversation.
+- Empty, blank or `null` arguments are `{}`; anything else that is not one JSON object makes a broken call.
+- Calls turn `stop` and `other` into `tool_calls`; they never hide `length`, `content_filter` or `refusal`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.types.content import BrokenToolCall, RefusalPart, Sealed, ToolCall
+from interlingua.wire.json import check_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from interlingua.types.content import BrokenReason, Part
+    from interlingua.types.response import FinishReason
+
+__all__ = ["CallIdSource", "is_empty_arguments", "make_call", "settle_finish"]
+
+PLACEHOLDER_IDS = frozenset({"", "null", "None"})
+"""What some servers send where they have no id."""
+
+
+class CallIdSource:
+    """Gives every call of one response its id."""
+
+    __slots__ = ("_make", "_ordinal", "_taken")
+
+    def __init__(
+        self,
+        *,
+        first_index: int = 0,
+        taken: Iterable[str] = (),
+        make: Callable[[], str] | None = None,
+    ) -> None:
+        """`first_index` calls and the ids `taken` are in the history; `make` gives own ids to every call."""
+        self._ordinal = first_index
+        self._taken = set(taken)
+        self._make = make
+
+    def assign(self, wire_id: str | None) -> tuple[str, str | None]:
+        """The id for the next call, and the change code when it is not the provider's own."""
+        ordinal = self._ordinal
+        self._ordinal += 1
+        if self._make is not None:
+            return self._take(self._make()), None
+        known = (wire_id or "").strip()
+        if known in PLACEHOLDER_IDS:
+            return self._numbered(ordinal), "call_id_made"
+        if wire_id in self._taken:
+            return self._numbered(ordinal), "call_id_duplicate"
+        return self._take(str(wire_id)), None
+
+    def _numbered(self, ordinal: int) -> str:
+        while f"call_{ordinal}" in self._taken:
+            ordinal += 1
+        return self._take(f"call_{ordinal}")
+
+    def _take(self, call_id: str) -> str:
+        self._taken.add(call_id)
+        return call_id
+
+
+def is_empty_arguments(text: str) -> bool:
+    """Whether the text stands for no arguments at all."""
+    return not text or text.isspace() or text.strip() == "null"
+
+
+def make_call(
+    call_id: str,
+    name: str,
+    text: str,
+    *,
+    cut_off: bool = False,
+    freeform: bool = False,
+    sealed: Sealed | None = None,
+    extra: dict[str, dict[str, Any]] | None = None,
+) -> ToolCall | BrokenToolCall:
+    """The call that `text` makes: whole and checked, or broken with its reason.
+
+    `cut_off` says that the length limit ended the answer and that this call is its last part.
+    """
+    if is_empty_arguments(text) and not cut_off:
+        text = "{}"
+    reason: BrokenReason | None = check_arguments(text)
+    if reason is None:
+        return ToolCall(call_id, name, text, freeform, sealed, extra or {})
+    if cut_off and reason == "malformed":
+        reason = "cut_off"
+    return BrokenToolCall(call_id, name, text, reason, freeform, extra or {})
+
+
+def settle_finish(reason: FinishReason, parts: Sequence[Part]) -> FinishReason:
+    """The finish reason that agrees with the parts."""
+    has_calls = any(type(part) is ToolCall for part in parts)
+    if reason in ("stop", "other") and has_calls:
+        return "tool_calls"
+    if reason == "tool_calls" and not has_calls and not any(type(part) is BrokenToolCall for part in parts):
+        reason = "stop"
+    if reason == "stop" and any(type(part) is RefusalPart for part in parts):
+        return "refusal"
+    return reason

@@ -1,0 +1,199 @@
+"""The public law checker: what every stream of events must hold to, whoever made it.
+
+```
+L1  the first event is StreamStart, or the stream fails before it
+L2  exactly one terminal event, and nothing after it
+L3  a block opens before it grows, closes once, and does not grow after that
+L4  the indexes of a choice are 0, 1, 2, … in the order in which the blocks open
+L5  deltas fit the kind of their block and are not empty
+L6  the deltas of a block add up to its part
+L7  ToolCallReady follows the BlockEnd of a whole call, and of nothing else
+L8  fold(events) == response, for a stream with a proper end
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from interlingua.stream.fold import Folder
+from interlingua.types.content import (
+    AudioPart,
+    BrokenToolCall,
+    DocumentPart,
+    ImagePart,
+    RefusalPart,
+    TextPart,
+    ThinkingPart,
+    ToolCall,
+)
+from interlingua.types.event import (
+    Annotation,
+    BlockEnd,
+    BlockStart,
+    DataDelta,
+    RefusalDelta,
+    Seal,
+    StreamEnd,
+    StreamError,
+    StreamStart,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    ToolCallReady,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from interlingua.types.content import Part
+    from interlingua.types.event import BlockKind, Delta, Event
+
+__all__ = ["check"]
+
+FITTING: dict[type, tuple[BlockKind, ...]] = {
+    TextDelta: ("text",),
+    ThinkingDelta: ("thinking",),
+    RefusalDelta: ("refusal",),
+    ToolCallDelta: ("tool_call",),
+    DataDelta: ("audio", "image", "document"),
+    Annotation: ("text",),
+    Seal: ("text", "thinking", "tool_call", "image"),
+}
+"""Which blocks each delta may grow."""
+
+
+def check(events: Sequence[Event]) -> tuple[str, ...]:
+    """The laws that `events` break, one sentence each; empty for a lawful stream."""
+    checker = _Checker()
+    for place, event in enumerate(events):
+        checker.feed(place, event)
+    checker.close(events)
+    return tuple(checker.broken)
+
+
+class _Checker:
+    def __init__(self) -> None:
+        self.broken: list[str] = []
+        self.blocks: dict[tuple[int, int], BlockStart] = {}
+        self.grown: dict[tuple[int, int], list[Delta]] = {}
+        self.closed: set[tuple[int, int]] = set()
+        self.terminal = False
+        self.expected_ready: ToolCall | None = None
+
+    def say(self, law: str, place: int, what: str) -> None:
+        self.broken.append(f"{law} at event {place}: {what}")
+
+    def feed(self, place: int, event: Event) -> None:
+        if self.terminal:
+            self.say("L2", place, f"{type(event).__name__} after the terminal event")
+        if place == 0 and not isinstance(event, StreamStart | StreamError):
+            self.say("L1", place, f"the stream begins with {type(event).__name__}")
+        self._ready(place, event)
+        match event:
+            case StreamStart():
+                if place:
+                    self.say("L1", place, "a second StreamStart")
+            case BlockStart():
+                self._start(place, event)
+            case BlockEnd():
+                self._end(place, event)
+            case StreamEnd() | StreamError():
+                self.terminal = True
+            case TextDelta() | ThinkingDelta() | RefusalDelta() | ToolCallDelta() | DataDelta() | Annotation() | Seal():
+                self._delta(place, event)
+            case _:
+                pass
+
+    def _ready(self, place: int, event: Event) -> None:
+        expected, self.expected_ready = self.expected_ready, None
+        if isinstance(event, ToolCallReady):
+            if event.call != expected:
+                self.say("L7", place, "ToolCallReady without the end of its call before it")
+        elif expected is not None:
+            self.say("L7", place, "no ToolCallReady after the end of a whole call")
+
+    def _start(self, place: int, event: BlockStart) -> None:
+        key = (event.choice, event.index)
+        expected = sum(1 for choice, _ in self.blocks if choice == event.choice)
+        if event.index != expected:
+            self.say("L4", place, f"block {event.index} of choice {event.choice} opens, {expected} was next")
+        self.blocks[key] = event
+        self.grown[key] = []
+
+    def _delta(self, place: int, event: Delta) -> None:
+        key = (event.choice, event.index)
+        start = self.blocks.get(key)
+        if start is None or key in self.closed:
+            self.say("L3", place, f"{type(event).__name__} for a block that is not open")
+            return
+        if start.block not in FITTING[type(event)]:
+            self.say("L5", place, f"{type(event).__name__} in a {start.block} block")
+        if _is_empty(event):
+            self.say("L5", place, f"an empty {type(event).__name__}")
+        self.grown[key].append(event)
+
+    def _end(self, place: int, event: BlockEnd) -> None:
+        key = (event.choice, event.index)
+        if key not in self.blocks or key in self.closed:
+            self.say("L3", place, "the end of a block that is not open")
+            return
+        self.closed.add(key)
+        if not _adds_up(self.grown[key], event.part):
+            self.say("L6", place, f"the deltas of block {event.index} do not add up to its part")
+        if isinstance(event.part, ToolCall):
+            self.expected_ready = event.part
+
+    def close(self, events: Sequence[Event]) -> None:
+        last = events[-1] if events else None
+        if not self.terminal:
+            self.broken.append("L2: no terminal event")
+        if isinstance(last, StreamEnd):
+            for choice, index in self.blocks.keys() - self.closed:
+                self.broken.append(f"L3: block {index} of choice {choice} never closes")
+            self._check_fold(events, last)
+
+    def _check_fold(self, events: Sequence[Event], end: StreamEnd) -> None:
+        folder = Folder()
+        for event in events:
+            folder.feed(event)
+        if folder.response() != end.response:
+            self.broken.append("L8: the events do not fold to the response of the end")
+
+
+def _is_empty(event: Delta) -> bool:
+    match event:
+        case TextDelta(text=text) | ThinkingDelta(text=text) | RefusalDelta(text=text) | ToolCallDelta(arguments=text):
+            return not text
+        case DataDelta(data=data, transcript=transcript):
+            return not data and not transcript
+        case _:
+            return False
+
+
+def _adds_up(deltas: Sequence[Delta], part: Part) -> bool:
+    text = "".join([_text(delta) for delta in deltas])
+    data = b"".join([delta.data for delta in deltas if isinstance(delta, DataDelta)])
+    match part:
+        case TextPart(text=whole) | ThinkingPart(text=whole) | RefusalPart(text=whole):
+            return text == whole
+        case ToolCall(arguments_json=whole):
+            return text == whole or (whole == "{}" and text.strip() in ("", "null"))
+        case BrokenToolCall(raw_arguments=whole):
+            return text == whole
+        case AudioPart(data=whole, transcript=transcript):
+            return data == whole and text == (transcript or "")
+        case ImagePart(data=whole) | DocumentPart(data=whole):
+            return data == whole
+        case _:
+            return not deltas
+
+
+def _text(delta: Delta) -> str:
+    match delta:
+        case TextDelta(text=text) | ThinkingDelta(text=text) | RefusalDelta(text=text) | ToolCallDelta(arguments=text):
+            return text
+        case DataDelta(transcript=transcript):
+            return transcript
+        case _:
+            return ""

@@ -1,0 +1,183 @@
+"""From events to the response they add up to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from interlingua import errors
+from interlingua.errors import Error, IncompleteStreamError
+from interlingua.types.content import AudioPart, BrokenToolCall, RefusalPart, TextPart, ThinkingPart
+from interlingua.types.event import (
+    Annotation,
+    BlockEnd,
+    BlockStart,
+    DataDelta,
+    RefusalDelta,
+    Seal,
+    StreamEnd,
+    StreamError,
+    StreamStart,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    UsageUpdate,
+)
+from interlingua.types.response import Alternative, Response
+from interlingua.types.usage import Usage, merge_usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from interlingua.types.content import Part
+    from interlingua.types.event import Event
+
+__all__ = ["Folder", "error_of", "fold"]
+
+
+class _Open:
+    """What the deltas of one block add up to so far."""
+
+    __slots__ = ("annotations", "data", "pieces", "sealed", "start")
+
+    def __init__(self, start: BlockStart) -> None:
+        self.start = start
+        self.pieces: list[str] = []
+        self.data: list[bytes] = []
+        self.annotations: list[dict[str, Any]] = []
+        self.sealed: Any = None
+
+    def grow(self, event: Event) -> None:
+        match event:
+            case TextDelta(text=text) | ThinkingDelta(text=text) | RefusalDelta(text=text):
+                self.pieces.append(text)
+            case ToolCallDelta(arguments=text):
+                self.pieces.append(text)
+            case DataDelta(data=data, transcript=text):
+                self.data.append(data)
+                self.pieces.append(text)
+            case Annotation(annotation=annotation):
+                self.annotations.append(annotation)
+            case Seal(sealed=sealed):
+                self.sealed = sealed
+            case _:
+                raise TypeError(f"{type(event).__name__} is not a delta")
+
+    def part(self) -> Part | None:
+        """The part as far as it came; None for a block of which nothing can be shown yet."""
+        content = "".join(self.pieces)
+        match self.start.block:
+            case "text":
+                return TextPart(content, tuple(self.annotations), sealed=self.sealed)
+            case "thinking":
+                return ThinkingPart(content, self.sealed)
+            case "refusal":
+                return RefusalPart(content)
+            case "tool_call":
+                return BrokenToolCall(self.start.id or "", self.start.name or "", content, "cut_off")
+            case "audio":
+                return AudioPart(b"".join(self.data), "application/octet-stream", content or None)
+            case _:
+                return None
+
+
+class Folder:
+    """Folds events one by one; `partial()` is what came so far."""
+
+    __slots__ = ("_end", "_open", "_parts", "_start", "_usage")
+
+    def __init__(self) -> None:
+        """Nothing has come yet."""
+        self._start = StreamStart()
+        self._end: Response[Any] | None = None
+        self._usage: Usage | None = None
+        self._open: dict[tuple[int, int], _Open] = {}
+        self._parts: dict[tuple[int, int], Part] = {}
+
+    def feed(self, event: Event) -> None:
+        """Take the next event."""
+        match event:
+            case StreamStart():
+                self._start = event
+            case BlockStart(index=index, choice=choice):
+                self._open[choice, index] = _Open(event)
+            case BlockEnd(index=index, part=part, choice=choice):
+                self._open.pop((choice, index), None)
+                self._parts[choice, index] = part
+            case UsageUpdate(usage=usage):
+                self._usage = merge_usage(self._usage, usage)
+            case StreamEnd(response=response):
+                self._end = response
+            case TextDelta() | ThinkingDelta() | RefusalDelta() | ToolCallDelta() | DataDelta() | Annotation() | Seal():
+                self._open[event.choice, event.index].grow(event)
+            case _:
+                pass
+
+    def response(self) -> Response[Any]:
+        """The response that the events add up to; IncompleteStreamError when no end came."""
+        if self._end is None:
+            raise IncompleteStreamError("the stream ended before its end event", partial=self.partial())
+        return self._fold(self._end)
+
+    def partial(self) -> Response[Any]:
+        """What came so far, open calls as broken ones."""
+        return self._fold(Response(finish_reason="error"))
+
+    def _fold(self, end: Response[Any]) -> Response[Any]:
+        """Parts, counts and names from the events; the reasons and extras, which only the end knows, from there."""
+        number = 1 + max((choice for choice, _ in [*self._parts, *self._open]), default=0)
+        first, *others = [self._choice_parts(choice) for choice in range(number)]
+        return msgspec.structs.replace(
+            end,
+            parts=first,
+            alternatives=tuple(
+                msgspec.structs.replace(_nth(end.alternatives, place), parts=parts)
+                for place, parts in enumerate(others)
+            ),
+            usage=self._usage,
+            model=self._start.model,
+            wire_model=self._start.wire_model,
+            id=self._start.id,
+        )
+
+    def _choice_parts(self, choice: int) -> tuple[Part, ...]:
+        found: dict[int, Part | None] = {index: part for (number, index), part in self._parts.items() if number == choice}
+        found.update({index: block.part() for (number, index), block in self._open.items() if number == choice})
+        ordered = (found[index] for index in sorted(found))
+        return tuple([part for part in ordered if part is not None])
+
+
+def _nth(alternatives: tuple[Alternative, ...], place: int) -> Alternative:
+    return alternatives[place] if place < len(alternatives) else Alternative(finish_reason="error")
+
+
+def fold(events: Iterable[Event]) -> Response[Any]:
+    """The response that a whole stream adds up to.
+
+    Raises: IncompleteStreamError, with `.partial`, when the events end without a terminal one; the error that
+    a `StreamError` event stands for.
+    """
+    folder = Folder()
+    for event in events:
+        if isinstance(event, StreamError):
+            raise error_of(event)
+        folder.feed(event)
+    return folder.response()
+
+
+def error_of(event: StreamError) -> Error:
+    """The exception that a `StreamError` event stands for."""
+    kind = getattr(errors, event.error, None)
+    if not (isinstance(kind, type) and issubclass(kind, Error)):
+        kind = errors.UpstreamError
+    error = kind(
+        event.message,
+        status=event.status,
+        code=event.code,
+        retry_after_s=event.retry_after_s,
+        request_id=event.request_id,
+    )
+    if isinstance(error, IncompleteStreamError):
+        error.partial = event.partial
+    return error

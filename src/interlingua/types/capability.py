@@ -1,0 +1,20 @@
+"""The closed sets by which callers steer translation."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+__all__ = ["CallIds", "Capability", "Effort", "HistoryPolicy", "ToolRules"]
+
+Capability: TypeAlias = Literal[
+    "images", "audio", "documents", "tools", "output_schema", "server_tools", "media_refs"
+]
+"""What `allow=` may let go when a target cannot take it."""
+Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+"""How hard the model should think."""
+CallIds: TypeAlias = Literal["keep", "own"]
+"""`keep` leaves a provider's call ids alone; `own` gives every call an id of ours and keeps the mapping."""
+HistoryPolicy: TypeAlias = Literal["refuse", "mend"]
+"""What happens to calls and results that do not pair: an error, or a recorded repair."""
+ToolRules: TypeAlias = Literal["lenient", "strict"]
+"""`strict`: names `[a-zA-Z0-9_]{1,64}`, tools and parameters described; `lenient`: names are mapped per target."""

@@ -1,0 +1,143 @@
+"""What translation changed, and the one closed table of all it may change.
+
+Rules
+- Every approximation, drop, repair and refusal of every dialect is one `Change` with a code from `CODES`.
+- `path` points into the canonical JSON of the request or response (RFC 6901), never into a wire body.
+- The support matrix is generated from `CODES`; a code that is not in the table cannot be made.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+__all__ = ["CODES", "Action", "Change", "Changes", "CodeRow", "Stage"]
+
+Action: TypeAlias = Literal["dropped", "approximated", "repaired", "refused"]
+Stage: TypeAlias = Literal[
+    "decode_request", "encode_request", "decode_response", "encode_response", "media", "routing", "repair"
+]
+
+
+class CodeRow(NamedTuple):
+    """One line of the closed table."""
+
+    action: Action
+    """The action a change of this code has unless it says otherwise."""
+    meaning: str
+    """What happened, in one clause."""
+
+
+CODES: dict[str, CodeRow] = {
+    # dropped: a knob or an ornament that the target has no place for
+    "parameter_unsupported": CodeRow("dropped", "a tuning knob that the target does not take"),
+    "seal_foreign": CodeRow("dropped", "sealed reasoning that another issuer made"),
+    "thinking_unsupported": CodeRow("dropped", "thinking text, where the target has no place for it"),
+    "cache_unsupported": CodeRow("dropped", "a cache mark, where the target has none"),
+    "annotation_unsupported": CodeRow("dropped", "citations or annotations, where the target has no place for them"),
+    "name_unsupported": CodeRow("dropped", "the name of a message or of its author"),
+    "detail_unsupported": CodeRow("dropped", "a media detail or a file name"),
+    "strict_unsupported": CodeRow("dropped", "a wish for strict schemas that the target cannot grant"),
+    "extra_foreign": CodeRow("dropped", "a wire member that only another dialect knows"),
+    "empty_part": CodeRow("dropped", "an empty text part that the target would refuse"),
+    "alternatives_unsupported": CodeRow("dropped", "further choices, where the target carries one"),
+    "tools_withheld": CodeRow("dropped", "the tools, because no call was allowed and the target has no such mode"),
+    # approximated: said in another way
+    "parameter_adjusted": CodeRow("approximated", "a knob set to the nearest value that the target takes"),
+    "parameter_added": CodeRow("approximated", "a value that the target insists on, taken from the model's facts"),
+    "tool_choice_approximated": CodeRow("approximated", "a tool choice that the target has only nearly"),
+    "output_schema_prompted": CodeRow("approximated", "an output schema stated in the system text"),
+    "output_schema_loosened": CodeRow("approximated", "an output schema sent as plain JSON mode"),
+    "output_schema_forced_tool": CodeRow("approximated", "an output schema asked for through a forced tool"),
+    "schema_rewritten": CodeRow("approximated", "a JSON Schema rewritten into the target's subset"),
+    "name_mapped": CodeRow("approximated", "a tool name mapped to one that the target takes, and back"),
+    "id_mapped": CodeRow("approximated", "a call id mapped to one that the target takes, and back"),
+    "system_moved": CodeRow("approximated", "a system message told in another place or role"),
+    "messages_merged": CodeRow("approximated", "neighbouring messages of one role sent as one"),
+    "order_changed": CodeRow("approximated", "parts told in another order"),
+    "result_media_moved": CodeRow("approximated", "media of a tool result sent in the user message after it"),
+    "result_as_text": CodeRow("approximated", "a structured tool result sent as text"),
+    "error_prefix_ambiguous": CodeRow("approximated", "a plain result whose text reads like an error in the target"),
+    "broken_call_as_text": CodeRow("approximated", "a broken tool call and its result told as text"),
+    "freeform_as_function": CodeRow("approximated", "a freeform tool offered as a function with one string"),
+    "thinking_as_text": CodeRow("approximated", "thinking told as ordinary text"),
+    "refusal_as_text": CodeRow("approximated", "a refusal told as ordinary text"),
+    "media_as_text": CodeRow("approximated", "a media part told as a text note"),
+    "finish_reason_approximated": CodeRow("approximated", "a finish reason that the target has only nearly"),
+    "seal_filler": CodeRow("approximated", "the provider's documented filler in place of lost sealed state"),
+    "ladder": CodeRow("approximated", "typed output asked for by the next rung of the ladder"),
+    # repaired: something broken was understood all the same
+    "functions_deprecated": CodeRow("repaired", "the deprecated `functions` format read as tools"),
+    "arguments_empty": CodeRow("repaired", "empty or missing arguments read as {}"),
+    "arguments_object": CodeRow("repaired", "arguments sent as an object where a string belongs"),
+    "arguments_broken": CodeRow("repaired", "a broken call in the history told as text"),
+    "arguments_fixed": CodeRow("repaired", "arguments or output mended by the repair policy"),
+    "call_id_made": CodeRow("repaired", "an id made for a call that had none"),
+    "call_id_duplicate": CodeRow("repaired", "a new id for a call that repeated another one's"),
+    "call_name_cleaned": CodeRow("repaired", "control tokens cut from the name of a declared tool"),
+    "result_orphan": CodeRow("repaired", "a tool result without its call told as user text"),
+    "result_missing": CodeRow("repaired", "an error result made for a call that had none"),
+    "result_duplicate": CodeRow("repaired", "a second result for the same call left out"),
+    "finish_reason_derived": CodeRow("repaired", "a finish reason that the content contradicted"),
+    "lone_surrogate": CodeRow("repaired", "a lone surrogate replaced by U+FFFD"),
+    "foreign_shape": CodeRow("repaired", "a member in another dialect's shape understood"),
+    # refused: what would change the meaning; the name is the `allow=` kind where there is one
+    "images": CodeRow("refused", "an image that the target cannot take"),
+    "audio": CodeRow("refused", "audio that the target cannot take"),
+    "documents": CodeRow("refused", "a document that the target cannot take"),
+    "tools": CodeRow("refused", "a tool that the target cannot take"),
+    "output_schema": CodeRow("refused", "an output schema that the target cannot take"),
+    "server_tools": CodeRow("refused", "a provider-run tool of another dialect"),
+    "media_refs": CodeRow("refused", "a reference to media that only another provider can resolve"),
+    "opaque_part": CodeRow("refused", "a part that only another dialect understands"),
+    "server_state": CodeRow("refused", "a conversation kept by another provider"),
+    "choices": CodeRow("refused", "more than one choice from a target that gives one"),
+}
+"""Every code there is, its default action and its meaning."""
+
+
+class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that a translation changed."""
+
+    action: Action
+    """dropped, approximated, repaired or refused."""
+    code: str
+    """A code of `CODES`."""
+    path: str
+    """RFC 6901 pointer into the canonical JSON."""
+    dialect: str | None = None
+    """The dialect on whose account it happened."""
+    stage: Stage | None = None
+    """Where on the way it happened."""
+    detail: str = ""
+    """One clause for people: what, and why."""
+
+    def __str__(self) -> str:
+        """`dropped temperature: …` in one line."""
+        return f"{self.action} {self.path}: {self.detail or CODES[self.code].meaning}"
+
+
+class Changes:
+    """A growing list of changes of one stage of one dialect."""
+
+    __slots__ = ("dialect", "entries", "stage")
+
+    def __init__(self, dialect: str, stage: Stage) -> None:
+        """An empty list."""
+        self.dialect = dialect
+        self.stage: Stage = stage
+        self.entries: list[Change] = []
+
+    def add(self, code: str, path: str, detail: str = "", *, action: Action | None = None) -> None:
+        """Record one change; KeyError for a code that is not in the table."""
+        row = CODES[code]
+        self.entries.append(Change(action or row.action, code, path, self.dialect, self.stage, detail))
+
+    def refused(self) -> tuple[Change, ...]:
+        """The entries that forbid sending."""
+        return tuple(entry for entry in self.entries if entry.action == "refused")
+
+    def done(self) -> tuple[Change, ...]:
+        """All entries, in order."""
+        return tuple(self.entries)

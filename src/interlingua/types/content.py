@@ -1,0 +1,225 @@
+"""The parts of a message: a sealed union in the order in which they were said.
+
+Rules
+- Parts are ordered: thinking, text and calls interleave, and providers insist on the order.
+- Media parts hold bytes, never a URL; a reference in a client's body is an `OpaquePart` of kind `media_ref`.
+- `sealed` is opaque reasoning state, byte-exact, that goes back only to its issuer.
+- `extra[dialect]` keeps wire members that have no canonical field; it is sent to that dialect only.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from interlingua.types._base import Canonical
+from interlingua.wire.json import parse_arguments
+
+__all__ = [
+    "AudioPart",
+    "BrokenReason",
+    "BrokenToolCall",
+    "Cache",
+    "DocumentPart",
+    "ImagePart",
+    "Json",
+    "OpaquePart",
+    "Part",
+    "RefusalPart",
+    "Sealed",
+    "TextPart",
+    "ThinkingPart",
+    "ToolCall",
+    "ToolResult",
+]
+
+Cache: TypeAlias = Literal["auto", "5m", "1h"]
+"""A prompt-cache mark: up to here the prompt is worth caching, for the provider's own time, 5 minutes or an hour."""
+BrokenReason: TypeAlias = Literal["malformed", "not_object", "duplicate_key", "non_finite", "cut_off"]
+
+
+class Sealed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Opaque reasoning state and who issued it; never shown, changed or sent to anybody else."""
+
+    dialect: str
+    """The dialect whose members `data` are."""
+    data: dict[str, Any]
+    """The wire members, verbatim: `{"signature": …}`, `{"encrypted_content": …, "id": …}`, `{"reasoning_details": […]}`."""
+    provider: str | None = None
+    """The provider that issued it; None when a client's body did not say."""
+    model: str | None = None
+    """The provider's own model id; None when unknown."""
+
+
+class TextPart(Canonical, frozen=True):
+    """Text."""
+
+    text: str
+    """The text, not empty in anything that we make."""
+    annotations: tuple[dict[str, Any], ...] = ()
+    """Citations and other annotations, in the issuing dialect's shape."""
+    cache: Cache | None = None
+    """A cache mark after this part."""
+    sealed: Sealed | None = None
+    """Sealed state that came with the text (thought signatures, item ids and phases)."""
+    extra: dict[str, dict[str, Any]] = {}
+    """Wire members without a canonical field, by dialect."""
+
+
+class ImagePart(Canonical, frozen=True):
+    """An image, as bytes."""
+
+    data: bytes
+    """The file's bytes."""
+    media_type: str
+    """MIME type, such as `image/png`."""
+    detail: str | None = None
+    """How closely to look: `auto`, `low`, `high`, `original` or a provider's own word."""
+    cache: Cache | None = None
+    """A cache mark after this part."""
+    sealed: Sealed | None = None
+    """Sealed state that came with a generated image."""
+    extra: dict[str, dict[str, Any]] = {}
+    """Wire members without a canonical field, by dialect."""
+
+
+class AudioPart(Canonical, frozen=True):
+    """Audio, as bytes."""
+
+    data: bytes
+    """The file's bytes."""
+    media_type: str
+    """MIME type, such as `audio/wav` or `audio/mpeg`."""
+    transcript: str | None = None
+    """What is said in it, when the provider wrote that down."""
+    cache: Cache | None = None
+    """A cache mark after this part."""
+    extra: dict[str, dict[str, Any]] = {}
+    """Wire members without a canonical field, by dialect."""
+
+
+class DocumentPart(Canonical, frozen=True):
+    """A document such as a PDF or a text file, as bytes."""
+
+    data: bytes
+    """The file's bytes."""
+    media_type: str
+    """MIME type, such as `application/pdf`."""
+    name: str | None = None
+    """File name or title."""
+    cache: Cache | None = None
+    """A cache mark after this part."""
+    extra: dict[str, dict[str, Any]] = {}
+    """Wire members without a canonical field, by dialect."""
+
+
+class ThinkingPart(Canonical, frozen=True):
+    """Reasoning: the readable text, the sealed state, or both."""
+
+    text: str = ""
+    """Readable reasoning or its summary; empty for a redacted or omitted block."""
+    sealed: Sealed | None = None
+    """What must go back to the issuer with the next request."""
+    extra: dict[str, dict[str, Any]] = {}
+    """Wire members without a canonical field, by dialect."""
+
+
+class RefusalPart(Canonical, frozen=True):
+    """The model's own words of refusal."""
+
+    text: str
+    """What it said."""
+    extra: dict[str, dict[str, Any]] = {}
+    """Wire members without a canonical field, by dialect."""
+
+
+class ToolCall(Canonical, frozen=True):
+    """A call that the model makes: whole, checked, executable."""
+
+    id: str
+    """Pairs the call with its result."""
+    name: str
+    """The tool's name as the request declared it."""
+    arguments_json: str
+    """The exact JSON text of one object, duplicate keys and non-finite numbers excluded."""
+    freeform: bool = False
+    """A freeform tool's call: the arguments are `{"input": text}`."""
+    sealed: Sealed | None = None
+    """Sealed state that came with the call (thought signatures, item ids)."""
+    extra: dict[str, dict[str, Any]] = {}
+    """Wire members without a canonical field, by dialect."""
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments, parsed anew on each access; integers are exact."""
+        return parse_arguments(self.arguments_json)
+
+
+class BrokenToolCall(Canonical, frozen=True):
+    """A call whose arguments are not one JSON object: never executed, never replayed as a call."""
+
+    id: str
+    """Pairs the call with its error result."""
+    name: str
+    """The tool's name."""
+    raw_arguments: str
+    """The exact text that came."""
+    reason: BrokenReason
+    """Why it is broken; `cut_off` when the length limit ended it."""
+    freeform: bool = False
+    """A freeform tool's call."""
+    extra: dict[str, dict[str, Any]] = {}
+    """Wire members without a canonical field, by dialect."""
+
+
+class Json(msgspec.Struct, frozen=True, tag_field="type", tag="json"):
+    """Any JSON value as the content of a tool result."""
+
+    value: Any
+    """The value."""
+
+
+class OpaquePart(Canonical, frozen=True):
+    """A part that only its own dialect understands: verbatim there, never passed to another in silence."""
+
+    dialect: str
+    """The dialect it belongs to."""
+    kind: str
+    """What it is there; `media_ref` for a URL or file id."""
+    raw: Any
+    """The wire value, verbatim."""
+    cache: Cache | None = None
+    """A cache mark after this part."""
+
+
+class ToolResult(Canonical, frozen=True):
+    """What a tool answered."""
+
+    call_id: str
+    """The id of the call it answers."""
+    name: str
+    """The tool's name; empty only when a client's body does not say and its call is not in the history."""
+    content: str | Json | tuple[TextPart | ImagePart | AudioPart | DocumentPart | OpaquePart, ...] = ""
+    """Text, any JSON value, or parts."""
+    is_error: bool = False
+    """Whether the tool failed."""
+    cache: Cache | None = None
+    """A cache mark after this result."""
+    extra: dict[str, dict[str, Any]] = {}
+    """Wire members without a canonical field, by dialect."""
+
+
+Part: TypeAlias = (
+    TextPart
+    | ImagePart
+    | AudioPart
+    | DocumentPart
+    | ThinkingPart
+    | RefusalPart
+    | ToolCall
+    | BrokenToolCall
+    | ToolResult
+    | OpaquePart
+)
+"""Everything that a message can hold."""

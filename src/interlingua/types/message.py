@@ -1,0 +1,84 @@
+"""Messages: a role and ordered parts, with views for reading."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from interlingua.types.content import (
+    Part,
+    TextPart,
+    ThinkingPart,
+    ToolCall,
+    ToolResult,
+)
+
+__all__ = ["Content", "Message", "Role", "assistant", "parts_of", "system", "text_of", "thinking_of", "user"]
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+Content: TypeAlias = str | Part
+"""What the message builders take: text, or a part."""
+
+
+def text_of(parts: tuple[Part, ...]) -> str:
+    """The text parts, joined."""
+    return "".join([part.text for part in parts if type(part) is TextPart])
+
+
+def thinking_of(parts: tuple[Part, ...]) -> str:
+    """The readable thinking, blocks parted by a blank line."""
+    return "\n\n".join([part.text for part in parts if type(part) is ThinkingPart and part.text])
+
+
+def parts_of(content: tuple[Content, ...]) -> tuple[Part, ...]:
+    """Text and parts as parts; empty texts are left out."""
+    return tuple(TextPart(item) if isinstance(item, str) else item for item in content if item != "")
+
+
+class Message(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One message of a conversation."""
+
+    role: Role
+    """system, user, assistant or tool."""
+    parts: tuple[Part, ...] = ()
+    """What it says, in order."""
+    name: str | None = None
+    """The author's name, where a dialect has one."""
+    extra: dict[str, dict[str, Any]] = {}
+    """Wire members without a canonical field, by dialect."""
+
+    @property
+    def text(self) -> str:
+        """The text parts, joined."""
+        return text_of(self.parts)
+
+    @property
+    def thinking(self) -> str:
+        """The readable thinking, blocks parted by a blank line."""
+        return thinking_of(self.parts)
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The whole calls; broken ones are only in `parts`."""
+        return tuple([part for part in self.parts if type(part) is ToolCall])
+
+    @property
+    def tool_results(self) -> tuple[ToolResult, ...]:
+        """The tool results."""
+        return tuple([part for part in self.parts if type(part) is ToolResult])
+
+
+def user(*content: Content) -> Message:
+    """A user message of texts and parts."""
+    return Message("user", parts_of(content))
+
+
+def system(*content: Content) -> Message:
+    """A system message of texts and parts."""
+    return Message("system", parts_of(content))
+
+
+def assistant(*content: Content) -> Message:
+    """An assistant message of texts and parts."""
+    return Message("assistant", parts_of(content))

@@ -1,0 +1,79 @@
+"""A request: what is asked, without saying of whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from interlingua.types.capability import Effort
+from interlingua.types.content import Cache, TextPart
+from interlingua.types.message import Message
+from interlingua.types.tool import OpaqueTool, Tool, ToolChoice
+
+__all__ = ["Request"]
+
+
+class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One request, immutable and reusable; None means "not said"."""
+
+    messages: tuple[Message, ...] = ()
+    """The conversation, oldest first."""
+    system: tuple[TextPart, ...] = ()
+    """The system text; system messages in the history are accepted too."""
+    tools: tuple[Tool | OpaqueTool, ...] = ()
+    """What the model may call."""
+    tool_choice: ToolChoice | None = None
+    """Whether and what it must call."""
+    output_schema: dict[str, Any] | None = None
+    """JSON Schema of the answer."""
+    schema_name: str | None = None
+    """Its name, where a provider wants one (`response` when not said)."""
+    schema_strict: bool | None = None
+    """Whether the provider must hold the model to the schema; None is not said."""
+    json_mode: bool = False
+    """Any JSON object will do as the answer."""
+    max_tokens: int | None = None
+    """Upper bound of output tokens, reasoning included."""
+    temperature: float | None = None
+    """Sampling temperature."""
+    top_p: float | None = None
+    """Nucleus sampling."""
+    top_k: int | None = None
+    """Top-k sampling."""
+    min_p: float | None = None
+    """Minimum-probability sampling."""
+    stop: tuple[str, ...] = ()
+    """Sequences that end the answer."""
+    seed: int | None = None
+    """Seed for repeatable sampling."""
+    presence_penalty: float | None = None
+    """Penalty on tokens that appeared at all."""
+    frequency_penalty: float | None = None
+    """Penalty on tokens by how often they appeared."""
+    logit_bias: dict[str, float] | None = None
+    """Bias per token id."""
+    logprobs: int | None = None
+    """Log probabilities wanted: 0 for the chosen token alone, n for n alternatives."""
+    n: int | None = None
+    """How many choices."""
+    effort: Effort | None = None
+    """How hard to think."""
+    thinking_budget: int | None = None
+    """Tokens for thinking, where a provider takes a budget."""
+    parallel_tool_calls: bool | None = None
+    """Whether one turn may hold several calls."""
+    verbosity: str | None = None
+    """low, medium or high."""
+    service_tier: str | None = None
+    """The provider's own word."""
+    user: str | None = None
+    """A stable id of the end user, for the provider's abuse checks."""
+    metadata: dict[str, Any] | None = None
+    """Labels stored with the request at the provider."""
+    store: bool | None = None
+    """Whether the provider may keep the exchange."""
+    cache: Cache | None = None
+    """Prompt caching for the whole request."""
+    extra: dict[str, dict[str, Any]] = {}
+    """Further wire members, by dialect, sent as they are to that dialect only."""

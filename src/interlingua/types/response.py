@@ -1,0 +1,141 @@
+"""A response: what a target answered, and how it came about."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+import msgspec
+
+from interlingua.types.change import Change
+from interlingua.types.content import Part, ToolCall
+from interlingua.types.message import Message, text_of, thinking_of
+from interlingua.types.request import Request
+from interlingua.types.usage import Usage
+
+__all__ = ["Alternative", "Attempt", "FinishReason", "Response"]
+
+T = TypeVar("T")
+
+FinishReason: TypeAlias = Literal[
+    "stop", "length", "tool_calls", "content_filter", "refusal", "pause", "error", "other"
+]
+
+
+class Attempt(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One try at one target."""
+
+    model: str
+    """`provider/model`."""
+    outcome: Literal["served", "failed", "skipped"]
+    """How it ended."""
+    error: str | None = None
+    """Class name and sentence of the error, or why it was skipped."""
+    status: int | None = None
+    """HTTP status, when there was one."""
+    duration_s: float | None = None
+    """From the call to its end or first event."""
+
+
+class Alternative(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A further choice of the same answer."""
+
+    parts: tuple[Part, ...] = ()
+    """What it says, in order."""
+    finish_reason: FinishReason = "other"
+    """Why it ended."""
+    finish_reason_raw: str | None = None
+    """The provider's own word."""
+    extra: dict[str, dict[str, Any]] = {}
+    """Wire members without a canonical field, by dialect."""
+
+
+class Response(msgspec.Struct, Generic[T], frozen=True, omit_defaults=True, kw_only=True, eq=False):
+    """One answer."""
+
+    parts: tuple[Part, ...] = ()
+    """What it says, in order."""
+    finish_reason: FinishReason = "other"
+    """Why it ended."""
+    finish_reason_raw: str | None = None
+    """The provider's own word."""
+    usage: Usage | None = None
+    """Token counts; None when the provider gave none."""
+    model: str = ""
+    """The target that served, `provider/model`; the wire's own string from a pure decoder."""
+    wire_model: str | None = None
+    """The provider's own model id."""
+    id: str | None = None
+    """The provider's id of the answer."""
+    alternatives: tuple[Alternative, ...] = ()
+    """Further choices."""
+    changes: tuple[Change, ...] = ()
+    """What translation changed, there and back."""
+    attempts: tuple[Attempt, ...] = ()
+    """Every try, the one that served last."""
+    raw: Any = None
+    """The provider's own body, where it was kept."""
+    cost_usd: float | None = None
+    """Price in US dollars; None when unknown."""
+    extra: dict[str, dict[str, Any]] = {}
+    """Wire members without a canonical field, by dialect."""
+    request: Request | None = None
+    """The request it answered; None from a pure decoder."""
+    output: T | None = None
+    """The typed answer, where `output=` asked for one."""
+
+    @property
+    def text(self) -> str:
+        """The text parts, joined."""
+        return text_of(self.parts)
+
+    @property
+    def thinking(self) -> str:
+        """The readable thinking, blocks parted by a blank line."""
+        return thinking_of(self.parts)
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The whole calls; broken ones are only in `parts`."""
+        return tuple([part for part in self.parts if type(part) is ToolCall])
+
+    @property
+    def message(self) -> Message:
+        """The assistant turn."""
+        return Message("assistant", self.parts)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The whole conversation: the system text as a system message, the request's messages, this turn."""
+        if self.request is None:
+            return (self.message,)
+        head = (Message("system", self.request.system),) if self.request.system else ()
+        return (*head, *self.request.messages, self.message)
+
+    def __eq__(self, other: object) -> bool:
+        """Equality of what was answered: `changes attempts raw request output` take no part."""
+        if not isinstance(other, Response):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in _COMPARED)
+
+    def __hash__(self) -> int:
+        """Not available: responses hold dicts."""
+        raise TypeError("a Response is not hashable")
+
+    def _repr_markdown_(self) -> str:
+        """The answer as a notebook shows it."""
+        calls = [f"`{call.name}({call.arguments_json})`" for call in self.tool_calls]
+        return "\n\n".join([piece for piece in (self.text, *calls) if piece])
+
+
+_COMPARED = (
+    "parts",
+    "finish_reason",
+    "finish_reason_raw",
+    "usage",
+    "model",
+    "wire_model",
+    "id",
+    "alternatives",
+    "cost_usd",
+    "extra",
+)

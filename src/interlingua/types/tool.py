@@ -1,0 +1,79 @@
+"""Tools as the model sees them, and how it may choose among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from interlingua.types._base import Canonical
+from interlingua.types.content import Cache
+
+__all__ = ["AllowedTools", "Freeform", "NamedTool", "OpaqueTool", "Tool", "ToolChoice"]
+
+EMPTY_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}}
+"""The schema of a tool without parameters."""
+
+
+class Freeform(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The input of a freeform tool: plain text, perhaps bound by a grammar."""
+
+    syntax: str = "text"
+    """`text`, `lark` or `regex`."""
+    definition: str | None = None
+    """The grammar."""
+
+
+class Tool(Canonical, frozen=True, kw_only=True):
+    """A function that the model may call."""
+
+    name: str
+    """Its name."""
+    description: str | None = None
+    """What it does, for the model."""
+    parameters: dict[str, Any] = msgspec.field(default_factory=lambda: dict(EMPTY_PARAMETERS))
+    """JSON Schema of the arguments; the caller's own, unless the target cannot take it."""
+    handler: Callable[..., Any] | None = None
+    """What runs it; never part of canonical JSON or of `==` on the wire."""
+    strict: bool | None = None
+    """Whether the provider must hold the model to the schema; None is not said."""
+    cache: Cache | None = None
+    """A cache mark after this tool."""
+    freeform: Freeform | None = None
+    """Set for a tool that takes plain text instead of arguments."""
+    metadata: dict[str, Any] = {}
+    """The caller's own notes; never sent."""
+    extra: dict[str, dict[str, Any]] = {}
+    """Wire members without a canonical field, by dialect."""
+
+
+class OpaqueTool(Canonical, frozen=True):
+    """A provider-run tool, or one of a kind that only its own dialect knows."""
+
+    dialect: str
+    """The dialect it belongs to."""
+    kind: str
+    """Its wire type, such as `web_search`."""
+    raw: Any
+    """The wire value, verbatim."""
+
+
+class NamedTool(Canonical, frozen=True):
+    """The model must call this tool."""
+
+    name: str
+    """The tool's name."""
+
+
+class AllowedTools(Canonical, frozen=True):
+    """The model may, or must, call one of these tools."""
+
+    names: tuple[str, ...]
+    """The tools it may call."""
+    mode: Literal["auto", "required"] = "auto"
+    """Whether it may also answer without a call."""
+
+
+ToolChoice: TypeAlias = Literal["auto", "none", "required"] | NamedTool | AllowedTools
+"""auto, none, required, one named tool, or a subset."""
