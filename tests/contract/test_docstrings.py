@@ -1,0 +1,74 @@
+"""Everything public says what it is: modules, classes, functions, methods, and each field of a public type."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, TypeAlias
+
+import pytest
+
+from tests.contract.source import MODULES, Module
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def _undocumented(module: Module) -> Iterator[str]:
+    if ast.get_docstring(module.tree) is None and module.text.strip():
+        yield "the module"
+    for node in module.tree.body:
+        if isinstance(node, ast.ClassDef) and _is_public(node.name):
+            yield from _undocumented_in_class(node)
+        elif isinstance(node, Function) and _needs_docstring(node):
+            yield f"line {node.lineno}: {node.name}"
+
+
+def _undocumented_in_class(owner: ast.ClassDef) -> Iterator[str]:
+    if ast.get_docstring(owner) is None:
+        yield f"line {owner.lineno}: class {owner.name}"
+    for node, following in zip(owner.body, [*owner.body[1:], None], strict=True):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if _needs_docstring(node):
+                yield f"line {node.lineno}: {owner.name}.{node.name}"
+            case ast.AnnAssign(target=ast.Name(id=name)) if _is_public(name) and not _is_text(following):
+                yield f"line {node.lineno}: field {owner.name}.{name}"
+            case ast.ClassDef() if _is_public(node.name):
+                yield from _undocumented_in_class(node)
+            case _:
+                pass
+
+
+def _needs_docstring(node: Function) -> bool:
+    decorators = {ast.unparse(decorator).split(".")[-1] for decorator in node.decorator_list}
+    return _is_public(node.name) and not decorators & {"overload", "override", "setter"} and not ast.get_docstring(node)
+
+
+def _is_public(name: str) -> bool:
+    return not name.startswith("_")
+
+
+def _is_text(node: ast.stmt | None) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module.public], ids=str)
+def test_public_things_are_documented(module: Module) -> None:
+    """Every public module, class, function, method and field has its text."""
+    assert list(_undocumented(module)) == []
+
+
+def _summaries(module: Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and (
+            text := ast.get_docstring(node)
+        ):
+            yield node.lineno, text.split("\n", 1)[0]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_first_lines_are_facts(module: Module) -> None:
+    """The first line of a docstring says what comes back, not that the function returns something."""
+    talk = ("Returns ", "Return ", "This function ", "This method ", "This class ", "Function that ", "Class that ")
+    assert [(line, summary) for line, summary in _summaries(module) if summary.startswith(talk)] == []

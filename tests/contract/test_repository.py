@@ -1,0 +1,138 @@
+"""The repository speaks of the project alone, its indexes are complete, and its commands are all there."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.contract.source import ROOT
+
+SOMEBODYS_PATH = r"(?<![\w.])/(?:work|root|home|Users|farm|tmp)/\w"
+"""Where somebody's checkout or scratch files lie."""
+
+REGISTRY = r"[p]ypi\.org|python[h]osted|registry\.[n]pmjs|[d]eb\.debian|[c]rates\.io"
+"""Hosts of package registries: where packages come from is the business of whoever installs them."""
+
+ALIEN = re.compile(f"{SOMEBODYS_PATH}|{REGISTRY}", re.IGNORECASE)
+
+NAMED_ON_PURPOSE = re.compile(r"^(\.venv/|tests/(golden|corpus)/|LICENSE$)")
+"""Recorded bytes and the licence say what they say; environments have a test of their own."""
+
+LATER = {"test-js", "test-agents", "test-comply", "test-local-tools", "mutants", "soak", "bench-full"}
+"""Make targets of later issues: they say so in one sentence and fail."""
+
+TARGETS = {"setup", "demo", "test", "check", "fuzz", "bench", "golden-update", "dist"} | LATER
+
+DECISIONS = ROOT / "docs" / "decisions"
+
+SECTIONS = ("## Context", "## Decision", "## Consequences", "## Alternatives")
+
+
+def _tracked() -> list[str]:
+    """Every file of the repository; outside a checkout, every file that a checkout would hold."""
+    if shutil.which("git") and (ROOT / ".git").exists():
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        return [name for name in listed.split("\0") if name]
+    return [str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if path.is_file() and ".venv" not in path.parts]
+
+
+def _text(path: Path) -> str | None:
+    """The text of a file, or None for what is not text."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (UnicodeDecodeError, FileNotFoundError):
+        return None
+
+
+def test_no_alien_words() -> None:
+    """No file names a path of somebody's machine or a package registry."""
+    found = [
+        f"{name}:{number}: {line.strip()[:100]}"
+        for name in _tracked()
+        if not NAMED_ON_PURPOSE.match(name) and (text := _text(ROOT / name)) is not None
+        for number, line in enumerate(text.splitlines(), 1)
+        if ALIEN.search(line)
+    ]
+    assert found == []
+
+
+def test_environments_and_weights_are_not_tracked() -> None:
+    """Nothing that a tool makes or downloads is in the repository."""
+    kept = re.compile(r"(^|/)(\.venv|__pycache__|node_modules|\.env)(/|$)|\.(gguf|pyc|whl)$")
+    assert {name.split("/")[0] for name in _tracked() if kept.search(name)} == set()
+
+
+def test_every_decision_is_listed() -> None:
+    """The index of decisions names every record, once, with its title, in order."""
+    index = (DECISIONS / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| \[(\d{4})\]\(([\w-]+\.md)\) \| (.+?) \|", index, re.MULTILINE)
+    records = sorted(path for path in DECISIONS.glob("[0-9]*.md") if not path.name.startswith("0000"))
+    assert [(path.name[:4], path.name, _title(path)) for path in records] == listed
+
+
+def _title(path: Path) -> str:
+    first = path.read_text(encoding="utf-8").split("\n", 1)[0]
+    return first.removeprefix(f"# {path.name[:4]} ").strip()
+
+
+@pytest.mark.parametrize("path", sorted(DECISIONS.glob("[0-9]*.md")), ids=lambda path: path.stem)
+def test_decisions_have_their_sections(path: Path) -> None:
+    """A record gives a status and a date, context, decision, consequences and alternatives, in that order."""
+    text = path.read_text(encoding="utf-8")
+    assert re.search(r"^(Accepted|Superseded by \d{4}), [A-Z][a-z]+ \d{4}\.", text, re.MULTILINE)
+    places = [text.find(section) for section in SECTIONS]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+def _rules() -> dict[str, str]:
+    """Each target of the Makefile with its recipe."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    found = re.findall(r"^([a-z][a-z-]*):[^\n]*\n((?:\t[^\n]*\n)*)", text, re.MULTILINE)
+    return dict(found)
+
+
+def test_every_make_target_exists() -> None:
+    """Every promised target is there, and is phony."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    phony = re.search(r"^\.PHONY: (.+)$", text, re.MULTILINE)
+    assert phony is not None
+    assert set(phony[1].split()) >= TARGETS
+    assert _rules().keys() >= TARGETS - {"setup"}
+
+
+@pytest.mark.parametrize("target", sorted(LATER))
+def test_targets_of_later_issues_say_so_and_fail(target: str) -> None:
+    """A target that is not built yet prints one sentence and does not pass."""
+    recipe = _rules()[target]
+    assert re.fullmatch(rf'\t@echo "{target} is not built yet: it comes [^"]+"; exit 1\n', recipe)
+
+
+def test_ci_is_executable() -> None:
+    """CI's one entry can be run as it is."""
+    assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
+
+
+def test_pins_cover_every_dependency() -> None:
+    """What the package needs to run is pinned for development, so that a run can be repeated."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pins = (ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8")
+    pinned = set(re.findall(r"^([a-z0-9-]+)==", pins, re.MULTILINE))
+    needed = {re.split(r"[^\w-]", name)[0].replace("_", "-").lower() for name in project["dependencies"]}
+    assert needed <= pinned
+
+
+def test_the_changelog_keeps_its_grammar() -> None:
+    """Every version has known headings only, in the order of the reader's interest."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    order = ["Removed", "Deprecated", "Added", "Changed", "Fixed"]
+    versions = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+    assert versions
+    for version in versions:
+        headings = re.findall(r"^### (.+)$", version, re.MULTILINE)
+        assert headings == sorted(headings, key=order.index)
