@@ -1,0 +1,155 @@
+"""Where in a JSON text the objects of a wire type lie.
+
+A shape is the part of a type that leads to structs with an `extra` field, worked out once per type. `wire/json.py`
+walks a text along it when it has to move unknown members into `extra` or back. Nothing here reads JSON.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, TypeAlias, get_type_hints
+
+import msgspec
+from msgspec import inspect
+
+__all__ = ["EXTRA", "Choice", "Items", "Members", "Shape", "Values", "float_fields", "shape_of"]
+
+EXTRA = "interlingua:extra"
+"""The wire name of the field that keeps unknown members; it never leaves this process."""
+
+
+class Members(msgspec.Struct, eq=False):
+    """An object that is a struct."""
+
+    kind: type
+    """The struct."""
+    known: frozenset[str]
+    """Names that have a field, the tag included."""
+    children: dict[str, tuple[Shape, Any]]
+    """Fields under which more structs lie, with their types."""
+    keeps_extra: bool
+    """Whether the struct has the field for unknown members."""
+
+
+class Items(msgspec.Struct, eq=False):
+    """An array whose items hold structs."""
+
+    item: Shape
+    """The shape of every item."""
+
+
+class Values(msgspec.Struct, eq=False):
+    """An object with free names whose values hold structs."""
+
+    value: Shape
+    """The shape of every value."""
+
+
+class Choice(msgspec.Struct, eq=False):
+    """A union: what an array is, what an object is, what an object with a tag is."""
+
+    array: Shape | None
+    """Where the text is an array."""
+    object: Shape | None
+    """Where the text is an object without a tag."""
+    tag_field: str | None
+    """The member that names the struct."""
+    tagged: dict[str | int, Members]
+    """Structs by their tag."""
+
+
+Shape: TypeAlias = Members | Items | Values | Choice
+
+
+def shape_of(kind: Any) -> Shape | None:
+    """The shape of a type, or None when no struct lies in it."""
+    return _cached_shape(kind)
+
+
+@lru_cache(maxsize=512)
+def _cached_shape(kind: Any) -> Shape | None:
+    return _shape(inspect.type_info(kind), {})
+
+
+def _shape(info: inspect.Type, seen: dict[type, Members]) -> Shape | None:
+    match info:
+        case inspect.StructType():
+            return _members(info, seen)
+        case inspect.ListType() | inspect.VarTupleType():
+            item = _shape(info.item_type, seen)
+            return None if item is None else Items(item)
+        case inspect.DictType():
+            value = _shape(info.value_type, seen)
+            return None if value is None else Values(value)
+        case inspect.UnionType():
+            return _choice(info, seen)
+        case _:
+            return None
+
+
+def _members(info: inspect.StructType, seen: dict[type, Members]) -> Members:
+    if info.cls in seen:
+        return seen[info.cls]
+    names = {field.encode_name for field in info.fields}
+    keeps_extra = EXTRA in names
+    if info.tag_field is not None:
+        names.add(info.tag_field)
+    shape = seen[info.cls] = Members(info.cls, frozenset(names - {EXTRA}), {}, keeps_extra)
+    kinds = get_type_hints(info.cls, include_extras=True)
+    for field in info.fields:
+        child = _shape(field.type, seen)
+        if child is not None:
+            shape.children[field.encode_name] = (child, kinds[field.name])
+    return shape
+
+
+def _choice(info: inspect.UnionType, seen: dict[type, Members]) -> Shape | None:
+    choice = Choice(None, None, None, {})
+    for member in info.types:
+        shape = _shape(member, seen)
+        if isinstance(member, inspect.StructType) and member.tag_field is not None and isinstance(shape, Members):
+            choice.tag_field = member.tag_field
+            choice.tagged[_tag(member)] = shape
+        elif isinstance(shape, Items):
+            choice.array = shape
+        elif shape is not None:
+            choice.object = shape
+    return choice if choice.array or choice.object or choice.tagged else None
+
+
+def _tag(info: inspect.StructType) -> str | int:
+    if info.tag is None:
+        raise TypeError(f"{info.cls.__name__} has a tag field and no tag")
+    return info.tag
+
+
+@lru_cache(maxsize=2048)
+def float_fields(kind: type[msgspec.Struct], *, extra: bool) -> tuple[tuple[str, str], ...]:
+    """The fields of a struct, as (attribute, wire name), below which a float can lie; `extra` counts that field too."""
+    info = inspect.type_info(kind)
+    if not isinstance(info, inspect.StructType):
+        raise TypeError(f"{kind} is no struct")
+    return tuple(
+        (field.name, field.encode_name)
+        for field in info.fields
+        if (extra if field.encode_name == EXTRA else _holds_float(field.type, extra=extra, seen=frozenset({kind})))
+    )
+
+
+def _holds_float(info: inspect.Type, *, extra: bool, seen: frozenset[type]) -> bool:
+    match info:
+        case inspect.FloatType() | inspect.AnyType() | inspect.CustomType():
+            return True
+        case inspect.StructType():
+            return info.cls in seen or any(
+                (extra if field.encode_name == EXTRA else _holds_float(field.type, extra=extra, seen=seen | {info.cls}))
+                for field in info.fields
+            )
+        case inspect.ListType() | inspect.VarTupleType():
+            return _holds_float(info.item_type, extra=extra, seen=seen)
+        case inspect.DictType():
+            return _holds_float(info.value_type, extra=extra, seen=seen)
+        case inspect.UnionType():
+            return any(_holds_float(member, extra=extra, seen=seen) for member in info.types)
+        case _:
+            return False

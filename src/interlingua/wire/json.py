@@ -1,0 +1,556 @@
+"""JSON, read and written: the only module that does it (besides `schema/`).
+
+msgspec does the work. By itself it keeps the last of duplicate keys, drops unknown members without a trace, writes NaN
+as null, fails on deep input and bad UTF-8 with errors of others, and fails a whole body on one lone surrogate. Hence:
+
+Rules
+- Size and depth are bounded before anything is parsed.
+- What the peer sent wrongly is a `DecodeError` with the place, or a `LimitExceededError`; nothing else is raised.
+- What our caller cannot say in JSON is a `UsageError` with the place: non-finite floats, lone surrogates, foreign types.
+- Wire structs forbid unknown members on the fast path. Only a body that has some is read a second time, as text along
+  its types: unknown members move into `extra` of their object, and every `msgspec.Raw` keeps its exact text.
+- Tool-call arguments are one JSON object with unique keys and finite numbers, or they are broken for a named reason.
+
+Not responsible for: repairing anything but lone surrogates, and knowing what the members mean.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
+
+import msgspec
+
+from interlingua.errors import DecodeError, LimitExceededError, UsageError
+from interlingua.wire._depth import is_deeper
+from interlingua.wire._prefix import completions
+from interlingua.wire._shape import EXTRA, Choice, Items, Members, Shape, Values, float_fields, shape_of
+
+__all__ = [
+    "MAX_BODY_BYTES",
+    "MAX_DEPTH",
+    "MAX_EVENT_BYTES",
+    "ArgumentsFault",
+    "Extra",
+    "JsonText",
+    "WireStruct",
+    "check_arguments",
+    "decode",
+    "decode_any",
+    "decode_wire",
+    "encode",
+    "encode_wire",
+    "parse_arguments",
+    "pointer",
+    "raw",
+]
+
+T = TypeVar("T")
+W = TypeVar("W", bound=msgspec.Struct)
+
+JsonText: TypeAlias = bytes | bytearray | memoryview | str | msgspec.Raw
+"""JSON as it comes: bytes in UTF-8, text, or a part of a body that was kept as text."""
+ArgumentsFault: TypeAlias = Literal["malformed", "not_object", "duplicate_key", "non_finite", "cut_off"]
+"""Why a call's arguments are not one JSON object."""
+
+MAX_BODY_BYTES = 64 * 1024 * 1024
+"""The largest body that is parsed."""
+MAX_EVENT_BYTES = 8 * 1024 * 1024
+"""The longest line and the largest event of a stream."""
+MAX_DEPTH = 128
+"""How deep arrays and objects may nest."""
+
+LONE_SURROGATE = "lone_surrogate"
+"""The repair that replaces half of a surrogate pair by U+FFFD."""
+
+_BOM = b"\xef\xbb\xbf"
+_EXTRA_NAME = EXTRA.encode()
+_UNKNOWN_MEMBER = "Object contains unknown field"
+_RESERVED = f"{EXTRA} is our own name"
+_PLACE = re.compile(r" - at `(?:key` in `)?\$(?P<path>[^`]*)`$")
+_STEP = re.compile(r"\[(?P<index>\d+)\]|\.(?P<name>[^.\[]+)|\[\.\.\.\]")
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+
+
+class Extra(dict[str, object]):
+    """The members of a wire object for which its struct has no field."""
+
+
+class WireStruct(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
+    """The base of typed wire objects: no member is lost.
+
+    A member that holds free JSON is typed `msgspec.Raw | msgspec.UnsetType = msgspec.UNSET` (`Raw | None` does not
+    work: msgspec refuses everything but null there), and its text survives exactly.
+    """
+
+    extra: Extra | None = msgspec.field(default=None, name=EXTRA)
+    """Members without a field, written back beside the others; a field of the same name wins."""
+
+
+def decode(
+    data: JsonText,
+    type: type[T] | Any,
+    *,
+    max_bytes: int = MAX_BODY_BYTES,
+    max_depth: int = MAX_DEPTH,
+    repairs: list[str] | None = None,
+) -> T:
+    """The value of type `type` that the JSON in `data` holds.
+
+    `repairs` takes the names of repairs made (`lone_surrogate`); without it nothing is repaired.
+    Raises: DecodeError, with the first bad place; LimitExceededError, beyond `max_bytes` or `max_depth`.
+    """
+    return cast("T", _parse(_decoder(type), _bounded(data, max_bytes, max_depth), repairs))
+
+
+def decode_any(
+    data: JsonText,
+    *,
+    max_bytes: int = MAX_BODY_BYTES,
+    max_depth: int = MAX_DEPTH,
+    repairs: list[str] | None = None,
+) -> Any:
+    """The plain value that the JSON in `data` holds: None, bool, exact int, finite float, str, list, dict.
+
+    Raises: as `decode`.
+    """
+    return _parse(_ANYTHING, _bounded(data, max_bytes, max_depth), repairs)
+
+
+def decode_wire(
+    data: JsonText,
+    type: type[W],
+    *,
+    max_bytes: int = MAX_BODY_BYTES,
+    max_depth: int = MAX_DEPTH,
+    repairs: list[str] | None = None,
+) -> W:
+    """The wire struct that the JSON object in `data` is; members without a field are in `extra` of their object.
+
+    Raises: as `decode`.
+    """
+
+    def with_unknown_members(body: bytes) -> Any:
+        tree = _along(body.strip(), shape_of(type), _COLLECT, repairs)
+        return _parse(_collecting_decoder(type), msgspec.json.encode(tree), repairs)
+
+    body = _bounded(data, max_bytes, max_depth)
+    return cast("W", _parse(_strict_decoder(type), body, repairs, with_unknown_members))
+
+
+def encode(value: object, *, sort_keys: bool = False) -> bytes:
+    """`value` as compact JSON in UTF-8: exact integers, `msgspec.Raw` verbatim, members in their own order.
+
+    Raises: UsageError, with the place, for what JSON cannot say.
+    """
+    body = _dump(value, _SORTED if sort_keys else _ENCODER)
+    if b"null" in body:
+        _refuse_non_finite(value, extra=True)
+    return body
+
+
+def encode_wire(value: msgspec.Struct) -> bytes:
+    """The JSON object that a wire struct is, with the members in `extra` back in their places.
+
+    Raises: as `encode`.
+    """
+    body = _dump(value, _ENCODER)
+    if _EXTRA_NAME not in body:
+        _refuse_non_finite(value, extra=False)
+        return body
+    if b"null" in body:
+        _refuse_non_finite(value, extra=True)
+    return _dump(_along(body, shape_of(type(value)), _SPREAD, None), _ENCODER)
+
+
+def raw(value: object) -> msgspec.Raw:
+    """`value` as JSON text that is written as it is.
+
+    Raises: as `encode`.
+    """
+    return msgspec.Raw(encode(value))
+
+
+def pointer(*steps: str | int) -> str:
+    """The RFC 6901 pointer that leads down these member names and indices."""
+    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
+
+
+def check_arguments(text: str | bytes, *, ended_early: bool = False) -> ArgumentsFault | None:
+    """Why a call's arguments are not one JSON object, or None when they are.
+
+    `ended_early` says that the answer ended by its length: only then is the beginning of an object `cut_off`.
+    Raises: LimitExceededError, beyond the bounds on size and depth.
+    """
+    found = _arguments(text, ended_early=ended_early)
+    return None if isinstance(found, dict) else found
+
+
+def parse_arguments(text: str | bytes) -> dict[str, Any]:
+    """A call's arguments, with exact integers.
+
+    Raises: DecodeError, with the reason as its `code`; LimitExceededError.
+    """
+    found = _arguments(text, ended_early=False)
+    if isinstance(found, dict):
+        return found
+    raise DecodeError(f"the arguments are not one JSON object with unique keys and finite numbers: {found}", code=found)
+
+
+# Reading
+
+
+def _bounded(data: JsonText, max_bytes: int, max_depth: int) -> bytes:
+    """`data` as bytes of UTF-8 within the bounds, without a byte order mark."""
+    if len(memoryview(data) if isinstance(data, msgspec.Raw) else data) > max_bytes:
+        raise LimitExceededError(f"the JSON text is larger than {max_bytes:,} bytes")
+    if isinstance(data, str):
+        return _bounded(_utf8(data), max_bytes, max_depth)
+    body = data if type(data) is bytes else bytes(data)
+    if body.startswith(_BOM):
+        body = body[3:]
+    if not body.isascii():
+        _check_utf8(body)
+    if is_deeper(body, max_depth):
+        raise LimitExceededError(f"the JSON text nests deeper than {max_depth} levels")
+    return body
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise DecodeError(f"the JSON text holds half of a surrogate pair at character {error.start}") from None
+
+
+def _check_utf8(body: bytes) -> None:
+    try:
+        body.decode()
+    except UnicodeDecodeError as error:
+        raise DecodeError(f"the JSON text is not UTF-8 at byte {error.start}") from None
+
+
+def _parse(
+    decoder: msgspec.json.Decoder[Any],
+    body: bytes,
+    repairs: list[str] | None,
+    with_unknown_members: Callable[[bytes], Any] | None = None,
+) -> Any:
+    """The decoder's value, with every foreign exception mapped and lone surrogates mended where that is asked for."""
+    try:
+        return decoder.decode(body)
+    except msgspec.ValidationError as error:
+        if with_unknown_members is None or not str(error).startswith((_UNKNOWN_MEMBER, _RESERVED)):
+            raise _decode_error(error) from None
+    except msgspec.DecodeError as error:
+        mended = None if repairs is None else _mend_surrogates(body)
+        if repairs is None or mended is None:
+            raise _decode_error(error) from None
+        repairs.append(LONE_SURROGATE)
+        return _parse(decoder, mended, None, with_unknown_members)
+    except RecursionError:
+        raise LimitExceededError("the JSON text nests deeper than the interpreter allows") from None
+    return with_unknown_members(body)
+
+
+def _decode_error(error: msgspec.DecodeError) -> DecodeError:
+    """Our error for one of msgspec's, its path turned into a pointer as far as it is known."""
+    sentence = str(error)
+    if not isinstance(error, msgspec.ValidationError):
+        return DecodeError(f"the text is not JSON: {sentence.removeprefix('JSON is malformed: ').lower()}")
+    place = _PLACE.search(sentence)
+    steps: list[str] = []
+    for step in _STEP.finditer(place["path"] if place else ""):
+        name = step["index"] or step["name"]
+        if name is None or name == EXTRA:
+            break
+        steps.append(name)
+    path = pointer(*steps)
+    problem = sentence[: place.start()] if place else sentence
+    return DecodeError(f"{problem[:1].lower()}{problem[1:]}, at {path or 'the top'}", path=path)
+
+
+def _mend_surrogates(body: bytes) -> bytes | None:
+    """`body` with U+FFFD for each lone surrogate escape, or None when there is none."""
+    mended, count = body, 0
+
+    def mend(escape: re.Match[bytes]) -> bytes:
+        nonlocal count
+        if escape["lone"] is None:
+            return escape[0]
+        count += 1
+        return rb"\ufffd"
+
+    if b"\\u" in body:
+        mended = _ESCAPE.sub(mend, body)
+    return mended if count else None
+
+
+def _refuse_reserved(type: type, value: object) -> object:
+    del type, value
+    raise ValueError(_RESERVED)
+
+
+def _accept_extra(type: type, value: Any) -> object:
+    return type(value)
+
+
+@lru_cache(maxsize=512)
+def _decoder(type: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(type)
+
+
+@lru_cache(maxsize=512)
+def _strict_decoder(type: Any) -> msgspec.json.Decoder[Any]:
+    """Refuses unknown members, and the name under which we keep them: nobody outside may fill `extra` directly."""
+    return msgspec.json.Decoder(type, dec_hook=_refuse_reserved)
+
+
+@lru_cache(maxsize=512)
+def _collecting_decoder(type: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(type, dec_hook=_accept_extra)
+
+
+_ANYTHING = msgspec.json.Decoder()
+_MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
+
+# Unknown members: a text is taken apart along the shape of its type, as far as needed, and put together again
+
+
+class _Turn(NamedTuple):
+    """One direction of moving unknown members."""
+
+    is_settled: Callable[[bytes, Any], bool]
+    """Whether nothing has to move in a text of this type."""
+    move: Callable[[dict[str, object], Members], None]
+    """Move the unknown members of one object."""
+
+
+def _along(text: bytes, shape: Shape | None, turn: _Turn, repairs: list[str] | None) -> object:
+    """`text` as a tree of dicts and lists down to where nothing has to move, its unknown members moved."""
+    opener = text[:1]
+    if isinstance(shape, Choice):
+        shape = _chosen(text, opener, shape, repairs)
+    if opener == b"[" and isinstance(shape, Items):
+        items = _parse(_ITEMS, text, repairs)
+        return [_along(bytes(item), shape.item, turn, repairs) for item in items]
+    if opener == b"{" and isinstance(shape, Values):
+        members = cast("dict[str, msgspec.Raw]", _parse(_MEMBERS, text, repairs))
+        return {name: _along(bytes(member), shape.value, turn, repairs) for name, member in members.items()}
+    if opener == b"{" and isinstance(shape, Members) and not turn.is_settled(text, shape.kind):
+        return _along_members(text, shape, turn, repairs)
+    return msgspec.Raw(text)
+
+
+def _along_members(text: bytes, shape: Members, turn: _Turn, repairs: list[str] | None) -> dict[str, object]:
+    members = cast("dict[str, Any]", _parse(_MEMBERS, text, repairs))
+    for name in shape.children.keys() & members.keys():
+        child, kind = shape.children[name]
+        below = bytes(members[name])
+        if not turn.is_settled(below, kind):
+            members[name] = _along(below, child, turn, repairs)
+    if shape.keeps_extra:
+        turn.move(members, shape)
+    return members
+
+
+def _chosen(text: bytes, opener: bytes, choice: Choice, repairs: list[str] | None) -> Shape | None:
+    if opener == b"[":
+        return choice.array
+    if opener != b"{" or choice.tag_field is None:
+        return choice.object
+    tag = _parse(_MEMBERS, text, repairs).get(choice.tag_field)
+    if tag is None:
+        return None
+    value = _parse(_ANYTHING, bytes(tag), repairs)
+    return choice.tagged.get(value) if isinstance(value, str | int) else None
+
+
+def _decodes(text: bytes, kind: Any) -> bool:
+    """Whether a text of this type has no unknown member (nor any other fault, which the last decoding will name)."""
+    try:
+        _strict_decoder(kind).decode(text)
+    except msgspec.DecodeError:
+        return False
+    return True
+
+
+def _collect(members: dict[str, object], shape: Members) -> None:
+    """Move members without a field into `extra`."""
+    unknown = {name: members.pop(name) for name in list(members) if name not in shape.known}
+    if unknown:
+        members[EXTRA] = unknown
+
+
+def _spread(members: dict[str, object], shape: Members) -> None:
+    """Move the members of `extra` beside the others."""
+    extra = members.pop(EXTRA, None)
+    if extra is None:
+        return
+    for name, member in _parse(_MEMBERS, bytes(cast("msgspec.Raw", extra)), None).items():
+        members.setdefault(name, member)
+
+
+_COLLECT = _Turn(_decodes, _collect)
+_SPREAD = _Turn(lambda text, _: _EXTRA_NAME not in text, _spread)
+
+
+# Writing
+
+_ENCODER = msgspec.json.Encoder()
+_SORTED = msgspec.json.Encoder(order="sorted")
+
+
+def _dump(value: object, encoder: msgspec.json.Encoder) -> bytes:
+    try:
+        return encoder.encode(value)
+    except UnicodeEncodeError:
+        place = _find(value, _is_not_utf8, extra=True) or ""
+        raise UsageError(
+            f"the text at {place or 'the top'} holds half of a surrogate pair, which UTF-8 cannot say"
+        ) from None
+    except TypeError as error:
+        raise UsageError(f"the value is not JSON: {error}") from None
+    except RecursionError:
+        raise LimitExceededError("the value nests deeper than the interpreter allows, or contains itself") from None
+
+
+def _refuse_non_finite(value: object, *, extra: bool) -> None:
+    place = _find(value, _is_non_finite, extra=extra)
+    if place is not None:
+        raise UsageError(f"the number at {place or 'the top'} is not finite, which JSON cannot say")
+
+
+def _is_non_finite(value: object) -> bool:
+    return type(value) is float and not math.isfinite(value)
+
+
+def _is_not_utf8(value: object) -> bool:
+    try:
+        return type(value) is str and not value.isascii() and not value.encode()
+    except UnicodeEncodeError:
+        return True
+
+
+def _find(value: object, is_bad: Callable[[object], bool], *, extra: bool) -> str | None:
+    """The pointer to the first bad leaf, or None."""
+    if isinstance(value, str | int | float | None):
+        return "" if is_bad(value) else None
+    for step, child in _children(value, is_bad, extra=extra):
+        found = _find(child, is_bad, extra=extra)
+        if found is not None:
+            return found if step is None else pointer(step) + found
+    return None
+
+
+def _children(
+    value: object, is_bad: Callable[[object], bool], *, extra: bool
+) -> Iterable[tuple[str | int | None, object]]:
+    """What lies below `value`; members of `extra` stand beside the others, and fields without floats are passed over."""
+    if isinstance(value, dict):
+        return cast("dict[str, object]", value).items()
+    if isinstance(value, list | tuple | set | frozenset):
+        return enumerate(cast("Iterable[object]", value))
+    if not isinstance(value, msgspec.Struct):
+        return ()
+    if is_bad is _is_non_finite:
+        fields = float_fields(type(value), extra=extra)
+    else:
+        fields = tuple(zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True))
+    return ((None if name == EXTRA else name, getattr(value, attribute)) for attribute, name in fields)
+
+
+# Arguments
+
+
+def _arguments(text: str | bytes, *, ended_early: bool) -> dict[str, Any] | ArgumentsFault:
+    """The arguments, or why they are none."""
+    if len(text) > 2 * MAX_DEPTH:
+        try:
+            text = _bounded(text, MAX_BODY_BYTES, MAX_DEPTH)
+        except DecodeError:
+            return "malformed"
+    try:
+        value = _ANYTHING.decode(text)
+    except (msgspec.DecodeError, UnicodeError):
+        return _fault(text, ended_early=ended_early)
+    if type(value) is not dict:
+        return "not_object"
+    arguments = cast("dict[str, Any]", value)
+    # Every key brings a colon, and a colon in a string only adds to the count: equal numbers mean unique keys.
+    colons = text.count(":") if isinstance(text, str) else text.count(b":")
+    if colons != len(arguments) and colons != _count_keys(arguments) and _has_duplicate_key(text):
+        return "duplicate_key"
+    return arguments
+
+
+def _count_keys(value: object) -> int:
+    if isinstance(value, dict):
+        members = cast("dict[str, object]", value)
+        return len(members) + sum(_count_keys(member) for member in members.values() if type(member) in (dict, list))
+    return sum(_count_keys(item) for item in cast("list[object]", value) if type(item) in (dict, list))
+
+
+def _has_duplicate_key(text: str | bytes) -> bool:
+    import json  # only texts with colons in strings come here
+
+    repeated = False
+
+    def note(pairs: list[tuple[str, object]]) -> None:
+        nonlocal repeated
+        repeated = repeated or len({name for name, _ in pairs}) != len(pairs)
+
+    json.loads(text, object_pairs_hook=note)
+    return repeated
+
+
+def _fault(text: str | bytes, *, ended_early: bool) -> ArgumentsFault:
+    """Why a text that msgspec refuses is not one JSON object."""
+    try:
+        text = text if isinstance(text, str) else text.decode()
+        text.encode()
+    except UnicodeError:
+        return "malformed"
+    if _is_only_non_finite(text):
+        return "non_finite"
+    return "cut_off" if ended_early and _is_cut(text) else "malformed"
+
+
+def _is_only_non_finite(text: str) -> bool:
+    """Whether `text` would be an object if NaN, Infinity and numbers beyond a float were JSON."""
+    import json  # only broken arguments come here
+
+    found = False
+
+    def constant(_: str) -> None:
+        nonlocal found
+        found = True
+
+    def number(digits: str) -> None:
+        nonlocal found
+        found = found or not math.isfinite(float(digits))
+
+    try:
+        value = json.loads(text, parse_constant=constant, parse_float=number)
+    except (ValueError, RecursionError):
+        return False
+    return found and isinstance(value, dict)
+
+
+def _is_cut(text: str) -> bool:
+    if text.lstrip(" \t\r\n")[:1] != "{":
+        return False
+    for whole in completions(text):
+        try:
+            _ANYTHING.decode(whole)
+        except (msgspec.DecodeError, UnicodeError):
+            continue
+        return True
+    return False
