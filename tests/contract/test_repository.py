@@ -30,6 +30,9 @@ TARGETS = {"setup", "demo", "test", "check", "fuzz", "bench", "golden-update", "
 
 DECISIONS = ROOT / "docs" / "decisions"
 
+RECORDS = sorted(path for path in DECISIONS.glob("[0-9]*.md") if not path.name.startswith("0000"))
+"""Every record; 0000 is the form to fill in."""
+
 SECTIONS = ("## Context", "## Decision", "## Consequences", "## Alternatives")
 
 
@@ -71,8 +74,7 @@ def test_every_decision_is_listed() -> None:
     """The index of decisions names every record, once, with its title, in order."""
     index = (DECISIONS / "README.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| \[(\d{4})\]\(([\w-]+\.md)\) \| (.+?) \|", index, re.MULTILINE)
-    records = sorted(path for path in DECISIONS.glob("[0-9]*.md") if not path.name.startswith("0000"))
-    assert [(path.name[:4], path.name, _title(path)) for path in records] == listed
+    assert [(path.name[:4], path.name, _title(path)) for path in RECORDS] == listed
 
 
 def _title(path: Path) -> str:
@@ -80,7 +82,7 @@ def _title(path: Path) -> str:
     return first.removeprefix(f"# {path.name[:4]} ").strip()
 
 
-@pytest.mark.parametrize("path", sorted(DECISIONS.glob("[0-9]*.md")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
 def test_decisions_have_their_sections(path: Path) -> None:
     """A record gives a status and a date, context, decision, consequences and alternatives, in that order."""
     text = path.read_text(encoding="utf-8")
