@@ -1,0 +1,15 @@
+"""What the fake answers while the README's blocks run, in the order of the calls."""
+
+from __future__ import annotations
+
+from interlingua.testing import tool_call
+
+REPLIES = [
+    "Oslo is the capital of Norway.",
+    "Bergen is the rainy one.",
+    "Oslo governs, Bergen rains.",
+    tool_call("get_weather", city="Oslo"),
+    "It is 4 degrees in Oslo.",
+    '{"number": "7", "total": 12.5}',
+    "Once upon a time there was a wire.",
+]
