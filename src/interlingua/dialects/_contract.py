@@ -43,28 +43,31 @@ NameRule: TypeAlias = Literal["openai", "anthropic", "google", "free"]
 
 
 class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a server differs from the dialect's reference server, as named flags. A provider's row sets them."""
+    """How a server differs, as named flags. A provider's row sets them.
+
+    The defaults are those of a pure codec: everything that the dialect can say is said, as it was read.
+    """
 
     max_tokens_field: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"
     """What the token limit is called."""
     seed_field: Literal["seed", "random_seed"] = "seed"
     """What the seed is called."""
-    effort_field: Literal["reasoning_effort", "reasoning.effort", "none"] = "reasoning_effort"
+    effort_field: Literal["as_read", "reasoning_effort", "reasoning.effort", "none"] = "as_read"
     """Where the reasoning effort goes; `none`: nowhere."""
-    system_role: Literal["system", "developer"] = "system"
+    system_role: Literal["as_read", "system", "developer"] = "as_read"
     """The role of system messages."""
-    reasoning_field: Literal["none", "reasoning_content", "reasoning", "thinking_chunks"] = "none"
+    reasoning_field: Literal["as_read", "reasoning_content", "reasoning", "thinking_chunks", "none"] = "as_read"
     """Where readable reasoning stands in an assistant message; `none`: the server knows no such member."""
-    reasoning_echo: Literal["never", "tool_turns", "always"] = "never"
+    reasoning_echo: Literal["as_given", "always", "never"] = "as_given"
     """When readable reasoning goes back; `always` sends an empty text where there was none."""
     tool_only_content: Literal["null", "empty", "omit"] = "null"
     """What stands for the text of an assistant message that only calls tools."""
     call_id_rule: CallIdRule = "any"
     """Which call ids the server takes in a history."""
-    name_rule: NameRule = "openai"
+    name_rule: NameRule = "free"
     """Which tool names the server takes."""
-    result_media: bool = False
-    """Whether a tool message may hold image parts."""
+    result_media: bool = True
+    """Whether a tool message may hold media parts."""
     result_name: bool = False
     """Whether a tool message carries the tool's name."""
     image_url_string: bool = False
@@ -75,7 +78,7 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether structured output and tools go together."""
     tool_choice: Literal["full", "strings", "ignored"] = "full"
     """Which tool choices the server honours: all, only auto/none/required, or none at all."""
-    allowed_tools: bool = False
+    allowed_tools: bool = True
     """Whether the server takes an allowed subset; else the tools are filtered."""
     strict_schemas: bool = True
     """Whether the server takes a strict flag."""
@@ -85,6 +88,8 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether a tool must have parameters."""
     stream_usage: bool = True
     """Whether token counts of a stream must be asked for with `stream_options`."""
+    cache_marks: Literal["cache_control", "none"] = "cache_control"
+    """How parts and tools are marked for the prompt cache; `none`: the server knows no such member."""
     unsupported: frozenset[str] = frozenset()
     """Names of `Request` fields that the server refuses or ignores."""
 
@@ -136,6 +141,8 @@ class EncodeOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Whom it is for."""
     stream: bool = False
     """Whether the answer is to be streamed."""
+    stream_usage: bool = False
+    """Whether to ask for token counts in the stream, where a server must be asked."""
     allow: frozenset[Capability] = frozenset()
     """What may be let go instead of refused."""
     history: HistoryPolicy = "refuse"
@@ -214,6 +221,8 @@ class ServerContext(msgspec.Struct, frozen=True, kw_only=True):
     """Makes the id of an answer that has none."""
     stream_usage: bool = True
     """Whether the client asked for token counts in its stream."""
+    changes: list[Change] | None = None
+    """Takes what encoding the answer dropped and approximated."""
 
 
 class StreamDecoder(Protocol):

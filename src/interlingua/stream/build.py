@@ -16,7 +16,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.stream.calls import CallIdSource, make_call, settle_finish
+from interlingua.wire.media import audio_type
 from interlingua.types.content import (
+    AudioPart,
     BrokenToolCall,
     RefusalPart,
     TextPart,
@@ -27,6 +29,7 @@ from interlingua.types.event import (
     Annotation,
     BlockEnd,
     BlockStart,
+    DataDelta,
     Extra,
     RefusalDelta,
     Seal,
@@ -56,7 +59,7 @@ class Block:
     """One block under construction."""
 
     __slots__ = (
-        "annotations", "choice", "extra", "freeform", "id", "index", "kind", "name", "part", "pieces", "sealed",
+        "annotations", "choice", "data", "extra", "freeform", "id", "index", "kind", "name", "part", "pieces", "sealed",
     )  # fmt: skip
 
     def __init__(self, kind: BlockKind, index: int, choice: int) -> None:
@@ -65,6 +68,7 @@ class Block:
         self.index = index
         self.choice = choice
         self.pieces: list[str] = []
+        self.data: list[bytes] = []
         self.annotations: list[dict[str, Any]] = []
         self.sealed: Sealed | None = None
         self.extra: dict[str, dict[str, Any]] = {}
@@ -169,9 +173,9 @@ class StreamBuilder:
             self._events.append(TextDelta(block.index, text, choice))
         return block
 
-    def thinking(self, text: str, choice: int = 0) -> Block:
+    def thinking(self, text: str, choice: int = 0, extra: dict[str, dict[str, Any]] | None = None) -> Block:
         """Thinking that goes on, or a new thinking block; it may stay empty and only be sealed."""
-        block = self._prose("thinking", choice)
+        block = self._prose("thinking", choice, extra)
         if text:
             block.pieces.append(text)
             self._events.append(ThinkingDelta(block.index, text, choice))
@@ -183,6 +187,15 @@ class StreamBuilder:
         if text:
             block.pieces.append(text)
             self._events.append(RefusalDelta(block.index, text, choice))
+        return block
+
+    def audio(self, data: bytes, transcript: str, choice: int = 0) -> Block:
+        """Audio that goes on, or a new audio block."""
+        block = self._prose("audio", choice)
+        if data or transcript:
+            block.data.append(data)
+            block.pieces.append(transcript)
+            self._events.append(DataDelta(block.index, data, transcript, choice))
         return block
 
     def annotate(self, block: Block, annotation: dict[str, Any]) -> None:
@@ -212,7 +225,7 @@ class StreamBuilder:
         block.name, block.freeform = name, freeform
         if code is not None:
             self.changes.add(code, self._path(block, "/id"))
-        self._events.append(BlockStart(block.index, "tool_call", block.id, name, choice))
+        self._events.append(BlockStart(block.index, "tool_call", block.id, name, choice, freeform))
         return block
 
     def call_arguments(self, block: Block, fragment: str) -> None:
@@ -265,14 +278,16 @@ class StreamBuilder:
             choice = self._choices[number] = _Choice(number)
         return choice
 
-    def _prose(self, kind: BlockKind, choice: int) -> Block:
+    def _prose(self, kind: BlockKind, choice: int, extra: dict[str, dict[str, Any]] | None = None) -> Block:
         state = self._choice(choice)
         block = state.prose
         if block is not None and block.kind == kind:
             return block
         self.close_prose(choice)
         block = state.prose = self._open(kind, choice)
-        self._events.append(BlockStart(block.index, kind, None, None, choice))
+        if extra:
+            block.extra = extra
+        self._events.append(BlockStart(block.index, kind, None, None, choice, extra=block.extra))
         return block
 
     def _open(self, kind: BlockKind, choice: int) -> Block:
@@ -299,6 +314,9 @@ class StreamBuilder:
                 return RefusalPart(block.content, block.extra)
             case "tool_call":
                 return self._call_part(block, cut_off=cut_off)
+            case "audio":
+                data = b"".join(block.data)
+                return AudioPart(data, audio_type(data), block.content or None, extra=block.extra)
             case _:
                 return TextPart(
                     block.content, tuple(block.annotations), sealed=block.sealed, extra=block.extra

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.errors import LimitExceededError
 from interlingua.types.content import BrokenToolCall, RefusalPart, Sealed, ToolCall
 from interlingua.wire.json import check_arguments
 
@@ -87,12 +88,19 @@ def make_call(
     """
     if is_empty_arguments(text) and not cut_off:
         text = "{}"
-    reason: BrokenReason | None = check_arguments(text)
+    reason = _fault(text, cut_off=cut_off)
     if reason is None:
         return ToolCall(call_id, name, text, freeform, sealed, extra or {})
-    if cut_off and reason == "malformed":
-        reason = "cut_off"
     return BrokenToolCall(call_id, name, text, reason, freeform, extra or {})
+
+
+def _fault(text: str, *, cut_off: bool) -> BrokenReason | None:
+    if cut_off and is_empty_arguments(text):
+        return "cut_off"
+    try:
+        return check_arguments(text, ended_early=cut_off)
+    except LimitExceededError:
+        return "malformed"
 
 
 def settle_finish(reason: FinishReason, parts: Sequence[Part]) -> FinishReason:

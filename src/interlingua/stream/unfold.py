@@ -72,18 +72,18 @@ def _opening(index: int, part: Part, choice: int) -> Iterator[Event]:
                 yield TextDelta(index, text, choice)
             for annotation in annotations:
                 yield Annotation(index, annotation, choice)
-        case ThinkingPart(text=text):
-            yield BlockStart(index, "thinking", None, None, choice)
+        case ThinkingPart(text=text, extra=extra):
+            yield BlockStart(index, "thinking", None, None, choice, extra=extra)
             if text:
                 yield ThinkingDelta(index, text, choice)
         case RefusalPart(text=text):
             yield BlockStart(index, "refusal", None, None, choice)
             if text:
                 yield RefusalDelta(index, text, choice)
-        case ToolCall(id=call_id, name=name, arguments_json=text) | BrokenToolCall(
-            id=call_id, name=name, raw_arguments=text
+        case ToolCall(id=call_id, name=name, arguments_json=text, freeform=freeform) | BrokenToolCall(
+            id=call_id, name=name, raw_arguments=text, freeform=freeform
         ):
-            yield BlockStart(index, "tool_call", call_id, name, choice)
+            yield BlockStart(index, "tool_call", call_id, name, choice, freeform)
             if text:
                 yield ToolCallDelta(index, text, choice)
         case AudioPart(data=data, transcript=transcript):

@@ -74,6 +74,10 @@ class BlockStart(Canonical, frozen=True):
     """Tool name, of a tool call."""
     choice: int = 0
     """Which choice it belongs to."""
+    freeform: bool = False
+    """A freeform tool's call."""
+    extra: dict[str, dict[str, Any]] = {}
+    """Wire members of the block known at its start, by dialect."""
 
 
 class TextDelta(Canonical, frozen=True, gc=False):

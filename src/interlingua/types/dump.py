@@ -1,0 +1,149 @@
+"""Canonical JSON: conversations, requests, responses and events as text, to be stored and taken up by any provider.
+
+Shape: one object, `{"interlingua": 1, "kind": "messages" | "request" | "response" | "events", …}`, and behind these
+two the members of the value itself (`messages` and `events` hold a list), so that the pointers of `Change.path` lead
+into this very document. Parts and events carry their `type`; None and empty members are left out; members stand in
+the order of the fields; bytes are padded base64; sealed state and `extra` are verbatim.
+
+Rules
+- New fields are optional, and readers ignore unknown members; a higher version is an error.
+- Loss: the handlers of tools, which are code; `Response.raw` and `Response.output`, which are the provider's and the
+  caller's own. `Response.request` is kept, so that a loaded response is a history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias, TypeVar, cast, get_args
+
+import msgspec
+
+from interlingua.errors import DecodeError, UsageError
+from interlingua.types.event import Event, StreamEnd, StreamError
+from interlingua.types.message import Message
+from interlingua.types.request import Request
+from interlingua.types.response import Response
+from interlingua.types.tool import Tool
+from interlingua.wire.json import decode, encode
+
+__all__ = ["VERSION", "Dumpable", "Loaded", "dump", "load"]
+
+VERSION = 1
+"""The major version of canonical JSON."""
+
+Dumpable: TypeAlias = Request | Response[Any] | Iterable[Message] | Iterable[Event]
+"""What has a canonical JSON."""
+Loaded: TypeAlias = Any
+"""What `load` gives back: a tuple of messages or events, a `Request` or a `Response`; the text says which."""
+
+E = TypeVar("E", bound=Event)
+_EVENTS = get_args(Event)
+
+
+class _Head(msgspec.Struct):
+    """What every document begins with."""
+
+    interlingua: int
+    kind: str
+
+
+class _Messages(msgspec.Struct):
+    messages: tuple[Message, ...] = ()
+
+
+class _Events(msgspec.Struct):
+    events: tuple[Event, ...] = ()
+
+
+_KINDS: dict[str, type[msgspec.Struct]] = {
+    "messages": _Messages,
+    "request": Request,
+    "response": Response,
+    "events": _Events,
+}
+
+
+def dump(value: Dumpable) -> str:
+    """The canonical JSON of messages, a request, a response or the events of a stream.
+
+    Loss: handlers of tools, `Response.raw` and `Response.output`.
+    Raises: UsageError for anything else, and for what JSON cannot say (a NaN, half of a surrogate pair).
+    """
+    kind, body = _document(value)
+    text = encode(body).decode()
+    comma = "" if text == "{}" else ","
+    return f'{{"interlingua":{VERSION},"kind":"{kind}"{comma}{text[1:]}'
+
+
+def load(text: str | bytes) -> Loaded:
+    """What `dump` wrote: a tuple of messages, a request, a response or a tuple of events.
+
+    Raises: DecodeError with the first bad place, for a text that is no canonical JSON, a kind that is not known here,
+    or a later version; LimitExceededError.
+    """
+    head = cast("_Head", decode(text, _Head))
+    if head.interlingua > VERSION:
+        raise DecodeError(
+            f"this text is canonical JSON of version {head.interlingua} and this interlingua reads {VERSION}: upgrade it",
+            path="/interlingua",
+        )
+    if head.kind not in _KINDS:
+        raise DecodeError(f"canonical JSON of kind {head.kind!r} is not known; known are {', '.join(_KINDS)}", path="/kind")
+    body: Any = decode(text, _KINDS[head.kind])
+    match body:
+        case _Messages(messages=messages):
+            return messages
+        case _Events(events=events):
+            return events
+        case _:
+            return body
+
+
+def _document(value: object) -> tuple[str, msgspec.Struct]:
+    match value:
+        case Request():
+            return "request", _without_handlers(value)
+        case Response():
+            return "response", _without_code(cast("Response[Any]", value))
+        case _:
+            return _sequence(value)
+
+
+def _sequence(value: object) -> tuple[str, msgspec.Struct]:
+    items = tuple(cast("Iterable[object]", value)) if isinstance(value, Iterable) else (value,)
+    if isinstance(value, Iterable) and all(isinstance(item, Message) for item in items):
+        return "messages", _Messages(cast("tuple[Message, ...]", items))
+    if isinstance(value, Iterable) and all(isinstance(item, _EVENTS) for item in items):
+        return "events", _Events(tuple([_event(item) for item in cast("tuple[Event, ...]", items)]))
+    raise UsageError(
+        f"il.dump takes messages, a Request, a Response or events, not {_named(items)}; "
+        "one message alone is [message]"
+    )
+
+
+def _named(items: tuple[object, ...]) -> str:
+    """The first item that is no message."""
+    stranger = next((item for item in items if not isinstance(item, Message)), items[0])
+    return type(stranger).__name__
+
+
+def _event(event: Event) -> Event:
+    match event:
+        case StreamEnd(response=response):
+            return StreamEnd(_without_code(response))
+        case StreamError(partial=partial) if partial is not None:
+            return msgspec.structs.replace(event, partial=_without_code(partial))
+        case _:
+            return event
+
+
+def _without_code(response: Response[Any]) -> Response[Any]:
+    request = None if response.request is None else _without_handlers(response.request)
+    return msgspec.structs.replace(response, request=request, raw=None, output=None)
+
+
+def _without_handlers(request: Request) -> Request:
+    if all(not isinstance(tool, Tool) or tool.handler is None for tool in request.tools):
+        return request
+    tools = [msgspec.structs.replace(tool, handler=None) if isinstance(tool, Tool) else tool for tool in request.tools]
+    return msgspec.structs.replace(request, tools=tuple(tools))

@@ -1,0 +1,62 @@
+"""Media on the wire: data URLs, base64, and the MIME types of audio. Pure text and byte work."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+
+from interlingua.errors import DecodeError
+
+__all__ = ["audio_type", "data_url", "from_base64", "parse_data_url", "to_base64"]
+
+_DATA_URL = re.compile(r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?P<parameters>(?:;[\w-]+=[^;,]*)*)(?P<base64>;base64)?,", re.I)
+_SIGNATURES: tuple[tuple[bytes, str], ...] = (
+    (b"RIFF", "audio/wav"),
+    (b"ID3", "audio/mpeg"),
+    (b"\xff\xfb", "audio/mpeg"),
+    (b"\xff\xf3", "audio/mpeg"),
+    (b"fLaC", "audio/flac"),
+    (b"OggS", "audio/ogg"),
+)
+
+
+def to_base64(data: bytes) -> str:
+    """Padded standard base64."""
+    return base64.b64encode(data).decode("ascii")
+
+
+def from_base64(text: str, path: str = "") -> bytes:
+    """The bytes of standard or URL-safe base64, padded or not, white space ignored.
+
+    Raises: DecodeError at `path`.
+    """
+    compact = "".join(text.split()).translate(_URL_SAFE).rstrip("=")
+    try:
+        return base64.b64decode(compact + "=" * (-len(compact) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        raise DecodeError(f"{path or 'the value'} is not base64", path=path) from None
+
+
+_URL_SAFE = str.maketrans("-_", "+/")
+
+
+def data_url(data: bytes, media_type: str) -> str:
+    """A `data:` URL with base64."""
+    return f"data:{media_type};base64,{to_base64(data)}"
+
+
+def parse_data_url(url: str, path: str = "") -> tuple[str, bytes] | None:
+    """MIME type (empty when not said) and bytes of a base64 `data:` URL; None for any other URL.
+
+    Raises: DecodeError at `path` for a data URL whose base64 is broken.
+    """
+    match = _DATA_URL.match(url)
+    if match is None or not match["base64"]:
+        return None
+    return (match["type"] or "").lower(), from_base64(url[match.end() :], path)
+
+
+def audio_type(data: bytes) -> str:
+    """The MIME type of audio by its first bytes; raw samples when nothing is known."""
+    return next((kind for signature, kind in _SIGNATURES if data.startswith(signature)), "audio/pcm")
