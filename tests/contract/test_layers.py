@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 LAYERS: dict[str, int] = {
     "errors": 0,
     "types": 0,
-    "wire.json": 0,  # a call's arguments are parsed by `types`, with the one JSON parser there is
+    "wire.json": 0,  # a call's arguments are parsed by `types`, with the one JSON parser there is; its helpers follow
+    "wire._depth": 0,
+    "wire._prefix": 0,
+    "wire._shape": 0,
     "wire": 1,
     "stream": 1,
     "schema": 2,
