@@ -7,7 +7,7 @@ walks a text along it when it has to move unknown members into `extra` or back. 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, TypeAlias, get_type_hints
+from typing import TypeAlias, get_type_hints
 
 import msgspec
 from msgspec import inspect
@@ -25,7 +25,7 @@ class Members(msgspec.Struct, eq=False):
     """The struct."""
     known: frozenset[str]
     """Names that have a field, the tag included."""
-    children: dict[str, tuple[Shape, Any]]
+    children: dict[str, tuple[Shape, object]]
     """Fields under which more structs lie, with their types."""
     keeps_extra: bool
     """Whether the struct has the field for unknown members."""
@@ -61,13 +61,9 @@ class Choice(msgspec.Struct, eq=False):
 Shape: TypeAlias = Members | Items | Values | Choice
 
 
-def shape_of(kind: Any) -> Shape | None:
-    """The shape of a type, or None when no struct lies in it."""
-    return _cached_shape(kind)
-
-
 @lru_cache(maxsize=512)
-def _cached_shape(kind: Any) -> Shape | None:
+def shape_of(kind: object) -> Shape | None:
+    """The shape of a type, or None when no struct lies in it."""
     return _shape(inspect.type_info(kind), {})
 
 

@@ -6,7 +6,7 @@ as null, fails on deep input and bad UTF-8 with errors of others, and fails a wh
 Rules
 - Size and depth are bounded before anything is parsed.
 - What the peer sent wrongly is a `DecodeError` with the place, or a `LimitExceededError`; nothing else is raised.
-- What our caller cannot say in JSON is a `UsageError` with the place: non-finite floats, lone surrogates, foreign types.
+- What our caller cannot say in JSON is a `UsageError` with the place: non-finite floats, lone surrogates, other types.
 - Wire structs forbid unknown members on the fast path. Only a body that has some is read a second time, as text along
   its types: unknown members move into `extra` of their object, and every `msgspec.Raw` keeps its exact text.
 - Tool-call arguments are one JSON object with unique keys and finite numbers, or they are broken for a named reason.
@@ -20,7 +20,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast, overload
 
 import msgspec
 
@@ -36,6 +36,7 @@ __all__ = [
     "ArgumentsFault",
     "Extra",
     "JsonText",
+    "JsonValue",
     "WireStruct",
     "check_arguments",
     "decode",
@@ -51,6 +52,8 @@ __all__ = [
 T = TypeVar("T")
 W = TypeVar("W", bound=msgspec.Struct)
 
+JsonValue: TypeAlias = Any
+"""A plain JSON value: None, bool, exact int, finite float, str, list, or dict with str keys."""
 JsonText: TypeAlias = bytes | bytearray | memoryview | str | msgspec.Raw
 """JSON as it comes: bytes in UTF-8, text, or a part of a body that was kept as text."""
 ArgumentsFault: TypeAlias = Literal["malformed", "not_object", "duplicate_key", "non_finite", "cut_off"]
@@ -93,20 +96,42 @@ class WireStruct(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True,
     """Members without a field, written back beside the others; a field of the same name wins."""
 
 
+@overload
 def decode(
     data: JsonText,
-    type: type[T] | Any,
+    type: type[T],
+    *,
+    max_bytes: int = ...,
+    max_depth: int = ...,
+    repairs: list[str] | None = ...,
+) -> T: ...
+
+
+@overload
+def decode(
+    data: JsonText,
+    type: object,
+    *,
+    max_bytes: int = ...,
+    max_depth: int = ...,
+    repairs: list[str] | None = ...,
+) -> JsonValue: ...
+
+
+def decode(
+    data: JsonText,
+    type: object,
     *,
     max_bytes: int = MAX_BODY_BYTES,
     max_depth: int = MAX_DEPTH,
     repairs: list[str] | None = None,
-) -> T:
+) -> object:
     """The value of type `type` that the JSON in `data` holds.
 
     `repairs` takes the names of repairs made (`lone_surrogate`); without it nothing is repaired.
     Raises: DecodeError, with the first bad place; LimitExceededError, beyond `max_bytes` or `max_depth`.
     """
-    return cast("T", _parse(_decoder(type), _bounded(data, max_bytes, max_depth), repairs))
+    return _parse(_decoder(type), _bounded(data, max_bytes, max_depth), repairs)
 
 
 def decode_any(
@@ -115,7 +140,7 @@ def decode_any(
     max_bytes: int = MAX_BODY_BYTES,
     max_depth: int = MAX_DEPTH,
     repairs: list[str] | None = None,
-) -> Any:
+) -> JsonValue:
     """The plain value that the JSON in `data` holds: None, bool, exact int, finite float, str, list, dict.
 
     Raises: as `decode`.
@@ -136,7 +161,7 @@ def decode_wire(
     Raises: as `decode`.
     """
 
-    def with_unknown_members(body: bytes) -> Any:
+    def with_unknown_members(body: bytes) -> JsonValue:
         tree = _along(body.strip(), shape_of(type), _COLLECT, repairs)
         return _parse(_collecting_decoder(type), msgspec.json.encode(tree), repairs)
 
@@ -240,8 +265,8 @@ def _parse(
     decoder: msgspec.json.Decoder[Any],
     body: bytes,
     repairs: list[str] | None,
-    with_unknown_members: Callable[[bytes], Any] | None = None,
-) -> Any:
+    with_unknown_members: Callable[[bytes], JsonValue] | None = None,
+) -> JsonValue:
     """The decoder's value, with every foreign exception mapped and lone surrogates mended where that is asked for."""
     try:
         return decoder.decode(body)
@@ -297,24 +322,25 @@ def _refuse_reserved(type: type, value: object) -> object:
     raise ValueError(_RESERVED)
 
 
-def _accept_extra(type: type, value: Any) -> object:
-    return type(value)
+def _accept_extra(type: type, value: object) -> object:
+    del type
+    return Extra(cast("dict[str, object]", value))
 
 
 @lru_cache(maxsize=512)
-def _decoder(type: Any) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(type)
+def _decoder(type: object) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(cast("Any", type))
 
 
 @lru_cache(maxsize=512)
-def _strict_decoder(type: Any) -> msgspec.json.Decoder[Any]:
+def _strict_decoder(type: object) -> msgspec.json.Decoder[Any]:
     """Refuses unknown members, and the name under which we keep them: nobody outside may fill `extra` directly."""
-    return msgspec.json.Decoder(type, dec_hook=_refuse_reserved)
+    return msgspec.json.Decoder(cast("Any", type), dec_hook=_refuse_reserved)
 
 
 @lru_cache(maxsize=512)
-def _collecting_decoder(type: Any) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(type, dec_hook=_accept_extra)
+def _collecting_decoder(type: object) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(cast("Any", type), dec_hook=_accept_extra)
 
 
 _ANYTHING = msgspec.json.Decoder()
@@ -327,10 +353,10 @@ _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 class _Turn(NamedTuple):
     """One direction of moving unknown members."""
 
-    is_settled: Callable[[bytes, Any], bool]
+    is_settled: Callable[[bytes, object], bool]
     """Whether nothing has to move in a text of this type."""
-    move: Callable[[dict[str, object], Members], None]
-    """Move the unknown members of one object."""
+    move: Callable[[dict[str, object], frozenset[str]], None]
+    """Move the unknown members of one object whose struct knows these names."""
 
 
 def _along(text: bytes, shape: Shape | None, turn: _Turn, repairs: list[str] | None) -> object:
@@ -357,7 +383,7 @@ def _along_members(text: bytes, shape: Members, turn: _Turn, repairs: list[str] 
         if not turn.is_settled(below, kind):
             members[name] = _along(below, child, turn, repairs)
     if shape.keeps_extra:
-        turn.move(members, shape)
+        turn.move(members, shape.known)
     return members
 
 
@@ -373,7 +399,7 @@ def _chosen(text: bytes, opener: bytes, choice: Choice, repairs: list[str] | Non
     return choice.tagged.get(value) if isinstance(value, str | int) else None
 
 
-def _decodes(text: bytes, kind: Any) -> bool:
+def _decodes(text: bytes, kind: object) -> bool:
     """Whether a text of this type has no unknown member (nor any other fault, which the last decoding will name)."""
     try:
         _strict_decoder(kind).decode(text)
@@ -382,15 +408,22 @@ def _decodes(text: bytes, kind: Any) -> bool:
     return True
 
 
-def _collect(members: dict[str, object], shape: Members) -> None:
+def _collect(members: dict[str, object], known: frozenset[str]) -> None:
     """Move members without a field into `extra`."""
-    unknown = {name: members.pop(name) for name in list(members) if name not in shape.known}
+    unknown = {name: members.pop(name) for name in list(members) if name not in known}
     if unknown:
         members[EXTRA] = unknown
 
 
-def _spread(members: dict[str, object], shape: Members) -> None:
+def _is_spread(text: bytes, kind: object) -> bool:
+    """Whether no `extra` lies in the text."""
+    del kind
+    return _EXTRA_NAME not in text
+
+
+def _spread(members: dict[str, object], known: frozenset[str]) -> None:
     """Move the members of `extra` beside the others."""
+    del known
     extra = members.pop(EXTRA, None)
     if extra is None:
         return
@@ -399,7 +432,7 @@ def _spread(members: dict[str, object], shape: Members) -> None:
 
 
 _COLLECT = _Turn(_decodes, _collect)
-_SPREAD = _Turn(lambda text, _: _EXTRA_NAME not in text, _spread)
+_SPREAD = _Turn(_is_spread, _spread)
 
 
 # Writing
@@ -453,7 +486,7 @@ def _find(value: object, is_bad: Callable[[object], bool], *, extra: bool) -> st
 def _children(
     value: object, is_bad: Callable[[object], bool], *, extra: bool
 ) -> Iterable[tuple[str | int | None, object]]:
-    """What lies below `value`; members of `extra` stand beside the others, and fields without floats are passed over."""
+    """What lies below `value`; members of `extra` stand beside the others, fields without floats are passed over."""
     if isinstance(value, dict):
         return cast("dict[str, object]", value).items()
     if isinstance(value, list | tuple | set | frozenset):

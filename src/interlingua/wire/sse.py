@@ -1,0 +1,203 @@
+"""Server-sent events: bytes to events and back, incrementally, bounded.
+
+Rules of reading
+- CR, LF and CRLF end a line, also when a CRLF is cut in two; a byte order mark at the start is skipped.
+- One space after the colon is taken off, none is needed; trailing spaces stay. `data` lines are joined by LF.
+- Comments are counted (they are signs of life) and yield nothing; `retry` and unknown fields are ignored.
+- An event with empty data is not dispatched, whatever its name (keep-alives).
+- Leniency: a line that begins with `{` or `[` where no data has come yet is data, and so is every line after it up to
+  the blank one. Some servers break the line after `data:`, others put a bare error object into the stream.
+- Leniency: an event that is not followed by a blank line is dispatched at the end of the stream when its data is one
+  JSON value or `[DONE]`. Anything else there was cut off: it is left out, and `cut` says so.
+
+`[DONE]`, names and ids mean nothing here: dialects know.
+Source: WHATWG HTML, section 9.2 "Server-sent events".
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from interlingua.errors import UsageError
+from interlingua.wire._feed import Feed, is_whole_json
+from interlingua.wire.json import MAX_EVENT_BYTES
+
+__all__ = ["DONE", "BodyKind", "SseDecoder", "SseEvent", "encode_comment", "encode_event", "sniff"]
+
+DONE = b"[DONE]"
+"""The data with which OpenAI-like servers end a stream."""
+
+BodyKind: TypeAlias = Literal["sse", "ndjson", "json", "json-array", "html", "other"]
+"""What a body looks like, whatever its content type claims."""
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class SseEvent(msgspec.Struct, frozen=True, gc=False):
+    """One event."""
+
+    data: bytes
+    """Its data lines joined by LF; never empty."""
+    event: str | None = None
+    """Its name, or None when it had none."""
+    id: str | None = None
+    """Its own id, or None when it had none."""
+
+
+class SseDecoder(Feed[SseEvent]):
+    """Events from the bytes of a stream, however they are cut.
+
+    Raises: LimitExceededError, for a line or the data of an event beyond `max_event_bytes`.
+    """
+
+    comments: int
+    """How many comment lines have come: a stream that sends them is alive."""
+
+    def __init__(self, *, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
+        super().__init__(max_event_bytes=max_event_bytes)
+        self.comments = 0
+        self._line = bytearray()
+        self._at_start = True
+        self._after_cr = False
+        self._data: bytes | None = None
+        self._event: str | None = None
+        self._id: str | None = None
+        self._bare = False
+
+    def _take(self, data: bytes, whole: list[SseEvent]) -> None:
+        if self._after_cr and data:
+            self._after_cr = False
+            data = data.removeprefix(b"\n")
+        if b"\r" in data:
+            self._after_cr = data.endswith(b"\r")
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        lines = data.split(b"\n")
+        rest = lines.pop()
+        if lines and self._line:
+            lines[0] = bytes(self._line) + lines[0]
+            self._line.clear()
+        for line in lines:
+            self._take_line(line, whole)
+        if rest:
+            self._line += rest
+            self._bound(len(self._line))
+
+    def _take_line(self, line: bytes, whole: list[SseEvent]) -> None:
+        if self._at_start:
+            self._at_start = False
+            line = line.removeprefix(_BOM)
+        if not line:
+            if self._data:
+                whole.append(SseEvent(self._data, self._event, self._id))
+            self._data = self._event = self._id = None
+            self._bare = False
+        elif self._bare:
+            self._add(line)
+        elif line.startswith(b"data: "):
+            self._add(line[6:])
+        elif line.startswith(b"data:"):
+            self._add(line[5:])
+        else:
+            self._take_other(line)
+
+    def _add(self, text: bytes) -> None:
+        if self._data is not None:
+            text = b"%b\n%b" % (self._data, text)
+        self._data = text
+        if len(text) > self.max_event_bytes:
+            self._bound(len(text))
+
+    def _take_other(self, line: bytes) -> None:
+        """A line that is not plain data."""
+        self._bound(len(line))
+        name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if not name:
+            self.comments += 1
+        elif name == b"event":
+            self._event = value.decode(errors="replace") or None
+        elif name == b"id" and b"\x00" not in value:
+            self._id = value.decode(errors="replace")
+        elif name == b"data":
+            self._add(b"")
+        elif line[:1] in (b"{", b"[") and not self._data:
+            self._data, self._bare = line, True
+
+    def _end(self, whole: list[SseEvent]) -> None:
+        if self._line:
+            self._take_line(bytes(self._line), whole)
+            self._line.clear()
+        if not self._data:
+            return
+        if self._data.strip() == DONE or is_whole_json(self._data):
+            whole.append(SseEvent(self._data, self._event, self._id))
+        else:
+            self.cut = True
+        self._data = None
+
+
+def encode_event(data: bytes, *, event: str | None = None, id: str | None = None) -> bytes:
+    """One event in bytes; line breaks in `data` become further data lines.
+
+    Raises: UsageError, for a line break in `event` or `id`.
+    """
+    head = b""
+    if event is not None:
+        head = b"event: %b\n" % _one_line(event)
+    if id is not None:
+        head += b"id: %b\n" % _one_line(id)
+    if b"\n" in data or b"\r" in data:
+        data = b"\ndata: ".join(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n"))
+    return b"%bdata: %b\n\n" % (head, data)
+
+
+def encode_comment(text: str = "") -> bytes:
+    """A comment: a sign of life that no client takes for an event.
+
+    It ends its own line and no more: a blank line after it would make some clients dispatch an empty event.
+    """
+    return b"".join(b": %b\n" % line.encode() for line in text.splitlines() or [""])
+
+
+def _one_line(text: str) -> bytes:
+    if "\n" in text or "\r" in text:
+        raise UsageError("the name or id of an event cannot hold a line break")
+    return text.encode()
+
+
+_BY_TYPE: tuple[tuple[str, BodyKind], ...] = (
+    ("event-stream", "sse"),
+    ("ndjson", "ndjson"),
+    ("jsonl", "ndjson"),
+    ("json-lines", "ndjson"),
+    ("json", "json"),
+    ("html", "html"),
+)
+_SSE_BEGINNINGS = (b"data:", b"event:", b"id:", b"retry:", b":")
+
+
+def sniff(content_type: str | None, head: bytes) -> BodyKind:
+    """What a body is, from its content type and its first bytes; where they disagree, the bytes are right.
+
+    An event stream that begins with `{` or `[` is a JSON body under a wrong name, one that begins with `<` a page.
+    """
+    kind = (content_type or "").lower()
+    claimed = next((known for part, known in _BY_TYPE if part in kind), "other")
+    head = head.removeprefix(_BOM).lstrip()
+    if head.startswith(b"<"):
+        return "html"
+    if head.startswith(_SSE_BEGINNINGS):
+        return "sse"
+    if head.startswith(b"["):
+        return "json-array"
+    if head.startswith(b"{"):
+        return "ndjson" if claimed == "ndjson" or _has_second_object(head) else "json"
+    return claimed
+
+
+def _has_second_object(head: bytes) -> bool:
+    """Whether the first line is a whole object and another one follows."""
+    first, _, rest = head.partition(b"\n")
+    return rest.lstrip()[:1] == b"{" and is_whole_json(first)
