@@ -115,6 +115,21 @@ def test_targets_of_later_issues_say_so_and_fail(target: str) -> None:
     assert re.fullmatch(rf'\t@echo "{target} is not built yet: it comes [^"]+"; exit 1\n', recipe)
 
 
+def _documents() -> list[Path]:
+    return [ROOT / name for name in _tracked() if name.endswith(".md") and not NAMED_ON_PURPOSE.match(name)]
+
+
+def test_links_inside_the_repository_lead_somewhere() -> None:
+    """A relative link in a document names a file or folder that is there."""
+    dead = [
+        f"{path.relative_to(ROOT)}: {target}"
+        for path in _documents()
+        for target in re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)", path.read_text(encoding="utf-8"))
+        if not (path.parent / target).exists()
+    ]
+    assert dead == []
+
+
 def test_ci_is_executable() -> None:
     """CI's one entry can be run as it is."""
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
