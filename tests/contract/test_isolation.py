@@ -14,7 +14,7 @@ import pytest
 from tests.contract.source import ROOT
 
 
-@pytest.mark.parametrize("address", [("192.0.2.1", 80), ("example.com", 443)])
+@pytest.mark.parametrize("address", [("192.0.2.1", 80), ("198.51.100.7", 443)])
 def test_leaving_loopback_fails(address: tuple[str, int]) -> None:
     """A connection to anywhere but this machine is refused before a packet leaves."""
     with socket.socket() as client, pytest.raises(RuntimeError, match="tests stay on loopback"):
