@@ -7,10 +7,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= 2
 FUZZ_SECONDS ?= 60
 PYTEST_ARGS ?=
+CHECKS := check-format check-lint check-words check-types check-public-types check-typing check-contract
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check test-js test-agents test-comply test-local-tools fuzz mutants soak bench bench-full golden-update dist
+.PHONY: help setup demo test check test-js test-agents test-comply test-local-tools fuzz mutants soak bench bench-full golden-update dist $(CHECKS)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,13 +43,27 @@ demo: $(DEMO_READY) ## a real local model calls a function, returns a typed valu
 test: $(READY) ## all tests; no network
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
-check: $(READY) ## format, lint, types, import graph, documents
+check: $(CHECKS) ## format, lint, types, import graph, documents
+
+check-format: $(READY)
 	@echo "== format"; $(BIN)/ruff format --check
+
+check-lint: $(READY)
 	@echo "== lint"; $(BIN)/ruff check
+
+check-words: $(READY)
 	@echo "== words"; $(BIN)/typos
+
+check-types: $(READY)
 	@echo "== types"; $(BIN)/pyright
+
+check-public-types: $(READY)
 	@echo "== types of the public API"; $(BIN)/pyright --verifytypes interlingua --ignoreexternal
-	@echo "== types, by a second opinion"; $(BIN)/mypy tests/typing
+
+check-typing: $(READY)
+	@echo "== types, a second opinion"; $(BIN)/mypy tests/typing
+
+check-contract: $(READY)
 	@echo "== import graph, budget, documents"; $(BIN)/python -m pytest --quiet --numprocesses $(WORKERS) tests/contract
 
 fuzz: $(READY) ## every decoder against random bytes, FUZZ_SECONDS in all
