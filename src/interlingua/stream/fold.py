@@ -126,7 +126,8 @@ class Folder:
 
     def _fold(self, end: Response[Any]) -> Response[Any]:
         """Parts, counts and names from the events; the reasons and extras, which only the end knows, from there."""
-        number = 1 + max((choice for choice, _ in [*self._parts, *self._open]), default=0)
+        grown = max((choice for choice, _ in [*self._parts, *self._open]), default=0)
+        number = 1 + max(grown, len(end.alternatives))  # a choice may be empty
         first, *others = [self._choice_parts(choice) for choice in range(number)]
         return msgspec.structs.replace(
             end,

@@ -14,7 +14,7 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias, TypeVar, cast, get_args
+from typing import Any, TypeAlias, cast, get_args
 
 import msgspec
 
@@ -24,7 +24,7 @@ from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.types.tool import Tool
-from interlingua.wire.json import decode, encode
+from interlingua.wire.json import MAX_DEPTH, decode, encode
 
 __all__ = ["VERSION", "Dumpable", "Loaded", "dump", "load"]
 
@@ -36,8 +36,9 @@ Dumpable: TypeAlias = Request | Response[Any] | Iterable[Message] | Iterable[Eve
 Loaded: TypeAlias = Any
 """What `load` gives back: a tuple of messages or events, a `Request` or a `Response`; the text says which."""
 
-E = TypeVar("E", bound=Event)
 _EVENTS = get_args(Event)
+_MAX_DEPTH = MAX_DEPTH + 16
+"""A value of a body that was as deep as a body may be lies a few levels deeper in here."""
 
 
 class _Head(msgspec.Struct):
@@ -48,11 +49,11 @@ class _Head(msgspec.Struct):
 
 
 class _Messages(msgspec.Struct):
-    messages: tuple[Message, ...] = ()
+    messages: tuple[Message, ...]
 
 
 class _Events(msgspec.Struct):
-    events: tuple[Event, ...] = ()
+    events: tuple[Event, ...]
 
 
 _KINDS: dict[str, type[msgspec.Struct]] = {
@@ -81,15 +82,15 @@ def load(text: str | bytes) -> Loaded:
     Raises: DecodeError with the first bad place, for a text that is no canonical JSON, a kind that is not known here,
     or a later version; LimitExceededError.
     """
-    head = cast("_Head", decode(text, _Head))
+    head: _Head = decode(text, _Head, max_depth=_MAX_DEPTH)
     if head.interlingua > VERSION:
         raise DecodeError(
-            f"this text is canonical JSON of version {head.interlingua} and this interlingua reads {VERSION}: upgrade it",
+            f"this canonical JSON is of version {head.interlingua} and this interlingua reads {VERSION}: upgrade it",
             path="/interlingua",
         )
     if head.kind not in _KINDS:
-        raise DecodeError(f"canonical JSON of kind {head.kind!r} is not known; known are {', '.join(_KINDS)}", path="/kind")
-    body: Any = decode(text, _KINDS[head.kind])
+        raise DecodeError(f"no canonical JSON is of kind {head.kind!r}, only {', '.join(_KINDS)}", path="/kind")
+    body: Any = decode(text, _KINDS[head.kind], max_depth=_MAX_DEPTH)
     match body:
         case _Messages(messages=messages):
             return messages
@@ -116,8 +117,7 @@ def _sequence(value: object) -> tuple[str, msgspec.Struct]:
     if isinstance(value, Iterable) and all(isinstance(item, _EVENTS) for item in items):
         return "events", _Events(tuple([_event(item) for item in cast("tuple[Event, ...]", items)]))
     raise UsageError(
-        f"il.dump takes messages, a Request, a Response or events, not {_named(items)}; "
-        "one message alone is [message]"
+        f"il.dump takes messages, a Request, a Response or events, not {_named(items)}; one message alone is [message]"
     )
 
 
