@@ -3,7 +3,7 @@
 Rules
 - `NdjsonDecoder`: CR, LF and CRLF end a line, blank lines are skipped, the last line needs no line break. One object
   without any is a stream of one.
-- `JsonArrayDecoder`: `[{…},\n{…}]` yields each object as soon as it closes; between them only commas and white space.
+- `JsonArrayDecoder`: `[{…}, {…}]` yields each object as soon as it closes; between them only commas and white space.
   A single object in the place of the array is a stream of one.
 - What the end of the stream cuts off is left out, and `cut` says so.
 
@@ -69,6 +69,7 @@ def encode_line(text: bytes) -> bytes:
     return text + b"\n"
 
 
+_GAP = b" \t\r\n,"
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?P<closed>"?)|[\[\]{}]', re.DOTALL)
 _REST_OF_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+(?P<closed>"?)', re.DOTALL)
 
@@ -102,6 +103,11 @@ class JsonArrayDecoder(Feed[bytes]):
 
     def _scan(self, data: bytes, whole: list[bytes]) -> None:
         """Read `data` token by token; `done` is the end of what was given on."""
+        # Servers send one object to a piece; that is told without a look at its tokens.
+        if self._depth == self._floor == 1 and is_whole_json(text := data.strip(_GAP)) and text.startswith(b"{"):
+            self._bound(len(text))
+            whole.append(text)
+            return
         done = position = 0
         if self._in_string:
             string = _REST_OF_STRING.match(data)
@@ -158,7 +164,7 @@ class JsonArrayDecoder(Feed[bytes]):
         self._bound(len(self._object))
 
     def _check_gap(self, gap: bytes) -> None:
-        if gap.strip(b" \t\r\n,"):
+        if gap.strip(_GAP):
             raise DecodeError("the stream is not one JSON array of objects: something else stands between two of them")
 
     def _end(self, whole: list[bytes]) -> None:

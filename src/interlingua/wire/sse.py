@@ -183,8 +183,7 @@ def sniff(content_type: str | None, head: bytes) -> BodyKind:
 
     An event stream that begins with `{` or `[` is a JSON body under a wrong name, one that begins with `<` a page.
     """
-    kind = (content_type or "").lower()
-    claimed = next((known for part, known in _BY_TYPE if part in kind), "other")
+    claimed = _claimed((content_type or "").lower())
     head = head.removeprefix(_BOM).lstrip()
     if head.startswith(b"<"):
         return "html"
@@ -195,6 +194,13 @@ def sniff(content_type: str | None, head: bytes) -> BodyKind:
     if head.startswith(b"{"):
         return "ndjson" if claimed == "ndjson" or _has_second_object(head) else "json"
     return claimed
+
+
+def _claimed(content_type: str) -> BodyKind:
+    for part, kind in _BY_TYPE:
+        if part in content_type:
+            return kind
+    return "other"
 
 
 def _has_second_object(head: bytes) -> bool:

@@ -1,0 +1,433 @@
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import msgspec
+import pytest
+
+from interlingua.errors import DecodeError, LimitExceededError, UsageError
+from interlingua.wire.json import (
+    MAX_BODY_BYTES,
+    MAX_DEPTH,
+    MAX_EVENT_BYTES,
+    Extra,
+    WireStruct,
+    decode,
+    decode_any,
+    decode_wire,
+    encode,
+    encode_wire,
+    pointer,
+    raw,
+)
+
+
+class FunctionWire(WireStruct):
+    """A struct with free JSON in it."""
+
+    name: str
+    parameters: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class FunctionToolWire(WireStruct, tag="function", tag_field="type"):
+    """One of two tagged structs."""
+
+    function: FunctionWire
+
+
+class SearchToolWire(WireStruct, tag="search", tag_field="type"):
+    """The other one."""
+
+    limit: int = 0
+
+
+class PartWire(WireStruct):
+    """A struct that nests in itself."""
+
+    type: str
+    text: str | None = None
+    parts: list[PartWire] | None = None
+
+
+class BodyWire(WireStruct):
+    """A struct with every kind of place where structs can lie."""
+
+    model: str
+    content: str | list[PartWire] | PartWire | None = None
+    tools: list[FunctionToolWire | SearchToolWire] = []
+    named: dict[str, PartWire] = {}
+    temperature: float | None = None
+    free: dict[str, object] | None = None
+
+
+def refusal(data: bytes | str, kind: Any = BodyWire, **options: Any) -> DecodeError:
+    """The error with which `data` is refused."""
+    with pytest.raises(DecodeError) as caught:
+        decode_wire(data, kind, **options)
+    return caught.value
+
+
+# Traps of msgspec: each of these is why a rule of wire/json.py exists. When one fails, msgspec has changed: look there.
+
+
+def test_trap_msgspec_keeps_the_last_of_duplicate_keys() -> None:
+    """Why arguments are checked for duplicates by us."""
+    assert msgspec.json.decode(b'{"a":1,"a":2}') == {"a": 2}
+
+
+def test_trap_msgspec_drops_unknown_fields_without_a_trace() -> None:
+    """Why wire structs forbid them."""
+
+    class Loose(msgspec.Struct):
+        a: int
+
+    assert msgspec.json.encode(msgspec.json.decode(b'{"a":1,"b":2}', type=Loose)) == b'{"a":1}'
+
+
+def test_trap_msgspec_writes_nan_as_null() -> None:
+    """Why floats are checked before writing."""
+    assert msgspec.json.encode([math.nan, math.inf]) == b"[null,null]"
+
+
+def test_trap_msgspec_raises_recursion_error_on_deep_input() -> None:
+    """Why depth is bounded first."""
+    with pytest.raises(RecursionError):
+        msgspec.json.decode(b"[" * 100_000)
+
+
+def test_trap_msgspec_raises_unicode_error_and_lets_bad_utf8_through_in_raw() -> None:
+    """Why UTF-8 is checked on the whole body."""
+    with pytest.raises(UnicodeDecodeError):
+        msgspec.json.decode(b'"\xff"')
+    assert bytes(msgspec.json.decode(b'"\xff"', type=msgspec.Raw)) == b'"\xff"'
+
+
+def test_trap_msgspec_fails_a_whole_body_on_one_lone_surrogate() -> None:
+    """Why there is one retry."""
+    with pytest.raises(msgspec.DecodeError, match="surrogate"):
+        msgspec.json.decode(b'["\\ud800 and then more text"]')
+
+
+def test_trap_msgspec_refuses_raw_in_a_union_with_none() -> None:
+    """Why free members are typed `Raw | UnsetType`."""
+
+    class Optional(msgspec.Struct):
+        a: msgspec.Raw | None = None
+
+    with pytest.raises(msgspec.ValidationError, match="Expected `null`"):
+        msgspec.json.decode(b'{"a":{}}', type=Optional)
+
+
+# Reading
+
+
+@pytest.mark.parametrize("data", [b'{"a":1}', '{"a":1}', bytearray(b'{"a":1}'), memoryview(b'{"a":1}'), raw({"a": 1})])
+def test_every_kind_of_source_is_read(data: Any) -> None:
+    """Bytes, buffers, text and kept text are the same."""
+    assert decode_any(data) == {"a": 1}
+
+
+@pytest.mark.parametrize("data", [b'\xef\xbb\xbf{"a":1}', '\ufeff{"a":1}'])
+def test_a_byte_order_mark_is_skipped(data: Any) -> None:
+    """Windows tools put one in front."""
+    assert decode_any(data) == {"a": 1}
+
+
+def test_typed_decoding_gives_the_type() -> None:
+    """`decode` takes whatever msgspec takes."""
+    assert decode(b"[1,2]", list[int]) == [1, 2]
+    assert decode(b'"a"', Literal["a", "b"]) == "a"
+
+
+def test_arg_08_integers_are_exact() -> None:
+    """No float hop, whatever the size."""
+    number = 2**70 + 1
+    assert decode_any(f"[{number},-{number},{2**53 + 1}]") == [number, -number, 2**53 + 1]
+    assert encode([number, -number]) == f"[{number},-{number}]".encode()
+
+
+def test_arg_07_text_stays_utf8() -> None:
+    """No escapes towards models; escapes and surrogate pairs are read."""
+    assert encode("é€😀") == '"é€😀"'.encode()
+    assert decode_any(rb'"\u00e9\u20ac\ud83d\ude00"') == "é€😀"
+
+
+@pytest.mark.parametrize(
+    ("data", "path", "words"),
+    [
+        (b'{"model":1}', "/model", "expected `str`, got `int`, at /model"),
+        (b"{}", "", "object missing required field `model`, at the top"),
+        (b"[]", "", "expected `object`, got `array`, at the top"),
+        (b'{"model":"x","content":[{"type":"a"},{"type":2}]}', "/content/1/type", "at /content/1/type"),
+        (b'{"model":"x","named":{"a":{"type":2}}}', "/named", "at /named"),
+        (b'{"model":"x","tools":[{"type":"zip"}]}', "/tools/0/type", "invalid value 'zip'"),
+        (b'{"model":"x","free":{"a":1e999}}', "/free", "number out of range, at /free"),
+        (b'{"model":"x","surprise":[1e999]}', "", "number out of range, at the top"),
+        (b'{"surprise":1,"model":2}', "/model", "at /model"),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_place(data: bytes, path: str, words: str) -> None:
+    """The path is an RFC 6901 pointer, as far as the place is known."""
+    error = refusal(data)
+    assert error.path == path
+    assert words in error.message
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "the text is not JSON: input data was truncated"),
+        (b'{"model":"x"', "the text is not JSON: input data was truncated"),
+        (b'{"model":NaN}', "the text is not JSON: invalid character (byte 9)"),
+        (b'{"model":"x"} x', "trailing characters"),
+        (b'{"model":"\xff"}', "not UTF-8 at byte 10"),
+        (
+            b'{"model":"x","tools":[{"type":"function","function":{"name":"f","parameters":"\xff"}}]}',
+            "not UTF-8 at byte",
+        ),
+        ('{"model":"\ud800"}', "half of a surrogate pair at character 10"),
+    ],
+)
+def test_what_is_not_json_is_a_decode_error(data: bytes | str, words: str) -> None:
+    """Nothing foreign is raised, and the byte is named where it is known."""
+    assert words in refusal(data).message
+
+
+def test_a_body_at_the_size_limit_is_read_and_one_byte_more_is_not() -> None:
+    """The bound is the last size that passes."""
+    assert decode_any(b'"1234567"', max_bytes=9) == "1234567"
+    with pytest.raises(LimitExceededError, match="larger than 9 bytes"):
+        decode_any(b'"12345678"', max_bytes=9)
+    with pytest.raises(LimitExceededError):
+        decode_any('"éééé"', max_bytes=9)
+
+
+def test_the_bounds_are_those_of_the_design() -> None:
+    """64 MiB a body, 8 MiB an event, 128 levels."""
+    assert (MAX_BODY_BYTES, MAX_EVENT_BYTES, MAX_DEPTH) == (64 * 2**20, 8 * 2**20, 128)
+
+
+@pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}"), (b'[{"]]}}\\"":', b"}]")])
+def test_json_at_the_depth_limit_is_read_and_one_level_more_is_not(opening: bytes, closing: bytes) -> None:
+    """Brackets in strings do not count, on either side."""
+    times = 128 // (opening.count(b"[") + opening.startswith(b"{") + (opening.startswith(b"[{")))
+    decode_any(opening * times + b"1" + closing * times)
+    with pytest.raises(LimitExceededError, match="deeper than 128 levels"):
+        decode_any(opening * times + b"[1]" + closing * times)
+
+
+def test_depth_is_bounded_inside_members_that_are_kept_as_text() -> None:
+    """`Raw` does not hide depth."""
+    body = b'{"model":"x","tools":[{"type":"function","function":{"name":"f","parameters":%b}}]}'
+    decode_wire(body % (b"[" * 124 + b"]" * 124), BodyWire)
+    with pytest.raises(LimitExceededError):
+        decode_wire(body % (b"[" * 125 + b"]" * 125), BodyWire)
+
+
+def test_a_flat_body_with_many_brackets_is_not_deep() -> None:
+    """The exact measure is taken where the quick one cannot tell."""
+    value = [{"a": [1], "b]": '[{\\"'} for _ in range(2_000)]
+    assert decode_any(encode(value)) == value
+
+
+def test_recursion_beyond_the_interpreter_is_a_limit_too() -> None:
+    """A caller that lifts the bound still sees none of Python's errors."""
+    with pytest.raises(LimitExceededError, match="interpreter"):
+        decode_any(b"[" * 100_000 + b"]" * 100_000, max_depth=1_000_000)
+
+
+def test_a_lone_surrogate_is_repaired_once_and_said() -> None:
+    """Only for who asks; pairs and escaped backslashes stay."""
+    data = rb'{"model":"a\ud800b\udc00 \ud83d\ude00 \\ud800"}'
+    repairs: list[str] = []
+    assert decode_wire(data, BodyWire, repairs=repairs).model == "a\ufffdb\ufffd 😀 \\ud800"
+    assert repairs == ["lone_surrogate"]
+    assert "surrogate" in refusal(data).message
+
+
+def test_a_lone_surrogate_in_an_unknown_member_is_repaired() -> None:
+    """The slow path repairs as the fast one does."""
+    repairs: list[str] = []
+    value = decode_wire(rb'{"model":"x","new":"\ud800"}', BodyWire, repairs=repairs)
+    assert value.extra == {"new": "\ufffd"}
+    assert repairs == ["lone_surrogate"]
+
+
+def test_repairs_do_not_hide_other_faults() -> None:
+    """A body without lone surrogates is not tried again."""
+    repairs: list[str] = []
+    assert "truncated" in refusal(rb'{"model":"\u0041"', repairs=repairs).message
+    assert repairs == []
+
+
+# Unknown members
+
+UNKNOWN = (
+    b'{"model":"m","content":[{"type":"a","cache":{"ttl":"5m"},"parts":[{"type":"b","deep":1}]}],'
+    b'"tools":[{"type":"function","function":{"name":"f","parameters":{"z": 1.0,  "a":1e5, "n":123456789012345678901},'
+    b'"strict":null},"beta":true},{"type":"search","where":["eu"]}],"named":{"k":{"type":"c","x":[]}},"top":[1,"2"]}'
+)
+
+
+def test_unknown_members_are_kept_in_extra_of_their_object() -> None:
+    """Lists, unions, tagged unions, free names and nesting are all reached."""
+    value = decode_wire(UNKNOWN, BodyWire)
+    assert value.extra == {"top": [1, "2"]}
+    assert isinstance(value.content, list)
+    assert value.content[0].extra == {"cache": {"ttl": "5m"}}
+    assert value.content[0].parts is not None
+    assert value.content[0].parts[0].extra == {"deep": 1}
+    function, search = value.tools
+    assert isinstance(function, FunctionToolWire)
+    assert function.extra == {"beta": True}
+    assert function.function.extra == {"strict": None}
+    assert isinstance(search, SearchToolWire)
+    assert search.extra == {"where": ["eu"]}
+    assert value.named["k"].extra == {"x": []}
+
+
+def test_raw_members_keep_their_exact_text_on_the_slow_path() -> None:
+    """White space, float spelling and big integers survive both ways."""
+    value = decode_wire(UNKNOWN, BodyWire)
+    tool = value.tools[0]
+    assert isinstance(tool, FunctionToolWire)
+    assert bytes(tool.function.parameters) == b'{"z": 1.0,  "a":1e5, "n":123456789012345678901}'  # pyright: ignore[reportArgumentType] — Raw is a buffer
+    assert b'{"z": 1.0,  "a":1e5, "n":123456789012345678901}' in encode_wire(value)
+
+
+def test_unknown_members_are_written_back_where_they_were() -> None:
+    """The same members as before, in another order."""
+    assert decode_any(encode_wire(decode_wire(UNKNOWN, BodyWire))) == decode_any(UNKNOWN)
+
+
+def test_a_single_struct_in_a_union_is_reached() -> None:
+    """An object where others send an array."""
+    value = decode_wire(b'{"model":"m","content":{"type":"a","new":1}}', BodyWire)
+    assert isinstance(value.content, PartWire)
+    assert value.content.extra == {"new": 1}
+    assert encode_wire(value) == b'{"model":"m","content":{"type":"a","new":1}}'
+
+
+@pytest.mark.parametrize(
+    "data", [b'{"model":"m","new":1,"tools":[{"limit":3}]}', b'{"model":"m","new":1,"tools":[{"type":"zip"}]}']
+)
+def test_a_tag_that_names_no_struct_is_a_decode_error(data: bytes) -> None:
+    """Unknown members elsewhere do not change that."""
+    assert refusal(data).path.startswith("/tools/0")
+
+
+def test_nobody_outside_can_fill_extra_directly() -> None:
+    """Our own name in a body is an unknown member like any other, however it is spelled."""
+    for name in ("interlingua:extra", "interlingua\\u003aextra"):
+        body = f'{{"model":"m","{name}":{{"temperature":2,"model":"other"}}}}'
+        value = decode_wire(body, BodyWire)
+        assert value.extra == {"interlingua:extra": {"temperature": 2, "model": "other"}}
+        assert decode_any(encode_wire(value)) == decode_any(body)
+
+
+def test_a_field_wins_over_a_member_of_extra() -> None:
+    """What a struct says is what is sent; a field that is not said may come from `extra`."""
+    value = BodyWire(model="m", extra=Extra(model="other", temperature=1, new=[1]))
+    assert encode_wire(value) == b'{"model":"m","temperature":1,"new":[1]}'
+
+
+def test_extra_takes_raw_values() -> None:
+    """Text in `extra` is written as it is."""
+    assert encode_wire(BodyWire(model="m", extra=Extra(n=msgspec.Raw(b"1e5")))) == b'{"model":"m","n":1e5}'
+
+
+def test_our_own_name_in_a_text_changes_nothing() -> None:
+    """The quick test for `extra` may be wrong in one direction only."""
+    value = BodyWire(model='"interlingua:extra":', content=[PartWire(type="interlingua:extra")])
+    assert encode_wire(value) == msgspec.json.encode(value)
+
+
+def test_structs_without_the_field_refuse_unknown_members() -> None:
+    """Nothing is lost in silence there either."""
+
+    class Closed(msgspec.Struct, forbid_unknown_fields=True):
+        a: int
+
+    assert "unknown field `b`" in refusal(b'{"a":1,"b":2}', Closed).message
+
+
+# Writing
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (math.nan, "the top"),
+        ([1, {"a/b~": (math.inf,)}], "/1/a~1b~0/0"),
+        ({"a": None, "b": -math.inf}, "/b"),
+    ],
+)
+def test_arg_10_and_19_non_finite_numbers_are_refused_with_their_place(value: Any, path: str) -> None:
+    """Neither bare NaN nor a silent null."""
+    with pytest.raises(UsageError, match="is not finite") as caught:
+        encode(value)
+    assert f"at {path} " in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (BodyWire(model="m", temperature=math.nan), "/temperature"),
+        (BodyWire(model="m", free={"a": [math.inf]}), "/free/a/0"),
+        (BodyWire(model="m", extra=Extra(a={"b": math.nan})), "/a/b"),
+        (BodyWire(model="m", content=[PartWire(type="t", extra=Extra(a=math.nan))]), "/content/0/a"),
+    ],
+)
+def test_non_finite_numbers_in_wire_structs_are_refused_with_their_place(value: BodyWire, path: str) -> None:
+    """Members of `extra` are named where they will stand."""
+    with pytest.raises(UsageError, match=f"at {path} is not finite"):
+        encode_wire(value)
+
+
+def test_null_is_written_where_it_is_meant() -> None:
+    """The check for NaN lets honest nulls through."""
+    assert encode({"a": None, "b": 1.5}) == b'{"a":null,"b":1.5}'
+
+
+@pytest.mark.parametrize("value", [["x", "\ud800"], {"a": "é", "b": {"c": "\udfff"}}])
+def test_a_lone_surrogate_cannot_be_written(value: Any) -> None:
+    """The place is named, not Python's codec."""
+    with pytest.raises(UsageError, match=r"the text at /(1|b/c) holds half of a surrogate pair"):
+        encode(value)
+    with pytest.raises(UsageError, match="/content/0/text"):
+        encode_wire(BodyWire(model="m", content=[PartWire(type="t", text="\ud800")]))
+
+
+def test_a_lone_surrogate_as_a_key_cannot_be_written() -> None:
+    """Keys count, too."""
+    with pytest.raises(UsageError, match="half of a surrogate pair"):
+        encode({"\ud800": 1})
+
+
+def test_what_is_no_json_cannot_be_written() -> None:
+    """Objects of other types and endless ones are our caller's fault."""
+    with pytest.raises(UsageError, match="object is unsupported"):
+        encode(object())
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(LimitExceededError, match="contains itself"):
+        encode(endless)
+
+
+def test_members_are_written_in_their_own_order_or_sorted() -> None:
+    """A prefix of a request stays a prefix of the next one."""
+    value = {"b": 1, "a": {"d": 1, "c": 2}}
+    assert encode(value) == b'{"b":1,"a":{"d":1,"c":2}}'
+    assert encode(value, sort_keys=True) == b'{"a":{"c":2,"d":1},"b":1}'
+
+
+def test_raw_text_is_written_as_it_is() -> None:
+    """A value that was encoded once is not encoded again."""
+    assert encode({"a": raw({"b": 1}), "c": msgspec.Raw(b"1.50")}) == b'{"a":{"b":1},"c":1.50}'
+
+
+def test_a_pointer_escapes_its_steps() -> None:
+    """As RFC 6901 says."""
+    assert pointer() == ""
+    assert pointer("a/b", 0, "c~d") == "/a~1b/0/c~0d"
