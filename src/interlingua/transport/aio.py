@@ -1,0 +1,389 @@
+"""The asyncio HTTP transport: an `asyncio.Protocol` around the framing of `http1`, a pool for each running loop.
+
+Rules
+- One transport serves any number of event loops, one after the other or in several threads; each has its own pool.
+- The pool of a loop closes with the loop's asynchronous generators, as `asyncio.run` ends them: nothing is left open.
+- Cancellation anywhere closes the socket and frees its place in the pool.
+- A kept connection that the peer had closed meanwhile is replaced once, in silence (see `crossed`).
+- A peer that sends faster than the body is read is slowed down.
+
+Not responsible for: retries, what a status or a body means, event loops other than asyncio's (uvloop is one of these).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeAlias
+
+from interlingua.errors import APIConnectionError
+from interlingua.transport.base import Timeouts
+from interlingua.transport.connection import AsyncConnection
+from interlingua.transport.http1 import ResponseReader, encode_connect, encode_request
+from interlingua.transport.options import MAX_REDIRECTS, HttpOptions
+from interlingua.transport.pool import Pool, Slot
+from interlingua.transport.problems import Deadlines, connecting_failed
+from interlingua.transport.proxies import check_tunnel, proxy_for
+from interlingua.transport.sockets import attempt_s, known_addresses, new_socket, ordered
+from interlingua.transport.url import parse_url, redirected
+from interlingua.wire.http import header
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import AsyncGenerator
+
+    from interlingua.transport.base import AsyncReply
+    from interlingua.transport.options import Environment
+    from interlingua.transport.proxies import Proxy
+    from interlingua.transport.url import Origin, Target
+    from interlingua.wire.http import Headers, HttpRequest
+
+__all__ = ["HttpTransport"]
+
+_NEVER = float("inf")
+_NO_LIMITS = Timeouts(connect_s=None, first_byte_s=None, idle_s=None, total_s=None, pool_s=None)
+
+
+class _Reply:
+    """One reply, read from its connection."""
+
+    __slots__ = ("_connection", "_deadlines", "_ended", "_home", "headers", "status")
+
+    def __init__(self, home: _Home, connection: AsyncConnection, deadlines: Deadlines) -> None:
+        self._home = home
+        self._connection: AsyncConnection | None = connection
+        self._deadlines = deadlines
+        self._ended = False
+        self.status: int = connection.reader.status
+        self.headers: Headers = connection.reader.headers
+
+    async def read(self) -> bytes:
+        connection = self._connection
+        if connection is None:
+            if self._ended:
+                return b""
+            raise APIConnectionError("this reply was closed before its end", retryable=False)
+        reader = connection.reader
+        try:
+            data = reader.take()
+            while not data and not reader.finished:
+                await connection.more("idle", self._deadlines)
+                data = reader.take()
+        except BaseException:
+            self._leave(keep=False)
+            raise
+        if reader.finished:
+            self._ended = True
+            self._leave(keep=True)
+        return data
+
+    async def close(self) -> None:
+        self._leave(keep=True)
+
+    def _leave(self, *, keep: bool) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            self._home.leave(connection, keep=keep and connection.reusable)
+
+    def __del__(self) -> None:
+        connection = self._connection
+        if connection is not None and not self._home.loop.is_closed():
+            # A reply that nobody closed; its loop may be another thread's.
+            with suppress(RuntimeError):
+                self._home.loop.call_soon_threadsafe(self._home.leave, connection)
+
+
+class _Waiter:
+    """A task that waits for a slot."""
+
+    __slots__ = ("future", "origin")
+
+    def __init__(self, origin: Origin, future: asyncio.Future[Slot[AsyncConnection]]) -> None:
+        self.origin = origin
+        self.future = future
+
+
+_Homes: TypeAlias = "dict[asyncio.AbstractEventLoop, _Home]"
+
+
+class _Home:
+    """The connections of one event loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, options: HttpOptions, homes: _Homes) -> None:
+        self.loop = loop
+        self._homes = homes
+        self.pid = os.getpid()
+        self.pool: Pool[AsyncConnection, _Waiter] = Pool(options)
+        self.connections: set[AsyncConnection] = set()
+        self._guard: AsyncGenerator[None, None] | None = None
+
+    async def settle(self) -> None:
+        """Tie the connections to the loop: a loop that ends closes its asynchronous generators, and this is one."""
+        self._guard = self._until_the_loop_ends()
+        await anext(self._guard)
+
+    async def _until_the_loop_ends(self) -> AsyncGenerator[None, None]:
+        try:
+            yield
+        finally:
+            self._homes.pop(self.loop, None)
+            await self.shut()
+
+    async def shut(self) -> None:
+        """Close every connection and wait until the sockets are gone."""
+        self.abort()
+        for _ in range(3):  # a TLS transport tells its socket, which tells the loop, which closes it
+            await asyncio.sleep(0)
+
+    def abort(self) -> None:
+        """Close every connection."""
+        self.pool.drain()
+        self.pool.discarded.clear()
+        for connection in list(self.connections):
+            connection.abort()
+
+    def abandon(self) -> None:
+        """Close the sockets of a loop that is closed, or that belongs to the parent of this process."""
+        for connection in self.connections:
+            connection.socket.close()
+        self.connections.clear()
+
+    async def lease(self, origin: Origin, deadlines: Deadlines) -> Slot[AsyncConnection]:
+        """A slot for `origin`, waiting for one if need be."""
+        now = self.loop.time()
+        slot = self.pool.lease(origin, now)
+        if slot is not None:
+            if slot.connection is None:
+                self.pool.expire(now)
+            self._close_discarded()
+            return slot
+        at, phase = deadlines.by("pool", now)
+        waiter = _Waiter(origin, self.loop.create_future())
+        self.pool.wait(origin, waiter)
+        try:
+            async with asyncio.timeout_at(None if at == _NEVER else at):
+                return await waiter.future
+        except BaseException as error:
+            self.pool.give_up(origin, waiter)
+            if waiter.future.done() and not waiter.future.cancelled():
+                self.release(origin, waiter.future.result().connection)
+            if isinstance(error, TimeoutError):
+                raise deadlines.passed(phase) from None
+            raise
+
+    def leave(self, connection: AsyncConnection, *, keep: bool = False) -> None:
+        """Take a connection back from a reply, to keep it or to close it."""
+        if keep:
+            connection.idle = True
+            self.release(connection.origin, connection)
+        else:
+            connection.abort()
+            self.release(connection.origin, None)
+
+    def release(self, origin: Origin, connection: AsyncConnection | None) -> None:
+        """Give a slot back and hand it to whoever waits."""
+        self._hand_over(self.pool.release(origin, connection, self.loop.time()))
+
+    def _hand_over(self, handed: tuple[_Waiter, Slot[AsyncConnection]] | None) -> None:
+        while handed is not None:
+            waiter, slot = handed
+            if not waiter.future.done():
+                waiter.future.set_result(slot)
+                break
+            handed = self.pool.release(waiter.origin, slot.connection, self.loop.time())
+        self._close_discarded()
+
+    def _close_discarded(self) -> None:
+        while self.pool.discarded:
+            self.pool.discarded.pop().abort()
+
+    def lost(self, connection: AsyncConnection) -> None:
+        """Forget a connection that is gone."""
+        self.connections.discard(connection)
+        if connection.idle:
+            self._hand_over(self.pool.forget_idle(connection.origin, connection))
+
+
+class HttpTransport:
+    """Opens HTTP/1.1 exchanges on the running event loop, with a pool of connections for each loop."""
+
+    def __init__(self, options: HttpOptions | None = None, *, environment: Environment | None = None) -> None:
+        """A transport with `options`; proxies are read from `environment`, none when it is None.
+
+        Opens nothing yet, and needs no running loop. What the environment says about an origin is remembered at its
+        first use.
+        """
+        self._options = options or HttpOptions()
+        self._environment: Environment = {} if environment is None else environment
+        self._proxies: dict[Origin, Proxy | None] = {}
+        self._context: ssl.SSLContext | None = None
+        self._homes: _Homes = {}
+
+    async def open(self, request: HttpRequest, timeouts: Timeouts) -> AsyncReply:
+        """The reply to `request`, its headers read and its body not yet.
+
+        A 307 or 308 within the origin is followed, three times at most; any other redirect is given back as it is.
+
+        Raises: ConfigError, APIConnectionError, APITimeoutError, LimitExceededError.
+        """
+        loop = asyncio.get_running_loop()
+        home = self._homes.get(loop) or await self._settle(loop)
+        target = parse_url(request.url)
+        deadlines = Deadlines(timeouts, target.origin.peer, loop.time())
+        reply = await self._ask(home, request, target, deadlines)
+        url = request.url
+        for _ in range(MAX_REDIRECTS):
+            there = redirected(url, reply.status, header(reply.headers, "location")) if reply.status >= 300 else None
+            if there is None:
+                break
+            await reply.close()
+            url = there
+            reply = await self._ask(home, request, parse_url(url), deadlines)
+        return reply
+
+    async def close(self) -> None:
+        """Close every connection, those of other loops included. The transport may be used again."""
+        current = asyncio.get_running_loop()
+        for loop, home in list(self._homes.items()):
+            if loop is current:
+                await home.shut()
+            else:
+                self._close_elsewhere(loop, home)
+
+    def close_without_loop(self) -> None:
+        """Close every connection from outside of any loop, as at the end of a process."""
+        for loop, home in list(self._homes.items()):
+            self._close_elsewhere(loop, home)
+
+    def _close_elsewhere(self, loop: asyncio.AbstractEventLoop, home: _Home) -> None:
+        if home.pid != os.getpid() or loop.is_closed():
+            del self._homes[loop]
+            home.abandon()
+        elif loop.is_running():
+            loop.call_soon_threadsafe(home.abort)
+        else:
+            loop.run_until_complete(home.shut())
+
+    async def _settle(self, loop: asyncio.AbstractEventLoop) -> _Home:
+        for other, home in list(self._homes.items()):
+            if other.is_closed() or home.pid != os.getpid():
+                self._homes.pop(other, None)
+                home.abandon()
+        home = self._homes[loop] = _Home(loop, self._options, self._homes)
+        await home.settle()
+        return home
+
+    async def _ask(self, home: _Home, request: HttpRequest, target: Target, deadlines: Deadlines) -> _Reply:
+        origin = target.origin
+        proxy = self._proxy(origin)
+        in_the_open = proxy is not None and not origin.secure
+        authorization = proxy.authorization if proxy is not None and in_the_open else None
+        head = encode_request(request, target, absolute=in_the_open, proxy_authorization=authorization)
+        connection = (await home.lease(origin, deadlines)).connection
+        try:
+            if connection is not None:
+                connection.idle = False
+                if not await self._asked(connection, request, head, deadlines):
+                    connection.abort()
+                    connection = None
+            if connection is None:
+                connection = await self._connect(home, origin, proxy, deadlines)
+                await connection.ask(request.method, head, request.body, deadlines)
+            return _Reply(home, connection, deadlines)
+        except BaseException:
+            if connection is not None:
+                connection.abort()
+            home.release(origin, None)
+            raise
+
+    async def _asked(
+        self, connection: AsyncConnection, request: HttpRequest, head: bytes, deadlines: Deadlines
+    ) -> bool:
+        """Whether a kept connection took the request; False when the peer had closed it before."""
+        if connection.lost:
+            return False
+        try:
+            await connection.ask(request.method, head, request.body, deadlines)
+        except APIConnectionError:
+            if connection.crossed():
+                return False
+            raise
+        return True
+
+    def _proxy(self, origin: Origin) -> Proxy | None:
+        if origin not in self._proxies:
+            self._proxies[origin] = proxy_for(origin, self._environment)
+        return self._proxies[origin]
+
+    async def _connect(self, home: _Home, origin: Origin, proxy: Proxy | None, deadlines: Deadlines) -> AsyncConnection:
+        loop = home.loop
+        at, phase = deadlines.by("connect", loop.time())
+        via = proxy.origin.peer if proxy is not None else None
+        try:
+            async with asyncio.timeout_at(None if at == _NEVER else at):
+                return await self._link(home, origin, proxy, at)
+        except TimeoutError as error:
+            if loop.time() >= at:
+                raise deadlines.passed(phase) from None
+            raise connecting_failed(error, origin.peer, via=via) from error
+        except OSError as error:
+            raise connecting_failed(error, origin.peer, via=via) from error
+
+    async def _link(self, home: _Home, origin: Origin, proxy: Proxy | None, at: float) -> AsyncConnection:
+        link = await _dial(home.loop, proxy.origin if proxy is not None else origin, at)
+        reader = ResponseReader(origin.peer, max_body_bytes=self._options.max_body_bytes)
+        connection = AsyncConnection(link, origin, reader, home.loop, home.lost)
+        direct_tls = self._tls() if origin.secure and proxy is None else None
+        home.connections.add(connection)
+        try:
+            await home.loop.create_connection(
+                lambda: connection, sock=link, ssl=direct_tls, server_hostname=origin.host if direct_tls else None
+            )
+            if origin.secure and proxy is not None:
+                await self._tunnel(connection, origin, proxy)
+        except BaseException:
+            connection.abort()
+            home.connections.discard(connection)
+            raise
+        return connection
+
+    async def _tunnel(self, connection: AsyncConnection, origin: Origin, proxy: Proxy) -> None:
+        """Ask the proxy for a tunnel to `origin`, and speak TLS through it. The caller sets the deadline."""
+        talk = connection.reader = ResponseReader(proxy.origin.peer)
+        forever = Deadlines(_NO_LIMITS, origin.peer, 0.0)
+        await connection.ask("CONNECT", encode_connect(origin.peer, proxy.authorization), b"", forever)
+        check_tunnel(talk, origin, proxy)
+        connection.reader = ResponseReader(origin.peer, max_body_bytes=self._options.max_body_bytes)
+        await connection.start_tls(self._tls(), origin.host)
+
+    def _tls(self) -> ssl.SSLContext:
+        if self._context is None:
+            from interlingua.transport.tls import tls_context  # here, because plain http needs no context
+
+            self._context = tls_context(self._options)
+        return self._context
+
+
+async def _dial(loop: asyncio.AbstractEventLoop, origin: Origin, at: float) -> socket.socket:
+    """A connected socket to the first address of `origin` that answers."""
+    addresses = known_addresses(origin.host, origin.port)
+    if addresses is None:
+        addresses = ordered(await loop.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM))
+    failure: OSError = TimeoutError()
+    for place, address in enumerate(addresses):
+        link = new_socket(address[0])
+        link.setblocking(False)
+        try:
+            async with asyncio.timeout(attempt_s(max(0.0, at - loop.time()), len(addresses) - place)):
+                await loop.sock_connect(link, address[1])
+        except OSError as error:
+            link.close()
+            failure = error
+        except BaseException:
+            link.close()
+            raise
+        else:
+            return link
+    raise failure

@@ -1,0 +1,225 @@
+"""Reply bodies, inflated piece by piece: gzip and deflate, never more than a bound at once.
+
+Rules
+- Each piece gives what can be had of it at once, so a compressed event stream is not held back.
+- One call inflates at most the given number of bytes; what is left waits compressed.
+- A whole body is bounded after inflating; an event stream has no bound in total.
+- Headers describe the body that is handed out.
+- Only codings of the standard library are known; a request must not offer others. `ACCEPT_ENCODING` names them.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Protocol
+
+from interlingua.errors import APIConnectionError, LimitExceededError
+from interlingua.transport.options import MAX_READ_BYTES
+
+if TYPE_CHECKING:
+    from interlingua.wire.http import Headers
+
+__all__ = ["ACCEPT_ENCODING", "Body", "begin_body"]
+
+ACCEPT_ENCODING = "gzip, deflate"
+"""What a request for a whole reply may offer; a request for a stream should say `identity`."""
+
+_STREAM_TYPES = ("text/event-stream", "application/x-ndjson", "application/jsonl", "application/stream+json")
+_UNFRAMED = frozenset({"transfer-encoding"})
+_INFLATED = frozenset({"transfer-encoding", "content-encoding", "content-length"})
+_GZIP_WBITS = 31
+_ZLIB_WBITS = 15
+_RAW_WBITS = -15
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    @property
+    def unconsumed_tail(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int = 0, /) -> bytes: ...
+
+
+class Inflater:
+    """One compressed body on its way through."""
+
+    __slots__ = ("_decompressor", "_gzip", "_more", "_peer", "_pending")
+
+    def __init__(self, *, gzip: bool, peer: str) -> None:
+        """A body of gzip members, or of deflate in a zlib or no wrapper; `peer` is named in errors."""
+        self._gzip = gzip
+        self._peer = peer
+        self._pending = b""
+        self._more = False
+        self._decompressor: _Decompressor | None = None
+
+    def feed(self, data: bytes) -> None:
+        """Take one compressed piece."""
+        self._pending += data
+        self._more = True
+
+    def read(self, limit_bytes: int) -> bytes:
+        """At most `limit_bytes` inflated bytes; `b""` when more input is needed.
+
+        Raises: APIConnectionError for a body that is not what its header says.
+        """
+        while self._more:
+            decompressor = self._decompressor or self._open()
+            if decompressor is None:
+                return b""
+            data = self._step(decompressor, limit_bytes)
+            if data:
+                return data
+        return b""
+
+    def finish(self) -> None:
+        """Check that the body was whole.
+
+        Raises: APIConnectionError when the compressed body was cut short.
+        """
+        if self._pending or not (self._decompressor is None or self._decompressor.eof):
+            raise APIConnectionError(f"{self._peer} cut its compressed body short")
+
+    def _open(self) -> _Decompressor | None:
+        head = self._pending
+        if self._gzip:
+            self._decompressor = zlib.decompressobj(_GZIP_WBITS)
+        elif len(head) < 2:
+            self._more = False
+        else:
+            wrapped = head[0] & 15 == 8 and (head[0] << 8 | head[1]) % 31 == 0
+            self._decompressor = zlib.decompressobj(_ZLIB_WBITS if wrapped else _RAW_WBITS)
+        return self._decompressor
+
+    def _step(self, decompressor: _Decompressor, limit_bytes: int) -> bytes:
+        try:
+            data = decompressor.decompress(self._pending, limit_bytes)
+        except zlib.error:
+            raise APIConnectionError(f"{self._peer} sent a body that is not the gzip or deflate it claims") from None
+        self._pending = decompressor.unconsumed_tail
+        self._more = bool(self._pending) or len(data) == limit_bytes
+        if decompressor.eof:
+            self._next_member(decompressor.unused_data)
+        return data
+
+    def _next_member(self, rest: bytes) -> None:
+        self._pending = rest
+        self._more = bool(rest)
+        if not rest:
+            return
+        if not self._gzip:
+            raise APIConnectionError(f"{self._peer} sent bytes after the end of its compressed body")
+        self._decompressor = None
+
+
+def inflater(coding: str, peer: str) -> Inflater | None:
+    """What undoes a `content-encoding`, or None for identity.
+
+    Raises: APIConnectionError for a coding that was not offered.
+    """
+    match coding.strip().lower():
+        case "" | "identity":
+            return None
+        case "gzip" | "x-gzip":
+            return Inflater(gzip=True, peer=peer)
+        case "deflate":
+            return Inflater(gzip=False, peer=peer)
+        case other:
+            raise APIConnectionError(
+                f"{peer} compressed its body as {other[:40]!r}: take that out of the request's accept-encoding",
+                retryable=False,
+            )
+
+
+class Body:
+    """One reply body: pieces are fed as they arrive and taken as they are wanted, inflated and bounded."""
+
+    __slots__ = ("_ended", "_inflater", "_limit_bytes", "_peer", "_pieces", "_taken_bytes", "buffered_bytes")
+
+    def __init__(self, peer: str, *, limit_bytes: int | None = None, coding: str = "") -> None:
+        """An empty body from `peer`, of at most `limit_bytes` after inflating what `coding` says.
+
+        Raises: APIConnectionError for a coding that was not offered.
+        """
+        self._peer = peer
+        self._limit_bytes = limit_bytes
+        self._inflater = inflater(coding, peer) if coding else None
+        self._pieces: list[bytes] = []
+        self._taken_bytes = 0
+        self._ended = False
+        self.buffered_bytes = 0
+        """Bytes fed and not yet taken."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether the body has ended, was whole, and everything was taken."""
+        return self._ended and not self._pieces and self._inflater is None
+
+    def feed(self, data: bytes) -> None:
+        """Take one piece as it came.
+
+        Raises: LimitExceededError for a body that was not compressed and is beyond the bound.
+        """
+        self._pieces.append(data)
+        self.buffered_bytes += len(data)
+        if self._inflater is None:
+            self._check(self._taken_bytes + self.buffered_bytes)
+
+    def end(self) -> None:
+        """Nothing more will be fed."""
+        self._ended = True
+
+    def take(self) -> bytes:
+        """The bytes at hand, inflated; `b""` when more input is needed or the body is finished.
+
+        Raises: APIConnectionError for a broken coding, LimitExceededError for a body beyond the bound.
+        """
+        pieces = self._pieces
+        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        pieces.clear()
+        self.buffered_bytes = 0
+        if self._inflater is not None:
+            data = self._inflated(self._inflater, data)
+        self._taken_bytes += len(data)
+        return data
+
+    def _inflated(self, source: Inflater, compressed: bytes) -> bytes:
+        if compressed:
+            source.feed(compressed)
+        data = source.read(MAX_READ_BYTES)
+        self._check(self._taken_bytes + len(data))
+        if self._ended and not data:
+            source.finish()
+            self._inflater = None
+        return data
+
+    def _check(self, count: int) -> None:
+        if self._limit_bytes is not None and count > self._limit_bytes:
+            raise LimitExceededError(f"{self._peer} sent a body beyond {self._limit_bytes} bytes")
+
+
+def begin_body(headers: Headers, peer: str, max_body_bytes: int | None) -> tuple[Body, Headers]:
+    """The body that follows `headers`, and the headers that describe it as it is handed out.
+
+    Loss: `transfer-encoding` goes, and with a coding that is undone `content-encoding` and `content-length`.
+    Raises: LimitExceededError for an announced length beyond the bound, APIConnectionError for an unknown coding.
+    """
+    coding = kind = length = ""
+    for name, value in headers:
+        match name:
+            case "content-encoding":
+                coding = f"{coding},{value}" if coding else value
+            case "content-type":
+                kind = value.lower()
+            case "content-length":
+                length = value
+            case _:
+                pass
+    limit_bytes = None if kind.startswith(_STREAM_TYPES) else max_body_bytes
+    if limit_bytes is not None and length.isascii() and length.isdecimal() and int(length[:20]) > limit_bytes:
+        raise LimitExceededError(f"{peer} announced a body beyond {limit_bytes} bytes")
+    body = Body(peer, limit_bytes=limit_bytes, coding=coding)
+    dropped = _INFLATED if coding.strip().lower() not in ("", "identity") else _UNFRAMED
+    return body, tuple(pair for pair in headers if pair[0] not in dropped)

@@ -1,0 +1,334 @@
+"""HTTP/1.1 of a client, without I/O: a request becomes bytes, bytes become a reply.
+
+Strategy: `encode_request` writes a request head in one go. One `ResponseReader` lives as long as its connection; it is
+fed whatever arrives and hands out the body piece by piece. httptools does the tokenizing; what it leaves open is
+decided here.
+
+Rules
+- A name or value that would break the head apart is refused, not repaired (ConfigError).
+- Reading raises only APIConnectionError (broken or cut short) and LimitExceededError (a bound was hit).
+- Bounds: 64 KiB and 100 lines of head with interim replies, 64 KiB without a body byte inside a body (chunk extensions,
+  trailers), `max_body_bytes` of a whole inflated body, 256 KiB inflated at once.
+- 1xx is skipped; 101 is an error; 204, 304 and the replies to HEAD and CONNECT have no body.
+- A connection is kept only when the reply was framed, ended, asked to be kept, and nothing came after it.
+- Headers describe the body that is handed out: `content-encoding`, `content-length` and `transfer-encoding` go when the
+  bytes were inflated or unframed.
+
+Not responsible for: sockets, time, redirects, proxies, or what a body means.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import httptools
+
+from interlingua.errors import APIConnectionError, ConfigError, Error, LimitExceededError
+from interlingua.transport.body import Body, begin_body
+from interlingua.transport.options import MAX_HEAD_BYTES, MAX_HEADERS
+
+if TYPE_CHECKING:
+    from interlingua.transport.url import Target
+    from interlingua.wire.http import Headers, HttpRequest
+
+__all__ = ["ResponseReader", "encode_connect", "encode_request"]
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_FRAMING_HEADERS = frozenset({"content-length", "transfer-encoding"})
+_NO_BODY_STATUSES = frozenset({204, 304})
+
+
+@lru_cache(maxsize=1024)
+def _checked_name(name: str) -> str:
+    if not _TOKEN.fullmatch(name):
+        raise ConfigError(f"header name {name[:60]!r} is not allowed in HTTP: use letters, digits and hyphens")
+    if name.lower() in _FRAMING_HEADERS:
+        raise ConfigError(f"header {name} is set by the transport: leave it out")
+    return name.lower()
+
+
+def _check_values(headers: Headers) -> None:
+    for name, value in headers:
+        if "\r" in value or "\n" in value or "\0" in value:
+            raise ConfigError(f"the value of header {name} holds a line break or a NUL: does a key end with one?")
+        if any(ord(character) > 255 for character in value):
+            raise ConfigError(f"the value of header {name} holds a character that HTTP cannot carry: percent-encode it")
+
+
+def encode_request(
+    request: HttpRequest, target: Target, *, absolute: bool = False, proxy_authorization: str | None = None
+) -> bytes:
+    """The head of a request; the body follows as it is.
+
+    Shape: `absolute` writes the whole URL into the request line, as proxies of plain http want it.
+    Raises: ConfigError for a method, name or value that does not fit into a head.
+    """
+    if not _TOKEN.fullmatch(request.method):
+        raise ConfigError(f"{request.method[:40]!r} is not an HTTP method")
+    where = f"{target.origin.scheme}://{target.authority}{target.path}" if absolute else target.path
+    lines = [f"{request.method} {where} HTTP/1.1"]
+    named_host = False
+    for name, value in request.headers:
+        key = _checked_name(name)
+        named_host = named_host or key == "host"
+        lines.append(f"{key}: {value}")
+    if not named_host:
+        lines.insert(1, f"host: {target.authority}")
+    if proxy_authorization is not None:
+        lines.append(f"proxy-authorization: {proxy_authorization}")
+    if request.body or request.method not in ("GET", "HEAD", "DELETE", "OPTIONS"):
+        lines.append(f"content-length: {len(request.body)}")
+    return _join(lines, request.headers)
+
+
+def _join(lines: list[str], headers: Headers) -> bytes:
+    head = "\r\n".join(lines)
+    if head.count("\n") != len(lines) - 1 or head.count("\r") != len(lines) - 1 or "\0" in head:
+        _check_values(headers)
+        raise ConfigError("a request head holds a line break or a NUL: refused")
+    try:
+        return f"{head}\r\n\r\n".encode("latin-1")
+    except UnicodeEncodeError:
+        _check_values(headers)
+        raise ConfigError("a request head holds a character that HTTP cannot carry: percent-encode it") from None
+
+
+def encode_connect(peer: str, proxy_authorization: str | None) -> bytes:
+    """The request for a tunnel to `peer` (`host:port`)."""
+    lines = [f"CONNECT {peer} HTTP/1.1", f"host: {peer}"]
+    if proxy_authorization is not None:
+        lines.append(f"proxy-authorization: {proxy_authorization}")
+    return _join(lines, ())
+
+
+class ResponseReader:
+    """The replies of one connection, one after the other: `start`, then `feed` and `take` until `finished`."""
+
+    __slots__ = (
+        "_body",
+        "_framed",
+        "_head_left",
+        "_header_count",
+        "_keep_alive",
+        "_length",
+        "_max_body_bytes",
+        "_no_body",
+        "_parser",
+        "_raw_headers",
+        "_received",
+        "_silent_bytes",
+        "_trailing",
+        "_trouble",
+        "complete",
+        "head_done",
+        "headers",
+        "in_head",
+        "peer",
+        "started",
+        "status",
+    )
+
+    def __init__(self, peer: str, *, max_body_bytes: int | None = None) -> None:
+        """A reader for a new connection to `peer`, which is named in errors."""
+        self.peer = peer
+        self._max_body_bytes = max_body_bytes
+        self._parser = httptools.HttpResponseParser(self)
+        self._body = Body(peer)
+        self._trailing = False
+        self._keep_alive = False
+        self.complete = True
+        """Whether the reply's framing has ended; its last pieces may still be waiting."""
+
+    def start(self, method: str) -> None:
+        """Expect the reply to a request of `method`."""
+        self._no_body = method in ("HEAD", "CONNECT")
+        self._body = Body(self.peer)
+        self._head_left = MAX_HEAD_BYTES
+        self._silent_bytes = 0
+        self._received = False
+        self._trouble: Error | None = None
+        self._keep_alive = False
+        self.status = 0
+        """HTTP status, 0 before the head is there."""
+        self.headers: Headers = ()
+        """Headers with lower-case names."""
+        self.started = False
+        """Whether any byte came."""
+        self.in_head = False
+        """Whether a head, interim or final, has begun and not ended an interim reply."""
+        self.head_done = False
+        """Whether status and headers are there."""
+        self.complete = False
+        self._reset_head()
+
+    def _reset_head(self) -> None:
+        self._raw_headers: list[tuple[str, str]] = []
+        self._header_count = 0
+        self._framed = False
+        self._length = ""
+
+    @property
+    def finished(self) -> bool:
+        """Whether everything was taken."""
+        return self._body.finished
+
+    @property
+    def buffered_bytes(self) -> int:
+        """Bytes of the body received and not yet taken."""
+        return self._body.buffered_bytes
+
+    @property
+    def reusable(self) -> bool:
+        """Whether the connection may carry another request once this reply is finished."""
+        return self.complete and self._keep_alive and not self._trailing
+
+    @property
+    def trailing(self) -> bool:
+        """Whether bytes came after the end of the reply."""
+        return self._trailing
+
+    def feed(self, data: bytes) -> None:
+        """Take what arrived.
+
+        Raises: APIConnectionError, LimitExceededError; the connection is of no use after either.
+        """
+        self.started = True
+        if self.complete:
+            self._trailing = True
+            return
+        if not self.head_done and len(data) > self._head_left:
+            allowed = self._head_left
+            self._execute(data[:allowed])
+            if not self.head_done:
+                raise LimitExceededError(f"{self.peer} sent more than {MAX_HEAD_BYTES} bytes of headers")
+            self._execute(data[allowed:])
+        else:
+            self._execute(data)
+
+    def _execute(self, data: bytes) -> None:
+        self._received = False
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            self._broken(error)
+        if not self.head_done:
+            self._head_left -= len(data)
+        elif not self._received and not self.complete:
+            self._silent_bytes += len(data)
+            if self._silent_bytes > MAX_HEAD_BYTES:
+                raise LimitExceededError(f"{self.peer} sent more than {MAX_HEAD_BYTES} bytes of framing without a body")
+        else:
+            self._silent_bytes = 0
+
+    def _broken(self, error: Exception) -> None:
+        if self.complete:
+            self._trailing = True
+        elif self._trouble is not None:
+            raise self._trouble from None
+        else:
+            raise APIConnectionError(f"{self.peer} answered with something that is not HTTP/1.1") from error
+
+    def eof(self) -> None:
+        """Take the end of the connection.
+
+        Raises: APIConnectionError when the reply was not yet whole.
+        """
+        self._keep_alive = False
+        if self.complete:
+            return
+        if not self.started:
+            raise APIConnectionError(f"{self.peer} closed the connection without an answer")
+        if not self.head_done:
+            raise APIConnectionError(f"{self.peer} closed the connection in the middle of the headers")
+        if self._framed:
+            raise APIConnectionError(f"{self.peer} closed the connection in the middle of the body: it is cut off")
+        self._end(keep_alive=False)
+
+    def take(self) -> bytes:
+        """The body bytes at hand, inflated; `b""` when more input is needed or the reply is finished.
+
+        Raises: APIConnectionError for a broken coding, LimitExceededError for a body beyond the bound.
+        """
+        return self._body.take()
+
+    # What follows is called by the parser.
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """One header or trailer line."""
+        self._header_count += 1
+        if self._header_count > MAX_HEADERS:
+            self._refuse(LimitExceededError(f"{self.peer} sent more than {MAX_HEADERS} headers"))
+        if self.head_done:
+            return
+        key = name.decode("latin-1").lower()
+        text = value.decode("latin-1")
+        self._raw_headers.append((key, text))
+        if key in _FRAMING_HEADERS:
+            self._note(key, text)
+
+    def on_headers_complete(self) -> None:
+        """The head of an interim or the final reply is there."""
+        self.status = self._parser.get_status_code()
+        if self.status < 200:
+            if self.status == 101 or self._framed:
+                self._refuse(APIConnectionError(f"{self.peer} sent a reply {self.status} that was not asked for"))
+            return
+        self.head_done = True
+        self.headers = tuple(self._raw_headers)
+        if self._no_body or self.status in _NO_BODY_STATUSES:
+            # A length without a body leaves the parser waiting for one, so such a connection is not kept.
+            self._end(keep_alive=not self._no_body and self._length in ("", "0") and self._parser.should_keep_alive())
+            return
+        try:
+            self._body, self.headers = begin_body(self.headers, self.peer, self._max_body_bytes)
+        except Error as error:
+            self._refuse(error)
+
+    def on_body(self, data: bytes) -> None:
+        """One piece of the body, unframed."""
+        if self.complete:
+            self._trailing = True
+            return
+        self._received = True
+        try:
+            self._body.feed(data)
+        except LimitExceededError as error:
+            self._refuse(error)
+
+    def on_message_begin(self) -> None:
+        """Another head begins: the final reply after an interim one, or garbage after the end."""
+        self.in_head = True
+        if self.complete:
+            self._trailing = True
+
+    def on_message_complete(self) -> None:
+        """An interim or the final reply has ended."""
+        if self.complete:
+            return
+        if self.status < 200:
+            self._reset_head()
+            self.in_head = False
+            return
+        self._end(keep_alive=self._parser.should_keep_alive())
+
+    def _end(self, *, keep_alive: bool) -> None:
+        self.complete = True
+        self._keep_alive = keep_alive
+        self._body.end()
+
+    def _refuse(self, error: Error) -> None:
+        self._trouble = error
+        raise error
+
+    def _note(self, key: str, value: str) -> None:
+        match key:
+            case "content-length":
+                self._framed = True
+                self._length = value.strip()
+            case _:
+                coding = value.strip().lower()
+                if coding not in ("chunked", "identity"):
+                    self._refuse(APIConnectionError(f"{self.peer} uses a transfer-encoding that was not asked for"))
+                self._framed = self._framed or coding == "chunked"

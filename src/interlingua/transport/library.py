@@ -1,0 +1,275 @@
+"""An HTTP library (httpx) behind the transport seam: HTTP/2, SOCKS and TLS proxies, unusual networks.
+
+It costs some twenty times the processor time of our own transport, so nothing uses it unless it is handed in:
+`LibraryTransport()` for `Transport`, `AsyncLibraryTransport()` for `AsyncTransport`. Needs the extra:
+`pip install 'interlingua[http]'`.
+
+Rules
+- Redirects are those of our own transport: 307 and 308 within the origin, three at most.
+- The library reads proxies from the environment of the process by itself.
+- The library has no time-out for the whole, so the whole is checked between two pieces; its read time-out serves for
+  the first byte and for idle times, whichever is longer.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from interlingua.errors import APIConnectionError, ConfigError
+from interlingua.transport.body import Body, begin_body
+from interlingua.transport.http1 import encode_request
+from interlingua.transport.options import MAX_REDIRECTS, HttpOptions
+from interlingua.transport.problems import Deadlines
+from interlingua.transport.url import parse_url, redirected
+from interlingua.wire.http import header
+
+try:
+    import httpx
+except ImportError as error:
+    raise ConfigError("the library transport needs the [http] extra: pip install 'interlingua[http]'") from error
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import AsyncIterator, Iterator
+
+    from interlingua.errors import Phase
+    from interlingua.transport.base import AsyncReply, Reply, Timeouts
+    from interlingua.wire.http import Headers, HttpRequest
+
+__all__ = ["AsyncLibraryTransport", "LibraryTransport"]
+
+_FLAWED = (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, OSError)
+
+
+class _Exchange:
+    """What the blocking and the awaited face share: one reply of the library, and the end of its time."""
+
+    def __init__(self, reply: httpx.Response, deadlines: Deadlines, peer: str, options: HttpOptions) -> None:
+        self._reply = reply
+        self._deadlines = deadlines
+        self._peer = peer
+        self._closed = False
+        raw: Headers = tuple(
+            (name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in reply.headers.raw
+        )
+        self.status: int = reply.status_code
+        self._body: Body
+        self.headers: Headers
+        self._body, self.headers = begin_body(raw, peer, options.max_body_bytes)
+        if reply.request.method == "HEAD" or self.status in (204, 304):
+            self._body, self.headers = Body(peer), raw
+
+    def _check_time(self) -> None:
+        now = time.monotonic()
+        at, phase = self._deadlines.by("total", now)
+        if at <= now:
+            raise self._deadlines.passed(phase)
+
+    def _take(self) -> bytes:
+        if self._closed and not self._body.finished:
+            raise APIConnectionError("this reply was closed before its end", retryable=False)
+        return self._body.take()
+
+    def _feed(self, piece: bytes | None) -> None:
+        if piece is None:
+            self._body.end()
+        else:
+            self._body.feed(piece)
+
+
+class _Reply(_Exchange):
+    def __init__(self, reply: httpx.Response, deadlines: Deadlines, peer: str, options: HttpOptions) -> None:
+        super().__init__(reply, deadlines, peer, options)
+        self._pieces: Iterator[bytes] = reply.iter_raw()
+
+    def read(self) -> bytes:
+        try:
+            data = self._take()
+            while not data and not self._body.finished:
+                self._check_time()
+                self._feed(next(self._pieces, None))
+                data = self._take()
+        except _FLAWED as error:
+            self.close()
+            raise _translated(error, self._deadlines, self._peer, "idle") from error
+        except BaseException:
+            self.close()
+            raise
+        return data
+
+    def close(self) -> None:
+        self._closed = True
+        self._reply.close()
+
+
+class _AsyncReply(_Exchange):
+    def __init__(self, reply: httpx.Response, deadlines: Deadlines, peer: str, options: HttpOptions) -> None:
+        super().__init__(reply, deadlines, peer, options)
+        self._pieces: AsyncIterator[bytes] = reply.aiter_raw()
+
+    async def read(self) -> bytes:
+        try:
+            data = self._take()
+            while not data and not self._body.finished:
+                self._check_time()
+                self._feed(await anext(self._pieces, None))
+                data = self._take()
+        except _FLAWED as error:
+            await self.close()
+            raise _translated(error, self._deadlines, self._peer, "idle") from error
+        except BaseException:
+            await self.close()
+            raise
+        return data
+
+    async def close(self) -> None:
+        self._closed = True
+        await self._reply.aclose()
+
+
+def _translated(error: Exception, deadlines: Deadlines, peer: str, phase: Phase) -> Exception:
+    """Our error for one of the library."""
+    match error:
+        case httpx.ConnectTimeout():
+            return deadlines.passed("connect")
+        case httpx.PoolTimeout():
+            return deadlines.passed("pool")
+        case httpx.TimeoutException():
+            return deadlines.passed(phase)
+        case httpx.ConnectError():
+            return APIConnectionError(f"cannot connect to {peer}: {_reason(error)}")
+        case httpx.ProxyError():
+            return APIConnectionError(f"the proxy refused to lead to {peer}: check its address and credential")
+        case httpx.InvalidURL() | httpx.LocalProtocolError() | httpx.UnsupportedProtocol():
+            return ConfigError(f"the request to {peer} cannot be sent as HTTP: check its method and headers")
+        case _:
+            return APIConnectionError(
+                f"{peer} broke the connection before the reply was whole ({type(error).__name__})"
+            )
+
+
+def _reason(error: Exception) -> str:
+    text = str(error).lower()
+    if "certificate" in text:
+        return "its certificate is not trusted; name its authority in HttpOptions(ca_file=…) or SSL_CERT_FILE"
+    return "connection refused; is the server running?" if "refused" in text else "no way there; check name and network"
+
+
+def _limits(options: HttpOptions) -> httpx.Limits:
+    return httpx.Limits(max_connections=options.max_connections, keepalive_expiry=options.keep_alive_s)
+
+
+def _verify(options: HttpOptions) -> ssl.SSLContext:
+    from interlingua.transport.tls import tls_context
+
+    context = tls_context(options)
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    return context
+
+
+def _wrapped(request: HttpRequest, url: str, timeouts: Timeouts) -> httpx.Request:
+    """The request as the library wants it.
+
+    Raises: ConfigError for what our own transport refuses, too.
+    """
+    encode_request(request, parse_url(url))
+    waits = [timeouts.first_byte_s, timeouts.idle_s]
+    patience_s = None if None in waits else max(wait for wait in waits if wait is not None)
+    limits = httpx.Timeout(patience_s, connect=timeouts.connect_s, pool=timeouts.pool_s)
+    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in request.headers]
+    return httpx.Request(
+        request.method, url, headers=headers, content=request.body, extensions={"timeout": limits.as_dict()}
+    )
+
+
+def _beyond(url: str, reply: _Reply | _AsyncReply) -> str | None:
+    return redirected(url, reply.status, header(reply.headers, "location")) if reply.status >= 300 else None
+
+
+class LibraryTransport:
+    """Opens exchanges through the library, blocking."""
+
+    def __init__(self, options: HttpOptions | None = None, *, http2: bool = True) -> None:
+        """A transport with `options`; HTTP/2 is spoken where the server offers it."""
+        self._options = options or HttpOptions()
+        self._client = httpx.Client(http2=http2, verify=_verify(self._options), limits=_limits(self._options))
+
+    def open(self, request: HttpRequest, timeouts: Timeouts) -> Reply:
+        """The reply to `request`, its headers read and its body not yet.
+
+        Raises: ConfigError, APIConnectionError, APITimeoutError, LimitExceededError.
+        """
+        url = request.url
+        peer = parse_url(url).origin.peer
+        deadlines = Deadlines(timeouts, peer, time.monotonic())
+        reply = self._ask(request, url, timeouts, deadlines)
+        for _ in range(MAX_REDIRECTS):
+            there = _beyond(url, reply)
+            if there is None:
+                break
+            reply.close()
+            url = there
+            reply = self._ask(request, url, timeouts, deadlines)
+        return reply
+
+    def _ask(self, request: HttpRequest, url: str, timeouts: Timeouts, deadlines: Deadlines) -> _Reply:
+        peer = parse_url(url).origin.peer
+        wrapped = _wrapped(request, url, timeouts)
+        try:
+            reply = self._client.send(wrapped, stream=True)
+        except _FLAWED as error:
+            raise _translated(error, deadlines, peer, "first_byte") from error
+        try:
+            return _Reply(reply, deadlines, peer, self._options)
+        except BaseException:
+            reply.close()
+            raise
+
+    def close(self) -> None:
+        """Close every connection; the transport cannot be used again."""
+        self._client.close()
+
+
+class AsyncLibraryTransport:
+    """Opens exchanges through the library, awaited; it belongs to the event loop of its first call."""
+
+    def __init__(self, options: HttpOptions | None = None, *, http2: bool = True) -> None:
+        """A transport with `options`; HTTP/2 is spoken where the server offers it."""
+        self._options = options or HttpOptions()
+        self._client = httpx.AsyncClient(http2=http2, verify=_verify(self._options), limits=_limits(self._options))
+
+    async def open(self, request: HttpRequest, timeouts: Timeouts) -> AsyncReply:
+        """The reply to `request`, its headers read and its body not yet.
+
+        Raises: ConfigError, APIConnectionError, APITimeoutError, LimitExceededError.
+        """
+        url = request.url
+        peer = parse_url(url).origin.peer
+        deadlines = Deadlines(timeouts, peer, time.monotonic())
+        reply = await self._ask(request, url, timeouts, deadlines)
+        for _ in range(MAX_REDIRECTS):
+            there = _beyond(url, reply)
+            if there is None:
+                break
+            await reply.close()
+            url = there
+            reply = await self._ask(request, url, timeouts, deadlines)
+        return reply
+
+    async def _ask(self, request: HttpRequest, url: str, timeouts: Timeouts, deadlines: Deadlines) -> _AsyncReply:
+        peer = parse_url(url).origin.peer
+        wrapped = _wrapped(request, url, timeouts)
+        try:
+            reply = await self._client.send(wrapped, stream=True)
+        except _FLAWED as error:
+            raise _translated(error, deadlines, peer, "first_byte") from error
+        try:
+            return _AsyncReply(reply, deadlines, peer, self._options)
+        except BaseException:
+            await reply.aclose()
+            raise
+
+    async def close(self) -> None:
+        """Close every connection; the transport cannot be used again."""
+        await self._client.aclose()

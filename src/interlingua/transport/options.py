@@ -1,0 +1,41 @@
+"""The knobs and bounds of an HTTP transport, as one value that the blocking and the asyncio driver share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["MAX_HEADERS", "MAX_HEAD_BYTES", "MAX_READ_BYTES", "MAX_REDIRECTS", "Environment", "HttpOptions"]
+
+MAX_HEAD_BYTES = 65_536
+"""Status line and headers of one reply, interim replies included."""
+MAX_HEADERS = 100
+"""Header lines of one reply."""
+MAX_READ_BYTES = 262_144
+"""The most that one `read` inflates, and what may wait unread before the peer is slowed down."""
+MAX_REDIRECTS = 3
+"""Redirects followed within one origin."""
+
+Environment: TypeAlias = "Mapping[str, str]"
+"""Environment variables, as `os.environ` holds them."""
+
+
+class HttpOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How an HTTP transport connects, and what it keeps."""
+
+    max_connections: int = 500
+    """Open connections in all; a call beyond that waits for `Timeouts.pool_s`."""
+    max_connections_per_origin: int = 250
+    """Open connections to one scheme, host and port."""
+    keep_alive_s: float = 45.0
+    """How long an unused connection is kept."""
+    max_body_bytes: int | None = 67_108_864
+    """Bound of one whole body after inflating; None for no bound. Event streams have none in total."""
+    ca_file: str | None = None
+    """PEM file of the only certificate authorities to trust; None trusts those of the system."""
+    verify: bool = True
+    """Whether certificates are checked. False is for experiments on loopback."""

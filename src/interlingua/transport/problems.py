@@ -1,0 +1,113 @@
+"""What went wrong on the way, as one readable sentence: who was not reached, why, and the way out.
+
+Rules
+- A sentence names host and port, never a URL, a header or a credential.
+- What the caller has to change (a certificate, a proxy) is not retryable; what may pass by itself is.
+"""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+from interlingua.errors import APIConnectionError, APITimeoutError
+
+if TYPE_CHECKING:
+    from interlingua.errors import Phase
+    from interlingua.transport.base import Timeouts
+
+__all__ = ["CROSSING_S", "Deadlines", "connecting_failed", "exchange_failed"]
+
+CROSSING_S = 1.0
+"""How soon after sending a close counts as having crossed the request on the wire: a generous round trip."""
+
+_NEVER = float("inf")
+
+_WHAT: dict[str, str] = {
+    "connect": "{peer} was not connected within {seconds:g} s (Timeouts.connect_s)",
+    "first_byte": "{peer} did not begin to answer within {seconds:g} s (Timeouts.first_byte_s)",
+    "idle": "{peer} fell silent for {seconds:g} s in the middle of an exchange (Timeouts.idle_s)",
+    "total": "{peer} was not done within {seconds:g} s (Timeouts.total_s)",
+    "pool": "no connection to {peer} became free within {seconds:g} s: close replies, or raise max_connections",
+}
+
+
+class Deadlines:
+    """When each phase of one exchange has to be over; the whole comes first where it is shorter."""
+
+    __slots__ = ("_peer", "_timeouts", "_total_at")
+
+    def __init__(self, timeouts: Timeouts, peer: str, now: float) -> None:
+        """Deadlines of an exchange with `peer` that begins at `now`."""
+        self._timeouts = timeouts
+        self._peer = peer
+        self._total_at = _NEVER if timeouts.total_s is None else now + timeouts.total_s
+
+    def by(self, phase: Phase, now: float) -> tuple[float, Phase]:
+        """When `phase`, beginning at `now`, is over, and which deadline says so."""
+        if phase == "total":
+            return (self._total_at, phase)
+        seconds = self._seconds(phase)
+        at = _NEVER if seconds is None else now + seconds
+        return (at, phase) if at <= self._total_at else (self._total_at, "total")
+
+    def passed(self, phase: Phase) -> APITimeoutError:
+        """The error for a deadline that passed."""
+        return APITimeoutError(_WHAT[phase].format(peer=self._peer, seconds=self._seconds(phase) or 0), phase=phase)
+
+    def _seconds(self, phase: Phase) -> float | None:
+        match phase:
+            case "idle":
+                return self._timeouts.idle_s
+            case "first_byte":
+                return self._timeouts.first_byte_s
+            case "connect":
+                return self._timeouts.connect_s
+            case "pool":
+                return self._timeouts.pool_s
+            case _:
+                return self._timeouts.total_s
+
+
+def connecting_failed(error: OSError, peer: str, *, via: str | None = None) -> APIConnectionError:
+    """The error for a connection that was not made; `via` is the proxy in between."""
+    host = f"{peer} (through the proxy {via})" if via else peer
+    match error:
+        case ConnectionRefusedError():
+            return APIConnectionError(f"cannot connect to {host}: connection refused; is the server running?")
+        case socket.gaierror():
+            return APIConnectionError(f"cannot resolve the host of {host}: check its spelling and the network")
+        case TimeoutError():
+            return APIConnectionError(f"cannot connect to {host}: no answer; check address, network and proxy")
+        case ConnectionResetError() | BrokenPipeError():
+            return APIConnectionError(f"cannot connect to {host}: it closed the connection at once")
+        case _:
+            return _tls_failed(error, host) or APIConnectionError(f"cannot connect to {host}: {_reason(error)}")
+
+
+def exchange_failed(error: OSError, peer: str) -> APIConnectionError:
+    """The error for a connection that broke in the middle of an exchange."""
+    if isinstance(error, (ConnectionResetError, BrokenPipeError, ConnectionAbortedError)):
+        return APIConnectionError(f"{peer} closed the connection before the reply was whole")
+    return _tls_failed(error, peer) or APIConnectionError(f"the connection to {peer} broke: {_reason(error)}")
+
+
+def _tls_failed(error: OSError, host: str) -> APIConnectionError | None:
+    import ssl  # here, because a failure is rare and ssl takes 10 ms to import
+
+    match error:
+        case ssl.SSLCertVerificationError(verify_message=why):
+            way_out = "name its authority in HttpOptions(ca_file=…) or SSL_CERT_FILE"
+            return APIConnectionError(f"the certificate of {host} is not trusted ({why}): {way_out}", retryable=False)
+        case ssl.SSLEOFError() | ssl.SSLZeroReturnError():
+            return APIConnectionError(f"{host} closed the connection during TLS")
+        case ssl.SSLError(reason="WRONG_VERSION_NUMBER" | "RECORD_LAYER_FAILURE" | "HTTP_REQUEST"):
+            return APIConnectionError(f"{host} does not speak TLS: is it http:// instead of https://?", retryable=False)
+        case ssl.SSLError():
+            return APIConnectionError(f"TLS with {host} failed: {error.reason or 'no reason given'}")
+        case _:
+            return None
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()
