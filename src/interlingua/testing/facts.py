@@ -1,0 +1,157 @@
+"""Facts of a wire body: what it says, whatever the format, read independently of the dialects.
+
+A translation is right when the facts before and after it are equal. So that a fault of a dialect cannot hide itself,
+these readers are written from the wire formats alone and share no code with `interlingua.dialects`.
+
+Shape
+- A request: `model`, `messages` as (role, text), `tools` (name, description, schema), `server_tools`, `tool_choice`,
+  `output_schema`, `calls` (name, arguments), `results` (the number of the call, content, is_error), `media` as (type,
+  SHA-256 of the bytes), `references`, `thinking`, `seals`, `refusals`.
+- An answer: `model`, `usage`, and for each choice `text`, `thinking`, `seals`, `calls`, `refusal`, `finish_reason`,
+  `media`. A stream has the facts of what it adds up to.
+- An error: `class` and `status`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from interlingua.errors import ConfigError
+from interlingua.testing.wirefacts.openai_chat import error_facts as chat_error
+from interlingua.testing.wirefacts.openai_chat import request_facts as chat_request
+from interlingua.testing.wirefacts.openai_chat import request_faults as chat_faults
+from interlingua.testing.wirefacts.openai_chat import response_facts as chat_response
+from interlingua.testing.wirefacts.openai_chat_stream import stream_facts as chat_stream
+from interlingua.testing.wirefacts.values import FactReader, Facts, StreamFacts
+
+__all__ = [
+    "READERS",
+    "Difference",
+    "FactReader",
+    "Facts",
+    "StreamFacts",
+    "differences",
+    "error_facts",
+    "first_difference",
+    "paths",
+    "reader_for",
+    "request_facts",
+    "request_faults",
+    "response_facts",
+    "stream_facts",
+]
+
+READERS: dict[str, FactReader] = {
+    "openai-chat": FactReader(chat_request, chat_faults, chat_response, chat_stream, chat_error),
+}
+"""The readers of each dialect."""
+
+
+class Difference(str):
+    """Where two values first differ, as `path: one != other`."""
+
+    __slots__ = ("path",)
+    path: str
+    """RFC 6901 pointer to the place."""
+
+    @classmethod
+    def at(cls, path: str, one: object, other: object) -> Difference:
+        """The difference between two values at `path`, each shown briefly."""
+        found = cls(f"{path or '/'}: {_brief(one)} != {_brief(other)}")
+        found.path = path
+        return found
+
+
+class _Absent:
+    def __repr__(self) -> str:
+        return "(absent)"
+
+
+ABSENT = _Absent()
+
+
+def reader_for(dialect: str) -> FactReader:
+    """The readers of a dialect.
+
+    Raises: ConfigError for a dialect without readers.
+    """
+    if dialect not in READERS:
+        raise ConfigError(f"no fact reader for dialect {dialect!r}; there are: {', '.join(sorted(READERS))}")
+    return READERS[dialect]
+
+
+def request_facts(dialect: str, body: Any, *, model: str | None = None) -> Facts:
+    """The facts of a request body; `model` is for formats that name it in the path."""
+    return reader_for(dialect).request(body, model)
+
+
+def request_faults(dialect: str, body: Any) -> list[str]:
+    """What is wrong with the calls and results of a request's history; empty for a sound one."""
+    return reader_for(dialect).faults(body)
+
+
+def response_facts(dialect: str, body: Any) -> Facts:
+    """The facts of a whole answer."""
+    return reader_for(dialect).response(body)
+
+
+def stream_facts(dialect: str, text: str) -> StreamFacts:
+    """The facts of what a streamed answer adds up to, how it ended, and the error that ended it."""
+    return reader_for(dialect).stream(text)
+
+
+def error_facts(dialect: str, status: int, body: Any) -> Facts | None:
+    """Class and status of an error answer; None for an answer that is none."""
+    return reader_for(dialect).error(status, body)
+
+
+def first_difference(one: Any, other: Any, path: str = "") -> Difference | None:
+    """The first place where two JSON values differ; None when they are equal.
+
+    Numbers compare by value, `1` and `1.0` alike, but a boolean is never a number.
+    """
+    return next(iter(differences(one, other, path)), None)
+
+
+def differences(one: Any, other: Any, path: str = "") -> list[Difference]:
+    """Every place where two JSON values differ, in the order of the first."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        pairs = _pairs(cast("dict[str, Any]", one), cast("dict[str, Any]", other))
+    elif isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        pairs = _pairs(_by_place(cast("list[Any]", one)), _by_place(cast("list[Any]", other)))
+    else:
+        return [] if _is_same(one, other) else [Difference.at(path, one, other)]
+    return [found for step, left, right in pairs for found in differences(left, right, f"{path}/{step}")]
+
+
+def paths(value: Any, path: str = "") -> frozenset[str]:
+    """The pointers to everything in a JSON value, the value itself included."""
+    if isinstance(value, dict):
+        inner = cast("dict[Any, Any]", value)
+    else:
+        inner = _by_place(cast("list[Any]", value)) if isinstance(value, list | tuple) else {}
+    below = [paths(item, f"{path}/{_step(name)}") for name, item in inner.items()]
+    return frozenset({path}).union(*below)
+
+
+def _is_same(one: object, other: object) -> bool:
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def _by_place(values: list[Any]) -> dict[int, Any]:
+    return dict(enumerate(values))
+
+
+def _pairs(one: dict[Any, Any], other: dict[Any, Any]) -> list[tuple[str, Any, Any]]:
+    """Each member of either, with both values."""
+    names = [*one, *(name for name in other if name not in one)]
+    return [(_step(name), one.get(name, ABSENT), other.get(name, ABSENT)) for name in names]
+
+
+def _step(name: object) -> str:
+    return str(name).replace("~", "~0").replace("/", "~1")
+
+
+def _brief(value: object, length: int = 120) -> str:
+    text = repr(value)
+    return text if len(text) <= length else f"{text[: length - 1]}…"

@@ -1,0 +1,66 @@
+"""The server that a recorded request was written for, as quirks read off the request itself.
+
+A same-dialect trip has to end in the body it began with. So it goes to a server that takes everything and that spells
+things the way this very client spelled them: under the names that it used, and with nothing refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+from interlingua.dialects._contract import Quirks, Target
+from interlingua.testing.wirefacts.values import members, objects
+
+__all__ = ["faithful_target"]
+
+Reasoning: TypeAlias = Literal["none", "reasoning_content", "reasoning", "thinking_chunks"]
+
+
+def faithful_target(dialect: str, body: Any, model: str) -> Target:
+    """The target that the client of `body` spoke to, so that encoding for it keeps the client's own spelling."""
+    quirks = QUIRKS.get(dialect)
+    return Target(model=model, quirks=Quirks() if quirks is None else quirks(members(body)))
+
+
+def _chat(body: dict[str, Any]) -> Quirks:
+    messages = objects(body.get("messages"))
+    parts = [part for message in messages for part in objects(message.get("content"))]
+    assistants = [message for message in messages if message.get("role") == "assistant"]
+    reasoning = _reasoning_field(assistants)
+    return Quirks(
+        max_tokens_field="max_tokens" if "max_tokens" in body else "max_completion_tokens",
+        seed_field="random_seed" if "random_seed" in body else "seed",
+        effort_field="reasoning.effort" if "effort" in members(body.get("reasoning")) else "reasoning_effort",
+        system_role="developer" if any(message.get("role") == "developer" for message in messages) else "system",
+        reasoning_field=reasoning,
+        reasoning_echo="never" if reasoning == "none" else "always",
+        tool_only_content=_tool_only_content(assistants),
+        result_media=True,
+        result_name=any(message.get("role") == "tool" and "name" in message for message in messages),
+        image_url_string=any(isinstance(part.get("image_url"), str) for part in parts),
+        allowed_tools=True,
+        stream_usage="stream_options" in body,
+    )
+
+
+def _reasoning_field(assistants: list[dict[str, Any]]) -> Reasoning:
+    for message in assistants:
+        if any(part.get("type") == "thinking" for part in objects(message.get("content"))):
+            return "thinking_chunks"
+        if "reasoning_content" in message:
+            return "reasoning_content"
+        if "reasoning" in message or "reasoning_details" in message:
+            return "reasoning"
+    return "none"
+
+
+def _tool_only_content(assistants: list[dict[str, Any]]) -> Literal["null", "empty", "omit"]:
+    for message in assistants:
+        if message.get("tool_calls") and not message.get("content"):
+            return "omit" if "content" not in message else "null" if message["content"] is None else "empty"
+    return "null"
+
+
+QUIRKS: dict[str, Callable[[dict[str, Any]], Quirks]] = {"openai-chat": _chat}
+"""How each dialect's requests show their server."""

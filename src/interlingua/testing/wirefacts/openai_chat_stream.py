@@ -1,0 +1,203 @@
+"""What a Chat Completions stream adds up to: an assembler of its own, small and forgiving.
+
+Rules (wire/compat-quirks.md §10)
+- A call is found by index, then by id; a different id on a known index, or a name on a call that is whole, opens a
+  new one; what has neither id nor name goes on with the newest.
+- A name is set once; an empty one is not yet known; complete arguments that come again are ignored.
+- A later finish reason, usage or model replaces an earlier one; null and empty ones say nothing.
+- The stream is done with a finish reason or `[DONE]`; without either it was cut.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from interlingua.testing.wirefacts.openai_chat import error_facts, response_facts
+from interlingua.testing.wirefacts.values import (
+    StreamFacts,
+    arguments_value,
+    is_broken,
+    items,
+    joined,
+    members,
+    objects,
+    word,
+)
+
+__all__ = ["assemble", "stream_facts"]
+
+_LINE = re.compile(r"\r\n|\n|\r")
+
+
+def stream_facts(text: str) -> StreamFacts:
+    """The facts of what the stream adds up to, how it ended, and by which error."""
+    body, end, error = assemble(text)
+    return StreamFacts(response_facts(body), end, error)
+
+
+def assemble(text: str) -> tuple[Any, str, Any]:
+    """The whole answer that the frames make, how the stream ended (`done`, `cut`, `error`), and the error's facts."""
+    answer = _Answer()
+    for data in _frames(text):
+        if data == "[DONE]":
+            answer.done = True
+            break
+        frame = json.loads(data)
+        answer.feed(frame)
+        if (error := error_facts(200, frame)) is not None:
+            return answer.body(), "error", error
+    return answer.body(), "done" if answer.is_done else "cut", None
+
+
+def _frames(text: str) -> list[str]:
+    """The data of every server-sent event."""
+    frames: list[str] = []
+    lines: list[str] = []
+    for line in [*_LINE.split(text.removeprefix("\ufeff")), ""]:
+        name, _, value = line.partition(":")
+        if name == "data":
+            lines.append(value.removeprefix(" "))
+        elif not line and lines:
+            frames.append("\n".join(lines))
+            lines = []
+    return [frame.strip() for frame in frames if frame.strip()]
+
+
+class _Answer:
+    def __init__(self) -> None:
+        self.choices: dict[int, _Choice] = {}
+        self.model: str | None = None
+        self.usage: Any = None
+        self.done = False
+
+    @property
+    def is_done(self) -> bool:
+        finished = bool(self.choices) and all(choice.finish for choice in self.choices.values())
+        return self.done or finished
+
+    def feed(self, frame: Any) -> None:
+        self.model = frame.get("model") or self.model
+        self.usage = frame.get("usage") or members(frame.get("x_groq")).get("usage") or self.usage
+        for place, choice in enumerate(objects(frame.get("choices"))):
+            number = choice.get("index")
+            number = number if isinstance(number, int) else place
+            self.choices.setdefault(number, _Choice()).feed(choice)
+
+    def body(self) -> Any:
+        return {
+            "model": self.model,
+            "choices": [self.choices[number].body() for number in sorted(self.choices)],
+            "usage": self.usage,
+        }
+
+
+class _Choice:
+    def __init__(self) -> None:
+        self.text: list[str] = []
+        self.thinking: list[str] = []
+        self.refusal: list[str] = []
+        self.seals: list[dict[str, Any]] = []
+        self.calls: list[_Call] = []
+        self.images: list[Any] = []
+        self.finish: str | None = None
+
+    def feed(self, choice: Any) -> None:
+        delta = members(choice.get("delta") or choice.get("message"))
+        self.finish = choice.get("finish_reason") or self.finish
+        self._content(delta.get("content"))
+        self._thinking(delta)
+        self.refusal.append(word(delta.get("refusal")))
+        self.images.extend(items(delta.get("images")))
+        for call in objects(delta.get("tool_calls")):
+            self._call(call)
+        if legacy := delta.get("function_call"):
+            self._call({"index": 0, "function": legacy})
+
+    def _content(self, content: Any) -> None:
+        self.text.append(word(content))
+        for part in objects(content):
+            if part.get("type") == "thinking":
+                self.thinking.append(joined(part.get("thinking")))
+                self.seals.append({"signature": part.get("signature")})
+            else:
+                self.text.append(word(part.get("text")))
+
+    def _thinking(self, delta: Any) -> None:
+        details = objects(delta.get("reasoning_details"))
+        spelled = "".join([word(detail.get("text") or detail.get("summary")) for detail in details])
+        self.thinking.append(word(delta.get("reasoning_content")) or word(delta.get("reasoning")) or spelled)
+        self.seals.extend([{name: detail.get(name) for name in ("signature", "data")} for detail in details])
+
+    def _call(self, delta: Any) -> None:
+        function = members(delta.get("function"))
+        name, arguments = word(function.get("name")), function.get("arguments")
+        text = json.dumps(arguments) if isinstance(arguments, dict) else word(arguments)
+        call = self._slot(_index(delta.get("index")), word(delta.get("id")).strip(), name, text)
+        call.grow(name, text)
+        if "extra_content" in delta:
+            call.extra_content = delta["extra_content"]
+
+    def _slot(self, index: int | None, call_id: str, name: str, text: str) -> _Call:
+        """The call that a delta belongs to, opened if there is none."""
+        found = self._known(index, call_id, name)
+        is_other = found is not None and (
+            (bool(call_id) and bool(found.id) and call_id != found.id)
+            or (bool(name) and found.is_whole and text.startswith("{") and text != found.arguments)
+        )
+        if found is None or is_other:
+            found = _Call(index, call_id)
+            self.calls.append(found)
+        found.id = found.id or call_id
+        return found
+
+    def _known(self, index: int | None, call_id: str, name: str) -> _Call | None:
+        newest_first = self.calls[::-1]
+        if index is not None:
+            same = next((call for call in newest_first if call.index == index), None)
+            return same or (newest_first[0] if newest_first and not (call_id or name) else None)
+        if call_id:
+            return next((call for call in newest_first if call.id == call_id), None)
+        newest = newest_first[0] if newest_first else None
+        return None if newest is None or (name and newest.name) else newest
+
+    def body(self) -> Any:
+        message = {
+            "content": "".join(self.text),
+            "reasoning": "".join(self.thinking),
+            "reasoning_details": self.seals,
+            "refusal": "".join(self.refusal),
+            "images": self.images,
+            "tool_calls": [call.body() for call in self.calls if call.name],
+        }
+        return {"message": message, "finish_reason": self.finish}
+
+
+class _Call:
+    def __init__(self, index: int | None, call_id: str) -> None:
+        self.index = index
+        self.id = call_id
+        self.name = ""
+        self.arguments = ""
+        self.extra_content: Any = None
+
+    @property
+    def is_whole(self) -> bool:
+        return bool(self.arguments.strip()) and not is_broken(arguments_value(self.arguments))
+
+    def grow(self, name: str, text: str) -> None:
+        self.name = self.name or name
+        if not (self.is_whole and text.strip() == self.arguments.strip()):
+            self.arguments += text
+
+    def body(self) -> Any:
+        function = {"name": self.name, "arguments": self.arguments}
+        return {"id": self.id, "function": function, "extra_content": self.extra_content}
+
+
+def _index(value: Any) -> int | None:
+    """The index as a number; None when it is none."""
+    if isinstance(value, str) and value.isdigit():
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
