@@ -1,0 +1,66 @@
+"""What a provider is: one row of data.
+
+Rules
+- A provider differs from another one by values alone; no code compares a provider's name.
+- A row names its own variables for the key; a key goes to the row's own address and to no other.
+- `base_url` holds everything before the operation: `…/v1` for `/chat/completions`, the host alone for `/api/chat`.
+
+This module is not responsible for addresses that a user configures: that is `registry.dsn`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from interlingua.dialects._contract import Quirks
+from interlingua.wire.http import Headers
+
+__all__ = ["Auth", "Provider"]
+
+Auth: TypeAlias = Literal["bearer", "api-key", "x-api-key", "x-goog-api-key", "none"]
+"""Where the key goes: `Authorization: Bearer …`, a header of that name, or nowhere."""
+
+
+class Provider(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One provider: its address, its key, the dialects it speaks, and how its server differs."""
+
+    name: str
+    """What stands before the slash of a model spec: lower-case letters, digits and hyphens."""
+    title: str = ""
+    """Its name for people."""
+    base_url: str
+    """What stands before the operation, with no slash at its end; `{host}` is a host that only the user knows."""
+    dialects: tuple[str, ...]
+    """The dialects it speaks, best first; the first one that this version has is used."""
+    key_env: tuple[str, ...] = ()
+    """Environment variables that may hold the key; the first one that is set counts."""
+    auth: Auth = "bearer"
+    """Where the key goes."""
+    key_required: bool = True
+    """Whether a request without a key is refused before it is sent."""
+    quirks: Quirks = Quirks()
+    """How its server differs from the dialect's reference server."""
+    headers: Headers = ()
+    """Further headers of every request, lower case."""
+    query: tuple[tuple[str, str], ...] = ()
+    """Further query parameters of every request."""
+    plain_loopback: bool = False
+    """Whether a DSN to a loopback host means http: the Ollama family, which speaks no TLS by itself."""
+    elsewhere: str = ""
+    """Name of the row that a DSN of this scheme to another host stands for; empty: this one."""
+    family: str = ""
+    """Name of the row that it was derived from, whose model facts hold for it; empty: its own."""
+    note: str = ""
+    """What its users have to know, in one sentence."""
+
+    @property
+    def needs_host(self) -> bool:
+        """Whether only a DSN can say where it is."""
+        return "{host}" in self.base_url
+
+    @property
+    def remote(self) -> bool:
+        """Whether it is reached over HTTP, not inside this process."""
+        return self.base_url.startswith(("http://", "https://"))

@@ -1,0 +1,402 @@
+"""Every provider that needs no configuration but a key: one row each.
+
+Rules
+- A row is at most 20 lines and touches no other file; tests and the table in the guide are made from the rows.
+- A flag is set where a source says so, and the source stands above the row.
+  [wire §n] is the section of that provider in our notes on compatible servers, [SDK] a type file of an official
+  client, [vendor] the vendor's own page on its OpenAI-compatible endpoint, read 2026-11.
+- Where nothing is known the reference behaviour of the dialect is assumed.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from interlingua.dialects._contract import Quirks
+from interlingua.providers.row import Provider
+
+__all__ = ["ROWS"]
+
+CHAT = ("openai-chat",)
+BEYOND_OPENAI = frozenset({"top_k", "min_p"})
+"""Sampling knobs that OpenAI's own request type does not have [SDK openai, completion_create_params]."""
+
+SERVER = Quirks(
+    effort_field="reasoning_effort",
+    system_role="system",
+    reasoning_field="none",
+    name_rule="openai",
+    result_media=False,
+    allowed_tools=False,
+    cache_marks="none",
+)
+"""What every server of the dialect is known to take, and no more."""
+
+
+def _server(**flags: object) -> Quirks:
+    """`SERVER` with some flags of its own."""
+    return msgspec.structs.replace(SERVER, **flags)
+
+
+# Ids beyond 40 characters are refused [field]; `allowed_tools` is a form of tool_choice [SDK].
+OPENAI = _server(allowed_tools=True, call_id_rule="max40", unsupported=BEYOND_OPENAI)
+LEGACY_LIMIT = _server(max_tokens_field="max_tokens")
+"""A server that documents `max_tokens` and not its newer name."""
+
+_OPENAI_FAMILY = (
+    Provider(
+        name="openai",
+        title="OpenAI",
+        base_url="https://api.openai.com/v1",
+        dialects=("openai-responses", "openai-chat"),
+        key_env=("OPENAI_API_KEY",),
+        quirks=OPENAI,
+        elsewhere="openai-compatible",
+        note="Speaks Responses where this version has it, else Chat.",
+    ),
+    Provider(
+        name="openai-chat",
+        title="OpenAI, Chat pinned",
+        base_url="https://api.openai.com/v1",
+        dialects=CHAT,
+        key_env=("OPENAI_API_KEY",),
+        quirks=OPENAI,
+        elsewhere="openai-compatible",
+        note="The gpt-5.6 family refuses tools on this endpoint.",
+    ),
+    Provider(
+        name="openai-responses",
+        title="OpenAI, Responses pinned",
+        base_url="https://api.openai.com/v1",
+        dialects=("openai-responses",),
+        key_env=("OPENAI_API_KEY",),
+        quirks=OPENAI,
+    ),
+    # The v1 endpoint takes the deployment's name as `model` and needs no api-version [vendor "API version lifecycle"].
+    Provider(
+        name="azure",
+        title="Azure OpenAI",
+        base_url="https://{host}/openai/v1",
+        dialects=("openai-responses", "openai-chat"),
+        key_env=("AZURE_OPENAI_API_KEY",),
+        auth="api-key",
+        quirks=OPENAI,
+        note="The model is the name of your deployment; an older API takes ?api_version=.",
+    ),
+    Provider(
+        name="openai-compatible",
+        title="any OpenAI-compatible server",
+        base_url="https://{host}/v1",
+        dialects=CHAT,
+        key_required=False,
+        quirks=_server(reasoning_field="as_read"),
+        note="What an openai:// DSN to another host stands for; quirks can be set as options.",
+    ),
+)
+
+_HOSTED = (
+    # [wire §2]: n is 1, no logprobs or logit_bias; tool messages take image parts; JSON with tools is a 400;
+    # `reasoning` is accepted on assistant messages.
+    Provider(
+        name="groq",
+        title="Groq",
+        base_url="https://api.groq.com/openai/v1",
+        dialects=CHAT,
+        key_env=("GROQ_API_KEY",),
+        quirks=_server(
+            reasoning_field="reasoning",
+            result_media=True,
+            output_schema_with_tools=False,
+            unsupported=BEYOND_OPENAI | {"n", "logprobs", "logit_bias"},
+        ),
+        note="Structured output and tools do not go together.",
+    ),
+    # [wire, own page]: ids of exactly nine characters, random_seed, max_tokens, thinking chunks, `parameters` required,
+    # the tool's name on results, usage in streams without being asked for; unknown members are a 422 [field].
+    Provider(
+        name="mistral",
+        title="Mistral",
+        base_url="https://api.mistral.ai/v1",
+        dialects=CHAT,
+        key_env=("MISTRAL_API_KEY",),
+        quirks=_server(
+            max_tokens_field="max_tokens",
+            seed_field="random_seed",
+            reasoning_field="thinking_chunks",
+            tool_only_content="empty",
+            call_id_rule="alnum9",
+            result_media=True,
+            result_name=True,
+            parameters_required=True,
+            stream_usage=False,
+            unsupported=BEYOND_OPENAI | {"logit_bias", "logprobs", "store", "user", "verbosity"},
+        ),
+        note="Call ids are mapped to nine letters and digits, and back.",
+    ),
+    # [wire §3]: reasoning_content on every assistant turn, "" where there was none; JSON mode only; no strict flag.
+    Provider(
+        name="deepseek",
+        title="DeepSeek",
+        base_url="https://api.deepseek.com",
+        dialects=CHAT,
+        key_env=("DEEPSEEK_API_KEY",),
+        quirks=_server(
+            max_tokens_field="max_tokens",
+            reasoning_field="reasoning_content",
+            reasoning_echo="always",
+            output_schema="json_object",
+            strict_schemas=False,
+            unsupported=BEYOND_OPENAI,
+        ),
+        note="An output schema is stated in the system text; JSON mode holds the model to JSON.",
+    ),
+    # [wire §4]: effort inside `reasoning`; reasoning_details go back whole and in order; ids may be long and odd.
+    Provider(
+        name="openrouter",
+        title="OpenRouter",
+        base_url="https://openrouter.ai/api/v1",
+        dialects=CHAT,
+        key_env=("OPENROUTER_API_KEY",),
+        quirks=_server(
+            max_tokens_field="max_tokens",
+            effort_field="reasoning.effort",
+            reasoning_field="reasoning",
+            cache_marks="cache_control",
+        ),
+        note="The upstream decides what works; pin it with extra={'openai-chat': {'provider': …}}.",
+    ),
+    Provider(
+        name="xai",
+        title="xAI",
+        base_url="https://api.x.ai/v1",
+        dialects=CHAT,
+        key_env=("XAI_API_KEY",),
+        quirks=_server(reasoning_field="reasoning_content", reasoning_echo="never", unsupported=BEYOND_OPENAI),
+    ),
+    Provider(
+        name="together",
+        title="Together AI",
+        base_url="https://api.together.ai/v1",
+        dialects=CHAT,
+        key_env=("TOGETHER_API_KEY",),
+        quirks=LEGACY_LIMIT,
+    ),
+    Provider(
+        name="fireworks",
+        title="Fireworks AI",
+        base_url="https://api.fireworks.ai/inference/v1",
+        dialects=CHAT,
+        key_env=("FIREWORKS_API_KEY",),
+        quirks=_server(max_tokens_field="max_tokens", reasoning_field="reasoning_content"),
+    ),
+    Provider(
+        name="perplexity",
+        title="Perplexity",
+        base_url="https://api.perplexity.ai",
+        dialects=CHAT,
+        key_env=("PERPLEXITY_API_KEY", "PPLX_API_KEY"),
+        quirks=LEGACY_LIMIT,
+    ),
+    Provider(
+        name="cerebras",
+        title="Cerebras",
+        base_url="https://api.cerebras.ai/v1",
+        dialects=CHAT,
+        key_env=("CEREBRAS_API_KEY",),
+        quirks=_server(reasoning_field="reasoning"),
+    ),
+    Provider(
+        name="nvidia",
+        title="NVIDIA NIM",
+        base_url="https://integrate.api.nvidia.com/v1",
+        dialects=CHAT,
+        key_env=("NVIDIA_API_KEY",),
+        quirks=_server(max_tokens_field="max_tokens", reasoning_field="reasoning_content"),
+    ),
+    Provider(
+        name="huggingface",
+        title="Hugging Face router",
+        base_url="https://router.huggingface.co/v1",
+        dialects=CHAT,
+        key_env=("HF_TOKEN",),
+        quirks=LEGACY_LIMIT,
+        note="A model may name its host after a colon: org/model:host.",
+    ),
+    # Replay of reasoning_content is documented as "preserved thinking" [vendor "Thinking mode"].
+    Provider(
+        name="zai",
+        title="z.ai",
+        base_url="https://api.z.ai/api/paas/v4",
+        dialects=CHAT,
+        key_env=("ZAI_API_KEY",),
+        quirks=_server(
+            max_tokens_field="max_tokens",
+            reasoning_field="reasoning_content",
+            output_schema="json_object",
+        ),
+    ),
+    # The thinking models want reasoning_content back within a tool turn [vendor "Use thinking models"].
+    Provider(
+        name="moonshot",
+        title="Moonshot",
+        base_url="https://api.moonshot.ai/v1",
+        dialects=CHAT,
+        key_env=("MOONSHOT_API_KEY",),
+        quirks=_server(max_tokens_field="max_tokens", reasoning_field="reasoning_content"),
+    ),
+    # Older models know JSON mode only [vendor "Structured output"]; the reply has reasoning_content ["Deep thinking"].
+    Provider(
+        name="qwen",
+        title="Qwen (Model Studio)",
+        base_url="https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+        dialects=CHAT,
+        key_env=("DASHSCOPE_API_KEY",),
+        quirks=_server(max_tokens_field="max_tokens", reasoning_field="reasoning_content", output_schema="json_object"),
+        note="The international endpoint; for another region write a qwen:// DSN.",
+    ),
+    # [wire §9]: thought signatures ride on the calls and go back; ids and indexes may be missing.
+    Provider(
+        name="gemini-compat",
+        title="Google, OpenAI-compatible",
+        base_url="https://generativelanguage.googleapis.com/v1beta/openai",
+        dialects=CHAT,
+        key_env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    ),
+)
+
+_SELF_HOSTED = (
+    # [wire §8]: tool_choice, n, logit_bias and user are ignored; `reasoning` is taken back; structured output and tools
+    # do not go together.
+    Provider(
+        name="ollama-compat",
+        title="Ollama, OpenAI-compatible",
+        base_url="http://localhost:11434/v1",
+        dialects=CHAT,
+        key_required=False,
+        plain_loopback=True,
+        quirks=_server(
+            max_tokens_field="max_tokens",
+            reasoning_field="reasoning",
+            tool_choice="ignored",
+            output_schema_with_tools=False,
+            unsupported=BEYOND_OPENAI | {"n", "logit_bias", "user"},
+        ),
+        note="The context size cannot be set here.",
+    ),
+    # [wire §5]: `reasoning` since late 2025; a grammar and tools get into each other's way.
+    Provider(
+        name="vllm",
+        title="vLLM",
+        base_url="http://localhost:8000/v1",
+        dialects=CHAT,
+        key_env=("VLLM_API_KEY",),
+        key_required=False,
+        quirks=_server(reasoning_field="reasoning", output_schema_with_tools=False),
+        note="Tools need --enable-auto-tool-choice and --tool-call-parser.",
+    ),
+    Provider(
+        name="sglang",
+        title="SGLang",
+        base_url="http://localhost:30000/v1",
+        dialects=CHAT,
+        key_required=False,
+        quirks=_server(reasoning_field="reasoning_content", output_schema_with_tools=False),
+        note="Tools need --tool-call-parser.",
+    ),
+    # [wire §6]: parallel calls are off unless asked for; a named choice is unverified; a schema with tools is an error.
+    Provider(
+        name="llamacpp",
+        title="llama.cpp",
+        base_url="http://localhost:8080/v1",
+        dialects=CHAT,
+        key_required=False,
+        quirks=_server(
+            max_tokens_field="max_tokens",
+            reasoning_field="reasoning_content",
+            tool_choice="strings",
+            parallel_explicit=True,
+            output_schema_with_tools=False,
+        ),
+    ),
+    # [wire §7]: string forms of tool_choice only; json_schema only.
+    Provider(
+        name="lmstudio",
+        title="LM Studio",
+        base_url="http://localhost:1234/v1",
+        dialects=CHAT,
+        key_required=False,
+        quirks=_server(max_tokens_field="max_tokens", reasoning_echo="never", tool_choice="strings"),
+    ),
+)
+
+_OTHER_DIALECTS = (
+    Provider(
+        name="anthropic",
+        title="Anthropic",
+        base_url="https://api.anthropic.com/v1",
+        dialects=("anthropic",),
+        key_env=("ANTHROPIC_API_KEY",),
+        auth="x-api-key",
+    ),
+    Provider(
+        name="google",
+        title="Google Gemini",
+        base_url="https://generativelanguage.googleapis.com/v1beta",
+        dialects=("google",),
+        key_env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        auth="x-goog-api-key",
+    ),
+    Provider(
+        name="ollama",
+        title="Ollama",
+        base_url="http://localhost:11434",
+        dialects=("ollama",),
+        key_required=False,
+        plain_loopback=True,
+    ),
+    Provider(
+        name="ollama-cloud",
+        title="Ollama cloud",
+        base_url="https://ollama.com",
+        dialects=("ollama",),
+        key_env=("OLLAMA_API_KEY",),
+        plain_loopback=True,
+    ),
+    Provider(
+        name="foreman",
+        title="Foreman",
+        base_url="https://{host}",
+        dialects=("ollama",),
+        key_required=False,
+        plain_loopback=True,
+        note="A server of the Ollama family; its address comes from LLM_FOREMAN=foreman://[token@]host.",
+    ),
+)
+
+_IN_PROCESS = (
+    # The engine inside is llama.cpp; tools and schemas go through a grammar of our own.
+    Provider(
+        name="local",
+        title="the embedded engine",
+        base_url="local://",
+        dialects=CHAT,
+        auth="none",
+        key_required=False,
+        quirks=_server(max_tokens_field="max_tokens", parallel_explicit=True),
+        note="Needs the [local] extra and weights: il models pull tiny.",
+    ),
+    Provider(
+        name="fake",
+        title="the deterministic fake",
+        base_url="fake://",
+        dialects=CHAT,
+        auth="none",
+        key_required=False,
+        note="Answers from the tools and schemas offered, and says that it is not a model.",
+    ),
+)
+
+ROWS: dict[str, Provider] = {
+    row.name: row for row in (*_OPENAI_FAMILY, *_HOSTED, *_SELF_HOSTED, *_OTHER_DIALECTS, *_IN_PROCESS)
+}
+"""Every row by name, in the order of the guide's table."""

@@ -1,0 +1,143 @@
+"""The part of the configuration file that concerns the library: `[providers.<name>]` and `[aliases]`.
+
+Shape: `[providers.work]` holds `dsn` or `dsn_env`; `[aliases]` maps a name to a spec, a list of targets, or a table
+`{ targets, policy }`. `[keys]`, `[limits]` and `[server]` are the gateway's and are not read here.
+
+Rules
+- Unknown keys are errors with the line; so is what has the wrong type.
+- A DSN is read when its provider is used, or when `load_config` checks them all.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
+
+from interlingua.errors import ConfigError, UnknownModelError
+from interlingua.registry.sources import FileProvider
+from interlingua.registry.spec import parse_spec, shown
+
+__all__ = ["Config", "read_config"]
+
+Table: TypeAlias = "dict[str, Any]"
+
+SECTIONS = ("providers", "aliases", "keys", "limits", "server")
+POLICIES = ("ordered",)
+MAX_FILE_BYTES = 4 * 1024 * 1024
+
+
+class Config(NamedTuple):
+    """What a file says to the library."""
+
+    providers: dict[str, FileProvider]
+    """Name -> where its DSN is."""
+    aliases: dict[str, str]
+    """Name -> spec; a name may end with `*`."""
+
+
+class _File(NamedTuple):
+    name: str
+    text: str
+
+    def refuse(self, why: str, section: str, key: str) -> NoReturn:
+        """Raise, with the line of the key where it can be found."""
+        line = _line_of(self.text, section, key)
+        raise ConfigError(f"{self.name}{f' line {line}' if line else ''}: {why}")
+
+
+def read_config(path: str | Path) -> Config:
+    """The providers and aliases of a TOML file.
+
+    Raises: ConfigError for a file that cannot be read or parsed, unknown keys, wrong types and malformed specs.
+    """
+    file = _read(Path(path).expanduser())
+    content = _parsed(file)
+    for section in content:
+        if section not in SECTIONS:
+            file.refuse(f"unknown section {shown(section)}; known: {', '.join(SECTIONS)}", "", section)
+    providers, aliases = (_table(content.get(section, {}), file, "", section) for section in ("providers", "aliases"))
+    return Config(
+        {name: _provider(name, value, file) for name, value in providers.items()},
+        {name: _alias(name, value, file) for name, value in aliases.items()},
+    )
+
+
+def _read(path: Path) -> _File:
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(MAX_FILE_BYTES + 1)
+        if len(data) > MAX_FILE_BYTES:
+            raise ConfigError(f"{path.name}: larger than {MAX_FILE_BYTES} bytes")
+        return _File(path.name, data.decode())
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path.name}: not UTF-8") from None
+    except OSError as error:
+        raise ConfigError(f"{path.name} cannot be read: {error.strerror}") from None
+
+
+def _parsed(file: _File) -> Table:
+    import tomllib
+
+    try:
+        return tomllib.loads(file.text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{file.name}: not TOML: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{file.name}: nested too deeply") from None
+
+
+def _table(value: object, file: _File, section: str, key: str) -> Table:
+    if not isinstance(value, dict):
+        file.refuse(f"{key} is not a table", section, key)
+    return cast("Table", value)
+
+
+def _provider(name: str, value: object, file: _File) -> FileProvider:
+    section = f"providers.{name}"
+    table = _table(value, file, "providers", name)
+    for key, text in table.items():
+        if key not in {"dsn", "dsn_env"}:
+            file.refuse(f"unknown key {shown(key)} in [{section}]; known: dsn, dsn_env", section, key)
+        if not isinstance(text, str):
+            file.refuse(f"{key} in [{section}] is not a string", section, key)
+    if len(table) != 1:
+        file.refuse(f"[{section}] needs one of dsn and dsn_env", "", section)
+    return FileProvider(f"{file.name} [{section}]", table.get("dsn"), table.get("dsn_env"))
+
+
+def _alias(name: str, value: object, file: _File) -> str:
+    targets = value
+    if isinstance(value, dict):
+        targets = _targets_of_table(name, cast("Table", value), file)
+    if isinstance(targets, list) and all(isinstance(target, str) for target in cast("list[object]", targets)):
+        targets = ",".join(cast("list[str]", targets))
+    if not isinstance(targets, str):
+        file.refuse(f"the alias {shown(name)} is not a spec, a list of specs or a table", "aliases", name)
+    try:
+        parse_spec(targets)
+    except UnknownModelError as error:
+        file.refuse(f"the alias {shown(name)}: {error.message}", "aliases", name)
+    return targets
+
+
+def _targets_of_table(name: str, table: Table, file: _File) -> object:
+    for key in table:
+        if key not in {"targets", "policy"}:
+            file.refuse(f"unknown key {shown(key)} in the alias {shown(name)}; known: targets, policy", "aliases", name)
+    if table.get("policy", "ordered") not in POLICIES:
+        file.refuse(f"the alias {shown(name)}: policy takes {' or '.join(POLICIES)} in this version", "aliases", name)
+    return table.get("targets")
+
+
+def _line_of(text: str, section: str, key: str) -> int | None:
+    """The number of the line that holds `key` in `[section]`, or that opens the table `key`; None when unsure."""
+    word = rf"""["']?{re.escape(key)}["']?"""
+    pattern = re.compile(rf"\s*(?:{word}\s*[=.]|\[\[?\s*(?:{re.escape(section)}\.)?{word}\s*[\].])")
+    current = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.fullmatch(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?", line):
+            current = header[1].replace('"', "")
+        if pattern.match(line) and (header or current in {section, "providers"} or not section):
+            return number
+    return None

@@ -1,0 +1,247 @@
+"""DSNs: `scheme://[token@]host[:port][/path][?options]`, and the provider that one describes.
+
+Rules
+- Token and options are percent-decoded. An `@` counts only before the host; elsewhere it is written `%40`.
+- `https`, unless the option `tls=0` says otherwise or a scheme of the Ollama family names a loopback host.
+- No path means the row's own; `/` alone is the root. No port means the row's own under the same protocol, else the
+  protocol's.
+- Options: `key_env=NAME`, `key_file=PATH` (instead of a token), `tls=0|1`, `dialect=NAME`, `api_version=DATE`, and
+  every flag of `Quirks` by its name, such as `max_tokens_field=max_tokens`.
+- The row's own key variable goes to the row's own host and nowhere else.
+- An error is one sentence after the name of the place; it never holds a value, since any of them may be the token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, NoReturn, TypeAlias, get_args, get_type_hints
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+
+from interlingua.dialects._contract import Quirks
+from interlingua.dialects.table import SPELLINGS
+from interlingua.errors import ConfigError
+from interlingua.providers.row import Provider
+from interlingua.providers.rows import ROWS
+from interlingua.registry.secret import Secret
+
+__all__ = ["Dsn", "Keyed", "keyed_row", "parse_dsn", "provider_of"]
+
+EXPECTED = "(expected scheme://[token@]host[/path])"
+CONNECTION_OPTIONS = ("key_env", "key_file", "tls", "dialect", "api_version")
+DIALECT_NAMES = ("anthropic", "google", "ollama", "openai-chat", "openai-responses")
+"""What `dialect=` may say; `gemini` is another spelling of google."""
+
+_PARTS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?]*)(?P<path>/[^?]*)?(?:\?(?P<query>.*))?")
+_HOST = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::(?P<port>[0-9]{1,5}))?")
+_UNWRITTEN = re.compile(r"[\x00-\x20\x7f]")
+_LOOPBACK = re.compile(r"127\.\d+\.\d+\.\d+|\[::1\]|(.+\.)?localhost")
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+_NAME = re.compile(r"[a-z_]{1,32}")
+
+Environ: TypeAlias = Callable[[], Mapping[str, str]]
+"""Gives the environment, so that it is looked at only when a key is needed."""
+
+
+class Dsn(msgspec.Struct, frozen=True, kw_only=True):
+    """One DSN, taken apart."""
+
+    scheme: str
+    """Lower case."""
+    host: str
+    """Lower case; an IPv6 address keeps its brackets."""
+    port: int | None = None
+    """None: the row's own."""
+    path: str | None = None
+    """Without a slash at its end; None: the row's own."""
+    token: Secret | None = None
+    """What stood before the `@`."""
+    options: dict[str, str] = {}
+    """Decoded names and values."""
+
+    @property
+    def loopback(self) -> bool:
+        """Whether the host is this machine."""
+        return _LOOPBACK.fullmatch(self.host) is not None
+
+
+class Keyed(NamedTuple):
+    """A provider together with its credential."""
+
+    provider: Provider
+    """The row."""
+    credential: Secret
+    """Where its key comes from."""
+    origin: str = "built in"
+    """Where it was configured: `built in`, `code`, `LLM_WORK`, a file."""
+
+
+def parse_dsn(text: str, *, where: str = "DSN") -> Dsn:
+    """The parts of a DSN; `where` names the place in errors.
+
+    Raises: ConfigError, in one sentence that holds nothing of the text.
+    """
+    text = text.strip()
+    if _UNWRITTEN.search(text):
+        _refuse(where, "a space or control character in the DSN; percent-encode it")
+    parts = _PARTS.fullmatch(text)
+    if parts is None:
+        _refuse(where, f"not a DSN {EXPECTED}")
+    if any(sign in f"{parts['path'] or ''}{parts['query'] or ''}" for sign in "@#"):
+        _refuse(where, "an @ or # after the host; percent-encode / ? # in a token and @ # in a path or option")
+    token, _, address = parts["authority"].rpartition("@")
+    host, port = _host_and_port(address, where)
+    return Dsn(
+        scheme=parts["scheme"].lower(),
+        host=host,
+        port=port,
+        path=None if parts["path"] is None else parts["path"].rstrip("/"),
+        token=_token(token, where),
+        options=_options(parts["query"] or "", where),
+    )
+
+
+def _refuse(where: str, why: str) -> NoReturn:
+    raise ConfigError(f"{where}: {why}")
+
+
+def _host_and_port(address: str, where: str) -> tuple[str, int | None]:
+    if not address:
+        _refuse(where, f"no host in the DSN {EXPECTED}")
+    parts = _HOST.fullmatch(address)
+    if parts is None:
+        _refuse(where, f"the host in the DSN is not a host name with a port from 1 to 65535 {EXPECTED}")
+    port = None if parts["port"] is None else int(parts["port"])
+    if port is not None and not 0 < port < 65_536:
+        _refuse(where, "the port in the DSN is not from 1 to 65535")
+    return parts["host"].lower(), port
+
+
+def _token(text: str, where: str) -> Secret | None:
+    if not text:
+        return None
+    secret = Secret.of_key(_decoded(text, where), where)
+    secret.reveal()
+    return secret
+
+
+def _decoded(text: str, where: str) -> str:
+    try:
+        return unquote(text, errors="strict")
+    except UnicodeDecodeError:
+        _refuse(where, "a percent-encoded byte in the DSN is not UTF-8")
+
+
+def _options(query: str, where: str) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for entry in filter(None, query.split("&")):
+        name, _, value = (_decoded(side, where) for side in entry.partition("="))
+        known = (*CONNECTION_OPTIONS, *Quirks.__struct_fields__)
+        if name not in known:
+            named = f" {name}" if _NAME.fullmatch(name) else ""
+            _refuse(where, f"unknown option{named} in the DSN; known: {', '.join(known)}")
+        if name in options:
+            _refuse(where, f"the option {name} is given twice")
+        options[name] = value
+    return options
+
+
+def provider_of(name: str, dsn: Dsn, row: Provider, environ: Environ, *, where: str) -> Keyed:
+    """The provider `name` that a DSN of `row`'s scheme describes, with its credential.
+
+    Raises: ConfigError for an option with a value that it cannot have, and for two keys.
+    """
+    if row.elsewhere and dsn.host != _own_host(row):
+        row = ROWS[row.elsewhere]
+    at_home = row.needs_host or dsn.host == _own_host(row)
+    credential, key_env, given = _credential(dsn, row if at_home else None, environ, where)
+    options = dsn.options
+    provider = msgspec.structs.replace(
+        row,
+        name=name,
+        base_url=_base_url(dsn, row, where),
+        dialects=(_dialect(options["dialect"], where),) if "dialect" in options else row.dialects,
+        key_env=key_env,
+        key_required=given or (row.key_required and at_home),
+        quirks=_quirks(row.quirks, options, where),
+        query=(("api-version", options["api_version"]),) if "api_version" in options else row.query,
+        elsewhere="",
+        family=row.family or row.name,
+    )
+    return Keyed(provider, credential, where)
+
+
+def keyed_row(row: Provider, environ: Environ, *, origin: str = "built in") -> Keyed:
+    """A row with the key that its own variables hold."""
+    return Keyed(row, Secret.of_environment(environ, row.key_env), origin)
+
+
+def _own_host(row: Provider) -> str:
+    return urlsplit(row.base_url).hostname or ""
+
+
+def _credential(dsn: Dsn, home: Provider | None, environ: Environ, where: str) -> tuple[Secret, tuple[str, ...], bool]:
+    """The credential, the variables to name when it is missing, and whether the DSN itself gives one."""
+    given = [name for name in ("key_env", "key_file") if name in dsn.options]
+    if len(given) + (dsn.token is not None) > 1:
+        _refuse(where, "more than one key; give a token, key_env or key_file")
+    if dsn.token is not None:
+        return dsn.token, (), True
+    if given == ["key_file"]:
+        return Secret.of_file(dsn.options["key_file"]), (), True
+    names = _variable(dsn.options["key_env"], where) if given else home.key_env if home else ()
+    return Secret.of_environment(environ, names), names, bool(given)
+
+
+def _variable(name: str, where: str) -> tuple[str, ...]:
+    if not _VARIABLE.fullmatch(name):
+        _refuse(where, "key_env does not name a variable (capitals, digits and underscores)")
+    return (name,)
+
+
+def _base_url(dsn: Dsn, row: Provider, where: str) -> str:
+    tls = dsn.options.get("tls")
+    if tls not in {None, "0", "1"}:
+        _refuse(where, "tls takes 0 or 1")
+    plain = tls == "0" or (tls is None and row.plain_loopback and dsn.loopback)
+    own = urlsplit(row.base_url)
+    scheme = "http" if plain else "https"
+    port = dsn.port or (own.port if own.scheme == scheme else None)
+    path = own.path if dsn.path is None else dsn.path
+    return f"{scheme}://{dsn.host}{f':{port}' if port else ''}{path}"
+
+
+def _dialect(name: str, where: str) -> str:
+    name = SPELLINGS.get(name, name)
+    if name not in DIALECT_NAMES:
+        _refuse(where, f"dialect takes {_either(DIALECT_NAMES)}")
+    return name
+
+
+def _quirks(quirks: Quirks, options: Mapping[str, str], where: str) -> Quirks:
+    flags = {name: value for name, value in options.items() if name not in CONNECTION_OPTIONS}
+    if not flags:
+        return quirks
+    hints = get_type_hints(Quirks)
+    return msgspec.structs.replace(quirks, **{name: _flag(name, flags[name], hints[name], where) for name in flags})
+
+
+def _flag(name: str, value: str, kind: object, where: str) -> object:
+    """The value of one quirk, read from text by the type of its field."""
+    if kind is bool:
+        allowed: dict[str, object] = {"0": False, "1": True}
+    elif choices := get_args(kind):
+        if choices == (str,):
+            return frozenset(filter(None, value.split(",")))
+        allowed = {choice: choice for choice in choices}
+    else:
+        raise AssertionError(f"Quirks.{name} has a type that no option can say")
+    if value not in allowed:
+        _refuse(where, f"{name} takes {_either(tuple(allowed))}")
+    return allowed[value]
+
+
+def _either(words: tuple[str, ...]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"

@@ -1,0 +1,93 @@
+"""A target that can be called: address, dialect, key and facts of one `provider/model`.
+
+Rules
+- The credential is revealed when a request is built, and stands in a header, never in the URL.
+- Later headers replace earlier ones of the same name: ours, the dialect's, the row's, the caller's.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import msgspec
+
+from interlingua.dialects._contract import Encoded, Target
+from interlingua.errors import ConfigError
+from interlingua.providers.row import Auth
+from interlingua.registry.secret import Secret
+from interlingua.wire.http import Headers, HttpRequest
+
+__all__ = ["Endpoint"]
+
+STREAM_TYPES = {"ollama": "application/x-ndjson"}
+"""What a stream of a dialect is, where it is not `text/event-stream`."""
+CREDENTIAL_HEADERS = {"bearer": "authorization"}
+"""The header of an auth form, where it does not have its name."""
+
+
+class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """One target of a chain, resolved."""
+
+    spec: str
+    """`provider/model`, as answers and errors name it."""
+    provider: str
+    """The provider's name."""
+    model: str
+    """The provider's own model id, verbatim."""
+    dialect: str
+    """The dialect spoken to it."""
+    base_url: str
+    """What stands before the operation; its scheme decides the transport (https, http, local, fake)."""
+    target: Target
+    """What the dialect has to know of it."""
+    auth: Auth = "bearer"
+    """Where the key goes."""
+    credential: Secret
+    """Where the key comes from; never shown."""
+    key_required: bool = False
+    """Whether a request without a key is refused."""
+    key_hint: str = ""
+    """What to set when there is no key."""
+    headers: Headers = ()
+    """Further headers of every request."""
+    query: tuple[tuple[str, str], ...] = ()
+    """Further query parameters of every request."""
+
+    def http_request(
+        self, encoded: Encoded, *, stream: bool = False, with_credential: bool = True, headers: Headers = ()
+    ) -> HttpRequest:
+        """The complete request for what a dialect has encoded.
+
+        Raises: ConfigError for a missing or unreadable key, unless `headers` bring one or none is wanted.
+        """
+        accept = STREAM_TYPES.get(self.dialect, "text/event-stream") if stream else "application/json"
+        ours = (("content-type", "application/json"), ("accept", accept), ("user-agent", "interlingua"))
+        callers = tuple((name.lower(), value) for name, value in headers)
+        merged = dict((*ours, *encoded.headers, *self.headers, *callers))
+        if with_credential and self._credential_header not in merged:
+            merged.update(self._credential())
+        return HttpRequest(
+            url=self._url(encoded.path),
+            headers=tuple(merged.items()),
+            body=encoded.body,
+            dialect=self.dialect,
+            target=self.spec,
+        )
+
+    @property
+    def _credential_header(self) -> str:
+        return CREDENTIAL_HEADERS.get(self.auth, self.auth)
+
+    def _credential(self) -> Headers:
+        if self.auth == "none":
+            return ()
+        key = self.credential.reveal()
+        if key is None and self.key_required:
+            raise ConfigError(f"{self.provider}: no key; {self.key_hint}")
+        if key is None:
+            return ()
+        return ((self._credential_header, f"Bearer {key}" if self.auth == "bearer" else key),)
+
+    def _url(self, path: str) -> str:
+        url = f"{self.base_url}{path}"
+        return f"{url}{'&' if '?' in url else '?'}{urlencode(self.query)}" if self.query else url

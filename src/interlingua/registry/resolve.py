@@ -1,0 +1,377 @@
+"""From a spec to endpoints, with a memory that notices when a variable changes.
+
+Rules
+- `resolve` does no network I/O and reads no key: a missing key is reported when a request is built.
+- A bad entry harms nobody until its own name is used, or `load_env` asks for all of them.
+- Registrations count from the next `resolve` on.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+import msgspec
+
+from interlingua.dialects._contract import Target
+from interlingua.dialects.table import DIALECTS
+from interlingua.errors import ConfigError, Error, UnknownModelError
+from interlingua.providers.limits import facts_for
+from interlingua.providers.row import Provider
+from interlingua.providers.rows import ROWS
+from interlingua.registry.alias import expand
+from interlingua.registry.dsn import Keyed, keyed_row
+from interlingua.registry.endpoint import Endpoint
+from interlingua.registry.secret import Key, Secret
+from interlingua.registry.sources import Reader, Resolver, SchemeFactory, Sources, variable_of
+from interlingua.registry.spec import Element, near, parse_spec, shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Loaded", "ProviderStatus", "Registry", "default_registry", "placeholder"]
+
+MAX_REMEMBERED_SPECS = 1024
+_NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
+
+
+class Loaded(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found when everything was read at once."""
+
+    providers: tuple[str, ...] = ()
+    """Names of the providers that are ready, those without a key among them."""
+    aliases: tuple[str, ...] = ()
+    """Names of the aliases that lead somewhere."""
+    problems: tuple[str, ...] = ()
+    """One sentence for each bad entry, beginning with its place; never a secret."""
+
+
+class ProviderStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of a list of providers."""
+
+    name: str
+    """What stands before the slash of a spec."""
+    title: str = ""
+    """Its name for people."""
+    origin: str
+    """Where it was configured: `built in`, `code`, the variable, the file."""
+    base_url: str = ""
+    """Its address; empty when its entry is bad."""
+    dialect: str | None = None
+    """The dialect spoken to it, or None when this version has none of its dialects."""
+    key: str = ""
+    """`set`, `missing`, `not needed`, or `function`, which is not called here."""
+    key_env: tuple[str, ...] = ()
+    """The variables that may hold its key."""
+    problem: str = ""
+    """Why it cannot be used, or empty."""
+
+
+class _Remembered(NamedTuple):
+    generation: object
+    seen: dict[str, str | None]
+    endpoints: tuple[Endpoint, ...]
+
+
+class Registry:
+    """Providers, aliases and schemes of one environment."""
+
+    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+        """A registry that knows the rows; None reads the process's environment, whenever it is asked."""
+        self._environ = environ
+        self._sources = Sources(self._environment)
+        self._generation = object()
+        self._remembered: dict[str, _Remembered] = {}
+
+    def _environment(self) -> Mapping[str, str]:
+        return os.environ if self._environ is None else self._environ
+
+    def resolve(self, spec: str) -> tuple[Endpoint, ...]:
+        """The targets of a spec, in the order in which they are to be tried, each once.
+
+        Raises: UnknownModelError for a name that nothing defines; ConfigError for a bad entry, a circle of aliases,
+            a provider without an address, and one that speaks no dialect of this version.
+        """
+        remembered = self._remembered.get(spec)
+        if remembered is not None and self._holds(remembered):
+            return remembered.endpoints
+        generation, reader = self._generation, Reader(self._environment())
+        endpoints = _Resolution(self._sources, reader).endpoints(spec)
+        if reader.repeatable:
+            if len(self._remembered) >= MAX_REMEMBERED_SPECS:
+                self._remembered = {}
+            self._remembered[spec] = _Remembered(generation, reader.seen, endpoints)
+        return endpoints
+
+    def _holds(self, remembered: _Remembered) -> bool:
+        environ = self._environment()
+        return remembered.generation is self._generation and all(
+            environ.get(variable) == value for variable, value in remembered.seen.items()
+        )
+
+    def register_provider(self, provider: Provider, *, key: Key | None = None) -> None:
+        """Make `provider.name` usable before a slash, and as a scheme; it wins over every other source.
+
+        `key` is the key itself or a function that gives the one that holds now; else the row's variables are read.
+
+        Raises: ConfigError for a name that a spec cannot hold.
+        """
+        _check_name(provider.name)
+        if key is None:
+            keyed = keyed_row(provider, self._environment, origin="code")
+        else:
+            keyed = Keyed(provider, Secret.of_key(key), "code")
+        self._sources.providers[provider.name] = keyed
+        self._generation = object()
+
+    def register_scheme(self, name: str, factory: SchemeFactory) -> None:
+        """Make `name://…` a DSN: `factory` gives the row that the DSN's host, path, key and options are laid over.
+
+        Raises: ConfigError for a name that a scheme cannot have.
+        """
+        _check_name(name)
+        self._sources.schemes[name] = factory
+        self._generation = object()
+
+    def register_alias(self, name: str, spec: str) -> None:
+        """Make `name` stand for `spec`; a name that ends with `*` stands for every name that begins like it.
+
+        Raises: UnknownModelError for a malformed spec; ConfigError for a name with a slash or comma.
+        """
+        parse_spec(spec)
+        _check_alias_name(name)
+        self._sources.aliases[name] = spec
+        self._generation = object()
+
+    def register_resolver(self, resolver: Resolver) -> None:
+        """Ask `resolver` about every element that nothing else knows, after those registered before it."""
+        self._sources.resolvers = (*self._sources.resolvers, resolver)
+        self._generation = object()
+
+    def load_env(self) -> Loaded:
+        """Everything that the environment defines, read now; a bad entry is a sentence, never an exception."""
+        reader = Reader(self._environment())
+        names = sorted(reader.entries())
+        providers = [name for name in names if self._sources.entry_text(name, reader)]
+        aliases = [name for name in names if name not in providers and self._sources.alias(name, reader)]
+        return self._checked(providers, aliases, reader)
+
+    def load_config(self, path: str | Path) -> Loaded:
+        """The providers and aliases of a TOML file, added to the registry; those of an earlier file are forgotten.
+
+        Raises: ConfigError for a file that cannot be read or parsed, and for unknown keys, with the line.
+        """
+        from interlingua.registry.config import read_config
+
+        config = read_config(path)
+        self._sources.file_providers = config.providers
+        self._sources.file_aliases = config.aliases
+        self._generation = object()
+        aliases = [name for name in config.aliases if not name.endswith("*")]
+        return self._checked(list(config.providers), aliases, Reader(self._environment()))
+
+    def _checked(self, providers: list[str], aliases: list[str], reader: Reader) -> Loaded:
+        problems = {name: _problem_of_provider(self._sources, name, reader) for name in providers}
+        problems |= {name: self._problem_of_alias(name) for name in aliases}
+        return Loaded(
+            providers=tuple(name for name in providers if not problems[name]),
+            aliases=tuple(name for name in aliases if not problems[name]),
+            problems=tuple(filter(None, problems.values())),
+        )
+
+    def _problem_of_alias(self, name: str) -> str:
+        try:
+            self.resolve(name)
+        except Error as error:
+            return f"{variable_of(name) if name in self._in_environment() else f'alias {name}'}: {error.message}"
+        return ""
+
+    def _in_environment(self) -> dict[str, str]:
+        taken = {*self._sources.aliases, *self._sources.file_aliases}
+        return {name: variable for name, variable in Reader(self._environment()).entries().items() if name not in taken}
+
+    def providers(self) -> tuple[ProviderStatus, ...]:
+        """Every provider that can be named, those with a bad entry too: configured ones first, then the rows."""
+        reader = Reader(self._environment())
+        of_environment = [name for name in reader.entries() if self._sources.entry_text(name, reader)]
+        tables = (self._sources.providers, self._sources.file_providers, of_environment, ROWS)
+        names = dict.fromkeys(name for table in tables for name in list(table))
+        return tuple(_status(self._sources, name, reader) for name in names)
+
+    def aliases(self) -> dict[str, str]:
+        """Every alias and the spec that it stands for."""
+        reader = Reader(self._environment())
+        tables = (self._sources.aliases, self._sources.file_aliases, reader.entries())
+        names = dict.fromkeys(name for table in tables for name in list(table))
+        return {name: spec for name in names if (spec := self._sources.alias(name, reader))}
+
+
+class _Resolution:
+    """The resolution of one spec."""
+
+    def __init__(self, sources: Sources, reader: Reader) -> None:
+        self._sources = sources
+        self._reader = reader
+        self._dynamic: dict[Element, Keyed] = {}
+
+    def endpoints(self, spec: str) -> tuple[Endpoint, ...]:
+        made = [self._endpoint(element) for element in expand(spec, self._meaning)]
+        return tuple({endpoint.spec: endpoint for endpoint in reversed(made)}.values())[::-1]
+
+    def _meaning(self, element: Element) -> str | None:
+        if element.provider is None:
+            spec = self._sources.alias(element.name, self._reader)
+            if spec is not None:
+                return spec
+        elif self._sources.has_provider(element.provider, self._reader):
+            return None
+        return self._answer_of_resolvers(element)
+
+    def _answer_of_resolvers(self, element: Element) -> str | None:
+        answers = (resolver(element.text) for resolver in self._sources.resolvers)
+        answer = next((answer for answer in answers if answer is not None), None)
+        if answer is None:
+            _unknown(element, self._sources, self._reader)
+        self._reader.repeatable = False
+        if isinstance(answer, str):
+            return answer
+        self._dynamic[element] = keyed_row(answer, self._sources.environ, origin="a resolver")
+        return None
+
+    def _endpoint(self, element: Element) -> Endpoint:
+        keyed = self._dynamic.get(element)
+        if keyed is None and element.provider is not None:
+            keyed = self._sources.provider(element.provider, self._reader)
+        if keyed is None:
+            _unknown(element, self._sources, self._reader)
+        return _endpoint(keyed, element.name)
+
+
+def _unknown(element: Element, sources: Sources, reader: Reader) -> NoReturn:
+    names = sources.known_names(reader)
+    name = element.name if element.provider is None else element.provider
+    ignored = variable_of(name)
+    if name in names:
+        why = f"{shown(name)} is a provider; name a model too: {name}/MODEL"
+    elif element.provider is None:
+        hint = near(name, names) or "; a model is named provider/model, such as openai/gpt-5.6"
+        why = f"no model or alias {shown(name)}{hint}"
+    else:
+        why = f"no provider {shown(name)}, asked for as {shown(element.text)}{near(name, names)}"
+    if ignored and reader.get(ignored):
+        why += f" ({ignored} is set, but is neither a DSN with a known scheme nor an alias of known models)"
+    raise UnknownModelError(why)
+
+
+def _endpoint(keyed: Keyed, model: str) -> Endpoint:
+    provider = keyed.provider
+    dialect = _dialect(provider, f"{provider.name}/{model}")
+    if provider.needs_host:
+        variable = variable_of(provider.name)
+        raise ConfigError(f"{provider.name}: no address; set {variable}={provider.name}://TOKEN@HOST")
+    facts = facts_for(provider.family or provider.name, dialect, model)
+    return Endpoint(
+        spec=f"{provider.name}/{model}",
+        provider=provider.name,
+        model=model,
+        dialect=dialect,
+        base_url=provider.base_url,
+        target=Target(model=model, provider=provider.name, quirks=provider.quirks, facts=facts),
+        auth=provider.auth,
+        credential=keyed.credential,
+        key_required=provider.key_required,
+        key_hint=_key_hint(keyed),
+        headers=provider.headers,
+        query=provider.query,
+    )
+
+
+def _dialect(provider: Provider, who: str) -> str:
+    for dialect in provider.dialects:
+        if dialect in DIALECTS:
+            return dialect
+    raise ConfigError(f"{who} speaks {' or '.join(provider.dialects)}, which this version does not have yet")
+
+
+def _key_hint(keyed: Keyed) -> str:
+    names = " or ".join(keyed.provider.key_env)
+    if keyed.origin == "built in":
+        host = keyed.provider.base_url.partition("://")[2].partition("/")[0]
+        name = keyed.provider.name
+        return f"set {names}{' or ' if names else ''}{variable_of(name)}={name}://TOKEN@{host}"
+    return f"set {names}" if names else f"{keyed.credential.source} gives none"
+
+
+def _problem_of_provider(sources: Sources, name: str, reader: Reader) -> str:
+    return _status(sources, name, reader).problem
+
+
+def _status(sources: Sources, name: str, reader: Reader) -> ProviderStatus:
+    try:
+        keyed = sources.provider(name, reader)
+    except ConfigError as error:
+        return ProviderStatus(name=name, origin=error.message.partition(": ")[0], problem=error.message)
+    if keyed is None:
+        raise UnknownModelError(f"no provider {shown(name)}")
+    provider, key, problem = keyed.provider, "missing", ""
+    try:
+        key = _key_state(keyed)
+    except ConfigError as error:
+        problem = f"{keyed.origin}: {error.message}"
+    if key == "missing" and keyed.origin != "built in":
+        problem = problem or f"{keyed.origin}: no key; {_key_hint(keyed)}"
+    return ProviderStatus(
+        name=provider.name,
+        title=provider.title,
+        origin=keyed.origin,
+        base_url=provider.base_url,
+        dialect=next((dialect for dialect in provider.dialects if dialect in DIALECTS), None),
+        key=key,
+        key_env=provider.key_env,
+        problem=problem,
+    )
+
+
+def _key_state(keyed: Keyed) -> str:
+    if keyed.provider.auth == "none":
+        return "not needed"
+    if keyed.credential.dynamic:
+        return "function"
+    if keyed.credential.reveal():
+        return "set"
+    return "missing" if keyed.provider.key_required else "not needed"
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise ConfigError(f"{shown(name)} cannot name a provider or scheme (lower-case letters, digits, - and .)")
+
+
+def _check_alias_name(name: str) -> None:
+    if not name.strip() or name != name.strip() or any(sign in name for sign in "/,") or "*" in name[:-1]:
+        raise ConfigError(f"{shown(name)} cannot name an alias (no slash, no comma, a * at the end only)")
+
+
+def placeholder(spec: str) -> Endpoint:
+    """An endpoint for a name that nothing has to define, for transports that answer by themselves."""
+    provider, slash, model = spec.partition("/")
+    return Endpoint(
+        spec=spec,
+        provider=provider if slash else "",
+        model=model if slash else spec,
+        dialect="openai-chat",
+        base_url="fake://",
+        target=Target(model=model if slash else spec, provider=provider if slash else ""),
+        auth="none",
+        credential=Secret.of_key("", "nowhere"),
+    )
+
+
+_DEFAULT = Registry()
+
+
+def default_registry() -> Registry:
+    """The registry of this process, which reads the process's environment."""
+    return _DEFAULT

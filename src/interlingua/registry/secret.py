@@ -1,0 +1,98 @@
+"""A credential that never shows itself.
+
+Rules
+- `repr`, `str` and formatting give `***`; the text comes from `reveal` alone, at the moment a request is built.
+- A secret cannot be pickled, neither in clear nor as a reference: whoever needs the key in another process names the
+  same provider there. Copies are the same object.
+- A key is read anew each time, so a changed variable, file or token of a function counts from the next request on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NoReturn, TypeAlias
+
+from interlingua.errors import ConfigError
+
+__all__ = ["Key", "Secret"]
+
+Key: TypeAlias = "str | Callable[[], str]"
+"""A key, or a function that gives the one that holds now: it is called for every request and keeps its own cache."""
+
+_CARRIED_BY_A_HEADER = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+MAX_KEY_BYTES = 65_536
+"""A key file may be this long."""
+
+
+class Secret:
+    """Where a credential comes from."""
+
+    __slots__ = ("_read", "dynamic", "source")
+
+    source: str
+    """What it is read from, for errors: a variable, a file, the DSN; never the credential."""
+    dynamic: bool
+    """Whether a function of the user's gives it, which is called for requests alone."""
+
+    def __init__(self, read: Callable[[], str | None], source: str, *, dynamic: bool = False) -> None:
+        """A credential that `read` gives when it is asked for."""
+        self._read = read
+        self.source = source
+        self.dynamic = dynamic
+
+    @classmethod
+    def of_key(cls, key: Key, source: str = "code") -> Secret:
+        """The secret of a key in hand, or of a function that gives it."""
+        if callable(key):
+            return cls(key, source, dynamic=True)
+        return cls(lambda: key, source)
+
+    @classmethod
+    def of_environment(cls, environ: Callable[[], Mapping[str, str]], names: tuple[str, ...]) -> Secret:
+        """The first of the variables that is set."""
+        return cls(lambda: next((value for name in names if (value := environ().get(name))), None), " or ".join(names))
+
+    @classmethod
+    def of_file(cls, path: str) -> Secret:
+        """What stands in a file, read for every request so that rotated keys count."""
+        return cls(lambda: _read_file(path), f"the file {path}")
+
+    def reveal(self) -> str | None:
+        """The credential in clear, without white space at its ends, or None when there is none.
+
+        Raises: ConfigError for a file that cannot be read and for a text that a header cannot carry.
+        """
+        key = (self._read() or "").strip()
+        if key and not _CARRIED_BY_A_HEADER.fullmatch(key):
+            raise ConfigError(f"the key from {self.source} holds a character that a header cannot carry")
+        return key or None
+
+    def __repr__(self) -> str:
+        return "***"
+
+    def __format__(self, format_spec: str) -> str:
+        return "***"
+
+    def __copy__(self) -> Secret:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Secret:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        """Refused: a pickle would hold the credential in clear."""
+        raise TypeError("a Secret cannot be pickled; name the provider in the other process instead")
+
+
+def _read_file(path: str) -> str:
+    from pathlib import Path
+
+    try:
+        with Path(path).expanduser().open("rb") as file:
+            return file.read(MAX_KEY_BYTES).decode()
+    except UnicodeDecodeError:
+        raise ConfigError(f"the key file {path} is not text") from None
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise ConfigError(f"the key file {path} cannot be read: {reason or 'not a usable path'}") from None

@@ -1,0 +1,178 @@
+"""Where names come from, in order: code, the configuration file, the environment, the built-in rows.
+
+Rules
+- `LLM_MY_CO` is `my-co`. A value with a known scheme is a provider; a value in which every element is a model of a
+  known provider, or another alias, is an alias; any other `LLM_*` variable is somebody else's: ignored, never echoed.
+- Reading is lazy and by name. What was read is remembered with a result, so that a changed variable counts at once.
+- Nothing here is locked: each table is changed by one assignment and read as a copy, so threads and forks are safe.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeAlias
+
+from interlingua.dialects.table import SPELLINGS
+from interlingua.errors import ConfigError
+from interlingua.providers.row import Provider
+from interlingua.providers.rows import ROWS
+from interlingua.registry.alias import longest_prefix, settled
+from interlingua.registry.dsn import Dsn, Environ, Keyed, keyed_row, parse_dsn, provider_of
+from interlingua.registry.spec import Element
+
+__all__ = ["FileProvider", "Reader", "Resolver", "SchemeFactory", "Sources", "name_of", "variable_of"]
+
+SchemeFactory: TypeAlias = Callable[[Dsn], Provider]
+"""Gives the row that a DSN of a registered scheme is laid over: host, port, path, key and options come from the DSN."""
+Resolver: TypeAlias = Callable[[str], "Provider | str | None"]
+"""Given an element that nothing else knows: a provider that serves it, a spec that it stands for, or None."""
+
+PREFIX = "LLM_"
+_VARIABLE = re.compile(r"LLM_[A-Z0-9][A-Z0-9_]*")
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+
+
+class FileProvider(NamedTuple):
+    """One provider of a configuration file."""
+
+    where: str
+    """File and table, for errors."""
+    dsn: str | None
+    """The DSN itself, or None."""
+    dsn_env: str | None
+    """The variable that holds it, or None."""
+
+
+class Reader:
+    """The environment, with a memory of what was asked of it."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        """A reader that has read nothing."""
+        self._environ = environ
+        self.seen: dict[str, str | None] = {}
+        """Each variable that was asked for, with its value then."""
+        self.repeatable = True
+        """Whether the same values give the same result; a resolver may answer differently next time."""
+
+    def get(self, variable: str) -> str | None:
+        """The value of a variable, or None."""
+        value = self.seen[variable] = self._environ.get(variable)
+        return value
+
+    def entries(self) -> dict[str, str]:
+        """Name -> variable of everything that could be ours."""
+        return {name_of(variable): variable for variable in list(self._environ) if _VARIABLE.fullmatch(variable)}
+
+
+def variable_of(name: str) -> str | None:
+    """`LLM_MY_CO` for `my-co`; None for a name that no variable can have."""
+    return f"{PREFIX}{name.replace('-', '_').upper()}" if _NAME.fullmatch(name) else None
+
+
+def name_of(variable: str) -> str:
+    """`my-co` for `LLM_MY_CO`."""
+    return variable.removeprefix(PREFIX).replace("_", "-").lower()
+
+
+class Sources:
+    """Every name that somebody defined, and what it means."""
+
+    def __init__(self, environ: Environ) -> None:
+        """Nothing but the environment and the rows."""
+        self.environ = environ
+        """Gives the environment."""
+        self.providers: dict[str, Keyed] = {}
+        """Registered in code."""
+        self.aliases: dict[str, str] = {}
+        """Registered in code."""
+        self.schemes: dict[str, SchemeFactory] = {}
+        """Registered in code."""
+        self.resolvers: tuple[Resolver, ...] = ()
+        """Registered in code, asked in this order."""
+        self.file_providers: dict[str, FileProvider] = {}
+        """From the configuration file."""
+        self.file_aliases: dict[str, str] = {}
+        """From the configuration file."""
+
+    def has_provider(self, name: str, reader: Reader) -> bool:
+        """Whether something defines the provider, well or badly."""
+        return (
+            name in self.providers
+            or name in self.file_providers
+            or self.entry_text(name, reader) is not None
+            or _row_name(name) in ROWS
+        )
+
+    def provider(self, name: str, reader: Reader) -> Keyed | None:
+        """The provider of that name with its key.
+
+        Raises: ConfigError for a bad entry.
+        """
+        if keyed := self.providers.get(name):
+            return keyed
+        if entry := self.file_providers.get(name):
+            return self._of_file(name, entry, reader)
+        if text := self.entry_text(name, reader):
+            return self._of_text(name, text, variable_of(name) or name)
+        row = ROWS.get(_row_name(name))
+        return keyed_row(row, self.environ) if row else None
+
+    def alias(self, name: str, reader: Reader) -> str | None:
+        """The spec that an alias stands for: exact names first, then the longest `prefix*`."""
+        exact = self.aliases.get(name) or self.file_aliases.get(name) or self._alias_of_environment(name, reader)
+        return exact or longest_prefix(name, {**self.file_aliases, **self.aliases})
+
+    def entry_text(self, name: str, reader: Reader) -> str | None:
+        """The DSN that the environment holds for a provider, well or badly written; None when it is no DSN of ours."""
+        variable = variable_of(name)
+        text = reader.get(variable) if variable else None
+        scheme, separator, _ = (text or "").strip().partition("://")
+        return text if separator and self._knows_scheme(scheme.lower()) else None
+
+    def known_names(self, reader: Reader) -> tuple[str, ...]:
+        """Every provider and alias there is, for suggestions."""
+        ours = [name for name in reader.entries() if self.entry_text(name, reader) or self.alias(name, reader)]
+        tables = (ROWS, self.providers, self.file_providers, self.aliases, self.file_aliases, ours)
+        return tuple(dict.fromkeys(name for table in tables for name in list(table)))
+
+    def _of_file(self, name: str, entry: FileProvider, reader: Reader) -> Keyed:
+        text = entry.dsn if entry.dsn_env is None else reader.get(entry.dsn_env)
+        if not text:
+            raise ConfigError(f"{entry.where}: {entry.dsn_env or 'dsn'} is empty or not set")
+        return self._of_text(name, text, entry.where)
+
+    def _of_text(self, name: str, text: str, where: str) -> Keyed:
+        dsn = parse_dsn(text, where=where)
+        if not self._knows_scheme(dsn.scheme):
+            raise ConfigError(f"{where}: unknown scheme in the DSN; known: {', '.join(self._scheme_names())}")
+        factory = self.schemes.get(dsn.scheme)
+        row = factory(dsn) if factory else self._row_of_scheme(dsn.scheme)
+        return provider_of(name, dsn, row, self.environ, where=where)
+
+    def _row_of_scheme(self, scheme: str) -> Provider:
+        keyed = self.providers.get(scheme)
+        return keyed.provider if keyed else ROWS[_row_name(scheme)]
+
+    def _knows_scheme(self, scheme: str) -> bool:
+        row = ROWS.get(_row_name(scheme))
+        return scheme in self.schemes or scheme in self.providers or (row is not None and row.remote)
+
+    def _scheme_names(self) -> list[str]:
+        return sorted({*self.schemes, *self.providers, *(name for name, row in ROWS.items() if row.remote)})
+
+    def _alias_of_environment(self, name: str, reader: Reader) -> str | None:
+        def value_of(name: str) -> str | None:
+            variable = variable_of(name)
+            return reader.get(variable) if variable else None
+
+        def is_known(element: Element) -> bool:
+            if element.provider is not None:
+                return self.has_provider(element.provider, reader)
+            return element.name in self.aliases or element.name in self.file_aliases
+
+        return value_of(name) if name in settled(name, value_of, is_known) else None
+
+
+def _row_name(name: str) -> str:
+    return SPELLINGS.get(name, name)

@@ -1,0 +1,67 @@
+"""Model specs: `element("," element)*`; an element is `provider/model` or the name of an alias.
+
+Rules
+- The model is everything after the FIRST slash, verbatim: it may hold further slashes, colons, capitals, no comma.
+- White space around an element does not count; an empty element is an error.
+- Nothing is guessed: a bare model name is an alias or unknown.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from interlingua.errors import UnknownModelError
+
+__all__ = ["Element", "near", "parse_spec", "shown"]
+
+LONGEST_SHOWN = 80
+
+
+class Element(NamedTuple):
+    """One element of a spec."""
+
+    provider: str | None
+    """What stands before the first slash; None for an alias."""
+    name: str
+    """The model, or the alias."""
+
+    @property
+    def text(self) -> str:
+        """The element as it is written."""
+        return self.name if self.provider is None else f"{self.provider}/{self.name}"
+
+
+def parse_spec(spec: str) -> tuple[Element, ...]:
+    """The elements of a spec, in order.
+
+    Raises: UnknownModelError for an empty element, a provider or model without a name, and a DSN in place of a spec.
+    """
+    if "://" in spec:
+        raise UnknownModelError("a model spec is provider/model, not an address; an address belongs in LLM_<NAME>")
+    return tuple(_element(text.strip(), spec) for text in spec.split(","))
+
+
+def _element(text: str, spec: str) -> Element:
+    provider, slash, model = text.partition("/")
+    if not text:
+        what = f"an empty element in the model spec {shown(spec)}" if spec.strip() else "an empty model spec"
+        raise UnknownModelError(f"{what} (expected provider/model or an alias, with commas between)")
+    if not slash:
+        return Element(None, text)
+    if not provider or not model:
+        missing = "model" if provider else "provider"
+        raise UnknownModelError(f"no {missing} in {shown(text)} (expected provider/model)")
+    return Element(provider, model)
+
+
+def near(word: str, known: tuple[str, ...]) -> str:
+    """`; did you mean a or b?` for the known words that are close, else nothing."""
+    from difflib import get_close_matches
+
+    matches = get_close_matches(word[:LONGEST_SHOWN], known)
+    return f"; did you mean {' or '.join(matches)}?" if matches else ""
+
+
+def shown(text: str) -> str:
+    """`text` quoted, on one line and not too long, for errors."""
+    return repr(text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…")
