@@ -87,7 +87,7 @@ _SECRET = re.compile(
     r"|\b(sk|pk|rk|gsk|xai|hf|nvapi|pplx|csk|fw|key|r8|AIza)[-_][\w-]{12,}"
     r"|\bAIza[\w-]{20,}"
     r"|([?&](?:key|api[-_]?key|token|access_token)=)[^&\s]+"
-    r"|(?<=://)[^/@\s:]+(?::[^/@\s]*)?(?=@)"
+    r"|(?<=://)(?!\[token@\]|TOKEN@)[^/@\s:]+(?::[^/@\s]*)?(?=@)"  # our own sentences show where a token goes
 )
 
 
