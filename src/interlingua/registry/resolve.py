@@ -13,8 +13,6 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-import msgspec
-
 from interlingua.dialects._contract import Target
 from interlingua.dialects.table import DIALECTS
 from interlingua.errors import ConfigError, Error, UnknownModelError
@@ -27,46 +25,15 @@ from interlingua.registry.endpoint import Endpoint
 from interlingua.registry.secret import Key, Secret
 from interlingua.registry.sources import Reader, Resolver, SchemeFactory, Sources, variable_of
 from interlingua.registry.spec import Element, near, parse_spec, shown
+from interlingua.registry.status import Loaded, ProviderStatus, key_hint, status_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Loaded", "ProviderStatus", "Registry", "default_registry", "placeholder"]
+__all__ = ["Registry", "default_registry", "placeholder"]
 
 MAX_REMEMBERED_SPECS = 1024
 _NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
-
-
-class Loaded(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found when everything was read at once."""
-
-    providers: tuple[str, ...] = ()
-    """Names of the providers that are ready, those without a key among them."""
-    aliases: tuple[str, ...] = ()
-    """Names of the aliases that lead somewhere."""
-    problems: tuple[str, ...] = ()
-    """One sentence for each bad entry, beginning with its place; never a secret."""
-
-
-class ProviderStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a list of providers."""
-
-    name: str
-    """What stands before the slash of a spec."""
-    title: str = ""
-    """Its name for people."""
-    origin: str
-    """Where it was configured: `built in`, `code`, the variable, the file."""
-    base_url: str = ""
-    """Its address; empty when its entry is bad."""
-    dialect: str | None = None
-    """The dialect spoken to it, or None when this version has none of its dialects."""
-    key: str = ""
-    """`set`, `missing`, `not needed`, or `function`, which is not called here."""
-    key_env: tuple[str, ...] = ()
-    """The variables that may hold its key."""
-    problem: str = ""
-    """Why it cannot be used, or empty."""
 
 
 class _Remembered(NamedTuple):
@@ -173,7 +140,7 @@ class Registry:
         return self._checked(list(config.providers), aliases, Reader(self._environment()))
 
     def _checked(self, providers: list[str], aliases: list[str], reader: Reader) -> Loaded:
-        problems = {name: _problem_of_provider(self._sources, name, reader) for name in providers}
+        problems = {name: status_of(self._sources, name, reader).problem for name in providers}
         problems |= {name: self._problem_of_alias(name) for name in aliases}
         return Loaded(
             providers=tuple(name for name in providers if not problems[name]),
@@ -198,7 +165,7 @@ class Registry:
         of_environment = [name for name in reader.entries() if self._sources.entry_text(name, reader)]
         tables = (self._sources.providers, self._sources.file_providers, of_environment, ROWS)
         names = dict.fromkeys(name for table in tables for name in list(table))
-        return tuple(_status(self._sources, name, reader) for name in names)
+        return tuple(status_of(self._sources, name, reader) for name in names)
 
     def aliases(self) -> dict[str, str]:
         """Every alias and the spec that it stands for."""
@@ -282,7 +249,7 @@ def _endpoint(keyed: Keyed, model: str) -> Endpoint:
         auth=provider.auth,
         credential=keyed.credential,
         key_required=provider.key_required,
-        key_hint=_key_hint(keyed),
+        key_hint=key_hint(keyed),
         headers=provider.headers,
         query=provider.query,
     )
@@ -293,55 +260,6 @@ def _dialect(provider: Provider, who: str) -> str:
         if dialect in DIALECTS:
             return dialect
     raise ConfigError(f"{who} speaks {' or '.join(provider.dialects)}, which this version does not have yet")
-
-
-def _key_hint(keyed: Keyed) -> str:
-    names = " or ".join(keyed.provider.key_env)
-    if keyed.origin == "built in":
-        host = keyed.provider.base_url.partition("://")[2].partition("/")[0]
-        name = keyed.provider.name
-        return f"set {names}{' or ' if names else ''}{variable_of(name)}={name}://TOKEN@{host}"
-    return f"set {names}" if names else f"{keyed.credential.source} gives none"
-
-
-def _problem_of_provider(sources: Sources, name: str, reader: Reader) -> str:
-    return _status(sources, name, reader).problem
-
-
-def _status(sources: Sources, name: str, reader: Reader) -> ProviderStatus:
-    try:
-        keyed = sources.provider(name, reader)
-    except ConfigError as error:
-        return ProviderStatus(name=name, origin=error.message.partition(": ")[0], problem=error.message)
-    if keyed is None:
-        raise UnknownModelError(f"no provider {shown(name)}")
-    provider, key, problem = keyed.provider, "missing", ""
-    try:
-        key = _key_state(keyed)
-    except ConfigError as error:
-        problem = f"{keyed.origin}: {error.message}"
-    if key == "missing" and keyed.origin != "built in":
-        problem = problem or f"{keyed.origin}: no key; {_key_hint(keyed)}"
-    return ProviderStatus(
-        name=provider.name,
-        title=provider.title,
-        origin=keyed.origin,
-        base_url=provider.base_url,
-        dialect=next((dialect for dialect in provider.dialects if dialect in DIALECTS), None),
-        key=key,
-        key_env=provider.key_env,
-        problem=problem,
-    )
-
-
-def _key_state(keyed: Keyed) -> str:
-    if keyed.provider.auth == "none":
-        return "not needed"
-    if keyed.credential.dynamic:
-        return "function"
-    if keyed.credential.reveal():
-        return "set"
-    return "missing" if keyed.provider.key_required else "not needed"
 
 
 def _check_name(name: str) -> None:
