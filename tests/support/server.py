@@ -201,9 +201,14 @@ def _pump(source: socket.socket, sink: socket.socket) -> None:
 def _function(script: Script) -> Callable[[Seen], Answer]:
     if isinstance(script, Answer):
         return lambda _: script
-    if isinstance(script, list):
-        return lambda _: script.pop(0) if len(script) > 1 else script[0]
-    return script
+    if callable(script):
+        return script
+    lines = script
+
+    def following(_: Seen) -> Answer:
+        return lines.pop(0) if len(lines) > 1 else lines[0]
+
+    return following
 
 
 @contextlib.contextmanager

@@ -275,16 +275,16 @@ class ResponseReader:
             if self.status == 101 or self._framed:
                 self._refuse(APIConnectionError(f"{self.peer} sent a reply {self.status} that was not asked for"))
             return
-        self.head_done = True
         self.headers = tuple(self._raw_headers)
         if self._no_body or self.status in _NO_BODY_STATUSES:
             # A length without a body leaves the parser waiting for one, so such a connection is not kept.
             self._end(keep_alive=not self._no_body and self._length in ("", "0") and self._parser.should_keep_alive())
-            return
-        try:
-            self._body, self.headers = begin_body(self.headers, self.peer, self._max_body_bytes)
-        except Error as error:
-            self._refuse(error)
+        else:
+            try:
+                self._body, self.headers = begin_body(self.headers, self.peer, self._max_body_bytes)
+            except Error as error:
+                self._refuse(error)
+        self.head_done = True
 
     def on_body(self, data: bytes) -> None:
         """One piece of the body, unframed."""

@@ -14,13 +14,13 @@ Rules
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from interlingua.errors import APIConnectionError, ConfigError
 from interlingua.transport.body import Body, begin_body
 from interlingua.transport.http1 import encode_request
 from interlingua.transport.options import MAX_REDIRECTS, HttpOptions
-from interlingua.transport.problems import Deadlines
+from interlingua.transport.problems import Deadlines, connecting_failed
 from interlingua.transport.url import parse_url, redirected
 from interlingua.wire.http import header
 
@@ -31,7 +31,7 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncGenerator, Iterator
 
     from interlingua.errors import Phase
     from interlingua.transport.base import AsyncReply, Reply, Timeouts
@@ -106,7 +106,7 @@ class _Reply(_Exchange):
 class _AsyncReply(_Exchange):
     def __init__(self, reply: httpx.Response, deadlines: Deadlines, peer: str, options: HttpOptions) -> None:
         super().__init__(reply, deadlines, peer, options)
-        self._pieces: AsyncIterator[bytes] = reply.aiter_raw()
+        self._pieces = cast("AsyncGenerator[bytes]", reply.aiter_raw())
 
     async def read(self) -> bytes:
         try:
@@ -125,6 +125,7 @@ class _AsyncReply(_Exchange):
 
     async def close(self) -> None:
         self._closed = True
+        await self._pieces.aclose()  # else the loop would do it in a task of its own
         await self._reply.aclose()
 
 
@@ -138,7 +139,7 @@ def _translated(error: Exception, deadlines: Deadlines, peer: str, phase: Phase)
         case httpx.TimeoutException():
             return deadlines.passed(phase)
         case httpx.ConnectError():
-            return APIConnectionError(f"cannot connect to {peer}: {_reason(error)}")
+            return _unconnected(error, peer)
         case httpx.ProxyError():
             return APIConnectionError(f"the proxy refused to lead to {peer}: check its address and credential")
         case httpx.InvalidURL() | httpx.LocalProtocolError() | httpx.UnsupportedProtocol():
@@ -149,11 +150,14 @@ def _translated(error: Exception, deadlines: Deadlines, peer: str, phase: Phase)
             )
 
 
-def _reason(error: Exception) -> str:
-    text = str(error).lower()
-    if "certificate" in text:
-        return "its certificate is not trusted; name its authority in HttpOptions(ca_file=…) or SSL_CERT_FILE"
-    return "connection refused; is the server running?" if "refused" in text else "no way there; check name and network"
+def _unconnected(error: Exception, peer: str) -> APIConnectionError:
+    """Our error for what the operating system or TLS said, which the library keeps as the cause of the cause."""
+    found: OSError | None = None
+    cause: BaseException | None = error
+    while cause is not None:
+        found = cause if isinstance(cause, OSError) else found
+        cause = cause.__cause__ or cause.__context__
+    return connecting_failed(found or OSError("check its address and the network"), peer)
 
 
 def _limits(options: HttpOptions) -> httpx.Limits:

@@ -110,4 +110,4 @@ def _tls_failed(error: OSError, host: str) -> APIConnectionError | None:
 
 
 def _reason(error: OSError) -> str:
-    return (error.strerror or type(error).__name__).lower()
+    return (error.strerror or str(error) or type(error).__name__).lower()

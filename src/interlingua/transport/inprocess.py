@@ -1,0 +1,159 @@
+"""A transport that answers inside this process: it decodes what a client sends, asks a function, encodes its answer.
+
+Strategy: whatever dialect a request speaks, its own server role reads it and writes the answer, whole or streamed as
+the request wants it. So one function in canonical terms stands for a server of every dialect.
+
+Rules
+- An answer is a response, a stream of events, or an error; one that the provider would have sent (`UpstreamError`)
+  becomes an error reply, any other is raised.
+- A stream that ends without a terminal event, or in a transport error, is cut there: the client sees a broken stream.
+- Nothing blocks and nothing sleeps, so that `AsyncAdapter` may run it on an event loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count
+from typing import Any, TypeAlias
+
+from interlingua.dialects._contract import DecodedRequest, DecodeOptions, Dialect, ServerContext
+from interlingua.dialects.table import get_dialect
+from interlingua.errors import ConfigError, Error, HistoryError, IncompleteStreamError, UpstreamError, WireError
+from interlingua.stream.fold import fold
+from interlingua.stream.unfold import unfold
+from interlingua.transport.base import AsyncReply, Reply, Timeouts, Transport
+from interlingua.types.event import Event, StreamEnd
+from interlingua.types.response import Response
+from interlingua.wire.http import Headers, HttpReply, HttpRequest
+
+__all__ = ["Answer", "Answerer", "AsyncAdapter", "InProcessTransport"]
+
+Answer: TypeAlias = Response[Any] | Error | Iterable[Event]
+"""What a function may answer."""
+Answerer: TypeAlias = Callable[[DecodedRequest, HttpRequest], Answer]
+"""Answers one request: what it asks in canonical terms, and as it came."""
+
+STREAM_HEADERS: Headers = (("content-type", "text/event-stream"),)
+
+
+class InProcessTransport:
+    """Answers every request by a function, blocking."""
+
+    def __init__(self, answer: Answerer) -> None:
+        """A transport over `answer`."""
+        self._answer = answer
+        self._numbers = count(1)
+
+    def open(self, request: HttpRequest, timeouts: Timeouts) -> Reply:  # noqa: ARG002 - nothing here takes time
+        """The reply that the function's answer makes in the request's own dialect.
+
+        Raises: ConfigError for a request that names no dialect; any error of the answer that is no `UpstreamError`.
+        """
+        if request.dialect is None:
+            raise ConfigError("a request that names no dialect cannot be answered inside the process")
+        dialect = get_dialect(request.dialect)
+        try:
+            decoded = dialect.decode_request(request, DecodeOptions())
+        except (HistoryError, WireError) as error:
+            return _Reply(dialect.encode_error(error, ServerContext()))
+        context = ServerContext(model=decoded.model, make_id=lambda: f"answer-{next(self._numbers)}")
+        return _reply(dialect, self._ask(decoded, request), context, stream=decoded.stream)
+
+    def _ask(self, decoded: DecodedRequest, request: HttpRequest) -> Answer:
+        try:
+            return self._answer(decoded, request)
+        except (UpstreamError, IncompleteStreamError) as error:
+            return error
+
+    def close(self) -> None:
+        """Nothing: there is nothing open."""
+
+
+def _reply(dialect: Dialect, answer: Answer, context: ServerContext, *, stream: bool) -> Reply:
+    if stream and isinstance(answer, IncompleteStreamError):
+        answer = _until_the_cut(answer)
+    if isinstance(answer, Error):
+        return _error_reply(dialect, answer, context)
+    if stream:
+        events = unfold(answer) if isinstance(answer, Response) else iter(answer)
+        return _StreamReply(_pieces(dialect, events, context))
+    try:
+        whole = answer if isinstance(answer, Response) else fold(answer)
+    except UpstreamError as error:
+        return _error_reply(dialect, error, context)
+    return _Reply(dialect.encode_response(whole, context))
+
+
+def _error_reply(dialect: Dialect, error: Error, context: ServerContext) -> Reply:
+    if not isinstance(error, UpstreamError):
+        raise error
+    return _Reply(dialect.encode_error(error, context))
+
+
+def _until_the_cut(error: IncompleteStreamError) -> Iterable[Event]:
+    """The events of what had come before the stream was cut."""
+    partial = error.partial
+    return () if partial is None else [event for event in unfold(partial) if not isinstance(event, StreamEnd)]
+
+
+def _pieces(dialect: Dialect, events: Iterator[Event], context: ServerContext) -> Iterator[bytes]:
+    encoder = dialect.stream_encoder(context)
+    for event in events:
+        if piece := encoder.encode(event):
+            yield piece
+
+
+class _Reply:
+    def __init__(self, reply: HttpReply) -> None:
+        self.status: int = reply.status
+        self.headers: Headers = reply.headers
+        self._body = reply.body
+
+    def read(self) -> bytes:
+        body, self._body = self._body, b""
+        return body
+
+    def close(self) -> None:
+        self._body = b""
+
+
+class _StreamReply:
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self.status: int = 200
+        self.headers: Headers = STREAM_HEADERS
+        self._pieces = pieces
+
+    def read(self) -> bytes:
+        return next(self._pieces, b"")
+
+    def close(self) -> None:
+        self._pieces = iter(())
+
+
+class AsyncAdapter:
+    """Awaits a blocking transport that never blocks, such as one that answers inside the process."""
+
+    def __init__(self, transport: Transport) -> None:
+        """The awaited face of `transport`."""
+        self._transport = transport
+
+    async def open(self, request: HttpRequest, timeouts: Timeouts) -> AsyncReply:
+        """The reply of the transport."""
+        return _AsyncReply(self._transport.open(request, timeouts))
+
+    async def close(self) -> None:
+        """Close the transport."""
+        self._transport.close()
+
+
+class _AsyncReply:
+    def __init__(self, reply: Reply) -> None:
+        self.status: int = reply.status
+        self.headers: Headers = reply.headers
+        self._reply = reply
+
+    async def read(self) -> bytes:
+        return self._reply.read()
+
+    async def close(self) -> None:
+        self._reply.close()

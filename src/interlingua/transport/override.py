@@ -1,0 +1,83 @@
+"""What stands between a model and its transport for a while: fakes, cassettes, injected faults.
+
+Strategy: the code under test makes its models as always; whoever tests it enters an override, and every call made
+until that ends goes through it. An override is a function from a transport to a transport, one for each face.
+
+Rules
+- The override entered last is nearest to the caller: it wraps what the ones before it made of the transport.
+- An override holds in the context that entered it (tasks and `to_thread` inherit that), and in threads that have no
+  context of their own; one that has ended holds nowhere, not even in tasks that outlive it.
+- An override that answers by itself needs no credential and no configured provider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeAlias
+
+from interlingua.transport.base import AsyncTransport, Transport
+
+__all__ = ["Override", "answers_alone", "overridden", "overridden_async", "overriding"]
+
+Wrap: TypeAlias = Callable[[Transport], Transport]
+WrapAsync: TypeAlias = Callable[[AsyncTransport], AsyncTransport]
+
+
+class Override:
+    """One override, from its beginning to its end."""
+
+    def __init__(self, wrap: Wrap, wrap_async: WrapAsync, *, answers: bool = False) -> None:
+        """An override by two functions; `answers` says that it needs nothing of the transport it is given."""
+        self.wrap = wrap
+        """Makes the blocking transport."""
+        self.wrap_async = wrap_async
+        """Makes the awaited transport."""
+        self.answers = answers
+        """Whether it answers by itself."""
+        self.active = False
+        """Whether it holds now."""
+
+
+_everywhere: list[Override] = []
+_here: ContextVar[tuple[Override, ...] | None] = ContextVar("interlingua_overrides", default=None)
+
+
+@contextmanager
+def overriding(override: Override) -> Iterator[Override]:
+    """`override` for as long as the block runs."""
+    token = _here.set((*_active(), override))
+    _everywhere.append(override)
+    override.active = True
+    try:
+        yield override
+    finally:
+        override.active = False
+        _everywhere.remove(override)
+        _here.reset(token)
+
+
+def answers_alone() -> bool:
+    """Whether an override answers by itself, so that credentials and providers need not be there."""
+    return any(override.answers for override in _active())
+
+
+def overridden(transport: Transport) -> Transport:
+    """`transport` behind every override that holds here."""
+    for override in _active():
+        transport = override.wrap(transport)
+    return transport
+
+
+def overridden_async(transport: AsyncTransport) -> AsyncTransport:
+    """`transport` behind every override that holds here."""
+    for override in _active():
+        transport = override.wrap_async(transport)
+    return transport
+
+
+def _active() -> tuple[Override, ...]:
+    """The overrides that hold here, the first one entered first."""
+    known = _here.get()
+    return tuple(override for override in (_everywhere if known is None else known) if override.active)
