@@ -1,0 +1,37 @@
+"""`python -m fuzz [--seconds N] [--seed N] [target…]`: status 1 when a target broke the law."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+
+from fuzz.engine import fuzz
+from fuzz.targets import TARGETS
+
+
+def main() -> int:
+    """Run the targets one after the other, each for its share of the time."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description="every decoder against bad bytes")
+    parser.add_argument("--seconds", type=float, default=60.0, help="for all targets together (default: 60)")
+    parser.add_argument("--seed", type=int, default=None, help="repeats a run")
+    parser.add_argument("targets", nargs="*", metavar="target", help=f"some of: {', '.join(TARGETS)}")
+    options = parser.parse_args()
+    if unknown := set(options.targets) - TARGETS.keys():
+        parser.error(f"unknown target: {', '.join(sorted(unknown))}; there are: {', '.join(TARGETS)}")
+    names = options.targets or list(TARGETS)
+    seed = secrets.randbits(32) if options.seed is None else options.seed
+    print(f"seed {seed}")
+    broken = 0
+    for name in names:
+        report = fuzz(TARGETS[name], seconds=options.seconds / len(names), seed=seed)
+        outcome = "FAILED" if report.failure else "ok"
+        print(f"{name:24} {report.inputs:10,} inputs {report.accepted:10,} decoded  {outcome}")
+        if report.failure is not None:
+            broken += 1
+            print(f"input: {report.failure.data!r}\n{report.failure.reason}", file=sys.stderr)
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

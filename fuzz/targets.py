@@ -1,0 +1,116 @@
+"""What is fuzzed: every decoder with small samples of what it reads.
+
+A target is one line in `TARGETS`. Its function takes any bytes and either returns or raises an `interlingua.Error`;
+the samples are where mutation starts. A dialect's decoders are registered here too, whole bodies and streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+
+from interlingua.wire.json import WireStruct, check_arguments, decode_any, decode_wire, encode, encode_wire
+from interlingua.wire.ndjson import JsonArrayDecoder, NdjsonDecoder
+from interlingua.wire.sse import SseDecoder, encode_event, sniff
+
+__all__ = ["TARGETS", "Target"]
+
+
+class Target(NamedTuple):
+    """One decoder under the law: give a value, or raise our own error, in bounded time and memory."""
+
+    run: Callable[[bytes], object]
+    """Decodes one input."""
+    samples: tuple[bytes, ...]
+    """Good inputs to start from."""
+
+
+class LeafWire(WireStruct):
+    """A struct with free JSON."""
+
+    kind: str = ""
+    free: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class OneWire(WireStruct, tag="one", tag_field="type"):
+    """A tagged struct."""
+
+    leaf: LeafWire | None = None
+
+
+class TwoWire(WireStruct, tag="two", tag_field="type"):
+    """Another one."""
+
+    leaves: dict[str, LeafWire] = {}
+
+
+class BodyWire(WireStruct):
+    """Every kind of place in which a struct can lie."""
+
+    model: str
+    content: str | list[LeafWire] | LeafWire | None = None
+    tools: list[OneWire | TwoWire] = []
+    temperature: float | None = None
+
+
+def _any(data: bytes) -> None:
+    encode(decode_any(data, repairs=[]))
+
+
+def _wire(data: bytes) -> None:
+    value = decode_wire(data, BodyWire, repairs=[])
+    if decode_wire(encode_wire(value), BodyWire) != value:
+        raise AssertionError("a wire struct changed on the way out and back")
+
+
+def _arguments(data: bytes) -> None:
+    check_arguments(data)
+    check_arguments(data.decode(errors="replace"), ended_early=True)
+
+
+def _stream(make: Callable[[], SseDecoder | NdjsonDecoder | JsonArrayDecoder]) -> Callable[[bytes], None]:
+    """Feeds a stream whole and in pieces whose sizes come from the stream itself."""
+
+    def run(data: bytes) -> None:
+        whole = make()
+        expected = [*whole.feed(data), *whole.close()]
+        decoder, at = make(), 0
+        seen: list[object] = []
+        while at < len(data):
+            step = 1 + data[at] % 7
+            seen += decoder.feed(data[at : at + step])
+            at += step
+        seen += decoder.close()
+        if seen != expected or decoder.cut != whole.cut:
+            raise AssertionError("the cut of the bytes changed what came out")
+
+    return run
+
+
+def _sniff(data: bytes) -> None:
+    sniff(data[:20].decode(errors="replace"), data[20:])
+
+
+_OBJECT = (
+    b'{"model":"m","content":[{"kind":"\xc3\xa9","free":{"a":[1,-2.5e3,true,null,"\\ud83d\\ude00"]}}],"new":{"b":1}}'
+)
+_TOOLS = (
+    b'{"model":"m","tools":[{"type":"one","leaf":{"kind":"a","x":1}},'
+    b'{"type":"two","leaves":{"k":{"y":2}}}],"temperature":1}'
+)
+_EVENTS = b"".join(
+    (b": ping\n\n", encode_event(_OBJECT, event="delta", id="1"), b"data:\n", _TOOLS, b"\r\n\r\ndata: [DONE]\n\n")
+)
+
+TARGETS: dict[str, Target] = {
+    "json": Target(_any, (_OBJECT, _TOOLS, b"[" * 130 + b"]" * 130, b"1e999", b'"\\ud800"', b"\xef\xbb\xbf{}")),
+    "wire": Target(_wire, (_OBJECT, _TOOLS)),
+    "arguments": Target(_arguments, (b'{"city":"Oslo","days":[1,2],"deep":{"a":1e5,"b":"x:y"}}', b'{"a":1,"a":NaN}')),
+    "sse": Target(_stream(SseDecoder), (_EVENTS, encode_event(b"a\nb"))),
+    "ndjson": Target(_stream(NdjsonDecoder), (_OBJECT + b"\n" + _TOOLS + b"\r\n",)),
+    "json-array": Target(_stream(JsonArrayDecoder), (b"[" + _OBJECT + b"\n,\r\n" + _TOOLS + b"]",)),
+    "sniff": Target(_sniff, (b"text/event-stream   data: 1", b"application/json    " + _OBJECT)),
+}
+"""Every target by its name."""

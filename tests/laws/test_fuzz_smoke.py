@@ -1,0 +1,58 @@
+"""Every fuzz target for half a second, and the engine on targets that break the law."""
+
+from __future__ import annotations
+
+import pytest
+
+from fuzz.engine import fuzz
+from fuzz.targets import TARGETS, Target
+from interlingua.errors import DecodeError
+from interlingua.wire.json import decode_any
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_targets_keep_the_law(name: str) -> None:
+    """A value or our own error, whatever the bytes."""
+    report = fuzz(TARGETS[name], seconds=0.5, seed=1)
+    assert report.failure is None
+    assert report.inputs > 20
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_samples_are_good_inputs_to_start_from(name: str) -> None:
+    """At least one sample decodes, so that mutation does not only see the first byte refused."""
+
+    def decodes(sample: bytes) -> bool:
+        try:
+            TARGETS[name].run(sample)
+        except DecodeError:
+            return False
+        return True
+
+    assert any(decodes(sample) for sample in TARGETS[name].samples)
+
+
+def test_a_foreign_exception_is_found_and_made_short() -> None:
+    """The engine sees what it is there to see."""
+
+    def run(data: bytes) -> None:
+        if b"N" in data:
+            raise ZeroDivisionError
+        decode_any(data)
+
+    failure = fuzz(Target(run, (b'{"a":1}',)), seconds=5, seed=1).failure
+    assert failure is not None
+    assert failure.data == b"N"
+    assert "ZeroDivisionError" in failure.reason
+
+
+def test_what_grows_without_end_is_found() -> None:
+    """Memory that every input leaves behind is a failure, too."""
+    kept: list[bytes] = []
+
+    def run(data: bytes) -> None:
+        kept.append(bytes(2**16) + data)
+
+    failure = fuzz(Target(run, (b"{}",)), seconds=5, seed=1).failure
+    assert failure is not None
+    assert "left behind" in failure.reason
