@@ -1,0 +1,41 @@
+"""What is known of model families, and that nothing is made up for the others."""
+
+from __future__ import annotations
+
+import pytest
+
+from interlingua.dialects._contract import Facts
+from interlingua.providers.limits import FAMILIES, facts_for
+from interlingua.providers.rows import ROWS
+
+
+def test_gpt_5_6_takes_no_tools_on_chat() -> None:
+    """The family refuses tools on Chat, and on Chat only."""
+    assert facts_for("openai", "openai-chat", "gpt-5.6") == Facts(
+        sampling=False, system_role="developer", tools=False
+    )
+    assert facts_for("openai", "openai-chat", "gpt-5.6-mini").tools is False
+    assert facts_for("openai", "openai-responses", "gpt-5.6").tools is None
+
+
+@pytest.mark.parametrize("model", ["o1", "o3-mini", "o4-mini", "gpt-5", "gpt-5-nano", "gpt-5.2", "gpt-6-astra"])
+def test_reasoning_models_take_no_sampling_knobs(model: str) -> None:
+    """Reasoning families refuse temperature and friends, and want developer messages."""
+    facts = facts_for("openai-chat", "openai-chat", model)
+    assert (facts.sampling, facts.system_role) == (False, "developer")
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-4.1-mini", "gpt-5-chat-latest", "o", "omni", "my-gpt-5", ""])
+def test_unknown_stays_unknown(model: str) -> None:
+    """Nothing is said of a model that no family fits."""
+    assert facts_for("openai", "openai-chat", model) == Facts()
+
+
+def test_a_family_is_known_by_its_provider() -> None:
+    """A model of the same name at another provider is another model."""
+    assert facts_for("vllm", "openai-chat", "gpt-6-astra") == Facts()
+
+
+def test_families_name_rows_that_exist() -> None:
+    """Every provider in the table is a row."""
+    assert {name for family in FAMILIES for name in family.providers} <= set(ROWS)
