@@ -15,7 +15,6 @@ Rules
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeAlias
@@ -37,6 +36,7 @@ from interlingua.stream.check import check
 from interlingua.stream.unfold import unfold
 from interlingua.testing.excuses import excused_facts, excuses_place, without
 from interlingua.testing.facts import Difference, Facts, differences, first_difference, paths, reader_for
+from interlingua.testing.laws import cuts, encode_stream, events_of, first_other
 from interlingua.testing.opaque import stripped, weigh
 from interlingua.testing.targets import faithful_target
 from interlingua.testing.wirefacts.values import members, word
@@ -63,10 +63,6 @@ APIS = {
 }
 """The dialect of each wire format in the recordings."""
 
-BYTEWISE = 4096
-"""How many bytes of a stream are fed one by one."""
-CUTS = 8
-"""How many seeded places a stream is cut at."""
 NOT_COMPARED = frozenset({"raw", "attempts", "changes", "request", "output"})
 """What of a response takes no part in equality."""
 
@@ -154,7 +150,7 @@ class Judge:
         if dialect is None:
             return Verdict(outcome="refused", reason="unsupported_api", detail=exchange.api)
         others = [found for other in self._others if other != name and (found := self._dialect_for(other)) is not None]
-        trial = _Trial(exchange, dialect, others, random.Random(f"{self._seed} {exchange.id}"))  # noqa: S311 - cuts, no secrets
+        trial = _Trial(exchange, dialect, others, f"{self._seed} {exchange.id}")
         try:
             trial.run()
         except _Refused as refused:
@@ -167,11 +163,11 @@ class Judge:
 
 
 class _Trial:
-    def __init__(self, exchange: Exchange, dialect: Dialect, others: list[Dialect], rng: random.Random) -> None:
+    def __init__(self, exchange: Exchange, dialect: Dialect, others: list[Dialect], seed: str) -> None:
         self.exchange = exchange
         self.dialect = dialect
         self.others = others
-        self.rng = rng
+        self.seed = seed
         self.facts = reader_for(dialect.name)
         self.opaque: Counter[str] = Counter()
         self.undo = Undo()
@@ -322,32 +318,18 @@ class _Trial:
             raise _Fault("d stream laws", broken[0])
         response = self._ended(events, said.end, said.error)
         self.opaque += weigh(response)
-        again = self._events([self._encoded_stream(events)])
+        again = events_of(self.dialect, [encode_stream(self.dialect, events)], self._context())
         _equal("d stream encoded again", _compared(response), _compared(_whole(again)))
         self._stream_facts(response, said.facts, said.end)
 
     def _cut_everywhere(self, data: bytes) -> list[Event]:
         """The events of the whole stream, after every other way of cutting it gave the same."""
-        whole = self._events([data])
-        head = [data[place : place + 1] for place in range(min(BYTEWISE, len(data)))]
-        places = sorted(self.rng.randrange(len(data) + 1) for _ in range(CUTS)) if data else []
-        pieces = [data[start:end] for start, end in zip([0, *places], [*places, len(data)], strict=True)]
-        for way, parts in (("byte by byte", [*head, data[BYTEWISE:]]), (f"cut at {places}", pieces)):
-            events = self._events(parts)
-            if events != whole:
-                pairs = zip([*whole, None], [*events, None], strict=False)
-                place = next(place for place, (one, other) in enumerate(pairs) if one != other)
+        whole = events_of(self.dialect, [data], self._context())
+        for way, pieces in cuts(data, seed=self.seed):
+            place = first_other(whole, events_of(self.dialect, pieces, self._context()))
+            if place is not None:
                 raise _Fault("d stream cuts", f"{way}: other events from number {place} on")
         return whole
-
-    def _events(self, pieces: Iterable[bytes]) -> list[Event]:
-        decoder = self.dialect.stream_decoder(self._context())
-        events = [event for piece in pieces for event in decoder.feed(piece)]
-        return [*events, *decoder.close()]
-
-    def _encoded_stream(self, events: Iterable[Event]) -> bytes:
-        encoder = self.dialect.stream_encoder(ServerContext())
-        return b"".join([encoder.encode(event) for event in events])
 
     def _ended(self, events: list[Event], end: str, error: Facts | None) -> Response[Any]:
         """What the stream adds up to, after its end was the one that the wire shows."""
@@ -364,7 +346,7 @@ class _Trial:
             body = _load(self.dialect.encode_response(value, ServerContext()).body)
             _same(part, _settled(said, end), _settled(self.facts.response(body), end))
         if end == "done":
-            streamed = self._encoded_stream(unfold(stripped(response))).decode()
+            streamed = encode_stream(self.dialect, unfold(stripped(response))).decode()
             _same("c stream again", said, self.facts.stream(streamed).facts)
 
 

@@ -115,37 +115,29 @@ def first_difference(one: Any, other: Any, path: str = "") -> Difference | None:
 
 def differences(one: Any, other: Any, path: str = "") -> list[Difference]:
     """Every place where two JSON values differ, in the order of the first."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        pairs = _pairs(cast("dict[str, Any]", one), cast("dict[str, Any]", other))
-    elif isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        pairs = _pairs(_by_place(cast("list[Any]", one)), _by_place(cast("list[Any]", other)))
-    else:
+    inner, others = _inside(one), _inside(other)
+    if inner is None or others is None or isinstance(one, dict) != isinstance(other, dict):
         return [] if _is_same(one, other) else [Difference.at(path, one, other)]
+    names = [*inner, *(name for name in others if name not in inner)]
+    pairs = [(_step(name), inner.get(name, ABSENT), others.get(name, ABSENT)) for name in names]
     return [found for step, left, right in pairs for found in differences(left, right, f"{path}/{step}")]
 
 
 def paths(value: Any, path: str = "") -> frozenset[str]:
     """The pointers to everything in a JSON value, the value itself included."""
+    inner = _inside(value) or {}
+    return frozenset({path}).union(*[paths(item, f"{path}/{_step(name)}") for name, item in inner.items()])
+
+
+def _inside(value: Any) -> dict[Any, Any] | None:
+    """The members of an object or the items of an array by place; None for anything else."""
     if isinstance(value, dict):
-        inner = cast("dict[Any, Any]", value)
-    else:
-        inner = _by_place(cast("list[Any]", value)) if isinstance(value, list | tuple) else {}
-    below = [paths(item, f"{path}/{_step(name)}") for name, item in inner.items()]
-    return frozenset({path}).union(*below)
+        return cast("dict[Any, Any]", value)
+    return dict(enumerate(cast("list[Any]", value))) if isinstance(value, list | tuple) else None
 
 
 def _is_same(one: object, other: object) -> bool:
     return one == other and isinstance(one, bool) == isinstance(other, bool)
-
-
-def _by_place(values: list[Any]) -> dict[int, Any]:
-    return dict(enumerate(values))
-
-
-def _pairs(one: dict[Any, Any], other: dict[Any, Any]) -> list[tuple[str, Any, Any]]:
-    """Each member of either, with both values."""
-    names = [*one, *(name for name in other if name not in one)]
-    return [(_step(name), one.get(name, ABSENT), other.get(name, ABSENT)) for name in names]
 
 
 def _step(name: object) -> str:

@@ -12,7 +12,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeAlias
@@ -45,7 +45,7 @@ _here: ContextVar[tuple[Override, ...] | None] = ContextVar("interlingua_overrid
 
 
 @contextmanager
-def overriding(override: Override) -> Iterator[Override]:
+def overriding(override: Override) -> Generator[Override]:
     """`override` for as long as the block runs."""
     token = _here.set((*_active(), override))
     _everywhere.append(override)
