@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from fuzz.targets import Target
 from interlingua.errors import Error
+from interlingua.wire._shape import EXTRA
 
 __all__ = ["Failure", "Report", "fuzz"]
 
@@ -31,7 +32,7 @@ MEASURED_EVERY = 20
 _SPECIAL = (
     *(b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\\ud800", b"\\u", b"\\", b'"', b"\r", b"\n", b"\r\n\r\n"),
     *(b"{", b"}", b"[", b"]", b":", b",", b"NaN", b"1e999", b"-0", b"9" * 40, b"null", b"true", b"data: ", b"[DONE]"),
-    *(b"[" * 200, b'{"a":' * 200, b'"interlingua:extra":', b"\xf0\x9f\x98\x80"),
+    *(b"[" * 200, b'{"a":' * 200, f'"{EXTRA}":'.encode(), b"\xf0\x9f\x98\x80"),
 )
 
 

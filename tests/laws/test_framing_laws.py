@@ -15,6 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from interlingua.errors import Error
+from interlingua.wire._shape import EXTRA
 from interlingua.wire.json import (
     WireStruct,
     check_arguments,
@@ -177,7 +178,7 @@ trees = st.builds(tree, extras, st.fixed_dictionaries({}, optional=branches))
 
 
 @given(trees)
-@example({"interlingua:extra": {"name": "x"}, "name": "n"})
+@example({EXTRA: {"name": "x"}, "name": "n"})
 def test_unknown_members_survive(body: dict[str, Any]) -> None:
     """Decoded and encoded again, a body is the same value; twice, it is the same bytes."""
     once = encode_wire(decode_wire(encode(body), TreeWire))

@@ -70,6 +70,8 @@ LONE_SURROGATE = "lone_surrogate"
 """The repair that replaces half of a surrogate pair by U+FFFD."""
 
 _BOM = b"\xef\xbb\xbf"
+_LEAVES = (str, int, float)
+_ARRAYS = (list, tuple, set, frozenset)
 _EXTRA_NAME = EXTRA.encode()
 _UNKNOWN_MEMBER = "Object contains unknown field"
 _RESERVED = f"{EXTRA} is our own name"
@@ -474,7 +476,7 @@ def _is_not_utf8(value: object) -> bool:
 
 def _find(value: object, is_bad: Callable[[object], bool], *, extra: bool) -> str | None:
     """The pointer to the first bad leaf, or None."""
-    if isinstance(value, str | int | float | None):
+    if value is None or isinstance(value, _LEAVES):
         return "" if is_bad(value) else None
     for step, child in _children(value, is_bad, extra=extra):
         found = _find(child, is_bad, extra=extra)
@@ -487,12 +489,10 @@ def _children(
     value: object, is_bad: Callable[[object], bool], *, extra: bool
 ) -> Iterable[tuple[str | int | None, object]]:
     """What lies below `value`; members of `extra` stand beside the others, fields without floats are passed over."""
-    if isinstance(value, dict):
-        return cast("dict[str, object]", value).items()
-    if isinstance(value, list | tuple | set | frozenset):
-        return enumerate(cast("Iterable[object]", value))
     if not isinstance(value, msgspec.Struct):
-        return ()
+        if isinstance(value, dict):
+            return cast("dict[str, object]", value).items()
+        return enumerate(cast("Iterable[object]", value)) if isinstance(value, _ARRAYS) else ()
     if is_bad is _is_non_finite:
         fields = float_fields(type(value), extra=extra)
     else:

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from interlingua.errors import DecodeError, LimitExceededError, UsageError
+from interlingua.wire._shape import EXTRA
 from interlingua.wire.json import (
     MAX_BODY_BYTES,
     MAX_DEPTH,
@@ -319,10 +320,10 @@ def test_a_tag_that_names_no_struct_is_a_decode_error(data: bytes) -> None:
 
 def test_nobody_outside_can_fill_extra_directly() -> None:
     """Our own name in a body is an unknown member like any other, however it is spelled."""
-    for name in ("interlingua:extra", "interlingua\\u003aextra"):
+    for name in (EXTRA, EXTRA.replace("§", r"\u00a7", 1)):
         body = f'{{"model":"m","{name}":{{"temperature":2,"model":"other"}}}}'
         value = decode_wire(body, BodyWire)
-        assert value.extra == {"interlingua:extra": {"temperature": 2, "model": "other"}}
+        assert value.extra == {EXTRA: {"temperature": 2, "model": "other"}}
         assert decode_any(encode_wire(value)) == decode_any(body)
 
 
@@ -339,7 +340,7 @@ def test_extra_takes_raw_values() -> None:
 
 def test_our_own_name_in_a_text_changes_nothing() -> None:
     """The quick test for `extra` may be wrong in one direction only."""
-    value = BodyWire(model='"interlingua:extra":', content=[PartWire(type="interlingua:extra")])
+    value = BodyWire(model=f'"{EXTRA}":', content=[PartWire(type=EXTRA)])
     assert encode_wire(value) == msgspec.json.encode(value)
 
 

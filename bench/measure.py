@@ -1,0 +1,84 @@
+"""Measurements that a busy machine does not spoil: processor time, interleaved, medians.
+
+Two things are compared by running them in turn, a few milliseconds each, many times; each turn gives one ratio, and the
+median of the ratios is the result. What disturbs the machine disturbs both sides of a turn.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+__all__ = ["Child", "NotRun", "cpu_us", "ratio", "run_child", "start_ratio"]
+
+TURNS = 15
+TURN_S = 0.02
+
+
+class NotRun(Exception):  # noqa: N818 — an outcome, not a fault
+    """Raised by a row that cannot be measured here, with the reason."""
+
+
+class Child(NamedTuple):
+    """What a finished process used."""
+
+    cpu_s: float
+    """Processor seconds, user and system."""
+    resident_mb: float
+    """Most memory that it held, in MB of 1,000,000 bytes."""
+    status: int
+    """Its exit status."""
+
+
+def ratio(ours: Callable[[], Any], theirs: Callable[[], Any], *, turns: int = TURNS) -> float:
+    """The processor time of `ours` for each unit of that of `theirs`."""
+    our_loops, their_loops = _loops(ours), _loops(theirs)
+    gc.collect()
+    return statistics.median(
+        (_cpu_s(ours, our_loops) / our_loops) / (_cpu_s(theirs, their_loops) / their_loops) for _ in range(turns)
+    )
+
+
+def cpu_us(run: Callable[[], Any], *, turns: int = TURNS) -> float:
+    """Processor microseconds of one call: what this machine takes, to inform."""
+    loops = _loops(run)
+    gc.collect()
+    return statistics.median(_cpu_s(run, loops) for _ in range(turns)) / loops * 1e6
+
+
+def start_ratio(ours: list[str], theirs: list[str], *, turns: int = 9) -> float:
+    """The processor time of a whole process for each unit of that of another."""
+    for command in (ours, theirs):
+        if run_child(command).status != 0:
+            raise NotRun(f"`{' '.join(command[1:])}` fails")
+    return statistics.median(run_child(ours).cpu_s / run_child(theirs).cpu_s for _ in range(turns))
+
+
+def run_child(command: list[str]) -> Child:
+    """What one process uses from start to end, its output thrown away."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    unit_bytes = 1 if sys.platform == "darwin" else 1024
+    return Child(used.ru_utime + used.ru_stime, used.ru_maxrss * unit_bytes / 1e6, process.returncode)
+
+
+def _loops(run: Callable[[], Any]) -> int:
+    """How often to call `run` in one turn."""
+    loops = 1
+    while (took_s := _cpu_s(run, loops)) < TURN_S / 4:
+        loops *= 4 if took_s < TURN_S / 40 else 2
+    return max(1, round(loops * TURN_S / took_s))
+
+
+def _cpu_s(run: Callable[[], Any], loops: int) -> float:
+    begin_s = time.process_time()
+    for _ in range(loops):
+        run()
+    return time.process_time() - begin_s
