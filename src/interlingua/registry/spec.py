@@ -58,7 +58,7 @@ def near(word: str, known: tuple[str, ...]) -> str:
     """`; did you mean a or b?` for the known words that are close, else nothing."""
     from difflib import get_close_matches
 
-    matches = get_close_matches(word[:LONGEST_SHOWN], known)
+    matches = get_close_matches(word[:LONGEST_SHOWN].lower().replace("_", "-"), known)
     return f"; did you mean {' or '.join(matches)}?" if matches else ""
 
 

@@ -37,7 +37,10 @@ def test_a_name_without_slash_is_an_alias() -> None:
     [
         ("", "an empty model spec (expected provider/model or an alias, with commas between)"),
         (" ", "an empty model spec (expected provider/model or an alias, with commas between)"),
-        ("a/b,", "an empty element in the model spec 'a/b,' (expected provider/model or an alias, with commas between)"),
+        (
+            "a/b,",
+            "an empty element in the model spec 'a/b,' (expected provider/model or an alias, with commas between)",
+        ),
         ("/x", "no provider in '/x' (expected provider/model)"),
         ("x/", "no model in 'x/' (expected provider/model)"),
     ],
@@ -53,9 +56,7 @@ def test_an_address_is_refused_without_being_shown() -> None:
     """Somebody who passes a DSN as a model reads where it belongs, and the token is not in the error."""
     with pytest.raises(UnknownModelError) as caught:
         parse_spec("openai://sk1234567890@gateway.example/gpt")
-    assert str(caught.value) == (
-        "a model spec is provider/model, not an address; an address belongs in LLM_<NAME>"
-    )
+    assert str(caught.value) == ("a model spec is provider/model, not an address; an address belongs in LLM_<NAME>")
 
 
 @given(st.text())

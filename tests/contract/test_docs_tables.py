@@ -1,0 +1,22 @@
+"""Generated tables of the guides are what the code says today."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.docs_tables import GUIDES, TABLES, rendered
+
+
+@pytest.mark.parametrize("path", sorted(GUIDES.glob("*.md")), ids=lambda path: path.name)
+def test_tables_are_up_to_date(path: Path) -> None:
+    """The committed table equals the one made now; `python -m tests.support.docs_tables` writes it anew."""
+    text = path.read_text(encoding="utf-8")
+    assert rendered(text) == text
+
+
+def test_every_table_has_a_place() -> None:
+    """No table is made in vain."""
+    texts = "".join(path.read_text(encoding="utf-8") for path in GUIDES.glob("*.md"))
+    assert [name for name in TABLES if f"<!-- table:{name} -->" not in texts] == []

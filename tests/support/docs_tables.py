@@ -1,0 +1,78 @@
+"""Tables of the guides that are made from the code: `python -m tests.support.docs_tables` writes them anew.
+
+A table stands in its document between `<!-- table:NAME -->` and `<!-- /table -->`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import get_args, get_type_hints
+
+from interlingua.dialects._contract import Quirks
+from interlingua.providers.row import Provider
+from interlingua.providers.rows import ROWS
+from tests.contract.source import ROOT, SOURCE
+
+GUIDES = ROOT / "docs" / "guides"
+_PLACE = re.compile(r"(<!-- table:(?P<name>[a-z-]+) -->\n).*?(<!-- /table -->)", re.DOTALL)
+
+
+def providers_table() -> str:
+    """Every row: how it is named, where it is, where its key comes from, what it speaks."""
+    lines = ["| provider | is | address | key | speaks | note |", "|---|---|---|---|---|---|"]
+    return "\n".join([*lines, *map(_provider_line, ROWS.values())])
+
+
+def _provider_line(row: Provider) -> str:
+    address = f"`{row.base_url}`" if row.remote else "in this process"
+    key = " or ".join(f"`{name}`" for name in row.key_env) or ("–" if not row.key_required else "in the DSN")
+    optional = " (optional)" if row.key_env and not row.key_required else ""
+    return f"| `{row.name}` | {row.title} | {address} | {key}{optional} | {', '.join(row.dialects)} | {row.note} |"
+
+
+def quirks_table() -> str:
+    """Every quirk that an option of a DSN can set: its name, its values, what it says."""
+    hints = get_type_hints(Quirks)
+    lines = ["| option | values | says |", "|---|---|---|"]
+    lines += [f"| `{name}` | {_values(hints[name])} | {text} |" for name, text in _field_texts("Quirks")]
+    return "\n".join(lines)
+
+
+def _values(kind: object) -> str:
+    if kind is bool:
+        return "`0` `1`"
+    choices = get_args(kind)
+    return "names of request options, with commas between" if choices == (str,) else " ".join(f"`{c}`" for c in choices)
+
+
+def _field_texts(owner: str) -> Iterator[tuple[str, str]]:
+    """The fields of a class of the contract with the string under each."""
+    tree = ast.parse((SOURCE / "dialects" / "_contract.py").read_text(encoding="utf-8"))
+    body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == owner)
+    for node, following in pairwise(body):
+        match node, following:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                yield name, text
+            case _:
+                pass
+
+
+TABLES: dict[str, Callable[[], str]] = {"providers": providers_table, "quirks": quirks_table}
+
+
+def rendered(document: str) -> str:
+    """The document with every table of it made anew."""
+    return _PLACE.sub(lambda place: f"{place[1]}{TABLES[place['name']]()}\n{place[3]}", document)
+
+
+def main() -> None:
+    """Write the tables of all guides anew."""
+    for path in sorted(GUIDES.glob("*.md")):
+        path.write_text(rendered(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

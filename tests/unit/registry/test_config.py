@@ -1,0 +1,157 @@
+"""The configuration file: providers, aliases, and errors with the line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from interlingua.errors import ConfigError
+from interlingua.registry.config import MAX_FILE_BYTES, read_config
+from interlingua.registry.resolve import Registry
+
+FILE = """\
+[providers.work]
+dsn = "openai://tok-1234@gateway.example/v1"
+
+[providers.lab]
+dsn_env = "LAB_DSN"
+
+[aliases]
+smart = { targets = ["work/x", "lab/y"], policy = "ordered" }
+fast = "lab/y"
+both = ["smart", "groq/z"]
+"claude-haiku-*" = "fast"
+"claude-*" = "smart"
+
+[keys.team-a]
+hash = "sha256:00"
+
+[limits."openai/*"]
+rpm = 60
+
+[server]
+port = 8080
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    """A file of that content."""
+    path = folder / "gateway.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def refusal(folder: Path, text: str) -> str:
+    """The error that the file gives."""
+    with pytest.raises(ConfigError) as caught:
+        read_config(written(folder, text))
+    return str(caught.value)
+
+
+def test_a_whole_file(tmp_path: Path) -> None:
+    """Providers and aliases are used like those of the environment; the gateway's sections are left alone."""
+    registry = Registry({"LAB_DSN": "vllm://lab.example"})
+    loaded = registry.load_config(written(tmp_path, FILE))
+    assert loaded.providers == ("work", "lab")
+    assert loaded.aliases == ("smart", "fast", "both")
+    assert loaded.problems == ()
+    assert [endpoint.spec for endpoint in registry.resolve("both")] == ["work/x", "lab/y", "groq/z"]
+    assert registry.resolve("claude-haiku-5")[0].spec == "lab/y"
+    assert registry.resolve("claude-opus-5")[0].base_url == "https://gateway.example/v1"
+
+
+def test_the_file_stands_between_code_and_environment(tmp_path: Path) -> None:
+    """It wins over a variable of the same name, and code wins over it."""
+    registry = Registry({"LLM_FAST": "groq/from-environment", "LAB_DSN": "vllm://lab.example"})
+    registry.load_config(written(tmp_path, FILE))
+    assert registry.resolve("fast")[0].spec == "lab/y"
+    registry.register_alias("fast", "groq/from-code")
+    assert registry.resolve("fast")[0].spec == "groq/from-code"
+
+
+def test_a_second_file_takes_the_place_of_the_first(tmp_path: Path) -> None:
+    """What is no longer in the file is forgotten."""
+    registry = Registry({})
+    registry.load_config(written(tmp_path, '[aliases]\na = "groq/1"\n'))
+    registry.load_config(written(tmp_path, '[aliases]\nb = "groq/2"\n'))
+    assert registry.aliases() == {"b": "groq/2"}
+
+
+def test_bad_dsns_are_reported_with_their_table(tmp_path: Path) -> None:
+    """A bad entry is a sentence now and an error when its name is used; the others work."""
+    text = '[providers.a]\ndsn = "openai://"\n[providers.b]\ndsn_env = "NOT_SET"\n[providers.c]\ndsn = "what://h"\n'
+    registry = Registry({})
+    loaded = registry.load_config(written(tmp_path, f'{text}[aliases]\nx = "a/m"\ny = "groq/m"\n'))
+    assert loaded.providers == ()
+    assert loaded.aliases == ("y",)
+    no_host = "gateway.toml [providers.a]: no host in the DSN (expected scheme://[token@]host[/path])"
+    assert loaded.problems[:2] == (no_host, "gateway.toml [providers.b]: NOT_SET is empty or not set")
+    assert loaded.problems[2].startswith("gateway.toml [providers.c]: unknown scheme in the DSN; known: anthropic, ")
+    assert loaded.problems[3] == f"alias x: {no_host}"
+    with pytest.raises(ConfigError, match="NOT_SET is empty or not set"):
+        registry.resolve("b/m")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '[aliases]\n\n[provders.a]\ndsn = "x"\n',
+            "line 3: unknown section 'provders'; known: providers, aliases, keys, limits, server",
+        ),
+        ('[providers.a]\nurl = "x"\n', "line 2: unknown key 'url' in [providers.a]; known: dsn, dsn_env"),
+        ("[providers.a]\ndsn = 5\n", "line 2: dsn in [providers.a] is not a string"),
+        ('[providers.a]\ndsn = "x"\ndsn_env = "Y"\n', "line 1: [providers.a] needs one of dsn and dsn_env"),
+        ("[providers.a]\n", "line 1: [providers.a] needs one of dsn and dsn_env"),
+        ("[providers]\na = 1\n", "line 2: a is not a table"),
+        ("providers = 1\n", "line 1: providers is not a table"),
+        ("aliases = 1\n", "line 1: aliases is not a table"),
+        ("[aliases]\na = 1\n", "line 2: the alias 'a' is not a spec, a list of specs or a table"),
+        ("[aliases]\na = [1]\n", "line 2: the alias 'a' is not a spec, a list of specs or a table"),
+        ('[aliases]\nb = "x/y"\na = "x/"\n', "line 3: the alias 'a': no model in 'x/' (expected provider/model)"),
+        (
+            '[aliases]\na = { target = "x/y" }\n',
+            "line 2: unknown key 'target' in the alias 'a'; known: targets, policy",
+        ),
+        (
+            '[aliases]\n"c-*" = { targets = ["x/y"], policy = "weighted" }\n',
+            "line 2: the alias 'c-*': policy takes ordered in this version",
+        ),
+    ],
+)
+def test_what_is_not_understood_is_an_error_with_the_line(tmp_path: Path, text: str, message: str) -> None:
+    """File, line, and what is known."""
+    assert refusal(tmp_path, text) == f"gateway.toml {message}"
+
+
+def test_broken_toml_is_an_error_of_ours(tmp_path: Path) -> None:
+    """The parser's own place is kept."""
+    assert refusal(tmp_path, "[aliases\n").startswith("gateway.toml: not TOML: ")
+
+
+def test_deep_toml_is_an_error_of_ours(tmp_path: Path) -> None:
+    """Nesting beyond what the parser can take does not crash."""
+    assert refusal(tmp_path, f"a = {'[' * 100_000}").startswith("gateway.toml: ")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    """The error names the file and the reason."""
+    with pytest.raises(ConfigError, match=r"nothing\.toml cannot be read: No such file or directory"):
+        read_config(tmp_path / "nothing.toml")
+
+
+def test_a_binary_or_giant_file_is_refused(tmp_path: Path) -> None:
+    """What is not UTF-8, or larger than the bound, is no configuration."""
+    path = tmp_path / "gateway.toml"
+    path.write_bytes(b"\xff")
+    with pytest.raises(ConfigError, match=r"gateway\.toml: not UTF-8"):
+        read_config(path)
+    path.write_bytes(b"#" * (MAX_FILE_BYTES + 1))
+    with pytest.raises(ConfigError, match=f"larger than {MAX_FILE_BYTES} bytes"):
+        read_config(path)
+
+
+def test_a_file_at_the_bound_is_read(tmp_path: Path) -> None:
+    """The bound itself is allowed."""
+    assert read_config(written(tmp_path, "#" * MAX_FILE_BYTES)).aliases == {}
