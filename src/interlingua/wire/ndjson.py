@@ -60,8 +60,8 @@ class NdjsonDecoder(Feed[bytes]):
         self._line.clear()
         if text and is_whole_json(text):
             whole.append(text)
-        else:
-            self.cut = bool(text)
+        elif text:
+            self.cut = True
 
 
 def encode_line(text: bytes) -> bytes:

@@ -7,6 +7,8 @@ Rules of reading
 - An event with empty data is not dispatched, whatever its name (keep-alives).
 - Leniency: a line that begins with `{` or `[` where no data has come yet is data, and so is every line after it up to
   the blank one. Some servers break the line after `data:`, others put a bare error object into the stream.
+- Leniency: where a data line that is one whole JSON object is followed by another data line, it is an event by itself.
+  Some recorders and proxies take the blank lines away.
 - Leniency: an event that is not followed by a blank line is dispatched at the end of the stream when its data is one
   JSON value or `[DONE]`. Anything else there was cut off: it is left out, and `cut` says so.
 
@@ -61,7 +63,7 @@ class SseDecoder(Feed[SseEvent]):
         self._line = bytearray()
         self._at_start = True
         self._after_cr = False
-        self._data: bytes | None = None
+        self._data: bytes | bytearray | None = None
         self._event: str | None = None
         self._id: str | None = None
         self._bare = False
@@ -89,27 +91,42 @@ class SseDecoder(Feed[SseEvent]):
             self._at_start = False
             line = line.removeprefix(_BOM)
         if not line:
-            if self._data:
-                whole.append(SseEvent(self._data, self._event, self._id))
-            self._data = self._event = self._id = None
-            self._bare = False
+            self._dispatch(whole)
         elif self._bare:
-            self._add(line)
+            self._add(line, whole)
         elif line.startswith(b"data: "):
-            self._add(line[6:])
+            self._add(line[6:], whole)
         elif line.startswith(b"data:"):
-            self._add(line[5:])
+            self._add(line[5:], whole)
         else:
-            self._take_other(line)
+            self._take_other(line, whole)
 
-    def _add(self, text: bytes) -> None:
-        if self._data is not None:
-            text = b"%b\n%b" % (self._data, text)
-        self._data = text
-        if len(text) > self.max_event_bytes:
-            self._bound(len(text))
+    def _add(self, text: bytes, whole: list[SseEvent]) -> None:
+        """One more data line; from the second one on they gather in a buffer, so that many cost no more than few."""
+        data = self._data
+        if data is None:
+            self._data = data = text
+        elif isinstance(data, bytearray):
+            data += b"\n"
+            data += text
+        elif data.startswith(b"{") and is_whole_json(data):
+            bare = self._bare
+            self._dispatch(whole)
+            self._data = data = text
+            self._bare = bare
+        else:
+            self._data = data = bytearray(b"%b\n%b" % (data, text))
+        if len(data) > self.max_event_bytes:
+            self._bound(len(data))
 
-    def _take_other(self, line: bytes) -> None:
+    def _dispatch(self, whole: list[SseEvent]) -> None:
+        """Give on what has come, if anything has, and begin anew."""
+        if self._data:
+            whole.append(SseEvent(bytes(self._data), self._event, self._id))
+        self._data = self._event = self._id = None
+        self._bare = False
+
+    def _take_other(self, line: bytes, whole: list[SseEvent]) -> None:
         """A line that is not plain data."""
         self._bound(len(line))
         name, _, value = line.partition(b":")
@@ -121,21 +138,23 @@ class SseDecoder(Feed[SseEvent]):
         elif name == b"id" and b"\x00" not in value:
             self._id = value.decode(errors="replace")
         elif name == b"data":
-            self._add(b"")
+            self._add(b"", whole)
         elif line[:1] in (b"{", b"[") and not self._data:
-            self._data, self._bare = line, True
+            self._data = line
+            self._bare = True
 
     def _end(self, whole: list[SseEvent]) -> None:
         if self._line:
             self._take_line(bytes(self._line), whole)
             self._line.clear()
-        if not self._data:
-            return
-        if self._data.strip() == DONE or is_whole_json(self._data):
-            whole.append(SseEvent(self._data, self._event, self._id))
-        else:
+        if self._data and not _is_complete(bytes(self._data)):
             self.cut = True
-        self._data = None
+            self._data = None
+        self._dispatch(whole)
+
+
+def _is_complete(data: bytes) -> bool:
+    return data.strip() == DONE or is_whole_json(data)
 
 
 def encode_event(data: bytes, *, event: str | None = None, id: str | None = None) -> bytes:
