@@ -167,10 +167,10 @@ def _tool(tool: Any) -> Facts | None:
 
 
 def _choice(body: Any) -> Any:
-    """The tool choice; not said and null are `auto`."""
+    """The tool choice; None is `auto`, said or not."""
     choice = body.get("tool_choice", body.get("function_call")) or "auto"
     if isinstance(choice, str):
-        return "required" if choice == "any" else choice
+        return {"auto": None, "any": "required"}.get(choice, choice)
     allowed = choice.get("allowed_tools")
     if allowed:
         names = [_named(tool) for tool in objects(allowed.get("tools"))]
@@ -268,7 +268,8 @@ def calls_of(message: Any) -> list[tuple[str | None, str, Any]]:
         else:
             function = members(call.get("function"))
             found.append((call.get("id"), word(function.get("name")), function.get("arguments")))
-    if legacy := members(message.get("function_call")):
+    legacy = members(message.get("function_call"))
+    if legacy.get("name"):
         found.append((None, word(legacy.get("name")), legacy.get("arguments")))
     return found
 
@@ -311,13 +312,16 @@ BY_CODE = {
     "content_policy_violation": "ContentPolicyViolationError",
     "invalid_api_key": "AuthenticationError",
     "model_not_found": "NotFoundError",
+    "invalid_model": "NotFoundError",
     "rate_limit_exceeded": "RateLimitError",
     "server_error": "InternalServerError",
     "tool_use_failed": "BadRequestError",
     "invalid_request_error": "BadRequestError",
 }
 """Codes and types that decide, where the status does not."""
-NARROWING = frozenset({"insufficient_quota", "context_length_exceeded", "content_filter", "content_policy_violation"})
+NARROWING = frozenset(
+    {"insufficient_quota", "invalid_model", "context_length_exceeded", "content_filter", "content_policy_violation"}
+)
 """Codes that say more than their status."""
 
 

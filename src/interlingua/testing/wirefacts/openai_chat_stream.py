@@ -97,6 +97,7 @@ class _Choice:
     def __init__(self) -> None:
         self.text: list[str] = []
         self.thinking: list[str] = []
+        self.detailed: list[str] = []
         self.refusal: list[str] = []
         self.seals: list[dict[str, Any]] = []
         self.calls: list[_Call] = []
@@ -126,8 +127,8 @@ class _Choice:
 
     def _thinking(self, delta: Any) -> None:
         details = objects(delta.get("reasoning_details"))
-        spelled = "".join([word(detail.get("text") or detail.get("summary")) for detail in details])
-        self.thinking.append(word(delta.get("reasoning_content")) or word(delta.get("reasoning")) or spelled)
+        self.detailed.extend([word(detail.get("text") or detail.get("summary")) for detail in details])
+        self.thinking.append(word(delta.get("reasoning_content")) or word(delta.get("reasoning")))
         self.seals.extend([{name: detail.get(name) for name in ("signature", "data")} for detail in details])
 
     def _call(self, delta: Any) -> None:
@@ -165,7 +166,7 @@ class _Choice:
     def body(self) -> Any:
         message = {
             "content": "".join(self.text),
-            "reasoning": "".join(self.thinking),
+            "reasoning": "".join(self.thinking) or "".join(self.detailed),
             "reasoning_details": self.seals,
             "refusal": "".join(self.refusal),
             "images": self.images,
