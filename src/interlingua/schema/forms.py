@@ -1,0 +1,407 @@
+"""Python types as JSON: each type's schema, and how a JSON value of it becomes a Python value.
+
+Rules
+- Schemas are loose here: what has a default may be left out. `strict` turns them into what strict modes take.
+- A class is defined once under `$defs` and referred to, so that recursive types work; `compose` puts those that are
+  used only once where they are used.
+- A union takes the first member that fits, plain text and numbers last; of several objects, the one that knows most of
+  the members given.
+- Titles are left out: they cost tokens and say what the name has said.
+
+Not responsible for: telling every problem of a value (`validate` does); a reader stops at the first.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+import sys
+import types
+import typing
+from collections import Counter, abc
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Literal, TypeAlias, TypeVar, cast
+
+import msgspec
+
+from interlingua.errors import SchemaError, UsageError
+from interlingua.schema._leaves import (
+    LEAVES,
+    Form,
+    check_constraints,
+    constraint_keywords,
+    constraints_of,
+)
+from interlingua.schema.fields import NO_DEFAULT, Field, Fields, fields_of
+from interlingua.schema.problem import MisfitError, brief
+from interlingua.schema.walk import Schema, map_children, parts_of_schema
+from interlingua.wire.json import encode
+
+__all__ = ["Forms", "compose"]
+
+Reader: TypeAlias = Callable[[Any], Any]
+
+_REFERENCE = "#/$defs/"
+_SCALARS: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_LISTS: dict[Any, type] = {
+    list: list,
+    set: set,
+    frozenset: frozenset,
+    abc.Collection: list,
+    abc.Iterable: list,
+    abc.MutableSequence: list,
+    abc.MutableSet: set,
+    abc.Sequence: list,
+    abc.Set: set,
+}
+_RANKS = {id(LEAVES[float]): 1, id(LEAVES[str]): 1, id(LEAVES[Any]): 2, id(LEAVES[object]): 2}
+"""Members of a union that are tried late: 1 is a number too, and a date is text too."""
+_MAPS = frozenset({dict, abc.Mapping, abc.MutableMapping})
+
+
+class Forms:
+    """The forms of one type and of all types in it, which share their definitions."""
+
+    def __init__(self) -> None:
+        """Without definitions."""
+        self.definitions: dict[str, Schema] = {}
+        """Schemas of classes, by name."""
+        self._forms: dict[Any, Form] = {}
+        self._readers: dict[Any, Reader] = {}
+
+    def form(self, kind: Any) -> Form:
+        """The form of any type.
+
+        Raises: SchemaError, for a type that JSON has no place for.
+        """
+        if isinstance(kind, abc.Hashable) and kind in LEAVES:
+            return LEAVES[kind]
+        origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+        if origin is typing.Annotated:
+            return self._annotated(arguments[0], arguments[1:])
+        if origin in (typing.Union, types.UnionType):
+            return self._union(arguments)
+        if origin is Literal:
+            return _choices(
+                [(option.value if isinstance(option, enum.Enum) else option, option) for option in arguments]
+            )
+        return self._collection(kind, origin or kind, arguments) or self._named(kind)
+
+    def _collection(self, kind: Any, origin: Any, arguments: tuple[Any, ...]) -> Form | None:
+        if origin in _LISTS:
+            return self._list(_LISTS[origin], arguments[0] if arguments else Any)
+        if origin is tuple:
+            return self._tuple(arguments, bare=kind is tuple)
+        if origin in _MAPS:
+            return self._map(*(arguments or (str, Any)))
+        return None
+
+    def _named(self, kind: Any) -> Form:
+        """The form of a type that has a name of its own."""
+        alias = getattr(kind, "__supertype__", None) or getattr(kind, "__value__", None)
+        if alias is not None and not isinstance(kind, enum.Enum):
+            return self.form(alias)
+        if isinstance(kind, TypeVar):
+            return self.form(kind.__bound__ or Any)
+        if isinstance(kind, type) and issubclass(kind, enum.Enum):
+            return _choices([(member.value, member) for member in kind])
+        if kind in self._forms:
+            return self._forms[kind]
+        model = _pydantic_model(kind)
+        if model is not None:
+            return self._pydantic(model)
+        fields = fields_of(kind)
+        if fields is None:
+            raise SchemaError(
+                f"{kind!r} has no JSON form; there is one for dataclasses, TypedDicts, NamedTuples, msgspec structs,"
+                " pydantic models, enums, literals, unions, collections, dates and plain values"
+            )
+        return self._defined(kind, fields)
+
+    def _defined(self, kind: Any, fields: Fields) -> Form:
+        """The form of a class: a reference, so that the class may hold itself."""
+        name = self._free_name(_name_of(kind))
+        names = frozenset(field.key for field in fields.members)
+
+        def read(value: Any) -> Any:
+            return self._readers[kind](value)  # known by the time that a value comes
+
+        form = Form({"$ref": f"{_REFERENCE}{name}"}, read, names)
+        self._forms[kind], self.definitions[name] = form, {}
+        whole = self.object(fields)
+        self.definitions[name], self._readers[kind] = whole.schema, whole.read
+        return form
+
+    def _free_name(self, name: str) -> str:
+        taken = self.definitions
+        return (
+            name
+            if name not in taken
+            else next(new for n in range(2, len(taken) + 3) if (new := f"{name}_{n}") not in taken)
+        )
+
+    def object(self, fields: Fields) -> Form:
+        """The form of an object with fixed members."""
+        forms = {field.key: self._member(field) for field in fields.members}
+        properties = {field.key: _property(field, forms[field.key].schema) for field in fields.members}
+        required = [field.key for field in fields.members if field.required]
+        if fields.tag is not None:
+            properties = {fields.tag[0]: {"type": "string", "enum": [fields.tag[1]]}, **properties}
+            required = [fields.tag[0], *required]
+        schema: Schema = {"type": "object"}
+        if fields.description:
+            schema["description"] = fields.description
+        schema["properties"] = properties
+        if required:
+            schema["required"] = required
+        schema["additionalProperties"] = False
+        readers = {key: form.read for key, form in forms.items()}
+        return Form(schema, partial(_read_object, fields=fields, readers=readers), frozenset(properties))
+
+    def _member(self, field: Field) -> Form:
+        try:
+            return self.form(field.kind)
+        except SchemaError as error:
+            raise SchemaError(f"{field.name}: {error.message}") from None
+
+    def _annotated(self, kind: Any, metadata: Iterable[Any]) -> Form:
+        form = self.form(kind)
+        schema, constraints = dict(form.schema), dict[str, Any]()
+        for item in metadata:
+            text = item if isinstance(item, str) else getattr(item, "description", getattr(item, "documentation", None))
+            if isinstance(text, str):
+                schema["description"] = text
+            constraints |= constraints_of(item)
+            schema |= getattr(item, "extra_json_schema", None) or {}
+        schema |= constraint_keywords(constraints, schema)
+
+        def read(value: Any) -> Any:
+            check_constraints(constraints, value)
+            return form.read(value)
+
+        return form._replace(schema=schema, read=read)
+
+    def _union(self, kinds: tuple[Any, ...]) -> Form:
+        forms = [self.form(kind) for kind in kinds]
+        by_rank = sorted(forms, key=lambda form: _RANKS.get(id(form), 0))
+        return Form({"anyOf": [form.schema for form in forms]}, partial(_read_union, forms=by_rank))
+
+    def _list(self, build: Callable[[Iterable[Any]], Any], kind: Any) -> Form:
+        item = self.form(kind)
+        schema: Schema = {"type": "array", "items": item.schema}
+
+        def read(value: Any) -> Any:
+            items = [_read_below(item.read, step, index) for index, step in enumerate(_items(value))]
+            try:
+                return build(items)
+            except TypeError as error:
+                raise MisfitError(str(error)) from None
+
+        return Form(schema, read)
+
+    def _tuple(self, kinds: tuple[Any, ...], *, bare: bool) -> Form:
+        if bare or kinds[1:] == (...,):
+            return self._list(tuple, kinds[0] if kinds else Any)
+        forms = [self.form(kind) for kind in kinds]
+        size = len(forms)
+        schema: Schema = {"type": "array", "prefixItems": [form.schema for form in forms], "items": False}
+        schema |= {"minItems": size, "maxItems": size}
+
+        def read(value: Any) -> Any:
+            items = _items(value)
+            if len(items) != size:
+                raise MisfitError(f"{len(items)} items, not {size}")
+            return tuple(
+                _read_below(form.read, item, n) for n, (form, item) in enumerate(zip(forms, items, strict=True))
+            )
+
+        return Form(schema, read)
+
+    def _map(self, key_kind: Any, kind: Any) -> Form:
+        member = self.form(kind)
+        schema: Schema = {"type": "object", "additionalProperties": member.schema or True}
+        names = self.form(key_kind).schema
+        if "enum" in names:
+            schema["propertyNames"] = {"enum": names["enum"]}
+
+        def read(value: Any) -> Any:
+            return {
+                _read_below(partial(_read_key, kind=key_kind), name, name): _read_below(member.read, item, name)
+                for name, item in _members(value).items()
+            }
+
+        return Form(schema, read)
+
+    def _pydantic(self, model: Any) -> Form:
+        schema = _without_titles(model.model_json_schema(ref_template=f"{_REFERENCE}{{model}}"))
+        names = frozenset[str](schema.get("properties", ()))
+        for name, definition in schema.pop("$defs", {}).items():
+            self._define(name, definition)
+        if "$ref" not in schema:
+            name = _name_of(model)
+            self._define(name, schema)
+            schema = {"$ref": f"{_REFERENCE}{name}"}
+        form = self._forms[model] = Form(schema, partial(_read_model, model=model), names)
+        return form
+
+    def _define(self, name: str, schema: Schema) -> None:
+        if self.definitions.setdefault(name, schema) != schema:
+            raise SchemaError(f"two types are named {name}; rename one of them")
+
+
+def compose(schema: Schema, definitions: dict[str, Schema]) -> Schema:
+    """One whole schema: definitions that are used once stand where they are used, the others under `$defs`."""
+    root = _resolved(schema, definitions)
+    live: dict[str, Schema] = {}
+    uses = Counter[str]()
+    pending = [root]
+    while pending:
+        for name in _references(pending.pop()):
+            uses[name] += 1
+            if name not in live:
+                live[name] = definitions[name]
+                pending.append(definitions[name])
+
+    def placed(part: Schema) -> Schema:
+        name = _reference(part)
+        if name is not None and uses[name] == 1:
+            part = _resolved(part, definitions)
+        return map_children(part, placed)
+
+    shared = {name: map_children(live[name], placed) for name in live if uses[name] > 1}
+    whole = map_children(root, placed)
+    return {**whole, "$defs": shared} if shared else whole
+
+
+def _resolved(schema: Schema, definitions: dict[str, Schema]) -> Schema:
+    """`schema` with its own reference replaced by what it leads to; what stands beside the reference wins."""
+    name = _reference(schema)
+    return schema if name is None else {**definitions[name], **{key: schema[key] for key in schema if key != "$ref"}}
+
+
+def _reference(schema: Schema) -> str | None:
+    reference = schema.get("$ref")
+    return reference.removeprefix(_REFERENCE) if isinstance(reference, str) else None
+
+
+def _references(schema: Schema) -> list[str]:
+    return [name for part in parts_of_schema(schema) if (name := _reference(part)) is not None]
+
+
+def _name_of(kind: Any) -> str:
+    parts = [
+        getattr(kind, "__name__", "Type"),
+        *(getattr(part, "__name__", str(part)) for part in typing.get_args(kind)),
+    ]
+    return re.sub(r"[^A-Za-z0-9_.-]+", "_", "_".join(parts))
+
+
+def _property(field: Field, schema: Schema) -> Schema:
+    """A member's schema, with what the docstring says of it and with its default."""
+    if field.description and "description" not in schema:
+        schema = {**schema, "description": field.description}
+    if field.required or field.default is NO_DEFAULT:
+        return schema
+    try:
+        default = msgspec.to_builtins(field.default)
+        encode(default)
+    except (TypeError, UsageError):
+        return schema  # a default that JSON cannot say is Python's alone
+    return {**schema, "default": default}
+
+
+def _choices(options: list[tuple[Any, Any]]) -> Form:
+    """The form of a closed set: JSON values, and what each stands for."""
+    values = [value for value, _ in options]
+    if not all(type(value) in _SCALARS or value is None for value in values):
+        raise SchemaError(f"{brief([str(value) for value in values])}: choices must be text, numbers, booleans or None")
+    meaning: dict[Any, Any] = {(type(value), value): option for value, option in options}
+    names = list(dict.fromkeys(_SCALARS.get(type(value), "null") for value in values))
+    schema: Schema = {"type": names[0]} if len(names) == 1 else {}
+
+    def read(value: Any) -> Any:
+        try:
+            return meaning[type(value), value]
+        except (KeyError, TypeError):
+            raise MisfitError(f"{brief(value)} is none of {', '.join(map(brief, values))}") from None
+
+    return Form({**schema, "enum": values}, read)
+
+
+def _items(value: Any) -> list[Any]:
+    if type(value) is not list:
+        raise MisfitError(f"{brief(value)} is not a list")
+    return cast("list[Any]", value)
+
+
+def _members(value: Any) -> dict[str, Any]:
+    if type(value) is not dict:
+        raise MisfitError(f"{brief(value)} is not an object")
+    return cast("dict[str, Any]", value)
+
+
+def _read_below(read: Reader, value: Any, step: str | int) -> Any:
+    try:
+        return read(value)
+    except MisfitError as misfit:
+        raise misfit.below(step) from None
+
+
+def _read_key(text: str, *, kind: Any) -> Any:
+    try:
+        return msgspec.convert(text, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise MisfitError(f"the name {brief(text)} does not fit: {error}") from None
+
+
+def _read_object(value: Any, *, fields: Fields, readers: dict[str, Reader]) -> Any:
+    members, values = _members(value), dict[str, Any]()
+    if fields.tag is not None and members.get(fields.tag[0]) != fields.tag[1]:
+        raise MisfitError(f"{brief(members.get(fields.tag[0]))} is not {brief(fields.tag[1])}", fields.tag[0])
+    for field in fields.members:
+        if field.key in members:
+            values[field.name] = _read_below(readers[field.key], members[field.key], field.key)
+        elif field.required:
+            raise MisfitError("is missing", field.key)
+    try:
+        return fields.build(**values)
+    except (ValueError, TypeError, AssertionError) as error:
+        raise MisfitError(str(error) or "is not valid") from None
+
+
+def _read_union(value: object, *, forms: list[Form]) -> Any:
+    if isinstance(value, dict):
+        given = set(cast("dict[str, Any]", value))
+        forms = sorted(forms, key=lambda form: len(given - (form.names or frozenset())))
+    misfits: list[MisfitError] = []
+    for form in forms:
+        try:
+            return form.read(value)
+        except MisfitError as misfit:
+            misfits.append(misfit)
+    nearest = max(misfits, key=lambda misfit: len(misfit.steps))
+    raise (
+        nearest
+        if nearest.steps or len(misfits) == 1
+        else MisfitError(f"{brief(cast('object', value))} is of none of the {len(misfits)} forms")
+    )
+
+
+def _read_model(value: Any, *, model: Any) -> Any:
+    try:
+        return model.model_validate_json(encode(value))
+    except ValueError as error:
+        first = cast("Any", error).errors(include_url=False, include_context=False)[0]
+        raise MisfitError(first["msg"], *first["loc"]) from None
+
+
+def _pydantic_model(kind: Any) -> Any:
+    """`kind` when it is a pydantic model; pydantic is never imported for it, since whoever has a model has done so."""
+    base = getattr(sys.modules.get("pydantic"), "BaseModel", None)
+    return kind if base is not None and isinstance(kind, type) and issubclass(kind, base) else None
+
+
+def _without_titles(schema: Schema) -> Schema:
+    plain = {key: value for key, value in schema.items() if key != "title" or not isinstance(value, str)}
+    return map_children(plain, _without_titles)

@@ -1,0 +1,125 @@
+"""Tool names and call ids, fitted to what a target takes, and back.
+
+Rules
+- What the target takes is left alone; anything else is cleaned and gets the beginning of its hash, so that two
+  different names never become one.
+- Mappings are deterministic: the same input gives the same output in every process.
+- Call ids are mapped in the order of the conversation, so that a further turn never changes an earlier id: prompt
+  caches hit.
+- The mapping is a dict from our own to the wire's, each wire name once: turned around, it undoes itself.
+
+Source: limits as the vendors' references and error messages state them; rows ID-01 to
+ID-05, ID-15 and ID-16 of the failure list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable
+from hashlib import sha256
+from typing import NamedTuple
+
+from interlingua.dialects._contract import CallIdRule, NameRule
+
+__all__ = ["map_call_id", "map_call_ids", "map_name", "map_names"]
+
+_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_NAME_HASH = 8
+_ID_HASH = 12
+
+
+class _Rule(NamedTuple):
+    """What a target takes, and how anything else is made to fit."""
+
+    legal: re.Pattern[str]
+    """The whole of a name or id that is taken."""
+    illegal: re.Pattern[str]
+    """Runs of characters that are not."""
+    longest: int
+    """The most characters that we send."""
+
+
+_NAMES: dict[NameRule, _Rule | None] = {
+    "openai": _Rule(re.compile(r"[a-zA-Z0-9_-]{1,64}"), re.compile(r"[^a-zA-Z0-9_-]+"), 64),
+    "anthropic": _Rule(re.compile(r"[a-zA-Z0-9_-]{1,128}"), re.compile(r"[^a-zA-Z0-9_-]+"), 128),
+    "google": _Rule(re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"), re.compile(r"[^a-zA-Z0-9_.:-]+"), 128),
+    "free": None,
+}
+_IDS: dict[CallIdRule, _Rule | None] = {
+    "any": None,
+    "max40": _Rule(re.compile(r"(?s:.){1,40}"), re.compile(r"(?!)"), 40),
+    "alnum9": _Rule(re.compile(r"[a-zA-Z0-9]{9}"), re.compile(r"[^a-zA-Z0-9]+"), 9),
+    "anthropic": _Rule(re.compile(r"[a-zA-Z0-9_-]+"), re.compile(r"[^a-zA-Z0-9_-]+"), 64),
+}
+
+
+def map_name(name: str, rule: NameRule) -> str:
+    """The tool name for the wire: `name` itself where the rule takes it."""
+    return _fitted_name(name, rule, ())
+
+
+def map_names(names: Iterable[str], rule: NameRule) -> dict[str, str]:
+    """Our own tool names and the wire's, each wire name once; a legal name is never given to another tool."""
+    own = list(dict.fromkeys(names))
+    fixed = _NAMES[rule]
+    taken = {name for name in own if fixed is None or fixed.legal.fullmatch(name)}
+    mapping: dict[str, str] = {}
+    for name in own:
+        mapping[name] = name if name in taken else _fitted_name(name, rule, taken)
+        taken.add(mapping[name])
+    return mapping
+
+
+def map_call_id(call_id: str, rule: CallIdRule) -> str:
+    """The call id for the wire: `call_id` itself where the rule takes it."""
+    return _fitted_id(call_id, rule, ())
+
+
+def map_call_ids(call_ids: Iterable[str], rule: CallIdRule) -> dict[str, str]:
+    """The call ids of one conversation, oldest first, and the wire's, each wire id once."""
+    mapping: dict[str, str] = {}
+    taken: set[str] = set()
+    for call_id in call_ids:
+        if call_id not in mapping:
+            mapping[call_id] = _fitted_id(call_id, rule, taken)
+            taken.add(mapping[call_id])
+    return mapping
+
+
+def _fitted_name(name: str, rule: NameRule, taken: Container[str]) -> str:
+    fixed = _NAMES[rule]
+    if fixed is None or (fixed.legal.fullmatch(name) and name not in taken):
+        return name
+    base = fixed.illegal.sub("_", name).strip("_")
+    if rule == "google" and not re.match("[a-zA-Z_]", base):
+        base = f"_{base}"
+    for attempt in range(1 << 16):
+        end = f"_{_digest(name, attempt, _NAME_HASH)}"
+        fitted = (base[: fixed.longest - len(end)] or "tool") + end
+        if fitted not in taken:
+            return fitted
+    raise AssertionError("65,536 names have one hash")
+
+
+def _fitted_id(call_id: str, rule: CallIdRule, taken: Container[str]) -> str:
+    fixed = _IDS[rule]
+    if fixed is None or (fixed.legal.fullmatch(call_id) and call_id not in taken):
+        return call_id
+    base = fixed.illegal.sub("_", call_id).strip("_")
+    for attempt in range(1 << 16):
+        end = _digest(call_id, attempt, 9 if rule == "alnum9" else _ID_HASH)
+        fitted = end if rule == "alnum9" else f"{base[: fixed.longest - len(end) - 1] or 'call'}_{end}"
+        if fitted not in taken:
+            return fitted
+    raise AssertionError("65,536 ids have one hash")
+
+
+def _digest(text: str, attempt: int, length: int) -> str:
+    """`length` letters and digits that stand for `text`; another attempt gives others."""
+    seed = text.encode(errors="surrogatepass") + (b"\0%d" % attempt if attempt else b"")
+    number = int.from_bytes(sha256(seed).digest())
+    letters: list[str] = []
+    for _ in range(length):
+        number, rest = divmod(number, len(_ALPHABET))
+        letters.append(_ALPHABET[rest])
+    return "".join(letters)

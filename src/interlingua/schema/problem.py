@@ -1,0 +1,66 @@
+"""What is wrong with a value, and where, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from interlingua.wire.json import encode, pointer
+
+__all__ = ["MisfitError", "Problem", "brief", "describe"]
+
+LONGEST_VALUE = 60
+"""Characters of a value that a sentence shows."""
+
+
+class Problem(NamedTuple):
+    """One bad place of a value."""
+
+    path: str
+    """RFC 6901 pointer to it, empty for the whole value."""
+    message: str
+    """What is wrong there, as the rest of a sentence that begins with the place."""
+
+    @property
+    def place(self) -> str:
+        """The path as people write it: `items[0].name`."""
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in self.path.split("/")[1:]]
+        text = "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in steps)
+        return text.removeprefix(".")
+
+
+class MisfitError(ValueError):
+    """A value that is not of the type, and where."""
+
+    def __init__(self, message: str, *steps: str | int) -> None:
+        """`steps` lead to the bad place."""
+        super().__init__(message)
+        self.message = message
+        """What is wrong there."""
+        self.steps: tuple[str | int, ...] = steps
+        """Member names and indices that lead there."""
+
+    @property
+    def path(self) -> str:
+        """RFC 6901 pointer to the bad place."""
+        return pointer(*self.steps)
+
+    def below(self, step: str | int) -> MisfitError:
+        """The same fault, seen from one level higher."""
+        return MisfitError(self.message, step, *self.steps)
+
+
+def describe(problems: Iterable[Problem], noun: str = "field") -> str:
+    """All problems as one sentence: `argument days: 9 is more than 7; argument city: is missing`."""
+    return "; ".join(
+        f"{noun} {problem.place}: {problem.message}" if problem.path else problem.message for problem in problems
+    )
+
+
+def brief(value: object) -> str:
+    """A value as JSON, cut where it gets long."""
+    try:
+        text = encode(value).decode()
+    except Exception:  # noqa: BLE001 - a sentence about a bad value must not fail because of that value
+        text = repr(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"

@@ -1,0 +1,144 @@
+"""Types as answers: the schema to ask with, and the value that the answer holds.
+
+A type's schema is one that strict modes take: an object, all of its properties required, no others, optional ones
+nullable. What is not an object stands in an object, under `value`. A plain dict is a JSON Schema of the caller's own:
+it is sent as it is, and the value is the parsed JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar, cast, get_origin
+
+from interlingua.errors import DecodeError
+from interlingua.schema.forms import Forms, compose
+from interlingua.schema.problem import MisfitError, Problem, describe
+from interlingua.schema.strict import relax, strictened
+from interlingua.schema.validate import check_schema, validate
+from interlingua.schema.walk import Schema
+from interlingua.wire.json import decode_any
+
+__all__ = ["Reflection", "decode_output", "reflect", "schema_name_of", "schema_of"]
+
+T = TypeVar("T")
+
+WRAPPER = "value"
+"""The property under which an answer stands that is not an object."""
+
+_FENCED = re.compile(r"```[\w+-]*[ \t]*\r?\n(?P<inside>.*?)\r?\n?[ \t]*```", re.DOTALL)
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
+
+
+class Reflection(NamedTuple):
+    """A type as JSON."""
+
+    loose: Schema
+    """Its schema, in which what has a default may be left out."""
+    strict: Schema
+    """Its schema as strict modes take it."""
+    read: Callable[[Any], Any]
+    """The Python value of a JSON value of the loose schema."""
+
+
+def reflect(kind: Any) -> Reflection:
+    """The schemas of a type and its reader; made once per type.
+
+    Raises: SchemaError, for a type that JSON has no place for.
+    """
+    try:
+        return _kept(kind)
+    except TypeError:  # a type whose annotations cannot be hashed
+        return _reflect(kind)
+
+
+def _reflect(kind: Any) -> Reflection:
+    forms = Forms()
+    form = forms.form(kind)
+    loose = compose(form.schema, forms.definitions)
+    return Reflection(loose, strictened(loose), form.read)
+
+
+_kept = lru_cache(maxsize=256)(_reflect)
+
+
+def schema_of(kind: type[T] | Any) -> Schema:
+    """The JSON Schema with which an answer of this type is asked for; a dict is its own schema, checked.
+
+    Raises: SchemaError, for a type that JSON has no place for, and for a dict that is no JSON Schema.
+    """
+    if isinstance(kind, dict):
+        own = cast("Schema", kind)
+        check_schema(own, where="output")
+        return own
+    strict = reflect(kind).strict
+    return strict if _is_object(strict) else _wrapped(strict)
+
+
+def schema_name_of(kind: type[T] | Any) -> str:
+    """What to call the schema: the class's name or the schema's title; `response` where there is none."""
+    if isinstance(kind, dict):
+        name = str(cast("Schema", kind).get("title", ""))
+    else:
+        owner = get_origin(kind) or kind
+        name = owner.__name__ if isinstance(owner, type) and owner.__module__ not in _NAMELESS else ""
+    return _NOT_IN_NAMES.sub("_", name).strip("_")[:64] or "response"
+
+
+_NAMELESS = frozenset({"builtins", "collections.abc", "types", "typing"})
+
+
+def decode_output(text: str, kind: type[T] | Any) -> T:
+    """The value of type `kind` that an answer's text holds; a fence around the JSON is taken off.
+
+    Raises: DecodeError, with every problem in its sentence and the first bad place as its path.
+    """
+    value = _parsed(text)
+    if isinstance(kind, dict):
+        _refuse(validate(cast("Schema", kind), value))
+        return cast("T", value)
+    reflection = reflect(kind)
+    wrapper = "" if _is_object(reflection.strict) or type(value) is not dict or value.keys() != {WRAPPER} else WRAPPER
+    value = relax(value[wrapper] if wrapper else value, reflection.loose)
+    try:
+        return reflection.read(value)
+    except MisfitError as misfit:
+        found = validate(reflection.loose, value, naive_times=True) or [Problem(misfit.path, misfit.message)]
+        raise _refusal(found, wrapper) from None
+
+
+def _parsed(text: str) -> Any:
+    """The JSON value that an answer is, or that stands in its first fence."""
+    body = text.strip()
+    if not body:
+        raise DecodeError("the answer is empty")
+    fenced = None if body[0] in '{["' else _FENCED.search(body)
+    return decode_any(fenced["inside"] if fenced else body)
+
+
+def _refuse(problems: list[Problem]) -> None:
+    if problems:
+        raise _refusal(problems)
+
+
+def _refusal(problems: list[Problem], wrapper: str = "") -> DecodeError:
+    steps = f"/{wrapper}" if wrapper else ""
+    placed = [problem._replace(path=f"{steps}{problem.path}") for problem in problems]
+    return DecodeError(f"the answer does not fit: {describe(placed)}", path=placed[0].path)
+
+
+def _is_object(schema: Schema) -> bool:
+    return schema.get("type") == "object"
+
+
+def _wrapped(schema: Schema) -> Schema:
+    """An object around what is not an object."""
+    form = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
+    whole: Schema = {
+        "type": "object",
+        "properties": {WRAPPER: form},
+        "required": [WRAPPER],
+        "additionalProperties": False,
+    }
+    return {**whole, "$defs": schema["$defs"]} if "$defs" in schema else whole

@@ -1,0 +1,92 @@
+"""A JSON Schema as a tree: where its subschemas lie, and where its references lead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias, cast
+
+from interlingua.errors import SchemaError
+
+__all__ = ["Schema", "follow", "map_children", "parts_of_schema"]
+
+Schema: TypeAlias = dict[str, Any]
+"""A JSON Schema."""
+
+ONE = (
+    "additionalProperties",
+    "contains",
+    "contentSchema",
+    "else",
+    "if",
+    "items",
+    "not",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+)
+"""Keywords whose value is a schema."""
+SEVERAL = ("allOf", "anyOf", "oneOf", "prefixItems")
+"""Keywords whose value is a list of schemas."""
+NAMED = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
+"""Keywords whose value is an object of schemas; its names are not keywords."""
+
+
+def map_children(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
+    """A copy of `schema` with every subschema directly below it changed; the order of members stays."""
+    return {keyword: _changed(keyword, value, change) for keyword, value in schema.items()}
+
+
+def _changed(keyword: str, value: object, change: Callable[[Schema], Schema]) -> object:
+    def each(child: object) -> object:
+        return change(cast("Schema", child)) if isinstance(child, dict) else child
+
+    if keyword in ONE:
+        return each(value)
+    if keyword in SEVERAL and isinstance(value, list):
+        return [each(child) for child in cast("list[object]", value)]
+    if keyword in NAMED and isinstance(value, dict):
+        return {name: each(child) for name, child in cast("Schema", value).items()}
+    return value
+
+
+def parts_of_schema(schema: Schema) -> Iterator[Schema]:
+    """The schema and every subschema below it, outermost first; references are not followed."""
+    found: list[Schema] = []
+
+    def note(child: Schema) -> Schema:
+        found.append(child)
+        return child
+
+    map_children(schema, note)
+    yield schema
+    for child in found:
+        yield from parts_of_schema(child)
+
+
+def follow(schema: Schema, root: Schema) -> Schema:
+    """`schema`, or what its local `$ref` leads to; references to references are followed too.
+
+    Raises: SchemaError, for a reference that leads nowhere, outside, or in a circle.
+    """
+    seen: set[str] = set()
+    while "$ref" in schema:
+        reference = str(schema["$ref"])
+        if reference in seen:
+            raise SchemaError(f"the reference {reference} leads back to itself")
+        seen.add(reference)
+        schema = _at(reference, root)
+    return schema
+
+
+def _at(reference: str, root: Schema) -> Schema:
+    node: Any = root
+    if reference != "#" and not reference.startswith("#/"):
+        raise SchemaError(f"the reference {reference} leads out of the schema")
+    try:
+        for step in reference[1:].split("/")[1:]:
+            name = step.replace("~1", "/").replace("~0", "~")
+            node = node[int(name) if isinstance(node, list) else name]
+    except (KeyError, IndexError, ValueError, TypeError):
+        raise SchemaError(f"the reference {reference} leads nowhere") from None
+    return cast("Schema", node)

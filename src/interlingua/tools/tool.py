@@ -1,0 +1,171 @@
+"""Tools made from functions, classes and schemas.
+
+Rules
+- A function's parameters become the schema; names, types, defaults and the docstring are all that is read.
+- What has a default stays optional, unless `strict=True`: then it is required and nullable, and null means the default.
+- A class's fields become the schema, too; the handler that goes with it takes one instance.
+- A schema of the caller's own stays as it is, and its handler gets the arguments as they came, by name.
+
+Not responsible for: running a call (`toolbox`), and names that a target refuses (`schema.names` maps them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias, cast
+
+from msgspec.structs import replace
+
+from interlingua.errors import SchemaError, UsageError
+from interlingua.schema.fields import docstring_of
+from interlingua.schema.reflect import reflect
+from interlingua.schema.signature import signature_of
+from interlingua.schema.strict import relax, strictened
+from interlingua.schema.validate import check_schema
+from interlingua.schema.walk import Schema
+from interlingua.types.tool import EMPTY_PARAMETERS, Tool
+
+__all__ = ["Handler", "One", "ToolSource", "is_async", "origin_of", "tool"]
+
+ToolSource: TypeAlias = Tool | Callable[..., Any] | type[Any] | dict[str, Any]
+"""What a tool is made from: a function, a class with fields, a JSON Schema, or a tool that is one already."""
+
+
+class One(NamedTuple):
+    """A handler's only argument."""
+
+    value: Any
+    """The argument."""
+
+
+class Handler:
+    """A function that takes JSON arguments: they are turned into its parameters' types first."""
+
+    __slots__ = ("function", "is_async", "loose", "origin", "read")
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        loose: Schema,
+        *,
+        read: Callable[[dict[str, Any]], Any] = dict[str, Any],
+        origin: str = "",
+    ) -> None:
+        """A handler of `function`."""
+        self.function = function
+        """What runs."""
+        self.loose = loose
+        """Schema of the arguments, in which what has a default may be left out."""
+        self.read = read
+        """Makes Python values of JSON arguments: by name, or One; raises MisfitError."""
+        self.origin = origin or origin_of(function)
+        """What the tool was made from, for error messages."""
+        self.is_async = is_async(function)
+        """Whether the function gives an awaitable."""
+
+    def __call__(self, /, **arguments: Any) -> Any:
+        """What the function gives for these JSON arguments."""
+        return self.run(self.read(relax(arguments, self.loose)))
+
+    def run(self, values: Any) -> Any:
+        """What the function gives for what `read` made."""
+        return self.function(values.value) if isinstance(values, One) else self.function(**values)
+
+
+def tool(
+    source: ToolSource,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    handler: Callable[..., Any] | None = None,
+    strict: bool | None = None,
+) -> Tool:
+    """A tool made from a function, a class or a JSON Schema, or a tool with some of its fields changed.
+
+    `handler` belongs to a class, whose instance it takes, or to a schema, whose arguments it takes by name. A schema
+    may also come as a definition, `{"name": …, "description": …, "parameters": …}`.
+    Raises: SchemaError, for what JSON cannot say; UsageError, for a tool without a name and a function with a handler.
+    """
+    if isinstance(source, dict):
+        made = _from_schema(cast("Schema", source), name, handler)
+    elif isinstance(source, type):
+        made = _from_class(source, handler)
+    elif handler is not None:
+        raise UsageError(f"{origin_of(source)} brings its own handler; leave `handler` out")
+    else:
+        made = source if isinstance(source, Tool) else _from_function(source, name)
+    changes = {"name": name, "description": description, "strict": strict}
+    made = replace(made, **{field: value for field, value in changes.items() if value is not None})
+    return _strict(made) if strict else made
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling `function` gives an awaitable."""
+    import inspect
+
+    inner: Any = getattr(function, "func", function)
+    return inspect.iscoroutinefunction(inner) or inspect.iscoroutinefunction(type(inner).__call__)
+
+
+def origin_of(source: object) -> str:
+    """What a tool was made from, in words."""
+    if isinstance(source, Tool):
+        return source.handler.origin if isinstance(source.handler, Handler) else f"the tool {source.name}"
+    if isinstance(source, dict):
+        return "a schema"
+    kind = "class" if isinstance(source, type) else "function"
+    return f"{kind} {getattr(source, '__module__', '')}.{getattr(source, '__qualname__', type(source).__qualname__)}"
+
+
+def _from_function(function: Callable[..., Any], name: str | None) -> Tool:
+    if not callable(function):
+        raise UsageError(f"a {type(function).__name__} is no tool; give a function, a class, a JSON Schema or a Tool")
+    signature = signature_of(function)
+    own = name or signature.name
+    if own == "<lambda>":
+        raise UsageError(f"{origin_of(function)} has no name of its own; give the tool one with `name`")
+    return Tool(
+        name=own,
+        description=signature.description,
+        parameters=signature.parameters,
+        handler=Handler(function, signature.parameters, read=signature.read),
+    )
+
+
+def _from_class(kind: type[Any], handler: Callable[..., Any] | None) -> Tool:
+    reflection = reflect(kind)
+    if "properties" not in reflection.loose:
+        raise SchemaError(f"{origin_of(kind)} has no fields, and a tool takes arguments by name")
+    parameters = {keyword: value for keyword, value in reflection.loose.items() if keyword != "description"}
+    return Tool(
+        name=kind.__name__,
+        description=docstring_of(kind).summary or None,
+        parameters=parameters,
+        handler=handler and Handler(handler, parameters, read=_instance(reflection.read), origin=origin_of(kind)),
+    )
+
+
+def _instance(read: Callable[[Any], Any]) -> Callable[[dict[str, Any]], Any]:
+    """A reader whose value is one argument, even where it is a dict."""
+    return lambda arguments: One(read(arguments))
+
+
+def _from_schema(source: dict[str, Any], name: str | None, handler: Callable[..., Any] | None) -> Tool:
+    is_definition = isinstance(source.get("name"), str)
+    definition: dict[str, Any] = source if is_definition else {"name": source.get("title"), "parameters": source}
+    own = name or definition["name"]
+    if not own:
+        raise UsageError("a schema has no name of its own; give the tool one with `name`")
+    parameters = cast("Schema", definition.get("parameters") or EMPTY_PARAMETERS)
+    check_schema(parameters, where=f"tool {own}, parameters")
+    if parameters.get("type", "object") != "object":
+        raise SchemaError(f"tool {own}, parameters: the type must be object, since arguments come by name")
+    return Tool(name=own, description=definition.get("description"), parameters=parameters, handler=handler)
+
+
+def _strict(made: Tool) -> Tool:
+    """The tool with a schema that strict modes take, and a handler that never sees the nulls this brings."""
+    handler = made.handler
+    if handler is not None and not isinstance(handler, Handler):
+        handler = Handler(handler, made.parameters)
+    return replace(made, parameters=strictened(made.parameters), handler=handler)
