@@ -1,0 +1,299 @@
+"""One language for every model: messages, tools, structured output, media and streams in one shape.
+
+```python no-run
+import interlingua as il
+
+model = il.model("anthropic/claude-opus-5,openai/gpt-5.6")
+print(model.generate("One line on Oslo, please.").text)
+```
+
+`interlingua.aio` holds the same names, awaited. Importing this module loads nothing: every name is looked up in a fixed
+table when it is used for the first time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from interlingua import aio
+    from interlingua.client.model import Model, model
+    from interlingua.client.options import Options
+    from interlingua.client.plan import Plan, PlannedTarget
+    from interlingua.client.prompt import History, Prompt
+    from interlingua.client.report import ChangeWarning
+    from interlingua.client.setup import (
+        load_config,
+        load_env,
+        register_alias,
+        register_provider,
+        register_resolver,
+        register_scheme,
+    )
+    from interlingua.client.stream import ModelStream
+    from interlingua.errors import (
+        APIConnectionError,
+        APITimeoutError,
+        AuthenticationError,
+        BadRequestError,
+        BillingError,
+        ChainExhaustedError,
+        ConfigError,
+        ContentPolicyViolationError,
+        ContextWindowExceededError,
+        DecodeError,
+        Error,
+        HistoryError,
+        IncompleteStreamError,
+        InternalServerError,
+        LimitExceededError,
+        MalformedArgumentsError,
+        NotFoundError,
+        OutputError,
+        OverloadedError,
+        PermissionDeniedError,
+        RateLimitError,
+        RequestTooLargeError,
+        RunStoppedError,
+        SchemaError,
+        ToolError,
+        TransportError,
+        UnknownModelError,
+        UnsupportedError,
+        UpstreamError,
+        UsageError,
+        WireError,
+    )
+    from interlingua.media.parts import audio, document, file, image
+    from interlingua.providers.row import Provider
+    from interlingua.stream.fold import fold
+    from interlingua.stream.unfold import unfold
+    from interlingua.tools.toolbox import Toolbox
+    from interlingua.transport.base import Timeouts
+    from interlingua.types.capability import CallIds, Capability, Effort, HistoryPolicy, ToolRules
+    from interlingua.types.change import Change
+    from interlingua.types.content import (
+        AudioPart,
+        BrokenReason,
+        BrokenToolCall,
+        Cache,
+        DocumentPart,
+        ImagePart,
+        Json,
+        OpaquePart,
+        Part,
+        RefusalPart,
+        Sealed,
+        TextPart,
+        ThinkingPart,
+        ToolCall,
+        ToolResult,
+    )
+    from interlingua.types.dump import dump, load
+    from interlingua.types.event import (
+        Annotation,
+        BlockEnd,
+        BlockKind,
+        BlockStart,
+        DataDelta,
+        Delta,
+        Event,
+        Extra,
+        RefusalDelta,
+        Seal,
+        StreamEnd,
+        StreamError,
+        StreamStart,
+        TextDelta,
+        ThinkingDelta,
+        ToolCallDelta,
+        ToolCallReady,
+        UsageUpdate,
+    )
+    from interlingua.types.message import Message, Role, assistant, system, user
+    from interlingua.types.request import Request
+    from interlingua.types.response import Alternative, Attempt, FinishReason, Response
+    from interlingua.types.tool import AllowedTools, Freeform, NamedTool, OpaqueTool, Tool, ToolChoice
+    from interlingua.types.usage import Usage
+
+    __version__: str
+    """The installed version."""
+
+__all__ = [
+    "APIConnectionError",
+    "APITimeoutError",
+    "AllowedTools",
+    "Alternative",
+    "Annotation",
+    "Attempt",
+    "AudioPart",
+    "AuthenticationError",
+    "BadRequestError",
+    "BillingError",
+    "BlockEnd",
+    "BlockKind",
+    "BlockStart",
+    "BrokenReason",
+    "BrokenToolCall",
+    "Cache",
+    "CallIds",
+    "Capability",
+    "ChainExhaustedError",
+    "Change",
+    "ChangeWarning",
+    "ConfigError",
+    "ContentPolicyViolationError",
+    "ContextWindowExceededError",
+    "DataDelta",
+    "DecodeError",
+    "Delta",
+    "DocumentPart",
+    "Effort",
+    "Error",
+    "Event",
+    "Extra",
+    "FinishReason",
+    "Freeform",
+    "History",
+    "HistoryError",
+    "HistoryPolicy",
+    "ImagePart",
+    "IncompleteStreamError",
+    "InternalServerError",
+    "Json",
+    "LimitExceededError",
+    "MalformedArgumentsError",
+    "Message",
+    "Model",
+    "ModelStream",
+    "NamedTool",
+    "NotFoundError",
+    "OpaquePart",
+    "OpaqueTool",
+    "Options",
+    "OutputError",
+    "OverloadedError",
+    "Part",
+    "PermissionDeniedError",
+    "Plan",
+    "PlannedTarget",
+    "Prompt",
+    "Provider",
+    "RateLimitError",
+    "RefusalDelta",
+    "RefusalPart",
+    "Request",
+    "RequestTooLargeError",
+    "Response",
+    "Role",
+    "RunStoppedError",
+    "SchemaError",
+    "Seal",
+    "Sealed",
+    "StreamEnd",
+    "StreamError",
+    "StreamStart",
+    "TextDelta",
+    "TextPart",
+    "ThinkingDelta",
+    "ThinkingPart",
+    "Timeouts",
+    "Tool",
+    "ToolCall",
+    "ToolCallDelta",
+    "ToolCallReady",
+    "ToolChoice",
+    "ToolError",
+    "ToolResult",
+    "ToolRules",
+    "Toolbox",
+    "TransportError",
+    "UnknownModelError",
+    "UnsupportedError",
+    "UpstreamError",
+    "Usage",
+    "UsageError",
+    "UsageUpdate",
+    "WireError",
+    "aio",
+    "assistant",
+    "audio",
+    "document",
+    "dump",
+    "file",
+    "fold",
+    "image",
+    "load",
+    "load_config",
+    "load_env",
+    "model",
+    "register_alias",
+    "register_provider",
+    "register_resolver",
+    "register_scheme",
+    "system",
+    "unfold",
+    "user",
+]
+
+_NAMES = {
+    "client.model": "Model model",
+    "client.options": "Options",
+    "client.plan": "Plan PlannedTarget",
+    "client.prompt": "History Prompt",
+    "client.report": "ChangeWarning",
+    "client.setup": "load_config load_env register_alias register_provider register_resolver register_scheme",
+    "client.stream": "ModelStream",
+    "errors": (
+        "APIConnectionError APITimeoutError AuthenticationError BadRequestError BillingError "
+        "ChainExhaustedError ConfigError ContentPolicyViolationError ContextWindowExceededError DecodeError "
+        "Error HistoryError IncompleteStreamError InternalServerError LimitExceededError "
+        "MalformedArgumentsError NotFoundError OutputError OverloadedError PermissionDeniedError "
+        "RateLimitError RequestTooLargeError RunStoppedError SchemaError ToolError TransportError "
+        "UnknownModelError UnsupportedError UpstreamError UsageError WireError"
+    ),
+    "media.parts": "audio document file image",
+    "providers.row": "Provider",
+    "stream.fold": "fold",
+    "stream.unfold": "unfold",
+    "tools.toolbox": "Toolbox",
+    "transport.base": "Timeouts",
+    "types.capability": "CallIds Capability Effort HistoryPolicy ToolRules",
+    "types.change": "Change",
+    "types.content": (
+        "AudioPart BrokenReason BrokenToolCall Cache DocumentPart ImagePart Json OpaquePart Part RefusalPart "
+        "Sealed TextPart ThinkingPart ToolCall ToolResult"
+    ),
+    "types.dump": "dump load",
+    "types.event": (
+        "Annotation BlockEnd BlockKind BlockStart DataDelta Delta Event Extra RefusalDelta Seal StreamEnd "
+        "StreamError StreamStart TextDelta ThinkingDelta ToolCallDelta ToolCallReady UsageUpdate"
+    ),
+    "types.message": "Message Role assistant system user",
+    "types.request": "Request",
+    "types.response": "Alternative Attempt FinishReason Response",
+    "types.tool": "AllowedTools Freeform NamedTool OpaqueTool Tool ToolChoice",
+    "types.usage": "Usage",
+}
+"""Every public name, by the module that defines it."""
+_PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    """The public thing of that name, imported when it is asked for the first time."""
+    from importlib import import_module
+
+    if name in _PLACES:
+        value = getattr(import_module(f"interlingua.{_PLACES[name]}"), name)
+    elif name == "aio":
+        value = import_module("interlingua.aio")
+    elif name == "__version__":
+        value = import_module("importlib.metadata").version("interlingua")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -1,0 +1,114 @@
+"""A stream to read: an asynchronous context manager and iterator over events.
+
+Rules
+- Nothing is sent before the first read, `open` or `async with`; all three wait for the first content, so that whatever
+  fails before it is raised there.
+- It is closed at its end, by an error, by cancellation, by `close` and by leaving `async with`.
+- Calls come whole (`ToolCallReady`); pieces of their arguments only with `tool_deltas=True`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from interlingua.client.aio.pump import AsyncPump
+from interlingua.client.core import Outcome, stream
+from interlingua.errors import UsageError
+from interlingua.types.event import TextDelta
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Iterator
+    from types import TracebackType
+    from typing import Self
+
+    from interlingua.client.core import Job
+    from interlingua.types.event import Event
+    from interlingua.types.response import Response
+
+__all__ = ["AsyncModelStream"]
+
+T = TypeVar("T")
+
+
+class AsyncModelStream(Generic[T]):
+    """One streamed answer."""
+
+    def __init__(self, job: Job, output: object = None) -> None:
+        """A stream that was not opened yet; `AsyncModel.stream` makes it."""
+        self._output = output
+        self._outcome = Outcome()
+        self._pump = AsyncPump(stream(job, self._outcome))
+        self._ready: Iterator[Event] = iter(())
+        self._opened = False
+
+    async def open(self) -> Self:
+        """The stream itself, its first content there.
+
+        Raises: whatever goes wrong before the first content.
+        """
+        if not self._opened:
+            self._opened = True
+            self._ready = iter(await self._pump.pull() or ())
+        return self
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Event:
+        if not self._opened:
+            await self.open()
+        while True:
+            for event in self._ready:
+                return event
+            batch = await self._pump.pull()
+            if batch is None:
+                raise StopAsyncIteration
+            self._ready = iter(batch)
+
+    @property
+    def text_stream(self) -> AsyncGenerator[str]:
+        """The text of the first choice, piece by piece."""
+        return (event.text async for event in self if type(event) is TextDelta and event.choice == 0)
+
+    async def finish(self) -> Response[T]:
+        """The whole response; what is left of the stream is read first.
+
+        Raises: IncompleteStreamError with `.partial` for a stream that was cut; whatever else ended it; OutputError
+        for a text that is not the type that was asked for.
+        """
+        async for _ in self:
+            pass
+        if self._output is None:
+            return self.response
+        from interlingua.client.output import with_output  # only typed answers need schemas
+
+        return with_output(self.response, self._output)
+
+    @property
+    def response(self) -> Response[Any]:
+        """The whole response, once the stream came to its end.
+
+        Raises: UsageError before that.
+        """
+        if self._outcome.response is None:
+            raise UsageError("this stream has not come to its end; read it to the end, or call finish()")
+        return self._outcome.response
+
+    @property
+    def partial(self) -> Response[Any] | None:
+        """What had come when the stream failed; None for a stream that did not fail."""
+        return self._outcome.partial
+
+    async def close(self) -> None:
+        """Close the connection; nothing more can be read."""
+        self._opened = True
+        self._ready = iter(())
+        await self._pump.close()

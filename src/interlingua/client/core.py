@@ -1,0 +1,412 @@
+"""One call, without I/O: what is asked of the transport and what is done with its answers, written once.
+
+Strategy: a call is a generator that yields effects and is sent their results. A driver performs `Open` and `Read` on a
+blocking or an awaited transport and throws into the generator what the transport raised, so that the chain, the errors
+and the end of a stream are decided here and nowhere else. A yielded list of events is what a stream gives.
+
+Rules
+- A chain tries its targets in order. A fault of the target or of the way to it goes on to the next one; a fault of the
+  request stops; a target that cannot take the request is skipped. Every try is recorded in `attempts`.
+- A stream is handed over with its first events; until then a chain may go on, after that never.
+- After the wire's terminal signal at most the drain time is waited for what still belongs to the answer.
+- A driver closes what it opened, also when it is left in the middle; the generator needs no cleaning up.
+
+Not responsible for: waiting before another try and health of targets (`routing`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+
+import msgspec
+
+from interlingua.client.report import failed, served, stops, summary, warn
+from interlingua.dialects._contract import DecodeContext, EncodeOptions
+from interlingua.errors import (
+    APIConnectionError,
+    ChainExhaustedError,
+    DecodeError,
+    Error,
+    IncompleteStreamError,
+    MalformedArgumentsError,
+    UnsupportedError,
+)
+from interlingua.stream.fold import error_of
+from interlingua.stream.unfold import unfold
+from interlingua.types.content import BrokenToolCall
+from interlingua.types.event import StreamEnd, StreamError, StreamStart, ToolCallDelta
+from interlingua.wire.http import HttpReply, header
+from interlingua.wire.sse import sniff
+
+if TYPE_CHECKING:
+    from interlingua.client.options import Settings
+    from interlingua.dialects._contract import Dialect, Encoded, StreamDecoder
+    from interlingua.registry.endpoint import Endpoint
+    from interlingua.transport.base import AsyncReply, Reply, Timeouts
+    from interlingua.types.event import Event
+    from interlingua.types.request import Request
+    from interlingua.types.response import Attempt, Response
+    from interlingua.wire.http import HttpRequest
+
+__all__ = [
+    "DRAIN_S",
+    "GRACE_S",
+    "Effect",
+    "Job",
+    "Lane",
+    "Open",
+    "Outcome",
+    "Read",
+    "Steps",
+    "call",
+    "encode",
+    "stream",
+]
+
+R = TypeVar("R")
+
+DRAIN_S = 2.0
+"""Seconds that are waited for the rest of a stream after its terminal signal."""
+GRACE_S = 0.05
+"""Seconds that are waited for the end of a body whose answer is complete, so that its connection can be used again."""
+_EXCERPT = 120
+
+
+class Open(NamedTuple):
+    """Effect: open an exchange; its result is the reply."""
+
+    request: HttpRequest
+    """What to send."""
+    timeouts: Timeouts
+    """Its deadlines."""
+
+
+class Read(NamedTuple):
+    """Effect: the next piece of the body of the open exchange, `b""` at its end."""
+
+    within_s: float | None = None
+    """Give up after that time as if the body had ended; None leaves it to the transport's deadlines."""
+    needed: bool = True
+    """Whether the answer depends on it; a driver that cannot give up in time leaves out what is not needed."""
+
+
+Effect: TypeAlias = "Open | Read | list[Event]"
+"""What a driver has to do; a list of events is given to the reader of the stream."""
+Steps: TypeAlias = Generator[Effect, Any, R]
+
+_READ = Read()
+_LAST_READ = Read(GRACE_S, needed=False)
+
+
+class Lane(NamedTuple):
+    """One target, with the dialect that is spoken to it."""
+
+    endpoint: Endpoint
+    """Where it is."""
+    dialect: Dialect
+    """How it is spoken to."""
+
+
+class Outcome:
+    """What a stream came to; filled in while it runs."""
+
+    __slots__ = ("partial", "response")
+
+    def __init__(self) -> None:
+        """Nothing has come yet."""
+        self.response: Response[Any] | None = None
+        """The whole response, once the stream came to its end."""
+        self.partial: Response[Any] | None = None
+        """What had come when the stream failed."""
+
+
+class Job(NamedTuple):
+    """One call: what is asked, of whom, and how."""
+
+    request: Request
+    """What is asked."""
+    settings: Settings
+    """How."""
+    lanes: tuple[Lane, ...]
+    """Of whom, in order."""
+    clock: Callable[[], float]
+    """Seconds that only grow."""
+    with_credential: bool = True
+    """Whether keys are needed; an in-memory stand-in needs none."""
+    make_id: Callable[[], str] | None = None
+    """Makes our own call ids; None keeps the provider's."""
+    tool_deltas: bool = False
+    """Whether pieces of arguments are shown, too."""
+
+
+def call(job: Job) -> Steps[Response[Any]]:
+    """The steps of a call that is answered as a whole.
+
+    Raises: every `Error` but those of streams.
+    """
+    answer, attempts = yield from _chain(job, _whole)
+    return msgspec.structs.replace(answer, attempts=attempts)
+
+
+def stream(job: Job, outcome: Outcome) -> Steps[None]:
+    """The steps of a call that is answered piece by piece.
+
+    Raises: every `Error`.
+    """
+    live, attempts = yield from _chain(job, _begin)
+    events = live.first
+    while True:
+        last = events[-1] if events else None
+        if isinstance(last, StreamEnd | StreamError):
+            break
+        if not job.tool_deltas:
+            events = [event for event in events if type(event) is not ToolCallDelta]
+        if events:
+            yield events
+        events = yield from _next_events(job, live)
+    yield from _finish(job, live, events, attempts, outcome)
+
+
+# The chain
+
+_Answer = TypeVar("_Answer")
+
+
+def _chain(job: Job, attempt: Callable[[Job, Lane], Steps[_Answer]]) -> Steps[tuple[_Answer, tuple[Attempt, ...]]]:
+    """What the first target gives that can, with every try."""
+    attempts: tuple[Attempt, ...] = ()
+    began = job.clock()
+    error: Error | None = None
+    for lane in job.lanes:
+        started = job.clock()
+        try:
+            answer = yield from attempt(_later(job, started - began) if attempts else job, lane)
+            return answer, (*attempts, served(lane.endpoint.spec, job.clock() - started))
+        except Error as problem:
+            error = problem
+            attempts = (*attempts, failed(lane.endpoint.spec, error, job.clock() - started))
+            error.attempts = attempts
+            if len(job.lanes) == 1 or stops(error):
+                raise
+    raise ChainExhaustedError(
+        f"no target of the chain answered: {summary(attempts)}",
+        attempts=attempts,
+        retryable=error is not None and error.retryable,
+    ) from error
+
+
+def _later(job: Job, passed_s: float) -> Job:
+    """The job with what is left of its time: the deadline of the whole runs through the chain."""
+    timeouts = job.settings.timeouts
+    if timeouts.total_s is None:
+        return job
+    left = msgspec.structs.replace(timeouts, total_s=max(0.001, timeouts.total_s - passed_s))
+    return job._replace(settings=msgspec.structs.replace(job.settings, timeouts=left))
+
+
+# One try
+
+
+def encode(job: Job, lane: Lane, *, stream: bool) -> Encoded:
+    """The request on the wire of one target.
+
+    Raises: UnsupportedError, also under `strict` for whatever would be dropped or approximated; HistoryError.
+    """
+    settings = job.settings
+    endpoint = lane.endpoint
+    options = EncodeOptions(
+        target=endpoint.target, stream=stream, allow=settings.allow, history=settings.history_policy
+    )
+    encoded = lane.dialect.encode_request(job.request, options)
+    if settings.strict and encoded.changes:
+        lost = tuple([change for change in encoded.changes if change.action in ("dropped", "approximated")])
+        if lost:
+            told = "; ".join(str(change) for change in lost)
+            raise UnsupportedError(f"{endpoint.spec} cannot take the request as it is (strict): {told}", changes=lost)
+    return encoded
+
+
+def _context(job: Job, lane: Lane, encoded: Encoded) -> DecodeContext:
+    return DecodeContext(target=lane.endpoint.target, undo=encoded.undo, make_id=job.make_id)
+
+
+def _send(job: Job, lane: Lane, encoded: Encoded, *, stream: bool) -> Steps[Reply | AsyncReply]:
+    if encoded.changes:
+        warn(lane.endpoint.spec, encoded.changes)
+    request = lane.endpoint.http_request(
+        encoded, stream=stream, with_credential=job.with_credential, headers=job.settings.headers
+    )
+    return (yield Open(request, job.settings.timeouts))
+
+
+def _body(first: bytes = b"") -> Steps[bytes]:
+    """The whole body that begins with `first`."""
+    pieces = [first] if first else []
+    while piece := (yield _READ):
+        pieces.append(piece)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def _whole(job: Job, lane: Lane) -> Steps[Response[Any]]:
+    encoded = encode(job, lane, stream=False)
+    reply = yield from _send(job, lane, encoded, stream=False)
+    body = yield from _body()
+    context = _context(job, lane, encoded)
+    whole = HttpReply(status=reply.status, headers=reply.headers, body=body)
+    if not 200 <= reply.status < 300:
+        raise lane.dialect.decode_error(whole, context)
+    response = _completed(job, lane, encoded, lane.dialect.decode_response(whole, context))
+    if error := _fault(response):
+        raise error
+    return response
+
+
+def _completed(job: Job, lane: Lane, encoded: Encoded, response: Response[Any]) -> Response[Any]:
+    return msgspec.structs.replace(
+        response,
+        model=lane.endpoint.spec,
+        changes=encoded.changes + response.changes,
+        request=job.request,
+    )
+
+
+def _fault(response: Response[Any]) -> Error | None:
+    """The error of a call that is broken by anything but the length limit."""
+    for parts in (response.parts, *[choice.parts for choice in response.alternatives]):
+        for part in parts:
+            if type(part) is BrokenToolCall and part.reason != "cut_off":
+                return MalformedArgumentsError(
+                    f"{response.model} called {part.name} ({part.id}) with arguments that are not one JSON object "
+                    f"({part.reason}); ask again, or look at .call.raw_arguments",
+                    call=part,
+                    response=response,
+                )
+    return None
+
+
+# Streams
+
+
+class _Live:
+    """A stream that has begun."""
+
+    __slots__ = ("at_end", "broken_by", "decoder", "drain_until", "encoded", "first", "lane")
+
+    def __init__(self, lane: Lane, encoded: Encoded, decoder: StreamDecoder | None) -> None:
+        self.lane = lane
+        self.encoded = encoded
+        self.decoder = decoder
+        self.first: list[Event] = []
+        self.at_end = decoder is None
+        self.broken_by: Error | None = None
+        self.drain_until: float | None = None
+
+    def fed(self, piece: bytes) -> list[Event]:
+        """The events that a piece completes, or those of the end."""
+        assert self.decoder is not None, "a whole answer is not fed"  # noqa: S101 - an invariant
+        if piece:
+            return self.decoder.feed(piece)
+        self.at_end = True
+        return self.decoder.close()
+
+    def failed(self, error: Error) -> list[Event]:
+        """The events of a body that broke; after the terminal signal that is an end like any other."""
+        assert self.decoder is not None, "a whole answer does not break"  # noqa: S101 - an invariant
+        self.at_end = True
+        if self.decoder.terminal:
+            return self.decoder.close()
+        self.broken_by = error
+        return self.decoder.fail(error)
+
+    def error(self, event: StreamError) -> Error:
+        """The error that ended the stream."""
+        if not isinstance(self.broken_by, APIConnectionError):
+            return self.broken_by or error_of(event)
+        message = f"the stream of {self.lane.endpoint.spec} broke off: {self.broken_by.message}"
+        cut = IncompleteStreamError(message, partial=event.partial)
+        cut.__cause__ = self.broken_by
+        return cut
+
+
+def _begin(job: Job, lane: Lane) -> Steps[_Live]:
+    """The stream of one target, with its first events."""
+    encoded = encode(job, lane, stream=True)
+    reply = yield from _send(job, lane, encoded, stream=True)
+    context = _context(job, lane, encoded)
+    if not 200 <= reply.status < 300:
+        body = yield from _body()
+        raise lane.dialect.decode_error(HttpReply(status=reply.status, headers=reply.headers, body=body), context)
+    piece = yield _READ
+    kind = sniff(header(reply.headers, "content-type"), piece)
+    if kind in ("json", "html"):
+        body = yield from _body(piece)
+        whole = HttpReply(status=reply.status, headers=reply.headers, body=body)
+        return _unstreamed(lane, encoded, context, whole, kind)
+    live = _Live(lane, encoded, lane.dialect.stream_decoder(context))
+    yield from _first_events(job, live, piece)
+    return live
+
+
+def _unstreamed(lane: Lane, encoded: Encoded, context: DecodeContext, reply: HttpReply, kind: str) -> _Live:
+    """A whole answer where a stream was asked for: some servers cannot stream, some proxies answer with a page."""
+    if kind == "html":
+        excerpt = " ".join(reply.body[:_EXCERPT].decode(errors="replace").split())
+        raise DecodeError(f"{lane.endpoint.spec} answered with a web page; is the base URL right? It begins: {excerpt}")
+    live = _Live(lane, encoded, None)
+    live.first = _named(lane, list(unfold(lane.dialect.decode_response(reply, context))))
+    return live
+
+
+def _first_events(job: Job, live: _Live, piece: bytes) -> Steps[None]:
+    """Reads until there are events; an error that comes before any content is raised, and the chain goes on."""
+    events = live.fed(piece)
+    while not events:
+        events = yield from _next_events(job, live)
+    if isinstance(events[0], StreamError):
+        raise live.broken_by or error_of(events[0])
+    live.first = _named(live.lane, events)
+
+
+def _named(lane: Lane, events: list[Event]) -> list[Event]:
+    """The first events, saying which target speaks."""
+    if isinstance(events[0], StreamStart):
+        events[0] = msgspec.structs.replace(events[0], model=lane.endpoint.spec)
+    return events
+
+
+def _next_events(job: Job, live: _Live) -> Steps[list[Event]]:
+    """The events of the next piece, or of the end."""
+    try:
+        piece = yield _drain(job, live) if live.decoder is not None and live.decoder.terminal else _READ
+    except Error as error:
+        return live.failed(error)
+    return live.fed(piece)
+
+
+def _drain(job: Job, live: _Live) -> Read:
+    if live.drain_until is None:
+        live.drain_until = job.clock() + DRAIN_S
+    return Read(max(0.0, live.drain_until - job.clock()))
+
+
+def _finish(job: Job, live: _Live, events: list[Event], attempts: tuple[Attempt, ...], outcome: Outcome) -> Steps[None]:
+    """The last events, and what the stream came to."""
+    *before, last = events
+    shown = [event for event in before if job.tool_deltas or type(event) is not ToolCallDelta]
+    error: Error | None = None
+    if isinstance(last, StreamEnd):
+        response = _completed(job, live.lane, live.encoded, last.response)
+        outcome.response = msgspec.structs.replace(response, attempts=attempts)
+        error = _fault(outcome.response)
+        shown += [] if error else [StreamEnd(outcome.response)]
+    elif isinstance(last, StreamError):
+        outcome.partial = last.partial
+        error = live.error(last)
+    if shown:
+        yield shown
+    if error is not None:
+        error.attempts = attempts
+        raise error
+    if not live.at_end:
+        yield _LAST_READ

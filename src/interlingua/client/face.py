@@ -1,0 +1,120 @@
+"""What the blocking and the awaited model share: a spec, options, and the job that they make of a call."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from interlingua.client.core import Job, Lane
+from interlingua.client.options import Settings, settle
+from interlingua.client.prompt import build_request
+from interlingua.dialects.table import get_dialect
+from interlingua.errors import ConfigError, UsageError
+from interlingua.registry.resolve import default_registry, placeholder
+from interlingua.transport.override import answers_alone
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+    from interlingua.client.prompt import History, Prompt
+    from interlingua.registry.endpoint import Endpoint
+    from interlingua.registry.resolve import Registry
+
+__all__ = ["Face"]
+
+MODEL_VARIABLE = "INTERLINGUA_MODEL"
+"""Names the model where the code does not."""
+_ID_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+class Face:
+    """One model, a chain or an alias, and the options that hold for every call."""
+
+    def __init__(
+        self, spec: str | None = None, settings: Settings | None = None, *, registry: Registry | None = None
+    ) -> None:
+        """A model by its spec; None leaves it to `INTERLINGUA_MODEL`. Nothing is looked up before the first call."""
+        self._spec = spec
+        self._settings = settings or Settings()
+        self._registry = registry or default_registry()
+        self._endpoints: tuple[Endpoint, ...] = ()
+        self._lanes: tuple[Lane, ...] = ()
+
+    @property
+    def spec(self) -> str:
+        """The spec: `provider/model`, an alias, or several with commas.
+
+        Raises: ConfigError when neither the code nor `INTERLINGUA_MODEL` names one.
+        """
+        spec = self._spec or os.environ.get(MODEL_VARIABLE)
+        if spec:
+            return spec
+        if answers_alone():
+            return "model"
+        raise ConfigError(f"no model: name one, as in il.model('provider/model'), or set {MODEL_VARIABLE}")
+
+    @property
+    def settings(self) -> Settings:
+        """The options that hold for every call."""
+        return self._settings
+
+    def __repr__(self) -> str:
+        request, nothing = self._settings.request, Settings().request
+        said = [name for name in request.__struct_fields__ if getattr(request, name) != getattr(nothing, name)]
+        return f"{type(self).__name__}({', '.join([repr(self._spec), *(f'{name}=…' for name in said)])})"
+
+    def _copy(self, options: Mapping[str, Any]) -> Self:
+        return type(self)(self._spec, settle(self._settings, options), registry=self._registry)
+
+    def _job(
+        self,
+        prompt: Prompt,
+        history: History | None,
+        options: Mapping[str, Any],
+        output: object = None,
+        *,
+        tool_deltas: bool = False,
+    ) -> Job:
+        """The job of one call.
+
+        Raises: UsageError and its kinds for what cannot be asked.
+        """
+        settings = settle(self._settings, options) if options else self._settings
+        request = build_request(settings.request, prompt, history)
+        if output is not None:
+            from interlingua.client.output import asking  # only typed answers need schemas
+
+            request = asking(request, output)
+        stands_in = answers_alone()
+        return Job(
+            request,
+            settings,
+            self._stand_ins() if stands_in else self._targets(self._registry.resolve(self.spec)),
+            time.monotonic,
+            not stands_in,
+            _own_id if settings.call_ids == "own" else None,
+            tool_deltas,
+        )
+
+    def _targets(self, endpoints: tuple[Endpoint, ...]) -> tuple[Lane, ...]:
+        if endpoints is not self._endpoints:
+            self._lanes = tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints])
+            self._endpoints = endpoints
+        return self._lanes
+
+    def _stand_ins(self) -> tuple[Lane, ...]:
+        """The targets where something answers in their place: their names need not be known."""
+        spec = self.spec
+        try:
+            return self._targets(self._registry.resolve(spec))
+        except UsageError:
+            endpoint = placeholder(spec)
+            return (Lane(endpoint, get_dialect(endpoint.dialect)),)
+
+
+def _own_id() -> str:
+    from secrets import choice  # only who wants own ids needs randomness
+
+    return f"call_{''.join([choice(_ID_ALPHABET) for _ in range(24)])}"

@@ -1,0 +1,389 @@
+"""The options of a model and of a call: liberal at the edge, one strict value inside.
+
+Rules
+- An option of the model holds for every call; the call's own replaces it; None takes it back to "not said".
+- `headers` and `extra` add up, by name and by dialect; everything else replaces.
+- A name or a value that is no option is a `UsageError` at once, never passed on in the hope that it means something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias, TypedDict, cast, get_args
+
+import msgspec
+
+from interlingua.dialects.table import DIALECTS, SPELLINGS
+from interlingua.errors import UsageError
+from interlingua.transport.base import Timeouts
+from interlingua.types.capability import CallIds, Capability, Effort, HistoryPolicy
+from interlingua.types.content import Cache, TextPart
+from interlingua.types.request import Request
+from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool, ToolChoice
+from interlingua.wire.http import Headers
+
+__all__ = ["Options", "Settings", "SystemText", "settle"]
+
+SystemText: TypeAlias = str | TextPart | Iterable[str | TextPart]
+"""A system text, in one piece or several."""
+
+DIALECT_NAMES = frozenset({"openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"})
+"""Dialects that `extra` may name even where this version has no code for them yet."""
+
+
+class Options(TypedDict, total=False):
+    """What `il.model`, `with_options`, `generate`, `stream` and `explain` take by keyword. None is "not said"."""
+
+    system: SystemText | None
+    """The system text; it replaces the system messages of a history."""
+    tools: Iterable[Tool | OpaqueTool] | None
+    """What the model may call: an `il.Toolbox`, or tools in a list."""
+    tool_choice: ToolChoice | None
+    """`auto`, `none`, `required`, `il.NamedTool(…)` or `il.AllowedTools(…)`."""
+    output_schema: dict[str, Any] | None
+    """JSON Schema of the answer, for who reads the text alone; `output=T` makes one from a type."""
+    schema_name: str | None
+    """The schema's name, where a provider wants one."""
+    schema_strict: bool | None
+    """Whether the provider must hold the model to the schema."""
+    json_mode: bool | None
+    """Any JSON object will do as the answer."""
+    max_tokens: int | None
+    """Upper bound of output tokens, reasoning included."""
+    temperature: float | None
+    """Sampling temperature."""
+    top_p: float | None
+    """Nucleus sampling."""
+    top_k: int | None
+    """Top-k sampling."""
+    min_p: float | None
+    """Minimum-probability sampling."""
+    stop: str | Iterable[str] | None
+    """Sequences that end the answer."""
+    seed: int | None
+    """Seed for repeatable sampling."""
+    presence_penalty: float | None
+    """Penalty on tokens that appeared at all."""
+    frequency_penalty: float | None
+    """Penalty on tokens by how often they appeared."""
+    logit_bias: dict[str, float] | None
+    """Bias per token id."""
+    logprobs: int | bool | None
+    """Log probabilities: True or 0 for the chosen token alone, n for n alternatives."""
+    n: int | None
+    """How many choices."""
+    effort: Effort | None
+    """How hard to think."""
+    thinking_budget: int | None
+    """Tokens for thinking, where a provider takes a budget."""
+    parallel_tool_calls: bool | None
+    """Whether one turn may hold several calls."""
+    verbosity: str | None
+    """low, medium or high."""
+    service_tier: str | None
+    """The provider's own word."""
+    user: str | None
+    """A stable id of the end user, for the provider's abuse checks."""
+    metadata: dict[str, Any] | None
+    """Labels stored with the request at the provider."""
+    store: bool | None
+    """Whether the provider may keep the exchange."""
+    cache: Cache | None
+    """Prompt caching for the whole request."""
+    extra: Mapping[str, dict[str, Any]] | None
+    """Further wire members, by dialect, sent as they are to that dialect only."""
+    headers: Mapping[str, str] | None
+    """Further HTTP headers."""
+    timeout_s: float | None
+    """Seconds for the whole call, its chain included."""
+    timeouts: Timeouts | None
+    """Seconds for each phase of it."""
+    strict: bool | None
+    """Refuse whatever would be dropped or approximated."""
+    allow: Iterable[Capability] | None
+    """What may be let go where a target cannot take it."""
+    call_ids: CallIds | None
+    """`keep` a provider's call ids, or give every call an id of our `own`."""
+    history_policy: HistoryPolicy | None
+    """What to do with calls and results that do not pair: `refuse` or `mend`."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Options, read: the part that goes into the request, and the part that steers the call."""
+
+    request: Request = Request()
+    """Every knob, without messages."""
+    headers: Headers = ()
+    """Further HTTP headers, lower case."""
+    timeouts: Timeouts = Timeouts()
+    """Deadlines of the call."""
+    strict: bool = False
+    """Whether whatever would be dropped or approximated is refused."""
+    allow: frozenset[Capability] = frozenset()
+    """What may be let go."""
+    call_ids: CallIds = "keep"
+    """Whose call ids are used."""
+    history_policy: HistoryPolicy = "refuse"
+    """What happens to calls and results that do not pair."""
+
+
+_NOTHING = Request()
+_DEFAULTS = Settings()
+
+
+def settle(settings: Settings, options: Mapping[str, Any]) -> Settings:
+    """`settings` with `options` in their places.
+
+    Raises: UsageError for a name that is no option, and for a value that is none of its option's.
+    """
+    if not options:
+        return settings
+    knobs: dict[str, Any] = {}
+    rest: dict[str, Any] = {}
+    for name, value in options.items():
+        if name in _KNOBS:
+            knobs[name] = getattr(_NOTHING, name) if value is None else _KNOBS[name](name, value)
+        elif name in _STEERING:
+            rest.update(_STEERING[name](settings, rest, value))
+        else:
+            raise _unknown(name)
+    if knobs.get("extra"):
+        knobs["extra"] = _added(settings.request.extra, knobs["extra"])
+    if knobs:
+        rest["request"] = msgspec.structs.replace(settings.request, **knobs)
+    return msgspec.structs.replace(settings, **rest)
+
+
+def _unknown(name: str) -> UsageError:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, [*_KNOBS, *_STEERING, "history", "output"], n=1)
+    return UsageError(f"no option {name!r}{f'; did you mean {near[0]!r}?' if near else ''}")
+
+
+def _added(first: Mapping[str, dict[str, Any]], second: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {name: {**first.get(name, {}), **second.get(name, {})} for name in {**first, **second}}
+
+
+# Knobs of the request
+
+
+def _wrong(name: str, value: object, expected: str) -> UsageError:
+    return UsageError(f"{name} takes {expected}, not {value!r:.60}")
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    raise _wrong(name, value, "a number")
+
+
+def _whole(name: str, value: object) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise _wrong(name, value, "a whole number")
+
+
+def _flag(name: str, value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise _wrong(name, value, "True or False")
+
+
+def _text(name: str, value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise _wrong(name, value, "a text")
+
+
+def _object(name: str, value: object) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[str, Any]", value))
+    raise _wrong(name, value, "a dict")
+
+
+def _one_of(*words: str) -> Callable[[str, object], str]:
+    def read(name: str, value: object) -> str:
+        if value in words:
+            return cast("str", value)
+        raise _wrong(name, value, f"one of {', '.join(words)}")
+
+    return read
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, Iterable):
+        return tuple([_text(name, item) for item in cast("Iterable[object]", value)])
+    raise _wrong(name, value, "a text or several")
+
+
+def _logprobs(name: str, value: object) -> int | None:
+    if isinstance(value, bool):
+        return 0 if value else None
+    return _whole(name, value)
+
+
+def _system(name: str, value: object) -> tuple[TextPart, ...]:
+    if isinstance(value, str):
+        return (TextPart(value),) if value else ()
+    if isinstance(value, TextPart):
+        return (value,)
+    if not isinstance(value, Iterable):
+        raise _wrong(name, value, "a text or several")
+    return tuple([part for item in cast("Iterable[object]", value) for part in _system_piece(name, item)])
+
+
+def _system_piece(name: str, value: object) -> tuple[TextPart, ...]:
+    if isinstance(value, str | TextPart):
+        return _system(name, value)
+    raise _wrong(name, value, "texts and text parts")
+
+
+_checked: dict[int, Tool] = {}
+"""Tools whose schema was checked, by identity; the reference keeps the identity from being used again."""
+_MOST_CHECKED = 4_096
+
+
+def _tools(name: str, value: object) -> tuple[Tool | OpaqueTool, ...]:
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
+        raise _wrong(name, cast("object", value), "an il.Toolbox or a list of tools")
+    tools = tuple(cast("Iterable[object]", value))
+    for tool in tools:
+        if not isinstance(tool, Tool | OpaqueTool):
+            hint = "; il.Toolbox([…]) makes tools of functions" if callable(tool) else ""
+            raise UsageError(f"tools takes il.Tool, not {getattr(tool, '__name__', None) or repr(tool)[:60]}{hint}")
+        if id(tool) not in _checked and isinstance(tool, Tool):
+            _check(tool)
+    found = cast("tuple[Tool | OpaqueTool, ...]", tools)
+    names = [tool.name for tool in found if isinstance(tool, Tool)]
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"two tools are called {twice}; give one of them another name")
+    return found
+
+
+def _check(tool: Tool) -> None:
+    from interlingua.schema.validate import check_schema  # only who has tools pays for it
+
+    check_schema(tool.parameters, where=f"tool {tool.name}")
+    if len(_checked) >= _MOST_CHECKED:
+        _checked.clear()
+    _checked[id(tool)] = tool
+
+
+def _tool_choice(name: str, value: object) -> object:
+    if isinstance(value, NamedTool | AllowedTools) or value in ("auto", "none", "required"):
+        return value
+    hint = f"; il.NamedTool({value!r}) forces one tool" if isinstance(value, str) else ""
+    raise UsageError(f"{name} takes auto, none, required, il.NamedTool or il.AllowedTools, not {value!r:.60}{hint}")
+
+
+def _schema(name: str, value: object) -> dict[str, Any]:
+    from interlingua.schema.validate import check_schema  # only who has a schema pays for it
+
+    schema = _object(name, value)
+    check_schema(schema, where=name)
+    return schema
+
+
+def _extra(name: str, value: object) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for key, members in _object(name, value).items():
+        dialect = SPELLINGS.get(key, key)
+        if dialect not in DIALECTS and dialect not in DIALECT_NAMES:
+            raise UsageError(f"{name} is by dialect, and {key!r} is none; there are {', '.join(sorted(DIALECT_NAMES))}")
+        found[dialect] = _object(f"{name}[{key!r}]", members)
+    return found
+
+
+_KNOBS: dict[str, Callable[[str, Any], Any]] = {
+    "system": _system,
+    "tools": _tools,
+    "tool_choice": _tool_choice,
+    "output_schema": _schema,
+    "schema_name": _text,
+    "schema_strict": _flag,
+    "json_mode": _flag,
+    "max_tokens": _whole,
+    "temperature": _number,
+    "top_p": _number,
+    "top_k": _whole,
+    "min_p": _number,
+    "stop": _texts,
+    "seed": _whole,
+    "presence_penalty": _number,
+    "frequency_penalty": _number,
+    "logit_bias": _object,
+    "logprobs": _logprobs,
+    "n": _whole,
+    "effort": _one_of(*get_args(Effort)),
+    "thinking_budget": _whole,
+    "parallel_tool_calls": _flag,
+    "verbosity": _text,
+    "service_tier": _text,
+    "user": _text,
+    "metadata": _object,
+    "store": _flag,
+    "cache": _one_of(*get_args(Cache)),
+    "extra": _extra,
+}
+"""The reader of each field of `Request` that a caller may set."""
+
+
+# What steers the call
+
+
+def _headers(settings: Settings, rest: dict[str, Any], value: object) -> dict[str, Any]:
+    del rest
+    if value is None:
+        return {"headers": ()}
+    ours = {name.lower(): _text("headers", text) for name, text in _object("headers", value).items()}
+    return {"headers": tuple({**dict(settings.headers), **ours}.items())}
+
+
+def _timeouts(settings: Settings, rest: dict[str, Any], value: object) -> dict[str, Any]:
+    del settings, rest
+    if value is not None and not isinstance(value, Timeouts):
+        raise _wrong("timeouts", value, "il.Timeouts")
+    return {"timeouts": value or _DEFAULTS.timeouts}
+
+
+def _timeout_s(settings: Settings, rest: dict[str, Any], value: object) -> dict[str, Any]:
+    timeouts: Timeouts = rest.get("timeouts", settings.timeouts)
+    if value is None:
+        return {"timeouts": _DEFAULTS.timeouts}
+    seconds = _number("timeout_s", value)
+    if seconds <= 0:
+        raise _wrong("timeout_s", value, "seconds above 0")
+    # Where the whole may take longer than its first byte used to, the first byte may, too.
+    return {"timeouts": msgspec.structs.replace(timeouts, total_s=seconds, first_byte_s=seconds)}
+
+
+def _allow(settings: Settings, rest: dict[str, Any], value: object) -> dict[str, Any]:
+    del settings, rest
+    kinds = frozenset(_texts("allow", value or ()))
+    for kind in sorted(kinds - set(get_args(Capability))):
+        raise _wrong("allow", kind, f"kinds among {', '.join(get_args(Capability))}")
+    return {"allow": kinds}
+
+
+def _steers(name: str, read: Callable[[str, Any], Any]) -> Callable[[Settings, dict[str, Any], Any], dict[str, Any]]:
+    def reader(settings: Settings, rest: dict[str, Any], value: object) -> dict[str, Any]:
+        del settings, rest
+        return {name: getattr(_DEFAULTS, name) if value is None else read(name, value)}
+
+    return reader
+
+
+_STEERING: dict[str, Callable[[Settings, dict[str, Any], Any], dict[str, Any]]] = {
+    "headers": _headers,
+    "timeouts": _timeouts,
+    "timeout_s": _timeout_s,
+    "strict": _steers("strict", _flag),
+    "allow": _allow,
+    "call_ids": _steers("call_ids", _one_of(*get_args(CallIds))),
+    "history_policy": _steers("history_policy", _one_of(*get_args(HistoryPolicy))),
+}
+"""The reader of each option that steers the call."""

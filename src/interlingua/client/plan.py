@@ -1,0 +1,145 @@
+"""What a call would do: whom it would ask, what it would send, what would be changed. Nothing is sent.
+
+Rules
+- A target whose request cannot be encoded is skipped with the reason, as the call would skip it.
+- A key is never shown: `curl()` names the variable that holds it.
+"""
+
+from __future__ import annotations
+
+import re
+from shlex import quote
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from interlingua.client.core import encode
+from interlingua.errors import ConfigError, Error, UnsupportedError
+from interlingua.types.change import Change
+from interlingua.types.request import Request
+from interlingua.wire.http import SECRET_HEADERS, HttpRequest
+
+if TYPE_CHECKING:
+    from interlingua.client.core import Job, Lane
+    from interlingua.dialects._contract import Encoded
+    from interlingua.registry.endpoint import Endpoint
+
+__all__ = ["Plan", "PlannedTarget", "make_plan"]
+
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
+
+
+class PlannedTarget(msgspec.Struct, frozen=True, kw_only=True):
+    """One target of the chain."""
+
+    spec: str
+    """`provider/model`."""
+    dialect: str
+    """The dialect spoken to it."""
+    base_url: str
+    """Where it is."""
+    chosen: bool = False
+    """Whether the call would go there first."""
+    reason: str = ""
+    """Why it is skipped, or what it lacks; empty when there is nothing to say."""
+    changes: tuple[Change, ...] = ()
+    """What would be dropped, approximated or refused for it."""
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """One call, explained."""
+
+    targets: tuple[PlannedTarget, ...]
+    """Every target in order: the one chosen, those skipped and why, those that would come next."""
+    request: Request
+    """What would be asked, in canonical form."""
+    http: HttpRequest | None = None
+    """What would be sent to the chosen target, without its key; None when every target refuses."""
+    key: tuple[str, str] | None = None
+    """The header that carries the key, and the variable that holds it."""
+    changes: tuple[Change, ...] = ()
+    """What would be dropped and approximated for the chosen target."""
+    cost_usd: float | None = None
+    """The price in US dollars, where it is known."""
+
+    def curl(self) -> str:
+        """The request as a command line; the key stands in it as a variable.
+
+        Raises: UnsupportedError when no target takes the request.
+        """
+        if self.http is None:
+            refused = tuple([change for target in self.targets for change in target.changes])
+            reasons = "; ".join(f"{target.spec}: {target.reason}" for target in self.targets)
+            raise UnsupportedError(f"there is nothing to send: {reasons}", changes=refused)
+        lines = [f"curl {quote(self.http.url)}"]
+        if self.key is not None:
+            name, variable = self.key
+            lines.append(f'-H "{name}: {"Bearer " if name == "authorization" else ""}${variable}"')
+        lines += [f"-H {quote(f'{name}: {value}')}" for name, value in self.http.headers if name not in SECRET_HEADERS]
+        return " \\\n  ".join([*lines, f"--data-raw {quote(self.http.body.decode())}"])
+
+    def __str__(self) -> str:
+        """The plan in a few lines."""
+        return "\n".join([*[_line(target) for target in self.targets], *[str(change) for change in self.changes]])
+
+    def _repr_markdown_(self) -> str:
+        """The plan as a notebook shows it."""
+        rows = [f"- `{target.spec}` {_said(target)}".rstrip() for target in self.targets]
+        command = ["", "```sh", self.curl(), "```"] if self.http is not None else []
+        return "\n".join([*rows, *[f"- {change}" for change in self.changes], *command])
+
+
+def _line(target: PlannedTarget) -> str:
+    return f"{'->' if target.chosen else '  '} {target.spec} ({target.dialect}) {_said(target)}".rstrip()
+
+
+def _said(target: PlannedTarget) -> str:
+    return target.reason or ("is asked first" if target.chosen else "")
+
+
+def make_plan(job: Job) -> Plan:
+    """The plan of a job."""
+    targets: list[PlannedTarget] = []
+    chosen: tuple[Lane, HttpRequest] | None = None
+    for lane in job.lanes:
+        target, request = _planned(job, lane, first=chosen is None)
+        targets.append(target)
+        if request is not None and chosen is None:
+            chosen = lane, request
+    if chosen is None:
+        return Plan(targets=tuple(targets), request=job.request)
+    lane, request = chosen
+    changes = next(target.changes for target in targets if target.chosen)
+    key = _key(lane.endpoint) if job.with_credential else None
+    return Plan(targets=tuple(targets), request=job.request, http=request, key=key, changes=changes)
+
+
+def _planned(job: Job, lane: Lane, *, first: bool) -> tuple[PlannedTarget, HttpRequest | None]:
+    endpoint = lane.endpoint
+    target = PlannedTarget(spec=endpoint.spec, dialect=endpoint.dialect, base_url=endpoint.base_url)
+    try:
+        encoded = encode(job, lane, stream=False)
+    except UnsupportedError as error:
+        return msgspec.structs.replace(target, reason=error.message, changes=error.changes), None
+    except Error as error:
+        return msgspec.structs.replace(target, reason=error.message), None
+    request = endpoint.http_request(encoded, with_credential=False, headers=job.settings.headers)
+    reason = "" if not job.with_credential else _lacking(job, endpoint, encoded)
+    return msgspec.structs.replace(target, chosen=first, reason=reason, changes=encoded.changes), request
+
+
+def _lacking(job: Job, endpoint: Endpoint, encoded: Encoded) -> str:
+    """What a request would fail for before it is sent."""
+    try:
+        endpoint.http_request(encoded, headers=job.settings.headers)
+    except ConfigError as error:
+        return error.message
+    return ""
+
+
+def _key(endpoint: Endpoint) -> tuple[str, str] | None:
+    if endpoint.auth == "none":
+        return None
+    header = "authorization" if endpoint.auth == "bearer" else endpoint.auth
+    variable = _VARIABLE.match(endpoint.credential.source)
+    return header, variable[0] if variable else "API_KEY"

@@ -1,0 +1,94 @@
+"""The blocking driver: it performs the effects of `core` with blocking transports.
+
+Rules
+- What a transport raises is thrown into the steps, which decide; whatever leaves the steps closes the open exchange.
+- KeyboardInterrupt goes the same way, so the socket is closed before it reaches the caller.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from interlingua.client.core import Open
+from interlingua.client.transports import transport_for
+from interlingua.errors import APITimeoutError
+
+if TYPE_CHECKING:
+    from interlingua.client.core import Read, Steps
+    from interlingua.transport.base import Reply
+    from interlingua.types.event import Event
+
+__all__ = ["Pump"]
+
+R = TypeVar("R")
+
+
+class Pump(Generic[R]):
+    """Steps under way, and the exchange that they have open."""
+
+    __slots__ = ("_reply", "_steps", "_value", "ended")
+
+    def __init__(self, steps: Steps[R]) -> None:
+        """Steps that have not begun."""
+        self._steps = steps
+        self._reply: Reply | None = None
+        self._value: R | None = None
+        self.ended = False
+        """Whether nothing more will come."""
+
+    def run(self) -> R:
+        """What the steps come to."""
+        while self.pull() is not None:
+            pass
+        return cast("R", self._value)
+
+    def pull(self) -> list[Event] | None:
+        """The next events that the steps give; None at their end."""
+        if self.ended:
+            return None
+        steps = self._steps
+        try:
+            effect = next(steps)
+            while type(effect) is not list:
+                try:
+                    result = self._perform(cast("Open | Read", effect))
+                except BaseException as problem:  # noqa: BLE001 - thrown on into the steps, which decide
+                    effect = steps.throw(problem)
+                else:
+                    effect = steps.send(result)
+        except StopIteration as done:
+            self._value = done.value
+            self.close()
+            return None
+        except BaseException:
+            self.close()
+            raise
+        return effect
+
+    def close(self) -> None:
+        """Close the open exchange; nothing more comes."""
+        self.ended = True
+        reply, self._reply = self._reply, None
+        if reply is not None:
+            reply.close()
+
+    def _perform(self, effect: Open | Read) -> Any:
+        if type(effect) is Open:
+            if self._reply is not None:
+                self._reply.close()
+            self._reply = transport_for(effect.request.url).open(effect.request, effect.timeouts)
+            return self._reply
+        reply = cast("Reply", self._reply)
+        read = cast("Read", effect)
+        return reply.read() if read.within_s is None else _read_within(reply, read)
+
+
+def _read_within(reply: Reply, read: Read) -> bytes:
+    """The next piece, or `b""` when it does not come in time."""
+    limited = getattr(reply, "read_within", None)
+    if limited is None:
+        return reply.read() if read.needed else b""
+    try:
+        return limited(read.within_s)
+    except APITimeoutError:
+        return b""

@@ -1,0 +1,109 @@
+"""What is told about a call: its tries, which errors stop a chain, and changes as Python warnings.
+
+Rules
+- `ChangeWarning` speaks only of what the caller set, at the caller's own line; Python shows it once per line and text.
+- What translation has to do anyway (names, ids, order) is in `Response.changes` and nowhere else.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import TYPE_CHECKING
+
+from interlingua.errors import (
+    APITimeoutError,
+    BadRequestError,
+    ContextWindowExceededError,
+    Error,
+    RequestTooLargeError,
+    UnsupportedError,
+    UsageError,
+)
+from interlingua.types.response import Attempt
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from interlingua.types.change import Change
+
+__all__ = ["WARNED", "ChangeWarning", "failed", "served", "stops", "summary", "warn"]
+
+WARNED = frozenset({
+    "cache_unsupported",
+    "detail_unsupported",
+    "name_unsupported",
+    "output_schema_loosened",
+    "output_schema_prompted",
+    "parameter_adjusted",
+    "parameter_unsupported",
+    "strict_unsupported",
+    "tool_choice_approximated",
+    "tools_withheld",
+})  # fmt: skip
+"""Codes of changes to what a caller set."""
+
+
+class ChangeWarning(UserWarning):
+    """A target did not take something that was set: it was dropped or approximated."""
+
+
+def served(spec: str, duration_s: float) -> Attempt:
+    """The try that gave the answer."""
+    return Attempt(model=spec, outcome="served", duration_s=duration_s)
+
+
+def failed(spec: str, error: Error, duration_s: float) -> Attempt:
+    """A try that gave none."""
+    return Attempt(
+        model=spec,
+        outcome="skipped" if isinstance(error, UnsupportedError) else "failed",
+        error=f"{type(error).__name__}: {error.message}",
+        status=error.status,
+        duration_s=duration_s,
+    )
+
+
+def stops(error: Error) -> bool:
+    """Whether an error ends a chain: another target would say the same, or there is no time left."""
+    match error:
+        case UnsupportedError() | RequestTooLargeError() | ContextWindowExceededError():
+            return False
+        case APITimeoutError(phase="total"):
+            return True
+        case _:
+            return isinstance(error, UsageError | BadRequestError)
+
+
+def summary(attempts: tuple[Attempt, ...]) -> str:
+    """Every try in one line."""
+    return "; ".join(f"{attempt.model}: {attempt.error or attempt.outcome}" for attempt in attempts)
+
+
+def warn(spec: str, changes: tuple[Change, ...]) -> None:
+    """Warn at the caller's line of every change to something that the caller set."""
+    told = [change for change in changes if change.code in WARNED]
+    if not told:
+        return
+    frame = _callers_frame()
+    for change in told:
+        warnings.warn_explicit(
+            f"{spec}: {change}",
+            ChangeWarning,
+            filename=frame.f_code.co_filename,
+            lineno=frame.f_lineno,
+            module=frame.f_globals.get("__name__", "<unknown>"),
+            registry=frame.f_globals.setdefault("__warningregistry__", {}),
+        )
+
+
+def _callers_frame() -> FrameType:
+    """The innermost frame outside this package."""
+    frame = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as `warnings` finds a caller
+    while frame.f_back is not None and _is_ours(frame):
+        frame = frame.f_back
+    return frame
+
+
+def _is_ours(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == "interlingua"

@@ -1,0 +1,66 @@
+"""Providers, aliases and schemes of this process: what the environment, a file and code define."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from interlingua.registry.resolve import default_registry
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from interlingua.providers.row import Provider
+    from interlingua.registry.secret import Key
+    from interlingua.registry.sources import Resolver, SchemeFactory
+    from interlingua.registry.status import Loaded
+
+__all__ = [
+    "load_config",
+    "load_env",
+    "register_alias",
+    "register_provider",
+    "register_resolver",
+    "register_scheme",
+]
+
+
+def load_env() -> Loaded:
+    """Everything that `LLM_<NAME>` variables define, read now, with a sentence for every bad entry."""
+    return default_registry().load_env()
+
+
+def load_config(path: str | Path) -> Loaded:
+    """The providers and aliases of a TOML file, added; those of an earlier file are forgotten.
+
+    Raises: ConfigError, with the line, for a file that cannot be read or says what is not known.
+    """
+    return default_registry().load_config(path)
+
+
+def register_provider(provider: Provider, *, key: Key | None = None) -> None:
+    """Make `provider.name` usable before a slash; `key` is the key, or a function that gives the one that holds now.
+
+    Raises: ConfigError for a name that a spec cannot hold.
+    """
+    default_registry().register_provider(provider, key=key)
+
+
+def register_scheme(name: str, factory: SchemeFactory) -> None:
+    """Make `name://…` a DSN: `factory` gives the row that host, path, key and options are laid over.
+
+    Raises: ConfigError for a name that a scheme cannot have.
+    """
+    default_registry().register_scheme(name, factory)
+
+
+def register_alias(name: str, spec: str) -> None:
+    """Make `name` stand for `spec`; a name that ends with `*` stands for every name that begins like it.
+
+    Raises: UnknownModelError for a malformed spec; ConfigError for a name with a slash or comma.
+    """
+    default_registry().register_alias(name, spec)
+
+
+def register_resolver(resolver: Resolver) -> None:
+    """Ask `resolver` about every element of a spec that nothing else knows."""
+    default_registry().register_resolver(resolver)

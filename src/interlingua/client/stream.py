@@ -1,0 +1,116 @@
+"""A stream to read: a context manager and an iterator over events, blocking.
+
+Rules
+- Nothing is sent before the first read, `open` or `with`; all three wait for the first content, so that whatever fails
+  before it is raised there.
+- It is closed at its end, by an error, by `close`, by leaving `with`, and when nobody holds it any more.
+- Calls come whole (`ToolCallReady`); pieces of their arguments only with `tool_deltas=True`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from interlingua.client.core import Outcome, stream
+from interlingua.client.pump import Pump
+from interlingua.errors import UsageError
+from interlingua.types.event import TextDelta
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+    from types import TracebackType
+    from typing import Self
+
+    from interlingua.client.core import Job
+    from interlingua.types.event import Event
+    from interlingua.types.response import Response
+
+__all__ = ["ModelStream"]
+
+T = TypeVar("T")
+
+
+class ModelStream(Generic[T]):
+    """One streamed answer."""
+
+    def __init__(self, job: Job, output: object = None) -> None:
+        """A stream that was not opened yet; `Model.stream` makes it."""
+        self._output = output
+        self._outcome = Outcome()
+        self._pump = Pump(stream(job, self._outcome))
+        self._ready: Iterator[Event] = iter(())
+        self._opened = False
+
+    def open(self) -> Self:
+        """The stream itself, its first content there.
+
+        Raises: whatever goes wrong before the first content.
+        """
+        if not self._opened:
+            self._opened = True
+            self._ready = iter(self._pump.pull() or ())
+        return self
+
+    def __enter__(self) -> Self:
+        return self.open()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self._pump.close()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Event:
+        self.open()
+        while True:
+            for event in self._ready:
+                return event
+            batch = self._pump.pull()
+            if batch is None:
+                raise StopIteration
+            self._ready = iter(batch)
+
+    @property
+    def text_stream(self) -> Generator[str]:
+        """The text of the first choice, piece by piece."""
+        return (event.text for event in self if type(event) is TextDelta and event.choice == 0)
+
+    def finish(self) -> Response[T]:
+        """The whole response; what is left of the stream is read first.
+
+        Raises: IncompleteStreamError with `.partial` for a stream that was cut; whatever else ended it; OutputError
+        for a text that is not the type that was asked for.
+        """
+        for _ in self:
+            pass
+        if self._output is None:
+            return self.response
+        from interlingua.client.output import with_output  # only typed answers need schemas
+
+        return with_output(self.response, self._output)
+
+    @property
+    def response(self) -> Response[Any]:
+        """The whole response, once the stream came to its end.
+
+        Raises: UsageError before that.
+        """
+        if self._outcome.response is None:
+            raise UsageError("this stream has not come to its end; read it to the end, or call finish()")
+        return self._outcome.response
+
+    @property
+    def partial(self) -> Response[Any] | None:
+        """What had come when the stream failed; None for a stream that did not fail."""
+        return self._outcome.partial
+
+    def close(self) -> None:
+        """Close the connection; nothing more can be read."""
+        self._opened = True
+        self._ready = iter(())
+        self._pump.close()

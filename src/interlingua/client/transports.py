@@ -1,0 +1,60 @@
+"""Which transport carries a request: by the scheme of its URL, behind whatever override holds."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from interlingua.errors import ConfigError
+from interlingua.transport.default import default_async_transport, default_transport
+from interlingua.transport.override import overridden, overridden_async
+
+if TYPE_CHECKING:
+    from interlingua.transport.base import AsyncTransport, Transport
+    from interlingua.transport.inprocess import InProcessTransport
+
+__all__ = ["async_transport_for", "transport_for"]
+
+
+def transport_for(url: str) -> Transport:
+    """The blocking transport for `url`."""
+    scheme = url.partition(":")[0]
+    return overridden(default_transport() if scheme in ("https", "http") else _inside(scheme))
+
+
+def async_transport_for(url: str) -> AsyncTransport:
+    """The awaited transport for `url`."""
+    scheme = url.partition(":")[0]
+    return overridden_async(default_async_transport() if scheme in ("https", "http") else _inside_async(scheme))
+
+
+# What answers inside the process is imported when somebody asks for it: the local engine is an extra.
+
+
+@cache
+def _inside(scheme: str) -> Transport:
+    if scheme == "local":
+        from interlingua.local.transport import LocalTransport
+
+        return LocalTransport()
+    return _fake(scheme)
+
+
+@cache
+def _inside_async(scheme: str) -> AsyncTransport:
+    if scheme == "local":
+        from interlingua.local.transport import AsyncLocalTransport
+
+        return AsyncLocalTransport()
+    from interlingua.transport.inprocess import AsyncAdapter
+
+    return AsyncAdapter(_fake(scheme))
+
+
+def _fake(scheme: str) -> InProcessTransport:
+    if scheme != "fake":
+        raise ConfigError(f"no transport carries {scheme}:// addresses; https, http, local and fake are known")
+    from interlingua.providers.fake import fake_answer
+    from interlingua.transport.inprocess import InProcessTransport
+
+    return InProcessTransport(lambda decoded, _: fake_answer(decoded))
