@@ -38,8 +38,8 @@ def _server(**flags: object) -> Quirks:
     return msgspec.structs.replace(SERVER, **flags)
 
 
-# Ids beyond 40 characters are refused [field]; `allowed_tools` is a form of tool_choice [SDK].
-OPENAI = _server(allowed_tools=True, call_id_rule="max40", unsupported=BEYOND_OPENAI)
+# Ids beyond 40 characters are refused [field]; `allowed_tools` is a form of tool_choice, developer a role [SDK].
+OPENAI = _server(system_role="as_read", allowed_tools=True, call_id_rule="max40", unsupported=BEYOND_OPENAI)
 LEGACY_LIMIT = _server(max_tokens_field="max_tokens")
 """A server that documents `max_tokens` and not its newer name."""
 
@@ -148,7 +148,7 @@ _HOSTED = (
             strict_schemas=False,
             unsupported=BEYOND_OPENAI,
         ),
-        note="An output schema is stated in the system text; JSON mode holds the model to JSON.",
+        note="Knows JSON mode and no schemas.",
     ),
     # [wire §4]: effort inside `reasoning`; reasoning_details go back whole and in order; ids may be long and odd.
     Provider(
@@ -300,7 +300,7 @@ _SELF_HOSTED = (
         base_url="http://localhost:30000/v1",
         dialects=CHAT,
         key_required=False,
-        quirks=_server(reasoning_field="reasoning_content", output_schema_with_tools=False),
+        quirks=_server(reasoning_field="reasoning_content"),
         note="Tools need --tool-call-parser.",
     ),
     # [wire §6]: parallel calls are off unless asked for; a named choice is unverified; a schema with tools is an error.

@@ -229,15 +229,11 @@ def _quirks(quirks: Quirks, options: Mapping[str, str], where: str) -> Quirks:
 
 
 def _flag(name: str, value: str, kind: object, where: str) -> object:
-    """The value of one quirk, read from text by the type of its field."""
-    if kind is bool:
-        allowed: dict[str, object] = {"0": False, "1": True}
-    elif choices := get_args(kind):
-        if choices == (str,):
-            return frozenset(filter(None, value.split(",")))
-        allowed = {choice: choice for choice in choices}
-    else:
-        raise AssertionError(f"Quirks.{name} has a type that no option can say")
+    """The value of one quirk, read from text by the type of its field: one of some words, a list, or yes and no."""
+    choices = get_args(kind)
+    if choices == (str,):
+        return frozenset(filter(None, value.split(",")))
+    allowed: dict[str, object] = {choice: choice for choice in choices} or {"0": False, "1": True}
     if value not in allowed:
         _refuse(where, f"{name} takes {_either(tuple(allowed))}")
     return allowed[value]

@@ -181,10 +181,10 @@ class _Resolution:
     def __init__(self, sources: Sources, reader: Reader) -> None:
         self._sources = sources
         self._reader = reader
-        self._dynamic: dict[Element, Keyed] = {}
+        self._found: dict[Element, Keyed] = {}
 
     def endpoints(self, spec: str) -> tuple[Endpoint, ...]:
-        made = [self._endpoint(element) for element in expand(spec, self._meaning)]
+        made = [_endpoint(self._found[element], element.name) for element in expand(spec, self._meaning)]
         return tuple({endpoint.spec: endpoint for endpoint in reversed(made)}.values())[::-1]
 
     def _meaning(self, element: Element) -> str | None:
@@ -192,7 +192,8 @@ class _Resolution:
             spec = self._sources.alias(element.name, self._reader)
             if spec is not None:
                 return spec
-        elif self._sources.has_provider(element.provider, self._reader):
+        elif keyed := self._sources.provider(element.provider, self._reader):
+            self._found[element] = keyed
             return None
         return self._answer_of_resolvers(element)
 
@@ -204,16 +205,8 @@ class _Resolution:
         self._reader.repeatable = False
         if isinstance(answer, str):
             return answer
-        self._dynamic[element] = keyed_row(answer, self._sources.environ, origin="a resolver")
+        self._found[element] = keyed_row(answer, self._sources.environ, origin="a resolver")
         return None
-
-    def _endpoint(self, element: Element) -> Endpoint:
-        keyed = self._dynamic.get(element)
-        if keyed is None and element.provider is not None:
-            keyed = self._sources.provider(element.provider, self._reader)
-        if keyed is None:
-            _unknown(element, self._sources, self._reader)
-        return _endpoint(keyed, element.name)
 
 
 def _unknown(element: Element, sources: Sources, reader: Reader) -> NoReturn:

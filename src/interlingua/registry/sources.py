@@ -56,9 +56,10 @@ class Reader:
         """Whether the same values give the same result; a resolver may answer differently next time."""
 
     def get(self, variable: str) -> str | None:
-        """The value of a variable, or None."""
-        value = self.seen[variable] = self._environ.get(variable)
-        return value
+        """The value of a variable, or None; the same one for as long as this reader lives."""
+        if variable not in self.seen:
+            self.seen[variable] = self._environ.get(variable)
+        return self.seen[variable]
 
     def entries(self) -> dict[str, str]:
         """Name -> variable of everything that could be ours."""

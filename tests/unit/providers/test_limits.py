@@ -11,9 +11,7 @@ from interlingua.providers.rows import ROWS
 
 def test_gpt_5_6_takes_no_tools_on_chat() -> None:
     """The family refuses tools on Chat, and on Chat only."""
-    assert facts_for("openai", "openai-chat", "gpt-5.6") == Facts(
-        sampling=False, system_role="developer", tools=False
-    )
+    assert facts_for("openai", "openai-chat", "gpt-5.6") == Facts(sampling=False, system_role="developer", tools=False)
     assert facts_for("openai", "openai-chat", "gpt-5.6-mini").tools is False
     assert facts_for("openai", "openai-responses", "gpt-5.6").tools is None
 

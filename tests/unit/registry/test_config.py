@@ -105,6 +105,7 @@ def test_bad_dsns_are_reported_with_their_table(tmp_path: Path) -> None:
         ('[providers.a]\ndsn = "x"\ndsn_env = "Y"\n', "line 1: [providers.a] needs one of dsn and dsn_env"),
         ("[providers.a]\n", "line 1: [providers.a] needs one of dsn and dsn_env"),
         ("[providers]\na = 1\n", "line 2: a is not a table"),
+        ('providers = { a = { url = "x" } }\n', "unknown key 'url' in [providers.a]; known: dsn, dsn_env"),
         ("providers = 1\n", "line 1: providers is not a table"),
         ("aliases = 1\n", "line 1: aliases is not a table"),
         ("[aliases]\na = 1\n", "line 2: the alias 'a' is not a spec, a list of specs or a table"),
@@ -122,7 +123,7 @@ def test_bad_dsns_are_reported_with_their_table(tmp_path: Path) -> None:
 )
 def test_what_is_not_understood_is_an_error_with_the_line(tmp_path: Path, text: str, message: str) -> None:
     """File, line, and what is known."""
-    assert refusal(tmp_path, text) == f"gateway.toml {message}"
+    assert refusal(tmp_path, text) == f"gateway.toml{' ' if message.startswith('line') else ': '}{message}"
 
 
 def test_broken_toml_is_an_error_of_ours(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from interlingua.errors import ConfigError, Error, UnknownModelError
 from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
 from interlingua.registry.resolve import Registry, default_registry, placeholder
+from interlingua.registry.sources import Reader, Sources
+from interlingua.registry.status import status_of
 
 TOKEN = "tok-SECRET-1234"
 ENCODED = Encoded(path="/chat/completions", body=b"{}")
@@ -324,6 +326,12 @@ def test_providers_are_listed_with_the_state_of_their_keys() -> None:
     assert listed["bad"].problem == "LLM_BAD: no host in the DSN (expected scheme://[token@]host[/path])"
     assert listed["bad"].origin == "LLM_BAD"
     assert TOKEN not in repr(listed)
+
+
+def test_the_status_of_nothing_is_an_error() -> None:
+    """Only what is defined has a status."""
+    with pytest.raises(UnknownModelError, match="no provider 'nobody'"):
+        status_of(Sources(dict), "nobody", Reader({}))
 
 
 def test_aliases_are_listed() -> None:
