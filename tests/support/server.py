@@ -101,6 +101,9 @@ class Server:
         return f"{self.scheme}://{host}:{self.port}{path}"
 
 
+_CLIENT_HELLO = b"\x16\x03"
+
+
 class _Worker:
     def __init__(self, server: Server, script: Callable[[Seen], Answer], context: ssl.SSLContext | None) -> None:
         self.server = server
@@ -143,6 +146,9 @@ class _Worker:
             if not data:
                 return None, b""
             buffer += data
+            if buffer.startswith(_CLIENT_HELLO):
+                link.sendall(reply(status="400 Bad Request"))
+                return None, b""
         head, _, rest = buffer.partition(b"\r\n\r\n")
         seen = Seen(head, b"", number)
         length = int(seen.header("content-length") or 0)

@@ -302,7 +302,7 @@ class HttpTransport:
         self, connection: AsyncConnection, request: HttpRequest, head: bytes, deadlines: Deadlines
     ) -> bool:
         """Whether a kept connection took the request; False when the peer had closed it before."""
-        if connection.lost:
+        if connection.stale():
             return False
         try:
             await connection.ask(request.method, head, request.body, deadlines)
@@ -332,10 +332,10 @@ class HttpTransport:
             raise connecting_failed(error, origin.peer, via=via) from error
 
     async def _link(self, home: _Home, origin: Origin, proxy: Proxy | None, at: float) -> AsyncConnection:
+        direct_tls = self._tls() if origin.secure and proxy is None else None
         link = await _dial(home.loop, proxy.origin if proxy is not None else origin, at)
         reader = ResponseReader(origin.peer, max_body_bytes=self._options.max_body_bytes)
         connection = AsyncConnection(link, origin, reader, home.loop, home.lost)
-        direct_tls = self._tls() if origin.secure and proxy is None else None
         home.connections.add(connection)
         try:
             await home.loop.create_connection(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from interlingua.errors import APIConnectionError, Error
 from interlingua.transport.options import MAX_READ_BYTES
 from interlingua.transport.problems import CROSSING_S, exchange_failed
+from interlingua.transport.sockets import Probe
 
 if TYPE_CHECKING:
     import socket
@@ -36,6 +37,7 @@ class AsyncConnection(asyncio.Protocol):
         "_on_lost",
         "_paused",
         "_phase",
+        "_probe",
         "_sent_at",
         "_timer",
         "_torn",
@@ -74,6 +76,7 @@ class AsyncConnection(asyncio.Protocol):
         self._deadline = _NEVER
         self._deadlines: Deadlines | None = None
         self._phase: Phase = "idle"
+        self._probe = Probe(link)
         self._failure: Error | None = None
         self._paused = False
         self._torn = False
@@ -84,6 +87,10 @@ class AsyncConnection(asyncio.Protocol):
     def reusable(self) -> bool:
         """Whether another request may follow the reply that was read."""
         return self.reader.reusable and not self.lost and not self._torn
+
+    def stale(self) -> bool:
+        """Whether an idle connection has ended, or holds what nobody asked for, seen by the loop or not yet."""
+        return self.lost or self._probe.readable()
 
     def crossed(self) -> bool:
         """Whether the peer's close crossed our request on the wire, so that the request was not looked at.
@@ -101,7 +108,7 @@ class AsyncConnection(asyncio.Protocol):
         reader.start(method)
         transport = self._transport
         if transport is None or self.lost:
-            raise APIConnectionError(f"{self.origin.peer} closed the connection")
+            raise APIConnectionError(f"{reader.peer} closed the connection")
         if len(body) <= _JOIN_BYTES:
             transport.write(head + body)
         else:
@@ -244,7 +251,7 @@ class AsyncConnection(asyncio.Protocol):
 
     def _why(self, error: Exception | None) -> Error | None:
         if isinstance(error, OSError):
-            return exchange_failed(error, self.origin.peer)
+            return exchange_failed(error, self.reader.peer)
         try:
             self.reader.eof()
         except Error as problem:

@@ -298,10 +298,10 @@ class ResponseReader:
             self._refuse(error)
 
     def on_message_begin(self) -> None:
-        """Another head begins: the final reply after an interim one, or garbage after the end."""
-        self.in_head = True
+        """Another head begins: the final reply after an interim one, or garbage after the end, which ends parsing."""
         if self.complete:
-            self._trailing = True
+            self._refuse(APIConnectionError(f"{self.peer} sent more than one reply"))
+        self.in_head = True
 
     def on_message_complete(self) -> None:
         """An interim or the final reply has ended."""

@@ -5,13 +5,14 @@ Source: RFC 6761 (localhost), RFC 6724 (the resolver's order is kept), a light f
 
 from __future__ import annotations
 
+import select
 import socket
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Address", "attempt_s", "known_addresses", "new_socket", "ordered"]
+__all__ = ["Address", "Probe", "attempt_s", "known_addresses", "new_socket", "ordered"]
 
 Address: TypeAlias = "tuple[socket.AddressFamily, _Place]"
 """An address family and what `connect` takes."""
@@ -64,3 +65,22 @@ def new_socket(family: socket.AddressFamily) -> socket.socket:
     for option in _PROBE_OPTIONS:
         link.setsockopt(socket.IPPROTO_TCP, option, _PROBE_AFTER_S)
     return link
+
+
+class Probe:
+    """Tells whether an idle connection has something to say: its end, or what nobody asked for."""
+
+    __slots__ = ("_link", "_poller")
+
+    def __init__(self, link: socket.socket) -> None:
+        """A probe of `link`, cheap to use again and again."""
+        self._link = link
+        self._poller = select.poll() if hasattr(select, "poll") else None
+        if self._poller is not None:
+            self._poller.register(link, select.POLLIN)
+
+    def readable(self) -> bool:
+        """Whether bytes or an end are waiting; never blocks."""
+        if self._poller is not None:
+            return bool(self._poller.poll(0))
+        return bool(select.select([self._link], [], [], 0)[0])

@@ -13,7 +13,6 @@ Not responsible for: retries, what a status or a body means.
 from __future__ import annotations
 
 import os
-import select
 import socket
 import threading
 import time
@@ -27,7 +26,7 @@ from interlingua.transport.options import MAX_REDIRECTS, HttpOptions
 from interlingua.transport.pool import Pool, Slot
 from interlingua.transport.problems import CROSSING_S, Deadlines, connecting_failed, exchange_failed
 from interlingua.transport.proxies import check_tunnel, proxy_for
-from interlingua.transport.sockets import attempt_s, known_addresses, new_socket, ordered
+from interlingua.transport.sockets import Probe, attempt_s, known_addresses, new_socket, ordered
 from interlingua.transport.url import parse_url, redirected
 from interlingua.wire.http import header
 
@@ -52,7 +51,7 @@ _DAY_S = 86_400.0
 class _Connection:
     """One socket and the reader of what comes from it."""
 
-    __slots__ = ("_pid", "_poller", "_sent_at", "_torn", "generation", "origin", "proxy", "reader", "socket")
+    __slots__ = ("_pid", "_probe", "_sent_at", "_torn", "generation", "origin", "proxy", "reader", "socket")
 
     def __init__(self, link: socket.socket, origin: Origin, proxy: Proxy | None, reader: ResponseReader) -> None:
         self.socket = link
@@ -63,9 +62,7 @@ class _Connection:
         self._pid = os.getpid()
         self._sent_at = 0.0
         self._torn = False
-        self._poller = select.poll() if hasattr(select, "poll") else None
-        if self._poller is not None:
-            self._poller.register(link, select.POLLIN)
+        self._probe = Probe(link)
 
     @property
     def reusable(self) -> bool:
@@ -73,10 +70,8 @@ class _Connection:
         return self.reader.reusable and not self._torn
 
     def stale(self) -> bool:
-        """Whether an idle connection has something to say: its end, or what nobody asked for."""
-        if self._poller is not None:
-            return bool(self._poller.poll(0))
-        return bool(select.select([self.socket], [], [], 0)[0])
+        """Whether an idle connection has ended, or holds what nobody asked for."""
+        return self._probe.readable()
 
     def crossed(self) -> bool:
         """Whether the peer's close crossed our request on the wire, so that the request was not looked at.
@@ -110,7 +105,7 @@ class _Connection:
             raise deadlines.passed("idle") from None
         except OSError as error:
             self._torn = True
-            return exchange_failed(error, self.origin.peer)
+            return exchange_failed(error, self.reader.peer)
         return None
 
     def _send(self, data: bytes, deadlines: Deadlines) -> None:
@@ -131,7 +126,7 @@ class _Connection:
         except TimeoutError:
             raise deadlines.passed(phase) from None
         except OSError as error:
-            raise exchange_failed(error, self.origin.peer) from error
+            raise exchange_failed(error, self.reader.peer) from error
         if data:
             self.reader.feed(data)
         else:

@@ -1,0 +1,128 @@
+"""Laws of the HTTP/1.1 framing: cuts change nothing, arbitrary bytes raise only our errors."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interlingua.errors import APIConnectionError, ConfigError, LimitExceededError
+from interlingua.transport.http1 import ResponseReader, encode_request
+from interlingua.transport.url import parse_url
+from interlingua.wire.http import HttpRequest
+from tests.support.http1_fuzz import fuzz_http1, read_all
+from tests.support.server import chunked, reply
+
+BODY = b'data: {"text":"h\xc3\xa9llo"}\n\n' * 5
+HEAD = b"HTTP/1.1 200 OK\r\nX-One: 1\r\ncontent-type: text/event-stream\r\n"
+REPLIES = [
+    reply(BODY),
+    HEAD + b"transfer-encoding: chunked\r\n\r\n" + chunked(BODY[:7], BODY[7:]),
+    HEAD + b"transfer-encoding: chunked\r\n\r\n5;ext=1\r\nhello\r\n0\r\nX-Trailer: 1\r\n\r\n",
+    HEAD + b"connection: close\r\n\r\n" + BODY,
+    b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\n" + reply(BODY),
+    b"HTTP/1.1 204 No Content\r\nx: 1\r\n\r\n",
+    reply(gzip.compress(BODY), headers="content-encoding: gzip\r\n"),
+    HEAD + b"content-encoding: deflate\r\nconnection: close\r\n\r\n" + zlib.compress(BODY, wbits=-15),
+]
+
+
+def pieces_of(wire: bytes, cuts: list[int]) -> list[bytes]:
+    """The bytes cut at the given places."""
+    places = sorted({cut % (len(wire) + 1) for cut in cuts} | {0, len(wire)})
+    return [wire[start:end] for start, end in pairwise(places)]
+
+
+def read(pieces: list[bytes]) -> tuple[int, tuple[tuple[str, str], ...], bytes]:
+    """The reply in `pieces`."""
+    return read_all(ResponseReader("peer:80"), pieces)
+
+
+@given(wire=st.sampled_from(REPLIES), cuts=st.lists(st.integers(0, 2_000), max_size=8))
+def test_any_cut_of_the_bytes_gives_the_same_reply(wire: bytes, cuts: list[int]) -> None:
+    """Status, headers and body do not depend on how the bytes arrive."""
+    assert read(pieces_of(wire, cuts)) == read([wire])
+
+
+def test_byte_by_byte_gives_the_same_reply() -> None:
+    """One byte at a time is a cut like any other."""
+    for wire in REPLIES:
+        assert read([wire[place : place + 1] for place in range(len(wire))]) == read([wire])
+
+
+@given(wire=st.sampled_from([one for one in REPLIES if b"close" not in one]), end=st.integers(0, 2_000))
+def test_a_reply_that_ends_early_is_an_error(wire: bytes, end: int) -> None:
+    """No proper beginning of a framed reply reads as a whole one."""
+    beginning = wire[: end % len(wire)]
+    try:
+        read([beginning] if beginning else [])
+    except APIConnectionError:
+        return
+    raise AssertionError(beginning)
+
+
+@given(st.binary(max_size=500))
+def test_arbitrary_bytes_raise_only_our_errors(data: bytes) -> None:
+    """Noise is an APIConnectionError or a LimitExceededError, never anything else."""
+    fuzz_http1(data)
+
+
+@given(wire=st.sampled_from(REPLIES), place=st.integers(0, 2_000), noise=st.binary(min_size=1, max_size=8))
+def test_replies_with_noise_raise_only_our_errors(wire: bytes, place: int, noise: bytes) -> None:
+    """A good reply with bytes overwritten is read, or is one of our errors."""
+    at = place % len(wire)
+    fuzz_http1(b"\x00" + wire[:at] + noise + wire[at + len(noise) :])
+
+
+@given(
+    method=st.sampled_from(["POST", "GET"]),
+    headers=st.lists(st.tuples(st.text(max_size=10), st.text(max_size=20)), max_size=4).map(tuple),
+    path=st.text(max_size=20),
+)
+def test_a_head_holds_what_it_was_given_or_is_refused(
+    method: str, headers: tuple[tuple[str, str], ...], path: str
+) -> None:
+    """No header or path adds a line to the head, whatever text it is."""
+    request = HttpRequest(method=method, url="http://h.test/" + path, headers=headers)
+    try:
+        head = encode_request(request, parse_url(request.url))
+    except ConfigError:
+        return
+    lines = head.decode("latin-1").split("\r\n")
+    own = (["content-length: 0"] if method == "POST" else []) + ["", ""]
+    assert lines[0].count(" ") == 2
+    named_host = any(name.lower() == "host" for name, _ in headers)
+    assert lines[1:] == [
+        *([] if named_host else ["host: h.test"]),
+        *[f"{name.lower()}: {value}" for name, value in headers],
+        *own,
+    ]
+
+
+@given(st.integers(1, 64), st.booleans())
+def test_a_head_without_end_is_bounded(step_kib: int, one_line: bool) -> None:
+    """A head that never ends is refused after 64 KiB, whether it is one line or many."""
+    reader = ResponseReader("peer:80")
+    reader.start("POST")
+    fed = 0
+    line = b"x" * 1024 if one_line else (b"x: " + b"y" * 1019 + b"\r\n")
+    try:
+        reader.feed(b"HTTP/1.1 200 OK\r\n" + (b"x: " if one_line else b""))
+        while True:
+            fed += 1024 * step_kib
+            reader.feed(line * step_kib)
+    except LimitExceededError:
+        assert fed <= (64 + step_kib) * 1024
+
+
+@given(wire=st.sampled_from([one for one in REPLIES if b"close" not in one]), after=st.binary(min_size=1, max_size=80))
+def test_what_follows_a_reply_never_changes_it(wire: bytes, after: bytes) -> None:
+    """Bytes after the end of a reply leave it as it was, and its connection is not used again."""
+    for extra in (after, reply(b"evil"), b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nev"):
+        reader = ResponseReader("peer:80")
+        assert read_all(reader, [wire + extra]) == read([wire])
+        assert reader.trailing
+        assert not reader.reusable
