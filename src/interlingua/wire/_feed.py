@@ -8,6 +8,7 @@ Rules
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Generic, TypeVar
 
 import msgspec
@@ -20,7 +21,7 @@ __all__ = ["Feed", "is_whole_json"]
 E = TypeVar("E")
 
 
-class Feed(Generic[E]):
+class Feed(ABC, Generic[E]):
     """Cuts a stream of bytes into things of type `E`."""
 
     cut: bool
@@ -60,11 +61,13 @@ class Feed(Generic[E]):
         self._end(whole)
         return whole
 
+    @abstractmethod
     def _take(self, data: bytes, whole: list[E]) -> None:
-        raise NotImplementedError
+        """Append to `whole` what this piece makes whole."""
 
+    @abstractmethod
     def _end(self, whole: list[E]) -> None:
-        raise NotImplementedError
+        """Append to `whole` what the end makes whole, and set `cut`."""
 
     def _bound(self, size: int) -> None:
         if size > self.max_event_bytes:

@@ -7,7 +7,7 @@ walks a text along it when it has to move unknown members into `extra` or back. 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TypeAlias, get_type_hints
+from typing import TypeAlias, cast, get_type_hints
 
 import msgspec
 from msgspec import inspect
@@ -108,7 +108,7 @@ def _choice(info: inspect.UnionType, seen: dict[type, Members]) -> Shape | None:
         shape = _shape(member, seen)
         if isinstance(member, inspect.StructType) and member.tag_field is not None and isinstance(shape, Members):
             choice.tag_field = member.tag_field
-            choice.tagged[_tag(member)] = shape
+            choice.tagged[cast("str | int", member.tag)] = shape
         elif isinstance(shape, Items):
             choice.array = shape
         elif shape is not None:
@@ -116,18 +116,10 @@ def _choice(info: inspect.UnionType, seen: dict[type, Members]) -> Shape | None:
     return choice if choice.array or choice.object or choice.tagged else None
 
 
-def _tag(info: inspect.StructType) -> str | int:
-    if info.tag is None:
-        raise TypeError(f"{info.cls.__name__} has a tag field and no tag")
-    return info.tag
-
-
 @lru_cache(maxsize=2048)
 def float_fields(kind: type[msgspec.Struct], *, extra: bool) -> tuple[tuple[str, str], ...]:
     """The fields of a struct, as (attribute, wire name), below which a float can lie; `extra` counts that field too."""
-    info = inspect.type_info(kind)
-    if not isinstance(info, inspect.StructType):
-        raise TypeError(f"{kind} is no struct")
+    info = cast("inspect.StructType", inspect.type_info(kind))
     return tuple(
         (field.name, field.encode_name)
         for field in info.fields

@@ -305,7 +305,7 @@ def _decode_error(error: msgspec.DecodeError) -> DecodeError:
 
 def _mend_surrogates(body: bytes) -> bytes | None:
     """`body` with U+FFFD for each lone surrogate escape, or None when there is none."""
-    mended, count = body, 0
+    count = 0
 
     def mend(escape: re.Match[bytes]) -> bytes:
         nonlocal count
@@ -314,8 +314,7 @@ def _mend_surrogates(body: bytes) -> bytes | None:
         count += 1
         return rb"\ufffd"
 
-    if b"\\u" in body:
-        mended = _ESCAPE.sub(mend, body)
+    mended = _ESCAPE.sub(mend, body)
     return mended if count else None
 
 
@@ -405,7 +404,7 @@ def _decodes(text: bytes, kind: object) -> bool:
     """Whether a text of this type has no unknown member (nor any other fault, which the last decoding will name)."""
     try:
         _strict_decoder(kind).decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return False
     return True
 

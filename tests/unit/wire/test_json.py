@@ -302,6 +302,20 @@ def test_unknown_members_are_written_back_where_they_were() -> None:
     assert decode_any(encode_wire(decode_wire(UNKNOWN, BodyWire))) == decode_any(UNKNOWN)
 
 
+def test_members_that_are_null_are_kept() -> None:
+    """Null is not absent to who sent it."""
+    value = decode_wire(b'{"model":"m","new":null,"named":{"k":{"type":"t"}}}', BodyWire)
+    assert value.extra == {"new": None}
+    assert encode_wire(value) == b'{"model":"m","named":{"k":{"type":"t"}},"new":null}'
+
+
+def test_recursion_on_the_slow_path_is_a_limit_too() -> None:
+    """Also for a caller that lifts the bound."""
+    body = b'{"model":"m","new":1,"free":{"a":%b}}' % (b"[" * 100_000 + b"]" * 100_000)
+    with pytest.raises(LimitExceededError, match="interpreter"):
+        decode_wire(body, BodyWire, max_depth=1_000_000)
+
+
 def test_a_single_struct_in_a_union_is_reached() -> None:
     """An object where others send an array."""
     value = decode_wire(b'{"model":"m","content":{"type":"a","new":1}}', BodyWire)
