@@ -72,6 +72,8 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether a tool message carries the tool's name."""
     image_url_string: bool = False
     """Whether `image_url` is sent as a bare string."""
+    document_part: Literal["file", "document_url"] = "file"
+    """In which kind of part a document goes."""
     output_schema: Literal["json_schema", "json_object", "none"] = "json_schema"
     """What the server knows of structured output; with less than `json_schema` the schema goes to the system text too."""
     output_schema_with_tools: bool = True
@@ -221,6 +223,8 @@ class ServerContext(msgspec.Struct, frozen=True, kw_only=True):
     """Makes the id of an answer that has none."""
     stream_usage: bool = True
     """Whether the client asked for token counts in its stream."""
+    source: str | None = None
+    """The dialect in which the answer came, when it came in one: its own words are kept if it is this one."""
     changes: list[Change] | None = None
     """Takes what encoding the answer dropped and approximated."""
 

@@ -208,6 +208,10 @@ class StreamBuilder:
         block.sealed = sealed
         self._events.append(Seal(block.index, sealed, block.choice))
 
+    def open_prose(self, choice: int = 0) -> Block | None:
+        """The open prose block of a choice, if there is one."""
+        return self._choice(choice).prose
+
     def close_prose(self, choice: int = 0) -> None:
         """Close the open prose block, if there is one."""
         state = self._choice(choice)
@@ -318,9 +322,7 @@ class StreamBuilder:
                 data = b"".join(block.data)
                 return AudioPart(data, audio_type(data), block.content or None, extra=block.extra)
             case _:
-                return TextPart(
-                    block.content, tuple(block.annotations), sealed=block.sealed, extra=block.extra
-                )
+                return TextPart(block.content, tuple(block.annotations), sealed=block.sealed, extra=block.extra)
 
     def _call_part(self, block: Block, *, cut_off: bool) -> ToolCall | BrokenToolCall:
         if not cut_off and not block.pieces:
@@ -343,7 +345,9 @@ class StreamBuilder:
     def _response(self, unsaid: FinishReason) -> Response[Any]:
         started = self.start_event or StreamStart()
         numbers = sorted(self._choices)
-        first, *others = [self._alternative(number, unsaid) for number in numbers] or [Alternative(finish_reason=unsaid)]
+        first, *others = [self._alternative(number, unsaid) for number in numbers] or [
+            Alternative(finish_reason=unsaid)
+        ]
         return Response(
             parts=first.parts,
             finish_reason=first.finish_reason,
@@ -364,9 +368,7 @@ class StreamBuilder:
         settled = settle_finish(reason, parts)
         if reason == "tool_calls" and settled == "stop":
             self.changes.add("finish_reason_derived", "/finish_reason", "the wire says tool_calls and there are none")
-        return Alternative(
-            parts=parts, finish_reason=settled, finish_reason_raw=state.finish_raw, extra=state.extra
-        )
+        return Alternative(parts=parts, finish_reason=settled, finish_reason_raw=state.finish_raw, extra=state.extra)
 
     def _path(self, block: Block, member: str) -> str:
         head = f"/alternatives/{block.choice - 1}" if block.choice else ""

@@ -143,7 +143,9 @@ class Folder:
         )
 
     def _choice_parts(self, choice: int) -> tuple[Part, ...]:
-        found: dict[int, Part | None] = {index: part for (number, index), part in self._parts.items() if number == choice}
+        found: dict[int, Part | None] = {
+            index: part for (number, index), part in self._parts.items() if number == choice
+        }
         found.update({index: block.part() for (number, index), block in self._open.items() if number == choice})
         ordered = (found[index] for index in sorted(found))
         return tuple([part for part in ordered if part is not None])

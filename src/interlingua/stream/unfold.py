@@ -57,7 +57,7 @@ def unfold(response: Response[Any]) -> Iterator[Event]:
 def _block(index: int, part: Part, choice: int) -> Iterator[Event]:
     yield from _opening(index, part, choice)
     sealed = getattr(part, "sealed", None)
-    if sealed is not None and not isinstance(part, ToolCall):
+    if sealed is not None:
         yield Seal(index, sealed, choice)
     yield BlockEnd(index, part, choice)
     if isinstance(part, ToolCall):
@@ -80,8 +80,9 @@ def _opening(index: int, part: Part, choice: int) -> Iterator[Event]:
             yield BlockStart(index, "refusal", None, None, choice)
             if text:
                 yield RefusalDelta(index, text, choice)
-        case ToolCall(id=call_id, name=name, arguments_json=text, freeform=freeform) | BrokenToolCall(
-            id=call_id, name=name, raw_arguments=text, freeform=freeform
+        case (
+            ToolCall(id=call_id, name=name, arguments_json=text, freeform=freeform)
+            | BrokenToolCall(id=call_id, name=name, raw_arguments=text, freeform=freeform)
         ):
             yield BlockStart(index, "tool_call", call_id, name, choice, freeform)
             if text:

@@ -6,9 +6,7 @@ from typing import Literal, TypeAlias
 
 __all__ = ["CallIds", "Capability", "Effort", "HistoryPolicy", "ToolRules"]
 
-Capability: TypeAlias = Literal[
-    "images", "audio", "documents", "tools", "output_schema", "server_tools", "media_refs"
-]
+Capability: TypeAlias = Literal["images", "audio", "documents", "tools", "output_schema", "server_tools", "media_refs"]
 """What `allow=` may let go when a target cannot take it."""
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 """How hard the model should think."""

@@ -121,17 +121,20 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
 class Changes:
     """A growing list of changes of one stage of one dialect."""
 
-    __slots__ = ("dialect", "entries", "stage")
+    __slots__ = ("allow", "dialect", "entries", "stage")
 
-    def __init__(self, dialect: str, stage: Stage) -> None:
-        """An empty list."""
+    def __init__(self, dialect: str, stage: Stage, allow: frozenset[str] = frozenset()) -> None:
+        """An empty list; what `allow` names is dropped instead of refused."""
         self.dialect = dialect
         self.stage: Stage = stage
+        self.allow = allow
         self.entries: list[Change] = []
 
     def add(self, code: str, path: str, detail: str = "", *, action: Action | None = None) -> None:
         """Record one change; KeyError for a code that is not in the table."""
         row = CODES[code]
+        if row.action == "refused" and action is None and code in self.allow:
+            action = "dropped"
         self.entries.append(Change(action or row.action, code, path, self.dialect, self.stage, detail))
 
     def refused(self) -> tuple[Change, ...]:

@@ -43,9 +43,7 @@ __all__ = [
     "UsageUpdate",
 ]
 
-BlockKind: TypeAlias = Literal[
-    "text", "thinking", "refusal", "tool_call", "audio", "image", "document", "opaque"
-]
+BlockKind: TypeAlias = Literal["text", "thinking", "refusal", "tool_call", "audio", "image", "document", "opaque"]
 
 
 class StreamStart(Canonical, frozen=True):
@@ -224,4 +222,6 @@ class StreamError(Canonical, frozen=True):
 
 
 Delta: TypeAlias = TextDelta | ThinkingDelta | ToolCallDelta | RefusalDelta | DataDelta | Annotation | Seal
-Event: TypeAlias = StreamStart | BlockStart | Delta | BlockEnd | ToolCallReady | UsageUpdate | Extra | StreamEnd | StreamError
+Event: TypeAlias = (
+    StreamStart | BlockStart | Delta | BlockEnd | ToolCallReady | UsageUpdate | Extra | StreamEnd | StreamError
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
 
@@ -80,8 +80,8 @@ class Response(msgspec.Struct, Generic[T], frozen=True, omit_defaults=True, kw_o
     """Wire members without a canonical field, by dialect."""
     request: Request | None = None
     """The request it answered; None from a pure decoder."""
-    output: T | None = None
-    """The typed answer, where `output=` asked for one."""
+    output: T = cast("T", None)
+    """The typed answer, where `output=` asked for one; None elsewhere, and while the model still calls tools."""
 
     @property
     def text(self) -> str:
@@ -116,6 +116,10 @@ class Response(msgspec.Struct, Generic[T], frozen=True, omit_defaults=True, kw_o
         if not isinstance(other, Response):
             return NotImplemented
         return all(getattr(self, name) == getattr(other, name) for name in _COMPARED)
+
+    def __ne__(self, other: object) -> bool:
+        """The opposite of `==`; the base struct would compare every field."""
+        return not self == other
 
     def __hash__(self) -> int:
         """Not available: responses hold dicts."""

@@ -19,7 +19,9 @@ __all__ = ["Headers", "HttpReply", "HttpRequest", "header"]
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]
 
-SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "set-cookie"})
+SECRET_HEADERS = frozenset(
+    {"authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "set-cookie"}
+)
 """Headers whose values are never shown, logged or recorded."""
 
 

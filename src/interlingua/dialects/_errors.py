@@ -1,0 +1,127 @@
+"""What all dialects share about errors: the class of a status, when to come back, and who named the request."""
+
+from __future__ import annotations
+
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+from interlingua.errors import (
+    APITimeoutError,
+    AuthenticationError,
+    BadRequestError,
+    BillingError,
+    Error,
+    InternalServerError,
+    NotFoundError,
+    OverloadedError,
+    PermissionDeniedError,
+    RateLimitError,
+    RequestTooLargeError,
+    UpstreamError,
+)
+from interlingua.wire.http import header
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from interlingua.wire.http import Headers
+
+__all__ = ["STATUS_CLASSES", "class_of_status", "make_error", "request_id", "retry_after_s", "should_retry"]
+
+STATUS_CLASSES: dict[int, type[Error]] = {
+    400: BadRequestError,
+    401: AuthenticationError,
+    402: BillingError,
+    403: PermissionDeniedError,
+    404: NotFoundError,
+    405: BadRequestError,
+    408: APITimeoutError,
+    409: UpstreamError,
+    413: RequestTooLargeError,
+    422: BadRequestError,
+    429: RateLimitError,
+    503: OverloadedError,
+    504: APITimeoutError,
+    529: OverloadedError,
+}
+"""The class of a status when nothing more precise is known."""
+RETRYABLE_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
+REQUEST_ID_HEADERS = ("x-request-id", "request-id", "mistral-correlation-id", "x-goog-request-id", "cf-ray")
+MAX_RETRY_AFTER_S = 86_400.0
+"""A wish to wait longer than a day is read as a day."""
+
+
+def class_of_status(status: int) -> type[Error]:
+    """The class of an HTTP status: one of the table, else the request's fault (4xx) or the server's."""
+    found = STATUS_CLASSES.get(status)
+    if found is not None:
+        return found
+    return BadRequestError if 400 <= status < 500 else InternalServerError
+
+
+def retry_after_s(headers: Iterable[tuple[str, str]]) -> float | None:
+    """Seconds to wait, from `retry-after-ms` or `retry-after` (seconds, or a date read against the `date` header)."""
+    headers = tuple(headers)
+    milliseconds = _number(header(headers, "retry-after-ms"))
+    if milliseconds is not None:
+        return _clamp(milliseconds / 1000)
+    said = header(headers, "retry-after")
+    seconds = _number(said)
+    return _clamp(seconds) if seconds is not None else _from_date(said, header(headers, "date"))
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return float(text) if text is not None else None
+    except ValueError:
+        return None
+
+
+def _clamp(seconds: float) -> float | None:
+    return min(seconds, MAX_RETRY_AFTER_S) if seconds >= 0 else None
+
+
+def _from_date(said: str | None, now: str | None) -> float | None:
+    if said is None or now is None:
+        return None
+    try:
+        return _clamp(max(0.0, (parsedate_to_datetime(said) - parsedate_to_datetime(now)).total_seconds()))
+    except (TypeError, ValueError):
+        return None
+
+
+def should_retry(headers: Headers) -> bool | None:
+    """What `x-should-retry` says; it overrules the status."""
+    return {"true": True, "false": False}.get((header(headers, "x-should-retry") or "").lower())
+
+
+def request_id(headers: Headers) -> str | None:
+    """The provider's id of the request."""
+    return next((value for name in REQUEST_ID_HEADERS if (value := header(headers, name))), None)
+
+
+def make_error(
+    kind: type[Error],
+    message: str,
+    *,
+    status: int | None,
+    code: str | None,
+    headers: Headers,
+    retryable: bool | None = None,
+) -> Error:
+    """An error of a class with everything that the answer says about it."""
+    overruled = should_retry(headers)
+    if overruled is None:
+        overruled = retryable
+    if overruled is None and kind is UpstreamError and status is not None:
+        overruled = status in RETRYABLE_STATUSES
+    facts: dict[str, Any] = {"phase": "upstream"} if issubclass(kind, APITimeoutError) else {}
+    return kind(
+        message,
+        retryable=overruled,
+        retry_after_s=retry_after_s(headers),
+        status=status,
+        code=code,
+        request_id=request_id(headers),
+        **facts,
+    )

@@ -1,0 +1,246 @@
+"""Calls and results of a conversation: every call has exactly one result, in the messages right after it.
+
+Rules
+- `refuse`: the first fault is a `HistoryError` that names the message, the id and the tool.
+- `mend`: an orphan result becomes user text, a missing one an error result, of two the first wins, a repeated call id
+  is renamed together with its result; each is a `repaired` entry.
+- A broken call and its result are a legal pair; before encoding both become text, with an `approximated` entry.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from interlingua.errors import HistoryError
+from interlingua.types.content import BrokenToolCall, Json, TextPart, ToolCall, ToolResult
+from interlingua.types.message import Message
+from interlingua.wire.json import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from interlingua.types.capability import HistoryPolicy
+    from interlingua.types.change import Changes
+    from interlingua.types.content import Part
+
+__all__ = ["call_ids", "prepare_history", "result_text"]
+
+NO_RESULT = "This call has no result: it was cancelled or its result was lost."
+"""The error result that stands in for a missing one."""
+
+
+class _Fault(NamedTuple):
+    code: str
+    message: int
+    part: int
+    text: str
+
+
+def call_ids(messages: Sequence[Message]) -> list[str]:
+    """The ids of all calls, broken ones included, in order."""
+    return [part.id for message in messages for part in message.parts if isinstance(part, ToolCall | BrokenToolCall)]
+
+
+def result_text(result: ToolResult) -> str:
+    """The text of a result: JSON compact, parts joined."""
+    match result.content:
+        case str(text):
+            return text
+        case Json(value=value):
+            return encode(value).decode()
+        case parts:
+            return "".join([part.text for part in parts if isinstance(part, TextPart)])
+
+
+def prepare_history(messages: tuple[Message, ...], policy: HistoryPolicy, changes: Changes) -> tuple[Message, ...]:
+    """The messages with every call and result paired, and broken calls told as text.
+
+    Raises: HistoryError under `refuse`.
+    """
+    if not any(message.role == "assistant" or message.role == "tool" for message in messages):
+        return messages
+    faults = _find_faults(messages)
+    if faults:
+        if policy == "refuse":
+            raise HistoryError(_sentence(faults))
+        messages = _Mender(changes).mend(messages)
+    return _tell_broken_calls(messages, changes)
+
+
+def _sentence(faults: list[_Fault]) -> str:
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return f"messages[{faults[0].message}]: {faults[0].text}{more}"
+
+
+def _find_faults(messages: Sequence[Message]) -> list[_Fault]:
+    walk = _Walk()
+    for place, message in enumerate(messages):
+        if message.role == "assistant":
+            walk.assistant(place, message)
+        else:
+            walk.other(place, message)
+    walk.expect_nothing(len(messages))
+    return walk.faults
+
+
+class _Walk:
+    """One pass over a conversation that notes what does not pair."""
+
+    def __init__(self) -> None:
+        self.faults: list[_Fault] = []
+        self.names: dict[str, str] = {}
+        self.open: dict[str, int] = {}
+
+    def assistant(self, place: int, message: Message) -> None:
+        self.expect_nothing(place)
+        for number, part in enumerate(message.parts):
+            if not isinstance(part, ToolCall | BrokenToolCall):
+                continue
+            if part.id in self.names:
+                self.fault("call_id_duplicate", place, number, f"two calls have the id {part.id!r} (tool {part.name})")
+            self.names[part.id] = part.name
+            self.open[part.id] = place
+
+    def other(self, place: int, message: Message) -> None:
+        found = False
+        for number, part in enumerate(message.parts):
+            if isinstance(part, ToolResult):
+                found = True
+                self.result(place, number, part)
+        if not found:
+            self.expect_nothing(place)
+
+    def result(self, place: int, number: int, part: ToolResult) -> None:
+        if part.call_id in self.open:
+            del self.open[part.call_id]
+        elif part.call_id in self.names:
+            text = f"a second result for the call {part.call_id!r} (tool {self.names[part.call_id]})"
+            self.fault("result_duplicate", place, number, text)
+        else:
+            text = f"a tool result names the call {part.call_id!r}, which is not in the messages before it"
+            self.fault("result_orphan", place, number, text)
+
+    def expect_nothing(self, place: int) -> None:
+        for call_id, asked in self.open.items():
+            text = f"the call {call_id!r} of messages[{asked}] (tool {self.names[call_id]}) has no result"
+            self.fault("result_missing", min(place, asked + 1), 0, text)
+        self.open.clear()
+
+    def fault(self, code: str, place: int, number: int, text: str) -> None:
+        self.faults.append(_Fault(code, place, number, text))
+
+
+class _Mender:
+    """Rebuilds a conversation so that every call has its one result."""
+
+    def __init__(self, changes: Changes) -> None:
+        self.changes = changes
+        self.taken: set[str] = set()
+        self.pending: dict[str, deque[tuple[str, str]]] = {}
+        self.answered: set[str] = set()
+        self.messages: list[Message] = []
+
+    def mend(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        for message in messages:
+            if message.role == "assistant":
+                self.close_turn()
+                self.messages.append(self.assistant(message))
+            else:
+                self.other(message)
+        self.close_turn()
+        return tuple(self.messages)
+
+    def record(self, code: str, detail: str) -> None:
+        self.changes.add(code, f"/messages/{len(self.messages)}", detail)
+
+    def assistant(self, message: Message) -> Message:
+        return msgspec.structs.replace(message, parts=tuple([self.call(part) for part in message.parts]))
+
+    def call(self, part: Part) -> Part:
+        if not isinstance(part, ToolCall | BrokenToolCall):
+            return part
+        own = part.id
+        if own in self.taken:
+            own = self.free_id()
+            self.record("call_id_duplicate", f"the second call {part.id!r} is now {own!r}")
+        self.taken.add(own)
+        self.pending.setdefault(part.id, deque()).append((own, part.name))
+        return msgspec.structs.replace(part, id=own) if own != part.id else part
+
+    def free_id(self) -> str:
+        number = len(self.taken)
+        while f"call_{number}" in self.taken:
+            number += 1
+        return f"call_{number}"
+
+    def other(self, message: Message) -> None:
+        results = [part for part in message.parts if isinstance(part, ToolResult)]
+        rest = tuple([part for part in message.parts if not isinstance(part, ToolResult)])
+        told: list[Part] = []
+        paired: list[Part] = []
+        for result in results:
+            self.result(result, paired, told)
+        if paired:
+            self.messages.append(msgspec.structs.replace(message, role="tool", parts=tuple(paired)))
+        if told or rest or not results:
+            self.close_turn()
+            role = "user" if message.role == "tool" else message.role
+            self.messages.append(msgspec.structs.replace(message, role=role, parts=(*told, *rest)))
+
+    def result(self, result: ToolResult, paired: list[Part], told: list[Part]) -> None:
+        waiting = self.pending.get(result.call_id)
+        if waiting:
+            own, name = waiting.popleft()
+            self.answered.add(result.call_id)
+            paired.append(msgspec.structs.replace(result, call_id=own, name=result.name or name))
+        elif result.call_id in self.answered:
+            self.record("result_duplicate", f"a second result for {result.call_id!r} is left out")
+        else:
+            self.record("result_orphan", f"the result for {result.call_id!r} is told as text")
+            told.append(TextPart(f"Result of the tool {result.name or result.call_id}: {result_text(result)}"))
+
+    def close_turn(self) -> None:
+        missing = [waiting for queue in self.pending.values() for waiting in queue]
+        self.pending = {}
+        if not missing:
+            return
+        results: list[Part] = []
+        for own, name in missing:
+            self.record("result_missing", f"the call {own!r} (tool {name}) got an error result")
+            results.append(ToolResult(own, name, NO_RESULT, is_error=True))
+        last = self.messages[-1]
+        if last.role == "tool":
+            self.messages[-1] = msgspec.structs.replace(last, parts=(*last.parts, *results))
+        else:
+            self.messages.append(Message("tool", tuple(results)))
+
+
+def _tell_broken_calls(messages: tuple[Message, ...], changes: Changes) -> tuple[Message, ...]:
+    broken = {part.id for message in messages for part in message.parts if isinstance(part, BrokenToolCall)}
+    if not broken:
+        return messages
+    told: list[Message] = []
+    for place, message in enumerate(messages):
+        told.extend(_told(message, broken, changes, place))
+    return tuple(told)
+
+
+def _told(message: Message, broken: set[str], changes: Changes, place: int) -> list[Message]:
+    if message.role == "assistant":
+        for number, part in enumerate(message.parts):
+            if isinstance(part, BrokenToolCall):
+                changes.add("broken_call_as_text", f"/messages/{place}/parts/{number}", f"{part.name}: {part.reason}")
+        return [msgspec.structs.replace(message, parts=tuple([_call_text(part) for part in message.parts]))]
+    kept = tuple([part for part in message.parts if not (isinstance(part, ToolResult) and part.call_id in broken)])
+    if len(kept) == len(message.parts):
+        return [message]
+    texts = [part for part in message.parts if isinstance(part, ToolResult) and part.call_id in broken]
+    said = Message("user", tuple([TextPart(f"{part.name}: {result_text(part)}") for part in texts]))
+    return [msgspec.structs.replace(message, parts=kept), said] if kept else [said]
+
+
+def _call_text(part: Part) -> Part:
+    return TextPart(f"{part.name}({part.raw_arguments})") if isinstance(part, BrokenToolCall) else part

@@ -1,0 +1,76 @@
+"""Wire members without a canonical field: out of a wire object into `extra`, and back over it.
+
+Rule: members are merged deeply; what `extra` says wins over what the canonical value says, since it was said for this
+dialect alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from interlingua.wire.json import Extra, decode_any, encode_wire
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from interlingua.wire.json import WireStruct
+
+__all__ = ["foreign_extras", "members_of", "merge_members", "plain"]
+
+_NONE: dict[str, dict[str, Any]] = {}
+
+
+def members_of(wire: WireStruct, dialect: str) -> dict[str, dict[str, Any]]:
+    """The unknown members of a wire object as canonical `extra`."""
+    return {dialect: dict(wire.extra)} if wire.extra else _NONE
+
+
+def plain(wire: WireStruct) -> Any:
+    """A wire object as the plain JSON value that it is."""
+    return decode_any(encode_wire(wire))
+
+
+def merge_members(wire: WireStruct, members: Mapping[str, Any]) -> None:
+    """Write `members` over the wire object, deeply."""
+    fields = _fields(type(wire))
+    for name, value in members.items():
+        if name in fields:
+            setattr(wire, name, _merged(getattr(wire, name), value))
+        else:
+            wire.extra = wire.extra or Extra()
+            wire.extra[name] = value
+
+
+def foreign_extras(extra: Mapping[str, Any], dialect: str) -> list[str]:
+    """The other dialects that `extra` holds members of."""
+    return [name for name in extra if name != dialect]
+
+
+def _merged(current: object, value: Any) -> Any:
+    if isinstance(value, dict):
+        if isinstance(current, msgspec.Struct):
+            merge_members(current, value)  # type: ignore[arg-type] - every struct in a wire struct is one
+            return current
+        if isinstance(current, dict):
+            return _deep(current, value)
+    return value
+
+
+def _deep(current: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(current)
+    for name, member in value.items():
+        mine = merged.get(name)
+        merged[name] = _deep(mine, member) if isinstance(mine, dict) and isinstance(member, dict) else member
+    return merged
+
+
+def _fields(kind: type[WireStruct]) -> frozenset[str]:
+    found = _FIELDS.get(kind)
+    if found is None:
+        found = _FIELDS[kind] = frozenset(kind.__struct_fields__) - {"extra"}
+    return found
+
+
+_FIELDS: dict[type, frozenset[str]] = {}

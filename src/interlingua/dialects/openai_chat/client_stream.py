@@ -1,0 +1,397 @@
+"""The client's role, streamed: chunks to events.
+
+Strategy: one method per member of a delta; `stream.build` makes the events lawful, `slots` says which call a fragment
+belongs to. A call's block opens when its name is known and something else is too: arguments, another call, the end.
+
+Rules
+- The terminal signal is a finish reason for every choice, or `[DONE]`; the last non-empty finish reason counts.
+- Members that only pass through are kept as the last chunk said them; log probabilities are joined.
+- Reasoning details are joined per entry and seal the thinking block they came with.
+Loss: padding (`obfuscation`, `p`), and what a server repeats in whole beside its deltas (`choices[].message`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects.openai_chat.assistant import (
+    REASONING_FIELDS,
+    arguments_text,
+    clean_name,
+    freeform_arguments,
+    reasoning_text,
+)
+from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, id_source, top_members
+from interlingua.dialects.openai_chat.parts import NAME, decode_content
+from interlingua.dialects.openai_chat.reasons import decode_finish, error_body, error_of_body
+from interlingua.dialects.openai_chat.slots import Slots, usable_index
+from interlingua.dialects.openai_chat.usage import decode_usage
+from interlingua.dialects.openai_chat.wire import ChunkWire, FunctionCallWire, ToolCallWire, UsageWire
+from interlingua.errors import DecodeError, Error, IncompleteStreamError
+from interlingua.stream.build import StreamBuilder
+from interlingua.types.change import Changes
+from interlingua.types.content import ImagePart, Sealed, TextPart, ThinkingPart
+from interlingua.wire.json import decode_any, decode_wire, encode
+from interlingua.wire.media import from_base64
+from interlingua.wire.sse import DONE, SseDecoder
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import DecodeContext
+    from interlingua.dialects.openai_chat.slots import Slot
+    from interlingua.dialects.openai_chat.wire import AudioWire, ChunkChoiceWire, DeltaWire, PartWire
+    from interlingua.stream.build import Block
+    from interlingua.types.event import Event
+
+__all__ = ["ChatStreamDecoder"]
+
+
+class _Choice:
+    """What one choice needs besides its blocks."""
+
+    __slots__ = ("annotations", "details", "number", "says_text", "slots", "thinking")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.slots = Slots()
+        self.annotations: list[dict[str, Any]] = []
+        self.says_text = False
+        self.details: list[dict[str, Any]] = []
+        self.thinking: Block | None = None
+
+
+class ChatStreamDecoder:
+    """Events from the bytes of one streamed answer."""
+
+    def __init__(self, context: DecodeContext) -> None:
+        """A decoder for the answer to the request that `context` tells of."""
+        self.context = context
+        self.changes = Changes(NAME, "decode_response")
+        self.builder = StreamBuilder(self.changes, id_source(context))
+        self._framing = SseDecoder()
+        self._choices: dict[int, _Choice] = {}
+        self._done = False
+        self._members: dict[str, Any] = {}
+
+    @property
+    def terminal(self) -> bool:
+        """Whether every choice has its finish reason, or `[DONE]` came."""
+        return self._done or self.builder.finished
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal event was given out."""
+        return self.builder.ended
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that `data` completes."""
+        return self._guarded(self._feed, data)
+
+    def close(self) -> list[Event]:
+        """The events that the end of the bytes completes."""
+        return self._guarded(self._close, b"")
+
+    def fail(self, error: Error) -> list[Event]:
+        """The end of a stream that the transport broke; after the terminal signal that is no failure."""
+        if self.terminal:
+            return self.close()
+        self._abort(error)
+        return self.builder.take()
+
+    def _guarded(self, step: Any, data: bytes) -> list[Event]:
+        try:
+            step(data)
+        except Error as error:
+            self._abort(error)
+        return self.builder.take()
+
+    def _abort(self, error: Error) -> None:
+        self._flush()
+        self.builder.fail(error)
+
+    def _feed(self, data: bytes) -> None:
+        for event in self._framing.feed(data):
+            self._event(event.data)
+
+    def _close(self, _: bytes) -> None:
+        for event in self._framing.close():
+            self._event(event.data)
+        if self.builder.ended:
+            return
+        if not self.terminal:
+            raise IncompleteStreamError("the stream ended without a finish reason and without [DONE]")
+        self._end()
+
+    def _event(self, data: bytes) -> None:
+        if self.builder.ended:
+            return
+        if data == DONE or data.strip() == DONE:
+            self._done = True
+            self._end()
+            return
+        repairs: list[str] = []
+        chunk = decode_wire(data, ChunkWire, repairs=repairs)
+        for repair in repairs:
+            self.changes.add(repair, "")
+        self._chunk(chunk, data)
+
+    # Chunks
+
+    def _chunk(self, chunk: ChunkWire, data: bytes) -> None:
+        if chunk.error or chunk.object == "error":
+            raise error_of_body(error_body(decode_any(data)), None)
+        members = top_members(chunk)
+        if members:
+            members.pop("created", None)
+            self._members.update(members)
+        for choice in chunk.choices or ():
+            self._choice(choice, chunk)
+        if chunk.usage is not None:
+            self.builder.update_usage(decode_usage(chunk.usage))
+        elif chunk.x_groq and isinstance(chunk.x_groq.get("usage"), dict):
+            self.builder.update_usage(decode_usage(decode_wire(encode(chunk.x_groq["usage"]), UsageWire)))
+
+    def _choice(self, wire: ChunkChoiceWire, chunk: ChunkWire) -> None:
+        number = usable_index(wire.index) or 0
+        choice = self._choices.get(number)
+        if choice is None:
+            choice = self._choices[number] = _Choice(number)
+            self._start(chunk)
+        if wire.delta is not None:
+            self._delta(wire.delta, choice)
+        self._choice_members(wire, number)
+        if wire.finish_reason:
+            self.builder.finish(decode_finish(wire.finish_reason), wire.finish_reason, number)
+
+    def _start(self, chunk: ChunkWire) -> None:
+        """The first content: from here on the time and the name of the answer are known."""
+        if self.builder.start_event is not None:
+            return
+        created = {"created": chunk.created} if chunk.created is not None else {}
+        self._members.update(created)
+        extra = {NAME: created} if created else {}
+        self.builder.start(model=chunk.model or "", wire_model=chunk.model, id=chunk.id or None, extra=extra)
+
+    def _choice_members(self, wire: ChunkChoiceWire, number: int) -> None:
+        said = {name: value for name in CHOICE_MEMBERS if (value := getattr(wire, name)) is not None}
+        if wire.extra:
+            said.update(wire.extra)
+        if not said:
+            return
+        members = self.builder.choice_extra(number, NAME).setdefault("choice", {})
+        logprobs = said.pop("logprobs", None)
+        if logprobs is not None:
+            members["logprobs"] = _joined_logprobs(members.get("logprobs"), logprobs)
+        members.update(said)
+
+    # Deltas
+
+    def _delta(self, delta: DeltaWire, choice: _Choice) -> None:
+        if delta.reasoning_details or delta.reasoning_content or delta.reasoning:
+            self._reasoning(delta, choice)
+        if delta.content:
+            self._content(delta.content, choice)
+        if delta.refusal:
+            self._seal(choice)
+            self.builder.refusal(delta.refusal, choice.number)
+        if delta.tool_calls or delta.function_call:
+            self._calls(delta, choice)
+        if delta.annotations or delta.audio or delta.images or delta.extra:
+            self._rare(delta, choice)
+
+    def _reasoning(self, delta: DeltaWire, choice: _Choice) -> None:
+        field, text = next(((name, text) for name in REASONING_FIELDS if (text := getattr(delta, name))), ("", ""))
+        choice.says_text = choice.says_text or bool(text)
+        if delta.reasoning_details:
+            choice.details = _joined_details(choice.details, delta.reasoning_details)
+            if not choice.says_text:
+                field, text = "reasoning_details", reasoning_text(delta.reasoning_details)
+        extra = {NAME: {"field": field}} if field and field != REASONING_FIELDS[0] else None
+        choice.thinking = self.builder.thinking(text, choice.number, extra)
+
+    def _content(self, content: str | list[PartWire], choice: _Choice) -> None:
+        if isinstance(content, str):
+            self._text(content, choice)
+            return
+        for part in decode_content(content, "/choices/delta/content"):
+            match part:
+                case TextPart(text=text):
+                    self._text(text, choice)
+                case ThinkingPart(text=text, extra=extra):
+                    self.builder.thinking(text, choice.number, extra)
+                case _:
+                    self.builder.whole(part, "opaque", choice.number)
+
+    def _text(self, text: str, choice: _Choice) -> None:
+        if choice.thinking is not None or choice.details:
+            self._seal(choice)
+        block = self.builder.text(text, choice.number)
+        if choice.annotations:
+            for annotation in choice.annotations:
+                self.builder.annotate(block, annotation)
+            choice.annotations = []
+
+    def _seal(self, choice: _Choice) -> None:
+        """Seal the thinking block with what came for it, before something else begins."""
+        if choice.details:
+            block = choice.thinking
+            if block is None or block.part is not None:
+                block = self.builder.thinking("", choice.number, {NAME: {"field": "reasoning_details"}})
+            target = self.context.target
+            data = {"reasoning_details": choice.details}
+            self.builder.seal(block, Sealed(NAME, data, target.provider or None, target.model or None))
+            choice.details = []
+        choice.thinking = None
+
+    def _rare(self, delta: DeltaWire, choice: _Choice) -> None:
+        for annotation in delta.annotations or ():
+            self._annotation(annotation, choice)
+        if delta.audio is not None:
+            self._audio(delta.audio, choice)
+        for image in delta.images or ():
+            for part in decode_content([image], "/choices/delta/images"):
+                self.builder.whole(part, "image" if isinstance(part, ImagePart) else "opaque", choice.number)
+        if delta.extra:
+            message = self.builder.choice_extra(choice.number, NAME).setdefault("message", {})
+            for name, value in delta.extra.items():
+                said = message.get(name)
+                message[name] = [*said, *value] if isinstance(said, list) and isinstance(value, list) else value
+
+    def _annotation(self, annotation: dict[str, Any], choice: _Choice) -> None:
+        """Hang an annotation on the open text; one that comes before its text waits for it."""
+        block = self.builder.open_prose(choice.number)
+        if block is not None and block.kind == "text":
+            self.builder.annotate(block, annotation)
+        else:
+            choice.annotations.append(annotation)
+
+    def _audio(self, audio: AudioWire, choice: _Choice) -> None:
+        data = from_base64(audio.data, "/choices/delta/audio/data") if audio.data else b""
+        block = self.builder.audio(data, audio.transcript or "", choice.number)
+        members = {"id": audio.id, "expires_at": audio.expires_at}
+        said = {name: value for name, value in members.items() if value is not None}
+        if said:
+            block.extra = {NAME: {**block.extra.get(NAME, {}), **said}}
+
+    # Calls
+
+    def _calls(self, delta: DeltaWire, choice: _Choice) -> None:
+        self._seal(choice)
+        for call in delta.tool_calls or ():
+            self._call(call, choice)
+        if delta.function_call is not None and (delta.function_call.name or delta.function_call.arguments):
+            self._call(ToolCallWire(index=0, function=delta.function_call), choice)
+
+    def _call(self, wire: ToolCallWire, choice: _Choice) -> None:
+        function = wire.function or FunctionCallWire()
+        call_id = wire.id or function.id or ""
+        name, fragment = function.name or "", ""
+        if wire.custom is not None and (wire.custom.name or wire.custom.input):
+            name, fragment = wire.custom.name or "", wire.custom.input or ""
+        elif function.arguments:
+            fragment = arguments_text(function.arguments, self.changes, "/parts")
+        slot = choice.slots.find(usable_index(wire.index), call_id, name)
+        self._open_earlier(choice, slot)
+        slot.custom = slot.custom or wire.type == "custom" or (wire.custom is not None and wire.function is None)
+        slot.learn(call_id, name)
+        self._call_members(wire, slot)
+        if fragment and not slot.is_repeat(fragment):
+            slot.pieces.append(fragment)
+            self._grow(slot, fragment, choice)
+
+    def _call_members(self, wire: ToolCallWire, slot: Slot) -> None:
+        if wire.extra_content:
+            slot.extra_content = wire.extra_content
+        if wire.extra:
+            slot.extra.update(wire.extra)
+
+    def _grow(self, slot: Slot, fragment: str, choice: _Choice) -> None:
+        if slot.block is not None:
+            self.builder.call_arguments(slot.block, fragment)
+        elif slot.name and not slot.custom:
+            self._open(slot, choice)
+
+    def _open(self, slot: Slot, choice: _Choice) -> None:
+        """Open the call's block and say everything that waited for it."""
+        name = clean_name(slot.name, self.context.undo, self.changes, "/parts")
+        slot.block = self.builder.open_call(slot.id, name, choice.number, freeform=slot.custom)
+        text = freeform_arguments(slot.text) if slot.custom else slot.text
+        self.builder.call_arguments(slot.block, text)
+
+    def _open_earlier(self, choice: _Choice, slot: Slot) -> None:
+        """Open the calls before this one, so that the order of the blocks is the order of the calls."""
+        for earlier in choice.slots.all:
+            if earlier is slot:
+                return
+            if earlier.block is None and earlier.name and not earlier.custom:
+                self._open(earlier, choice)
+
+    # The end
+
+    def _flush(self) -> None:
+        """Say what is still held back: members, seals, and calls that wait for their arguments."""
+        if self._members:
+            self.builder.extra[NAME] = self._members
+        for choice in self._choices.values():
+            self._seal(choice)
+            if choice.annotations:
+                message = self.builder.choice_extra(choice.number, NAME).setdefault("message", {})
+                message["annotations"] = choice.annotations
+                choice.annotations = []
+            for slot in choice.slots.all:
+                if slot.block is None and slot.name:
+                    self._open(slot, choice)
+                self._finish_call(slot)
+
+    def _finish_call(self, slot: Slot) -> None:
+        block = slot.block
+        if block is None:
+            return
+        target = self.context.target
+        if slot.extra_content:
+            data = {"extra_content": slot.extra_content}
+            self.builder.seal(block, Sealed(NAME, data, target.provider or None, target.model or None))
+        if slot.extra:
+            block.extra = {NAME: dict(slot.extra)}
+
+    def _end(self) -> None:
+        self._flush()
+        if any(not slot.name for choice in self._choices.values() for slot in choice.slots.all):
+            raise DecodeError("a tool call never got a name")
+        self.builder.end()
+
+
+def _joined_logprobs(said: dict[str, Any] | None, more: dict[str, Any]) -> dict[str, Any]:
+    """Log probabilities of two chunks: lists follow each other, anything else is replaced."""
+    if said is None:
+        return more
+    joined = dict(said)
+    for name, value in more.items():
+        mine = joined.get(name)
+        joined[name] = [*mine, *value] if isinstance(mine, list) and isinstance(value, list) else value
+    return joined
+
+
+def _joined_details(said: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Reasoning details with fragments of one entry joined: same type, and the same index or id."""
+    joined = list(said)
+    for detail in more:
+        last = joined[-1] if joined else None
+        if last is not None and _continues(last, detail):
+            joined[-1] = _joined_detail(last, detail)
+        else:
+            joined.append(detail)
+    return joined
+
+
+def _continues(last: dict[str, Any], detail: dict[str, Any]) -> bool:
+    same_kind = last.get("type") == detail.get("type") and detail.get("type") != "reasoning.encrypted"
+    same_place = last.get("index") == detail.get("index")
+    return same_kind and same_place and detail.get("id") in (None, last.get("id"))
+
+
+def _joined_detail(last: dict[str, Any], detail: dict[str, Any]) -> dict[str, Any]:
+    joined = {**last, **{name: value for name, value in detail.items() if value is not None}}
+    for name in ("text", "summary"):
+        if isinstance(last.get(name), str) and isinstance(detail.get(name), str):
+            joined[name] = last[name] + detail[name]
+    return joined

@@ -1,0 +1,285 @@
+"""The normal form N: two bodies with one normal form mean the same to this dialect.
+
+The rules, one function each; docs/dialects/openai-chat.md lists them, a test holds each.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from interlingua.errors import DecodeError
+from interlingua.types.tool import EMPTY_PARAMETERS
+from interlingua.wire.media import from_base64, parse_data_url
+
+__all__ = ["RULES", "normal_form"]
+
+JsonObject: TypeAlias = dict[str, Any]
+
+VERBATIM = frozenset({"parameters", "schema", "logit_bias", "metadata", "reasoning_details", "logprobs"})
+"""Members whose inside is somebody else's."""
+HOLLOW = frozenset({"function_call", "audio", "custom"})
+REASONING = ("reasoning_content", "reasoning")
+
+
+def absent_members(body: Any) -> Any:
+    """Null is absent."""
+    if isinstance(body, list):
+        return [absent_members(item) for item in body]
+    if not isinstance(body, dict):
+        return body
+    return {
+        name: value if name in VERBATIM else absent_members(value) for name, value in body.items() if value is not None
+    }
+
+
+def defaults(body: JsonObject) -> JsonObject:
+    """A documented default is absent: no stream, plain text, no log probabilities, empty tools and stops.
+
+    The constant `object` and an empty `id` say nothing either.
+    """
+    dull = {"stream": False, "logprobs": False, "top_logprobs": 0, "tools": [], "functions": [], "stop": []}
+    kept = {name: value for name, value in body.items() if name not in dull or value != dull[name]}
+    if kept.get("response_format") == {"type": "text"}:
+        del kept["response_format"]
+    kept.pop("object", None)
+    if kept.get("id") == "":
+        del kept["id"]
+    return kept
+
+
+def spellings(body: JsonObject) -> JsonObject:
+    """`max_tokens` is `max_completion_tokens`, `random_seed` is `seed`, one stop sequence is a list of one."""
+    for name, other in (("max_tokens", "max_completion_tokens"), ("seed", "random_seed")):
+        if other in body:
+            body[name] = body.pop(other)
+    if isinstance(body.get("stop"), str):
+        body["stop"] = [body["stop"]]
+    return body
+
+
+def functions(body: JsonObject) -> JsonObject:
+    """The deprecated `functions` are `tools`, `function_call` is `tool_choice`."""
+    if "functions" in body:
+        tools = [{"type": "function", "function": function} for function in body.pop("functions")]
+        body["tools"] = [*body.get("tools", []), *tools]
+    if "function_call" in body:
+        body.setdefault("tool_choice", body.pop("function_call"))
+    return body
+
+
+def tools(body: JsonObject) -> JsonObject:
+    """A tool is a function unless it says otherwise; without parameters it takes an empty object."""
+    if "tools" in body:
+        body["tools"] = [_tool(tool) for tool in body["tools"]]
+    return body
+
+
+def _tool(tool: JsonObject) -> JsonObject:
+    if "function" not in tool:
+        return tool
+    function = {"parameters": EMPTY_PARAMETERS, **tool["function"]}
+    return {**tool, "type": "function", "function": function, **_cache(tool)}
+
+
+def tool_choice(body: JsonObject) -> JsonObject:
+    """`any` is `required`; a named choice is a function unless it says otherwise."""
+    choice = body.get("tool_choice")
+    if choice == "any":
+        body["tool_choice"] = "required"
+    elif isinstance(choice, dict) and ("function" in choice or ("name" in choice and "type" not in choice)):
+        body["tool_choice"] = {"type": "function", "function": choice.get("function") or {"name": choice["name"]}}
+    return body
+
+
+def schema_name(body: JsonObject) -> JsonObject:
+    """A schema without a name is called `response`."""
+    given = body.get("response_format")
+    if isinstance(given, dict) and "json_schema" in given:
+        body["response_format"] = {**given, "json_schema": {"name": "response", "schema": {}, **given["json_schema"]}}
+    return body
+
+
+def messages(body: JsonObject) -> JsonObject:
+    """Every message by the rules of content, reasoning and calls."""
+    if isinstance(body.get("messages"), list):
+        body["messages"] = [_message(message) for message in body["messages"]]
+    return body
+
+
+def choices(body: JsonObject) -> JsonObject:
+    """A choice is known by its place; a `delta` in a whole reply is its message."""
+    if not isinstance(body.get("choices"), list):
+        return body
+    body["choices"] = [_choice(choice, place) for place, choice in enumerate(body["choices"])]
+    return body
+
+
+def _choice(choice: JsonObject, place: int) -> JsonObject:
+    message = choice.get("message") or choice.get("delta") or {}
+    kept = {name: value for name, value in choice.items() if name not in ("message", "delta")}
+    return {**kept, "index": place, "message": _message({"role": "assistant", **message})}
+
+
+def usage(body: JsonObject) -> JsonObject:
+    """A count of 0 tokens is absent, and so is an empty object of details; the total is their sum."""
+    given = body.get("usage")
+    if not isinstance(given, dict):
+        return body
+    counts = ("prompt_tokens", "completion_tokens", "total_tokens")
+    total = given.get("prompt_tokens", 0) + given.get("completion_tokens", 0)
+    kept = {name: value for name, value in {"total_tokens": total, **given}.items() if name not in counts or value}
+    body["usage"] = {name: value for name, value in kept.items() if value != {}}
+    return body
+
+
+def _message(message: JsonObject) -> JsonObject:
+    message = {name: value for name, value in message.items() if not (name in HOLLOW and _is_hollow(value))}
+    message = _calls(_reasoning(dict(message)))
+    for name in ("annotations", "tool_calls", "refusal", "images"):
+        if message.get(name) in ([], ""):
+            del message[name]
+    content = _content(message.get("content"))
+    message["content"] = [*message.pop("thinking_first", []), *content]
+    audio = message.get("audio")
+    if isinstance(audio, dict) and "data" in audio:
+        message["audio"] = {**audio, "data": _base64(audio["data"])}
+    return message
+
+
+def _reasoning(message: JsonObject) -> JsonObject:
+    """Readable reasoning is the same under each of its names, and as a chunk of the content."""
+    texts = [message.pop(name) for name in REASONING if isinstance(message.get(name), str) and message[name]]
+    if texts:
+        message["thinking_first"] = [{"type": "thinking", "text": texts[0]}]
+        if len(set(texts)) > 1:
+            message["thinking_second"] = texts[1]
+    return message
+
+
+def _calls(message: JsonObject) -> JsonObject:
+    """A call is a function call and known by its place; the deprecated single call is a list of one."""
+    if isinstance(message.get("function_call"), dict):
+        call = {"id": "call_0", "type": "function", "function": message.pop("function_call")}
+        message["tool_calls"] = [*message.get("tool_calls", []), call]
+    if isinstance(message.get("tool_calls"), list):
+        message["tool_calls"] = [_call(call) for call in message["tool_calls"]]
+    return message
+
+
+def _is_hollow(value: Any) -> bool:
+    """An object of nothing but empty values is absent; one server sends every member it knows."""
+    return isinstance(value, dict) and not any(value.values())
+
+
+def _call(call: JsonObject) -> JsonObject:
+    hollow = {name for name in HOLLOW if _is_hollow(call.get(name))}
+    kept = {name: value for name, value in call.items() if name != "index" and name not in hollow}
+    if "custom" not in kept:
+        kept["type"] = "function"
+    return kept
+
+
+def _content(content: Any) -> list[Any]:
+    """Content is a list of parts: missing, null and empty are none, text is one, empty text is none."""
+    if not content:
+        return []
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return [_part(part) for part in parts if not _is_empty(part)]
+
+
+def _is_empty(part: Any) -> bool:
+    text_only = isinstance(part, dict) and part.get("type", "text") == "text" and not part.get("text")
+    return text_only and not (part.keys() - {"type", "text"})
+
+
+def _part(part: Any) -> Any:
+    if not isinstance(part, dict):
+        return part
+    part = _document(part)
+    kind = part.get("type")
+    reader = _PARTS.get(str(kind))
+    return {**part, **(reader(part) if reader else {}), **_cache(part)}
+
+
+def _document(part: JsonObject) -> JsonObject:
+    """A `document_url` with the document in it is a file."""
+    url = part.get("document_url")
+    if not isinstance(url, str) or not url.startswith("data:"):
+        return part
+    rest = {name: value for name, value in part.items() if name not in ("document_url", "document_name", "type")}
+    return {**rest, "type": "file", "file": {"filename": part.get("document_name"), "file_data": url}}
+
+
+def _cache(part: JsonObject) -> JsonObject:
+    """A cache mark of five minutes is the plain one."""
+    mark = part.get("cache_control")
+    return {"cache_control": {"type": "ephemeral"}} if mark == {"type": "ephemeral", "ttl": "5m"} else {}
+
+
+def _image(part: JsonObject) -> JsonObject:
+    given = part.get("image_url")
+    members = {"url": given} if isinstance(given, str) else dict(given or {})
+    return {"image_url": {**members, "url": _url(members.get("url"))}}
+
+
+def _file(part: JsonObject) -> JsonObject:
+    members = dict(part.get("file") or {})
+    return {"file": {**members, "file_data": _url(members["file_data"])}} if "file_data" in members else {}
+
+
+def _audio(part: JsonObject) -> JsonObject:
+    members = dict(part.get("input_audio") or {})
+    return {"input_audio": {**members, "data": _base64(members.get("data"))}}
+
+
+def _thinking(part: JsonObject) -> JsonObject:
+    chunks = part.get("thinking") or []
+    texts = [chunks] if isinstance(chunks, str) else [chunk.get("text", "") for chunk in chunks]
+    return {"text": "".join(texts), "thinking": None}
+
+
+_PARTS: dict[str, Callable[[JsonObject], JsonObject]] = {
+    "image_url": _image,
+    "file": _file,
+    "input_audio": _audio,
+    "thinking": _thinking,
+}
+
+
+def _url(url: Any) -> Any:
+    """A data URL is its type and its bytes."""
+    if not isinstance(url, str):
+        return url
+    try:
+        parsed = parse_data_url(url)
+    except DecodeError:
+        return url
+    return [parsed[0] or "image/png", base64.b64encode(parsed[1]).decode()] if parsed else url
+
+
+def _base64(text: Any) -> Any:
+    """Base64 is its bytes."""
+    try:
+        return base64.b64encode(from_base64(text)).decode() if isinstance(text, str) else text
+    except DecodeError:
+        return text
+
+
+RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
+    "request": (defaults, spellings, functions, tools, tool_choice, schema_name, messages),
+    "response": (defaults, choices, usage),
+    "chunk": (defaults, usage),
+}
+"""The rules by kind of body, in order."""
+
+
+def normal_form(kind: str, body: object) -> object:
+    """The normal form of a parsed body; `kind` is request, response or chunk."""
+    found = absent_members(body)
+    if not isinstance(found, dict):
+        return found
+    for rule in RULES[kind]:
+        found = rule(found)
+    return absent_members(found)

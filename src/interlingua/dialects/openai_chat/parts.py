@@ -1,0 +1,246 @@
+"""Content parts, both ways.
+
+Rules
+- Text alone is a string on the wire; with a mark, a member of its own or a neighbour it is a list of parts.
+- Media in a `data:` URL become bytes; anything that only points to media is an opaque `media_ref`.
+- A part of an unknown type is opaque and goes back verbatim.
+Loss: an empty text part without marks is no part at all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET
+
+from interlingua.dialects._members import members_of, merge_members, plain
+from interlingua.dialects.openai_chat.wire import PartWire
+from interlingua.errors import DecodeError
+from interlingua.types.content import (
+    AudioPart,
+    DocumentPart,
+    ImagePart,
+    OpaquePart,
+    RefusalPart,
+    TextPart,
+    ThinkingPart,
+)
+from interlingua.wire.json import Extra
+from interlingua.wire.media import data_url, from_base64, parse_data_url, to_base64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from msgspec import UnsetType
+
+    from interlingua.dialects._contract import Quirks
+    from interlingua.types.content import Cache, Part
+
+__all__ = ["NAME", "decode_cache", "decode_content", "encode_cache", "encode_content", "encode_part", "thinking_chunk"]
+
+NAME = "openai-chat"
+"""The dialect's name."""
+
+AUDIO_FORMATS = {
+    "wav": "audio/wav",
+    "mp3": "audio/mpeg",
+    "flac": "audio/flac",
+    "ogg": "audio/ogg",
+    "pcm16": "audio/pcm",
+}
+"""Wire format of input audio -> MIME type; any other format f is audio/f."""
+FORMATS_BY_TYPE = {media_type: name for name, media_type in AUDIO_FORMATS.items()}
+
+FOREIGN_TYPES = frozenset({"tool_use", "tool_result", "image", "document", "input_text", "input_image", "input_file"})
+"""Part types of other dialects: refused by name, because passing them on would lose them."""
+
+
+# Reading
+
+
+def decode_content(content: str | list[PartWire] | UnsetType | None, path: str) -> list[Part]:
+    """The parts of a message's `content`.
+
+    Raises: DecodeError for broken base64 and for parts in another dialect's shape.
+    """
+    if isinstance(content, str):
+        return [TextPart(content)] if content else []
+    if content is None or content is UNSET:
+        return []
+    found = [_decode_part(part, f"{path}/{place}") for place, part in enumerate(content)]
+    return [part for part in found if part is not None]
+
+
+def _decode_part(part: PartWire, path: str) -> Part | None:
+    kind = part.type or ("text" if part.text is not None else "")
+    if kind in FOREIGN_TYPES:
+        raise DecodeError(f"{path}: a part of type {kind!r} belongs to another dialect", path=path)
+    reader = _READERS.get(kind)
+    return reader(part, path) if reader is not None else _opaque(part, kind or "unknown")
+
+
+def _opaque(part: PartWire, kind: str) -> OpaquePart:
+    cache = decode_cache(part)
+    return OpaquePart(NAME, "media_ref" if kind.endswith("_url") or kind == "file" else kind, plain(part), cache)
+
+
+def _text(part: PartWire, _path: str) -> Part | None:
+    cache = decode_cache(part)
+    if not part.text and cache is None and not part.extra:
+        return None
+    return TextPart(part.text or "", cache=cache, extra=members_of(part, NAME))
+
+
+def _image(part: PartWire, path: str) -> Part:
+    given = part.image_url
+    members: dict[str, Any] = {"url": given} if isinstance(given, str) else dict(given or {})
+    url = members.pop("url", None)
+    parsed = parse_data_url(url, f"{path}/image_url") if isinstance(url, str) else None
+    if parsed is None:
+        return _opaque(part, "image_url")
+    detail = members.pop("detail", None)
+    extra = dict(part.extra or {}) | ({"image_url": members} if members else {})
+    cache = decode_cache(part)
+    return ImagePart(parsed[1], parsed[0] or "image/png", detail, cache, extra={NAME: extra} if extra else {})
+
+
+def _audio(part: PartWire, path: str) -> Part:
+    members = dict(part.input_audio or {})
+    data, kind = members.get("data"), members.get("format")
+    if not isinstance(data, str) or not isinstance(kind, str):
+        raise DecodeError(f"{path}/input_audio: data and format must be strings", path=f"{path}/input_audio")
+    media_type = AUDIO_FORMATS.get(kind, f"audio/{kind}")
+    cache = decode_cache(part)
+    parsed = parse_data_url(data, f"{path}/input_audio/data")
+    body = parsed[1] if parsed else from_base64(data, f"{path}/input_audio/data")
+    return AudioPart(body, media_type, cache=cache, extra=members_of(part, NAME))
+
+
+def _file(part: PartWire, path: str) -> Part:
+    members = dict(part.file or {})
+    data, name = members.pop("file_data", None), members.pop("filename", None)
+    parsed = parse_data_url(data, f"{path}/file/file_data") if isinstance(data, str) else None
+    if parsed is None:
+        return _opaque(part, "file")
+    extra = dict(part.extra or {}) | ({"file": members} if members else {})
+    cache = decode_cache(part)
+    return DocumentPart(
+        parsed[1], parsed[0] or "application/octet-stream", name, cache, extra={NAME: extra} if extra else {}
+    )
+
+
+def _document_url(part: PartWire, path: str) -> Part:
+    members = dict(part.extra or {})
+    url, name = members.pop("document_url", None), members.pop("document_name", None)
+    parsed = parse_data_url(url, f"{path}/document_url") if isinstance(url, str) else None
+    if parsed is None:
+        return _opaque(part, "document_url")
+    cache = decode_cache(part)
+    extra = {NAME: members} if members else {}
+    return DocumentPart(parsed[1], parsed[0] or "application/octet-stream", name, cache, extra=extra)
+
+
+def _refusal(part: PartWire, _path: str) -> Part | None:
+    return RefusalPart(part.refusal or "", members_of(part, NAME)) if part.refusal else None
+
+
+def _thinking(part: PartWire, _path: str) -> Part:
+    """A thinking chunk; what is more than its text is sealed, so that it goes back whole."""
+    chunks = [part.thinking] if isinstance(part.thinking, str) else (part.thinking or [])
+    text = "".join([chunk if isinstance(chunk, str) else str(chunk.get("text", "")) for chunk in chunks])
+    extra = {**(part.extra or {}), **({"signature": part.signature} if part.signature else {})}
+    return ThinkingPart(text, extra={NAME: {"field": "thinking_chunks", **extra}})
+
+
+_READERS: dict[str, Callable[[PartWire, str], Part | None]] = {
+    "text": _text,
+    "image_url": _image,
+    "input_audio": _audio,
+    "file": _file,
+    "document_url": _document_url,
+    "refusal": _refusal,
+    "thinking": _thinking,
+}
+
+
+def decode_cache(part: PartWire) -> Cache | None:
+    """The cache mark of a part, taken out of it; a mark of an unknown kind stays with the members."""
+    mark = part.cache_control
+    if mark is None:
+        return None
+    if mark.get("type") == "ephemeral" and mark.get("ttl") in (None, "5m", "1h") and mark.keys() <= {"type", "ttl"}:
+        part.cache_control = None
+        return "1h" if mark.get("ttl") == "1h" else "5m"
+    part.extra = Extra({**(part.extra or {}), "cache_control": mark})
+    return None
+
+
+# Writing
+
+
+def encode_cache(cache: Cache | None, quirks: Quirks) -> dict[str, Any] | None:
+    """The cache mark on the wire."""
+    if cache is None or quirks.cache_marks == "none":
+        return None
+    return {"type": "ephemeral", "ttl": "1h"} if cache == "1h" else {"type": "ephemeral"}
+
+
+def encode_content(parts: Sequence[Part], quirks: Quirks) -> str | list[PartWire]:
+    """`content` of parts that the caller knows to be encodable: a string where text alone is said."""
+    if not parts:
+        return ""
+    first = parts[0]
+    if len(parts) == 1 and type(first) is TextPart and not first.extra and encode_cache(first.cache, quirks) is None:
+        return first.text
+    return [encode_part(part, quirks) for part in parts]
+
+
+def encode_part(part: Part, quirks: Quirks) -> PartWire:
+    """One content part; TypeError for a part that has no place in `content`."""
+    wire = _bare(part, quirks)
+    cache = getattr(part, "cache", None)
+    if cache is not None:
+        wire.cache_control = encode_cache(cache, quirks)
+    extra = None if isinstance(part, OpaquePart) else part.extra.get(NAME)
+    if extra:
+        merge_members(wire, extra)
+    return wire
+
+
+def _bare(part: Part, quirks: Quirks) -> PartWire:
+    match part:
+        case TextPart(text=text):
+            return PartWire(type="text", text=text)
+        case ImagePart(data=data, media_type=media_type, detail=detail):
+            url = data_url(data, media_type)
+            if quirks.image_url_string:
+                return PartWire(type="image_url", image_url=url)
+            return PartWire(type="image_url", image_url={"url": url, **({"detail": detail} if detail else {})})
+        case AudioPart(data=data, media_type=media_type):
+            kind = FORMATS_BY_TYPE.get(media_type, media_type.removeprefix("audio/"))
+            return PartWire(type="input_audio", input_audio={"data": to_base64(data), "format": kind})
+        case DocumentPart(data=data, media_type=media_type, name=name):
+            return _document(data_url(data, media_type), name, quirks)
+        case RefusalPart(text=text):
+            return PartWire(type="refusal", refusal=text)
+        case OpaquePart(raw=raw):
+            wire = PartWire()
+            merge_members(wire, raw)
+            return wire
+        case _:
+            raise TypeError(f"{type(part).__name__} has no place in content")
+
+
+def _document(url: str, name: str | None, quirks: Quirks) -> PartWire:
+    if quirks.document_part == "document_url":
+        named = {"document_name": name} if name else {}
+        return PartWire(type="document_url", extra=Extra({"document_url": url, **named}))
+    return PartWire(type="file", file={**({"filename": name} if name else {}), "file_data": url})
+
+
+def thinking_chunk(part: ThinkingPart) -> PartWire:
+    """Thinking as a chunk of `content`, the form of one provider."""
+    extra = {name: value for name, value in part.extra.get(NAME, {}).items() if name != "field"}
+    wire = PartWire(type="thinking", thinking=[{"type": "text", "text": part.text}])
+    merge_members(wire, extra)
+    return wire

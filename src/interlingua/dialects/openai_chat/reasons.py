@@ -1,0 +1,256 @@
+"""Finish reasons and errors, both ways: the two tables of the dialect.
+
+Rules
+- An error's class comes from its structured code, else from its type, else from the status; prose decides nothing.
+- Bodies seen: `{"error": {…}}`, an error that is a string or a list, a flat `{"object": "error", …}`, `{"detail": …}`
+  of a validation error, `{"message": …}`, and text or HTML of something in between.
+Source: vendor reference "Error codes"; recorded bodies of openai, azure, groq, mistral, openrouter, together, November 2026.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from interlingua.dialects._errors import class_of_status, make_error
+from interlingua.errors import (
+    APITimeoutError,
+    AuthenticationError,
+    BadRequestError,
+    BillingError,
+    ContentPolicyViolationError,
+    ContextWindowExceededError,
+    DecodeError,
+    Error,
+    HistoryError,
+    IncompleteStreamError,
+    InternalServerError,
+    LimitExceededError,
+    NotFoundError,
+    OverloadedError,
+    PermissionDeniedError,
+    RateLimitError,
+    RequestTooLargeError,
+    UpstreamError,
+    UsageError,
+)
+from interlingua.wire.json import decode_any
+
+if TYPE_CHECKING:
+    from interlingua.types.response import FinishReason
+    from interlingua.wire.http import Headers
+
+__all__ = [
+    "ErrorBody",
+    "decode_finish",
+    "encode_error_body",
+    "encode_finish",
+    "error_body",
+    "error_of_body",
+    "read_error",
+]
+
+FINISH_REASONS: dict[str, FinishReason] = {
+    "stop": "stop",
+    "length": "length",
+    "tool_calls": "tool_calls",
+    "content_filter": "content_filter",
+    "function_call": "tool_calls",
+    "tool": "tool_calls",
+    "tool_use": "tool_calls",
+    "eos": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_length": "length",
+    "refusal": "refusal",
+    "error": "error",
+    "insufficient_system_resource": "error",
+}
+"""Everything seen as a finish reason; what is not here is `other`."""
+WIRE_REASONS: dict[FinishReason, str] = {
+    "stop": "stop",
+    "length": "length",
+    "tool_calls": "tool_calls",
+    "content_filter": "content_filter",
+    "refusal": "content_filter",
+    "pause": "stop",
+    "error": "stop",
+    "other": "stop",
+}
+"""The legal words of the wire; clients know no others."""
+
+
+def decode_finish(raw: str | None) -> FinishReason:
+    """The canonical finish reason of the wire's word."""
+    return FINISH_REASONS.get(raw or "", "other")
+
+
+def encode_finish(reason: FinishReason, *, refused: bool) -> str:
+    """The wire's word; a refusal in the model's own words ends with `stop`, any other with `content_filter`."""
+    return "stop" if reason == "refusal" and refused else WIRE_REASONS[reason]
+
+
+# Errors
+
+
+class ErrorBody(NamedTuple):
+    """What an error body says, whatever its shape."""
+
+    message: str
+    code: str | None = None
+    type: str | None = None
+    status: int | None = None
+
+
+CODE_CLASSES: dict[str, type[Error]] = {
+    "insufficient_quota": BillingError,
+    "billing_not_active": BillingError,
+    "billing_hard_limit_reached": BillingError,
+    "payment_required": BillingError,
+    "context_length_exceeded": ContextWindowExceededError,
+    "string_above_max_length": RequestTooLargeError,
+    "request_too_large": RequestTooLargeError,
+    "content_filter": ContentPolicyViolationError,
+    "content_policy_violation": ContentPolicyViolationError,
+    "invalid_api_key": AuthenticationError,
+    "invalid_authentication": AuthenticationError,
+    "permission_denied": PermissionDeniedError,
+    "unsupported_country_region_territory": PermissionDeniedError,
+    "model_not_found": NotFoundError,
+    "DeploymentNotFound": NotFoundError,
+    "rate_limit_exceeded": RateLimitError,
+    "3505": RateLimitError,
+    "overloaded": OverloadedError,
+    "server_error": InternalServerError,
+    "timeout": APITimeoutError,
+    "incomplete_stream": IncompleteStreamError,
+    "conflict": UpstreamError,
+}
+"""Structured code -> class."""
+TYPE_CLASSES: dict[str, type[Error]] = {
+    "insufficient_quota": BillingError,
+    "invalid_model": NotFoundError,
+    "authentication_error": AuthenticationError,
+    "permission_error": PermissionDeniedError,
+    "not_found_error": NotFoundError,
+    "rate_limit_error": RateLimitError,
+    "tokens": RateLimitError,
+    "requests": RateLimitError,
+    "service_tier_capacity_exceeded": RateLimitError,
+    "unavailable_error": OverloadedError,
+    "overloaded_error": OverloadedError,
+    "server_error": InternalServerError,
+    "invalid_request_error": BadRequestError,
+}
+"""Structured type -> class; a status that is there is more precise than `invalid_request_error`."""
+RETRYABLE_CODES = frozenset({"tool_use_failed", "json_validate_failed"})
+"""Codes of a 400 that is the model's fault: the same request may succeed."""
+
+
+def read_error(body: bytes) -> ErrorBody:
+    """What the body of a failed answer says; the text itself when it is no JSON."""
+    try:
+        value = decode_any(body)
+    except (DecodeError, LimitExceededError):
+        text = " ".join(body[:2000].decode("utf-8", "replace").split())
+        return ErrorBody(text[:300] or "an empty body")
+    return error_body(value)
+
+
+def error_body(value: Any) -> ErrorBody:
+    """What a JSON error says, in any of the shapes seen."""
+    if isinstance(value, list) and value:
+        return error_body(value[0])
+    if not isinstance(value, dict):
+        return ErrorBody(str(value)[:300])
+    inner = value.get("error")
+    if isinstance(inner, dict):
+        return _members(inner, value)
+    if isinstance(inner, str):
+        return _members({"message": inner, **{key: value[key] for key in ("code", "type") if key in value}}, value)
+    return _members({"message": _detail(value.get("detail")), **value} if "detail" in value else value, value)
+
+
+def _members(error: dict[str, Any], outer: dict[str, Any]) -> ErrorBody:
+    code = error.get("code")
+    status = next(
+        (number for number in (code, error.get("status_code"), outer.get("status")) if _is_status(number)), None
+    )
+    message = error.get("message") or error.get("msg") or outer.get("message")
+    kind = error.get("type")
+    return ErrorBody(
+        message if isinstance(message, str) and message else "the server gave no reason",
+        None if code is None else str(code),
+        kind if isinstance(kind, str) else None,
+        status,
+    )
+
+
+def _is_status(value: object) -> bool:
+    return type(value) is int and 400 <= value <= 599
+
+
+def _detail(detail: Any) -> str:
+    if not isinstance(detail, list):
+        return str(detail)
+    told = [
+        f"{'/'.join(str(step) for step in entry.get('loc', ()))}: {entry.get('msg', '')}"
+        for entry in detail
+        if isinstance(entry, dict)
+    ]
+    return "; ".join(told) or "the request is not valid"
+
+
+def error_of_body(body: ErrorBody, status: int | None, headers: Headers = ()) -> Error:
+    """The error that a body stands for; `status` is the answer's own, None inside a stream or a 200."""
+    status = status or body.status
+    kind = CODE_CLASSES.get(body.code or "") or TYPE_CLASSES.get(body.type or "")
+    if kind is None or (kind is BadRequestError and status is not None):
+        kind = class_of_status(status) if status is not None else kind or InternalServerError
+    retryable = True if body.code in RETRYABLE_CODES else None
+    return make_error(
+        kind, body.message, status=status, code=body.code or body.type, headers=headers, retryable=retryable
+    )
+
+
+class ErrorRow(NamedTuple):
+    """How a class looks on the wire."""
+
+    status: int
+    type: str
+    code: str | None
+
+
+ERROR_ROWS: tuple[tuple[type[Error], ErrorRow], ...] = (
+    (AuthenticationError, ErrorRow(401, "invalid_request_error", "invalid_api_key")),
+    (PermissionDeniedError, ErrorRow(403, "invalid_request_error", "permission_denied")),
+    (BillingError, ErrorRow(429, "insufficient_quota", "insufficient_quota")),
+    (NotFoundError, ErrorRow(404, "invalid_request_error", "model_not_found")),
+    (RequestTooLargeError, ErrorRow(413, "invalid_request_error", "request_too_large")),
+    (ContextWindowExceededError, ErrorRow(400, "invalid_request_error", "context_length_exceeded")),
+    (ContentPolicyViolationError, ErrorRow(400, "invalid_request_error", "content_filter")),
+    (RateLimitError, ErrorRow(429, "rate_limit_error", "rate_limit_exceeded")),
+    (OverloadedError, ErrorRow(503, "server_error", "overloaded")),
+    (InternalServerError, ErrorRow(500, "server_error", "server_error")),
+    (APITimeoutError, ErrorRow(504, "server_error", "timeout")),
+    (IncompleteStreamError, ErrorRow(502, "server_error", "incomplete_stream")),
+    (LimitExceededError, ErrorRow(413, "invalid_request_error", "request_too_large")),
+    (BadRequestError, ErrorRow(400, "invalid_request_error", None)),
+    (HistoryError, ErrorRow(400, "invalid_request_error", None)),
+    (UsageError, ErrorRow(400, "invalid_request_error", None)),
+)
+"""Class -> status, type and code; the first row that fits counts."""
+
+
+def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
+    """Status and body of an error; an upstream's own status and code are kept."""
+    row = next((row for kind, row in ERROR_ROWS if isinstance(error, kind)), None)
+    if row is None:
+        conflict = type(error) is UpstreamError and error.status == 409
+        row = ErrorRow(error.status or error.http_status, "server_error", "conflict" if conflict else "server_error")
+    upstream = isinstance(error, UpstreamError | APITimeoutError)
+    code = error.code if upstream and error.code in CODE_CLASSES else row.code
+    if upstream and row.code is None:
+        code = error.code
+    status = error.status if upstream and error.status and error.status >= 400 else row.status
+    return status, {"error": {"message": error.message, "type": row.type, "param": None, "code": code}}

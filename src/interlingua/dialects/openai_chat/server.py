@@ -1,0 +1,258 @@
+"""The server's role: what a client of a Chat Completions server asks, and an answer in its own form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects._contract import DecodedRequest, Target
+from interlingua.dialects._history import call_ids, prepare_history
+from interlingua.dialects._members import merge_members
+from interlingua.dialects.openai_chat.assistant import AssistantEncoder
+from interlingua.dialects.openai_chat.messages import decode_messages
+from interlingua.dialects.openai_chat.parts import NAME
+from interlingua.dialects.openai_chat.reasons import encode_error_body, encode_finish
+from interlingua.dialects.openai_chat.tools import decode_choice, decode_function, decode_tool
+from interlingua.dialects.openai_chat.usage import encode_usage
+from interlingua.dialects.openai_chat.wire import ChoiceWire, FunctionWire, RequestWire, ResponseWire
+from interlingua.errors import DecodeError, HistoryError
+from interlingua.types.change import Changes
+from interlingua.types.content import RefusalPart
+from interlingua.types.request import Request
+from interlingua.types.response import Alternative
+from interlingua.wire.http import HttpReply
+from interlingua.wire.json import decode_wire, encode, encode_wire
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from interlingua.dialects._contract import DecodeOptions, ServerContext
+    from interlingua.errors import Error
+    from interlingua.types.content import Part
+    from interlingua.types.message import Message
+    from interlingua.types.response import Response
+    from interlingua.types.tool import OpaqueTool, Tool
+    from interlingua.wire.http import HttpRequest
+
+__all__ = ["decode_request", "encode_error", "encode_response", "finish_word", "reply_members"]
+
+JSON_HEADERS = (("content-type", "application/json"),)
+EFFORTS = frozenset({"none", "minimal", "low", "medium", "high", "xhigh", "max"})
+"""Efforts that are canonical; another word passes through as a member."""
+
+
+# The request
+
+
+def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
+    """What a client asks.
+
+    Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
+    """
+    repairs: list[str] = []
+    wire = decode_wire(http.body, RequestWire, repairs=repairs)
+    if not wire.model:
+        raise DecodeError("/model: the model is missing", path="/model")
+    changes = Changes(NAME, "decode_request")
+    for repair in repairs:
+        changes.add(repair, "")
+    request = _RequestDecoder(wire, changes, options).decode()
+    return DecodedRequest(model=wire.model, request=request, stream=bool(wire.stream), changes=changes.done())
+
+
+class _RequestDecoder:
+    """Reads one request; what the canonical request has no field for stays in `extra`."""
+
+    def __init__(self, wire: RequestWire, changes: Changes, options: DecodeOptions) -> None:
+        self.wire = wire
+        self.changes = changes
+        self.options = options
+        self.extra: dict[str, Any] = dict(wire.extra or {})
+
+    def decode(self) -> Request:
+        wire = self.wire
+        system, messages = decode_messages(wire.messages, self.changes)
+        messages = self._paired(messages)
+        name, schema, strict = self._format()
+        return Request(
+            messages=messages,
+            system=system,
+            tools=self._tools(),
+            tool_choice=self._choice(),
+            output_schema=schema,
+            schema_name=name,
+            schema_strict=strict,
+            json_mode=wire.response_format is not None and wire.response_format.type == "json_object",
+            max_tokens=wire.max_tokens if wire.max_completion_tokens is None else wire.max_completion_tokens,
+            temperature=wire.temperature,
+            top_p=wire.top_p,
+            top_k=wire.top_k,
+            min_p=wire.min_p,
+            stop=(wire.stop,) if isinstance(wire.stop, str) else tuple(wire.stop or ()),
+            seed=wire.random_seed if wire.seed is None else wire.seed,
+            presence_penalty=wire.presence_penalty,
+            frequency_penalty=wire.frequency_penalty,
+            logit_bias=wire.logit_bias,
+            logprobs=(wire.top_logprobs or 0) if wire.logprobs else None,
+            n=wire.n,
+            effort=self._effort(),  # type: ignore[arg-type] - checked against the closed set there
+            thinking_budget=self._budget(),
+            parallel_tool_calls=wire.parallel_tool_calls,
+            verbosity=wire.verbosity,
+            service_tier=wire.service_tier,
+            user=wire.user,
+            metadata=wire.metadata,
+            store=wire.store,
+            extra=self._extra(),
+        )
+
+    def _paired(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """The history with calls and results paired, and no call in it broken."""
+        if self.options.history == "refuse":
+            _refuse_broken(messages)
+        return prepare_history(messages, self.options.history, self.changes)
+
+    def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
+        wire = self.wire
+        tools = [decode_tool(tool, self.changes, f"/tools/{place}") for place, tool in enumerate(wire.tools or ())]
+        if wire.functions is not None:
+            self.changes.add("functions_deprecated", "/tools")
+            tools.extend(self._function(function, place) for place, function in enumerate(wire.functions))
+        return tuple(tools)
+
+    def _function(self, function: FunctionWire, place: int) -> Tool:
+        return decode_function(function, f"/functions/{place}")
+
+    def _choice(self) -> Any:
+        choice = self.wire.tool_choice
+        if choice is None and self.wire.function_call is not None:
+            self.changes.add("functions_deprecated", "/tool_choice")
+            choice = self.wire.function_call
+        return None if choice is None else decode_choice(choice, self.changes)
+
+    def _format(self) -> tuple[str | None, dict[str, Any] | None, bool | None]:
+        given = self.wire.response_format
+        if given is None:
+            return None, None, None
+        rest = dict(given.extra or {})
+        schema = given.json_schema
+        if schema is not None:
+            members = {"description": schema.description} if schema.description is not None else {}
+            members.update(schema.extra or {})
+            rest |= {"json_schema": members} if members else {}
+        if given.type not in ("text", "json_object", "json_schema"):
+            rest["type"] = given.type
+        if rest:
+            self.extra["response_format"] = rest
+        return (schema.name, schema.schema or {}, schema.strict) if schema is not None else (None, None, None)
+
+    def _effort(self) -> str | None:
+        said = self.wire.reasoning_effort
+        nested = (self.wire.reasoning or {}).get("effort")
+        if said in EFFORTS:
+            return said
+        if said is not None:
+            self.extra["reasoning_effort"] = said
+        return nested if nested in EFFORTS and said is None else None
+
+    def _budget(self) -> int | None:
+        budget = (self.wire.reasoning or {}).get("max_tokens")
+        return budget if isinstance(budget, int) else None
+
+    def _extra(self) -> dict[str, dict[str, Any]]:
+        """The members that pass through, those of objects that were read in part among them."""
+        reasoning = self.wire.reasoning
+        if reasoning is not None:
+            read = {"max_tokens"} | ({"effort"} if reasoning.get("effort") in EFFORTS else set())
+            self.extra["reasoning"] = {name: value for name, value in reasoning.items() if name not in read}
+        if self.wire.stream_options is not None:
+            self.extra["stream_options"] = self.wire.stream_options
+        if self.wire.top_logprobs is not None and not self.wire.logprobs:
+            self.extra["top_logprobs"] = self.wire.top_logprobs
+        return {NAME: self.extra} if self.extra else {}
+
+
+def _refuse_broken(messages: Sequence[Message]) -> None:
+    for place, message in enumerate(messages):
+        for part in message.parts:
+            reason = getattr(part, "reason", None)
+            if reason is not None:
+                call = f"call {part.id!r} (tool {part.name})"  # type: ignore[union-attr] - only broken calls have a reason
+                raise HistoryError(f"messages[{place}]: the arguments of {call} are broken: {reason}")
+
+
+# The answer
+
+
+def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
+    """A whole answer in the client's own form."""
+    changes = Changes(NAME, "encode_response")
+    members, choice_extra = reply_members(response.extra)
+    first = Alternative(
+        parts=response.parts,
+        finish_reason=response.finish_reason,
+        finish_reason_raw=response.finish_reason_raw,
+        extra={NAME: choice_extra} if choice_extra else {},
+    )
+    own = context.source == NAME
+    choices = [_choice(part, place, changes, own=own) for place, part in enumerate((first, *response.alternatives))]
+    wire = ResponseWire(
+        id=response.id or (context.make_id() if context.make_id else None),
+        object="chat.completion",
+        created=context.created or None,
+        model=context.model or response.wire_model or response.model,
+        choices=choices,
+        usage=encode_usage(response.usage) if response.usage is not None else None,
+    )
+    merge_members(wire, members)
+    if context.changes is not None:
+        context.changes.extend(changes.entries)
+    return HttpReply(status=200, headers=JSON_HEADERS, body=encode_wire(wire))
+
+
+def reply_members(extra: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The members of the answer as a whole, and those of its first choice and message."""
+    members = dict(extra.get(NAME, {}))
+    choice = {name: members.pop(name) for name in ("choice", "message") if name in members}
+    return members, choice
+
+
+def _choice(alternative: Alternative, place: int, changes: Changes, *, own: bool) -> ChoiceWire:
+    path = f"/alternatives/{place - 1}" if place else ""
+    message = AssistantEncoder(Target(), changes, path).encode(alternative.parts, reply=True)
+    if message.refusal is not None and not isinstance(message.refusal, str):
+        message.refusal = None
+    extra = alternative.extra.get(NAME, {})
+    merge_members(message, extra.get("message", {}))
+    wire = ChoiceWire(index=place, message=message, finish_reason=finish_word(alternative, changes, path, own=own))
+    merge_members(wire, extra.get("choice", {}))
+    return wire
+
+
+def finish_word(alternative: Alternative, changes: Changes, path: str, *, own: bool) -> str | None:
+    """The wire's finish reason, with an entry where it says less than the canonical one.
+
+    An answer that came in this dialect (`own`) keeps its own word; any other gets one of the legal words.
+    """
+    reason = alternative.finish_reason
+    if own:
+        return alternative.finish_reason_raw
+    if reason in ("pause", "error", "other") and not alternative.finish_reason_raw:
+        changes.add("finish_reason_approximated", f"{path}/finish_reason", f"{reason} is told as stop")
+    return encode_finish(reason, refused=has_refusal(alternative.parts))
+
+
+def has_refusal(parts: Sequence[Part]) -> bool:
+    """Whether the model refused in its own words."""
+    return any(isinstance(part, RefusalPart) for part in parts)
+
+
+def encode_error(error: Error, context: ServerContext) -> HttpReply:
+    """An error in the dialect's own body, with its status and when to come back."""
+    del context
+    status, body = encode_error_body(error)
+    headers = JSON_HEADERS
+    if error.retry_after_s is not None:
+        headers = (*headers, ("retry-after", f"{error.retry_after_s:g}"))
+    if error.request_id is not None:
+        headers = (*headers, ("x-request-id", error.request_id))
+    return HttpReply(status=status, headers=headers, body=encode(body))

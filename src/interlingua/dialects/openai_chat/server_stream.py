@@ -1,0 +1,249 @@
+"""The server's role, streamed: events to chunks.
+
+Rules
+- The first chunk of a choice has the role and empty content; every tool call has its dense ordinal.
+- The finish reason stands in a chunk of its own with an empty delta; usage follows with `choices: []`, then `[DONE]`.
+- An error ends the stream as an error object, without `[DONE]`.
+- Text costs a prefix that was encoded once and one encoded string.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects._contract import Target
+from interlingua.dialects._seals import seal_fits
+from interlingua.dialects.openai_chat.assistant import AssistantEncoder, encode_call, freeform_input
+from interlingua.dialects.openai_chat.parts import NAME
+from interlingua.dialects.openai_chat.reasons import encode_error_body
+from interlingua.dialects.openai_chat.server import finish_word, reply_members
+from interlingua.dialects.openai_chat.usage import encode_usage
+from interlingua.stream.fold import error_of
+from interlingua.types.change import Changes
+from interlingua.types.content import AudioPart, ImagePart, OpaquePart, TextPart, ThinkingPart, ToolCall
+from interlingua.types.event import (
+    BlockEnd,
+    BlockStart,
+    DataDelta,
+    RefusalDelta,
+    Seal,
+    StreamEnd,
+    StreamError,
+    StreamStart,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    UsageUpdate,
+)
+from interlingua.types.response import Alternative
+from interlingua.wire.json import decode_any, encode, encode_wire
+from interlingua.wire.media import to_base64
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import ServerContext
+    from interlingua.types.event import Event
+    from interlingua.types.response import Response
+
+__all__ = ["ChatStreamEncoder"]
+
+DONE = b"data: [DONE]\n\n"
+
+
+class _Choice:
+    """What one choice has said so far."""
+
+    __slots__ = ("freeform", "ordinals", "reasoning_field")
+
+    def __init__(self) -> None:
+        self.ordinals: dict[int, int] = {}
+        self.freeform: set[int] = set()
+        self.reasoning_field = "reasoning_content"
+
+
+class ChatStreamEncoder:
+    """Chunks for the events of one answer."""
+
+    def __init__(self, context: ServerContext) -> None:
+        """An encoder for one answer."""
+        self.context = context
+        self.changes = Changes(NAME, "encode_response")
+        self._head = b""
+        self._text_heads: dict[tuple[int, str], bytes] = {}
+        self._choices: dict[int, _Choice] = {}
+        self._usage: UsageUpdate | None = None
+
+    def encode(self, event: Event) -> bytes:
+        """The bytes that `event` adds; may be empty."""
+        match event:
+            case TextDelta(text=text, choice=choice):
+                return self._string("content", text, choice)
+            case ThinkingDelta(text=text, choice=choice):
+                return self._thinking(text, choice)
+            case ToolCallDelta():
+                return self._arguments(event)
+            case RefusalDelta(text=text, choice=choice):
+                return self._string("refusal", text, choice)
+            case _:
+                return self._rare(event)
+
+    def _rare(self, event: Event) -> bytes:
+        match event:
+            case StreamStart():
+                return self._start(event)
+            case BlockStart():
+                return self._block_start(event)
+            case BlockEnd():
+                return self._block_end(event)
+            case Seal():
+                return self._seal(event)
+            case DataDelta(data=data, transcript=transcript, choice=choice):
+                members = {"data": to_base64(data) or None, "transcript": transcript or None}
+                said = {name: value for name, value in members.items() if value is not None}
+                return self._chunk(choice, {"audio": said})
+            case StreamEnd(response=response):
+                return self._end(response)
+            case StreamError():
+                return self._error(event)
+            case _:
+                return b""
+
+    # Chunks
+
+    def _start(self, event: StreamStart) -> bytes:
+        known = event.extra.get(NAME, {})
+        made = self.context.make_id() if event.id is None and self.context.make_id else event.id
+        members = {
+            "id": made,
+            "object": "chat.completion.chunk",
+            "created": known.get("created", self.context.created or None),
+            "model": self.context.model or event.wire_model or event.model or None,
+        }
+        said = {name: value for name, value in members.items() if value is not None}
+        self._head = b"data: " + encode(said)[:-1]
+        return b""
+
+    def _chunk(self, choice: int, delta: dict[str, Any], finish: str | None = None, **members: Any) -> bytes:
+        opening = self._opening(choice)
+        body = {"index": choice, "delta": delta, **members, "finish_reason": finish}
+        return opening + self._head + b',"choices":[' + encode(body) + b"]}\n\n"
+
+    def _opening(self, choice: int) -> bytes:
+        """The first chunk of a choice, once."""
+        if choice in self._choices:
+            return b""
+        self._choices[choice] = _Choice()
+        return self._chunk(choice, {"role": "assistant", "content": ""})
+
+    def _string(self, member: str, text: str, choice: int) -> bytes:
+        head = self._text_heads.get((choice, member))
+        if head is None:
+            opening = self._opening(choice)
+            start = f',"choices":[{{"index":{choice},"delta":{{"{member}":'.encode()
+            head = self._text_heads[choice, member] = self._head + start
+            return opening + head + encode(text) + b'},"finish_reason":null}]}\n\n'
+        return head + encode(text) + b'},"finish_reason":null}]}\n\n'
+
+    # Blocks
+
+    def _block_start(self, event: BlockStart) -> bytes:
+        opening = self._opening(event.choice)
+        state = self._choices[event.choice]
+        if event.block == "thinking":
+            state.reasoning_field = event.extra.get(NAME, {}).get("field", "reasoning_content")
+        if event.block != "tool_call":
+            return opening
+        ordinal = state.ordinals[event.index] = len(state.ordinals)
+        if event.freeform:
+            state.freeform.add(event.index)
+            return opening
+        function = {"name": event.name, "arguments": ""}
+        call = {"index": ordinal, "id": event.id, "type": "function", "function": function}
+        return opening + self._chunk(event.choice, {"tool_calls": [call]})
+
+    def _arguments(self, event: ToolCallDelta) -> bytes:
+        state = self._choices[event.choice]
+        if event.index in state.freeform:
+            return b""
+        call = {"index": state.ordinals[event.index], "function": {"arguments": event.arguments}}
+        return self._chunk(event.choice, {"tool_calls": [call]})
+
+    def _thinking(self, text: str, choice: int) -> bytes:
+        field = self._choices[choice].reasoning_field
+        match field:
+            case "thinking_chunks":
+                chunk = {"type": "thinking", "thinking": [{"type": "text", "text": text}]}
+                return self._chunk(choice, {"content": [chunk]})
+            case "reasoning_details":
+                return b""
+            case _:
+                return self._string(field, text, choice)
+
+    def _seal(self, event: Seal) -> bytes:
+        if not seal_fits(event.sealed, NAME, Target()):
+            self.changes.add("seal_foreign", f"/parts/{event.index}/sealed")
+            return b""
+        ordinal = self._choices[event.choice].ordinals.get(event.index)
+        if ordinal is None:
+            return self._chunk(event.choice, event.sealed.data)
+        return self._chunk(event.choice, {"tool_calls": [{"index": ordinal, **event.sealed.data}]})
+
+    def _block_end(self, event: BlockEnd) -> bytes:
+        match event.part:
+            case ToolCall(freeform=True, id=call_id, name=name, arguments_json=text):
+                ordinal = self._choices[event.choice].ordinals[event.index]
+                custom = {"name": name, "input": freeform_input(text)}
+                call = {"index": ordinal, "id": call_id, "type": "custom", "custom": custom}
+                return self._chunk(event.choice, {"tool_calls": [call]})
+            case TextPart(annotations=annotations) if annotations:
+                return self._chunk(event.choice, {"annotations": list(annotations)})
+            case ImagePart() | OpaquePart():
+                message = AssistantEncoder(Target(), self.changes, "").encode((event.part,), reply=True)
+                body = decode_any(encode_wire(message))
+                delta = {name: value for name, value in body.items() if name not in ("role", "content")}
+                return self._chunk(event.choice, delta) if delta else b""
+            case AudioPart(extra=extra) | ThinkingPart(extra=extra):
+                return self._members(event, "audio" if isinstance(event.part, AudioPart) else "", extra.get(NAME, {}))
+            case ToolCall(extra=extra) if NAME in extra:
+                ordinal = self._choices[event.choice].ordinals[event.index]
+                return self._chunk(event.choice, {"tool_calls": [{"index": ordinal, **extra[NAME]}]})
+            case _:
+                return b""
+
+    def _members(self, event: BlockEnd, holder: str, members: dict[str, Any]) -> bytes:
+        return self._chunk(event.choice, {holder: members}) if holder and members else b""
+
+    # The end
+
+    def _end(self, response: Response[Any]) -> bytes:
+        return self._last_chunks(response) + DONE
+
+    def _error(self, event: StreamError) -> bytes:
+        """The error object; an answer that came in this dialect brings what it had besides its blocks."""
+        _, body = encode_error_body(error_of(event))
+        told = self._last_chunks(event.partial) if event.partial is not None and self.context.source == NAME else b""
+        return told + b"data: " + encode(body) + b"\n\n"
+
+    def _last_chunks(self, response: Response[Any]) -> bytes:
+        members, first_extra = reply_members(response.extra)
+        first = Alternative(
+            parts=response.parts,
+            finish_reason=response.finish_reason,
+            finish_reason_raw=response.finish_reason_raw,
+            extra={NAME: first_extra},
+        )
+        pieces = [self._finish(part, place) for place, part in enumerate((first, *response.alternatives))]
+        members.pop("created", None)
+        if members:
+            pieces.append(self._head + b',"choices":[],' + encode(members)[1:-1] + b"}\n\n")
+        if response.usage is not None and self.context.stream_usage:
+            usage = encode_wire(encode_usage(response.usage))
+            pieces.append(self._head + b',"choices":[],"usage":' + usage + b"}\n\n")
+        if self.context.changes is not None:
+            self.context.changes.extend(self.changes.entries)
+        return b"".join(pieces)
+
+    def _finish(self, alternative: Alternative, place: int) -> bytes:
+        extra = alternative.extra.get(NAME, {})
+        path = f"/alternatives/{place - 1}" if place else ""
+        word = finish_word(alternative, self.changes, path, own=self.context.source == NAME)
+        return self._chunk(place, extra.get("message", {}), word, **extra.get("choice", {}))

@@ -1,0 +1,128 @@
+"""Which call a streamed fragment belongs to, when servers agree on little.
+
+Rules, in this order (ids of the failures that taught them)
+- A usable index is an int, or a string of digits; anything else counts as absent (STR-06, STR-07).
+- On a known index: another id opens a new call (STR-02, STR-05); so does a name after whole arguments when no id ties
+  the fragment to the old call (parallel calls that all say 0).
+- On an unknown index: an id or a name opens a call; bare arguments go to the only open call (STR-08).
+- Without index: a known id continues its call, a new one opens one; a name opens one unless the newest call still
+  waits for its name or repeats it; bare arguments go to the newest call (STR-01, STR-03).
+- A name is set once: repeats are ignored, a longer form of it replaces it (STR-15, STR-17).
+- Whole arguments that come again are not appended (STR-41).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.errors import DecodeError
+from interlingua.wire.json import check_arguments
+
+if TYPE_CHECKING:
+    from interlingua.stream.build import Block
+
+__all__ = ["Slot", "Slots", "usable_index"]
+
+
+class Slot:
+    """One call under assembly; its block opens once the name is known and arguments come."""
+
+    __slots__ = ("block", "custom", "extra", "extra_content", "id", "name", "pieces")
+
+    def __init__(self) -> None:
+        """An unknown call."""
+        self.id = ""
+        self.name = ""
+        self.pieces: list[str] = []
+        self.block: Block | None = None
+        self.custom = False
+        self.extra: dict[str, Any] = {}
+        self.extra_content: dict[str, Any] | None = None
+
+    @property
+    def text(self) -> str:
+        """The arguments so far."""
+        return "".join(self.pieces)
+
+    def is_whole(self) -> bool:
+        """Whether the arguments so far are one whole object."""
+        return bool(self.pieces) and check_arguments(self.text) is None
+
+    def learn(self, call_id: str, name: str) -> None:
+        """Take an id and a name that are not known yet, or a longer form of the name."""
+        if call_id and not self.id:
+            self.id = call_id
+        if name and (not self.name or (self.block is None and name.startswith(self.name))):
+            self.name = name
+
+    def is_repeat(self, fragment: str) -> bool:
+        """Whether a fragment only says again what is whole already."""
+        return len(fragment) > 1 and self.is_whole() and fragment.strip() in (self.text.strip(), "{}")
+
+
+class Slots:
+    """The calls of one choice."""
+
+    __slots__ = ("_by_index", "all")
+
+    def __init__(self) -> None:
+        """No calls yet."""
+        self.all: list[Slot] = []
+        self._by_index: dict[int, Slot] = {}
+
+    def find(self, index: int | None, call_id: str, name: str) -> Slot:
+        """The call that a fragment belongs to, a new one when it opens one.
+
+        Raises: DecodeError when a fragment could belong to several open calls.
+        """
+        if index is None:
+            return self._without_index(call_id, name)
+        slot = self._by_index.get(index)
+        if slot is None:
+            slot = self._new() if call_id or name or not self.all else self._only_open(index)
+            self._by_index[index] = slot
+        elif self._is_other(slot, call_id, name):
+            slot = self._by_index[index] = self._new()
+        return slot
+
+    def _is_other(self, slot: Slot, call_id: str, name: str) -> bool:
+        if call_id and slot.id:
+            return call_id != slot.id
+        if name and slot.name:
+            return slot.is_whole() or (bool(slot.pieces) and name != slot.name)
+        return False
+
+    def _without_index(self, call_id: str, name: str) -> Slot:
+        newest = self.all[-1] if self.all else None
+        if call_id:
+            known = next((slot for slot in self.all if slot.id == call_id), None)
+            if known is not None and not (name and known.is_whole()):
+                return known
+            waiting = newest is not None and not newest.id and not newest.name
+            return newest if newest is not None and waiting else self._new()
+        if newest is None:
+            return self._new()
+        opens = bool(name and newest.name) and (name != newest.name or newest.is_whole())
+        return self._new() if opens else newest
+
+    def _only_open(self, index: int) -> Slot:
+        still_open = [slot for slot in self.all if not slot.is_whole()]
+        if len(still_open) == 1:
+            return still_open[0]
+        if len(self.all) == 1:
+            return self.all[0]
+        raise DecodeError(f"arguments for the unknown call {index} while {len(still_open)} calls are open")
+
+    def _new(self) -> Slot:
+        slot = Slot()
+        self.all.append(slot)
+        return slot
+
+
+def usable_index(value: object) -> int | None:
+    """The index that a server meant, or None when it said nothing usable."""
+    if type(value) is int:
+        return value if value >= 0 else None
+    if isinstance(value, str) and value.isdecimal():
+        return int(value)
+    return None

@@ -1,0 +1,205 @@
+"""Tools, tool choice and structured output, both ways."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects._members import foreign_extras, members_of, merge_members, plain
+from interlingua.dialects.openai_chat.parts import NAME, decode_cache, encode_cache
+from interlingua.dialects.openai_chat.wire import (
+    CustomWire,
+    FunctionWire,
+    JsonSchemaWire,
+    PartWire,
+    ResponseFormatWire,
+    ToolWire,
+)
+from interlingua.errors import DecodeError
+from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, Freeform, NamedTool, OpaqueTool, Tool
+
+from interlingua.wire.json import Extra
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from interlingua.dialects._contract import Quirks
+    from interlingua.types.change import Changes
+    from interlingua.types.request import Request
+    from interlingua.types.tool import ToolChoice
+
+__all__ = [
+    "decode_choice",
+    "decode_function",
+    "decode_tool",
+    "encode_choice",
+    "encode_format",
+    "encode_tool",
+]
+
+CHOICES: dict[str, ToolChoice] = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
+"""Tool choices that are one word; `any` is what some servers call required."""
+
+FLAT = ("name", "description", "parameters", "strict")
+"""Members of the flat shape, which some send beside the nested one."""
+
+DEFAULT_SCHEMA_NAME = "response"
+"""The schema's name when the caller gave none."""
+
+
+# Reading
+
+
+def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueTool:
+    """One entry of `tools`.
+
+    Raises: DecodeError for an entry without a name.
+    """
+    function = wire.function
+    if function is not None:
+        beside = {name: value for name in FLAT if (value := getattr(wire, name)) is not None}
+        wire.extra = Extra({**(wire.extra or {}), **beside}) if beside else wire.extra
+        return decode_function(function, path, wire)
+    if wire.custom is not None:
+        return _freeform(wire, wire.custom)
+    if wire.type in (None, "function") and wire.name:
+        changes.add("foreign_shape", path, "the flat shape of another dialect")
+        flat = FunctionWire(
+            name=wire.name, description=wire.description, parameters=wire.parameters, strict=wire.strict
+        )
+        return decode_function(flat, path, wire)
+    if wire.type in (None, "function"):
+        raise DecodeError(f"{path}: a tool without a function", path=path)
+    return OpaqueTool(NAME, wire.type or "unknown", plain(wire))
+
+
+def decode_function(function: FunctionWire, path: str, wire: ToolWire | None = None) -> Tool:
+    """A function that may be called; `wire` is the entry around it.
+
+    Raises: DecodeError for a function without a name.
+    """
+    if not function.name:
+        raise DecodeError(f"{path}/function/name: a tool must have a name", path=f"{path}/function/name")
+    marked = PartWire(cache_control=wire.cache_control if wire else None)
+    cache = decode_cache(marked)
+    extra = {**((wire.extra if wire else None) or {}), **(marked.extra or {})}
+    if function.extra:
+        extra["function"] = dict(function.extra)
+    return Tool(
+        name=function.name,
+        description=function.description,
+        parameters=dict(EMPTY_PARAMETERS) if function.parameters is None else function.parameters,
+        strict=function.strict,
+        cache=cache,
+        extra={NAME: extra} if extra else {},
+    )
+
+
+def _freeform(wire: ToolWire, custom: CustomWire) -> Tool:
+    given = custom.format or {}
+    grammar = given.get("grammar") or {}
+    return Tool(
+        name=custom.name or "",
+        description=custom.description,
+        parameters={"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]},
+        freeform=Freeform(grammar.get("syntax", "text"), grammar.get("definition")),
+        extra=members_of(wire, NAME),
+    )
+
+
+def decode_choice(choice: str | dict[str, Any], changes: Changes, path: str = "/tool_choice") -> ToolChoice:
+    """A tool choice: a word, a named tool, a subset; the shapes of other dialects are understood.
+
+    Raises: DecodeError for anything else.
+    """
+    if isinstance(choice, str):
+        return _word(choice, path)
+    kind = choice.get("type")
+    match kind:
+        case "allowed_tools":
+            allowed = choice.get("allowed_tools") or choice
+            names = tuple([_named(tool, path) for tool in allowed.get("tools", [])])
+            return AllowedTools(names, "required" if allowed.get("mode") == "required" else "auto")
+        case "auto" | "none" | "any" | "required":
+            changes.add("foreign_shape", path, "the shape of another dialect")
+            return _word(str(kind), path)
+        case _:
+            if kind not in (None, "function", "custom"):
+                changes.add("foreign_shape", path, "the shape of another dialect")
+            return NamedTool(_named(choice, path))
+
+
+def _word(choice: str, path: str) -> ToolChoice:
+    found = CHOICES.get(choice)
+    if found is None:
+        raise DecodeError(f"{path}: {choice!r} is no tool choice (auto, none, required)", path=path)
+    return found
+
+
+def _named(choice: Mapping[str, Any], path: str) -> str:
+    for holder in (choice.get("function"), choice.get("custom"), choice):
+        if isinstance(holder, dict) and isinstance(holder.get("name"), str):
+            return holder["name"]
+    raise DecodeError(f"{path}: a named tool choice without a name", path=path)
+
+
+# Writing
+
+
+def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: Changes, path: str) -> ToolWire:
+    """One entry of `tools`."""
+    name = names.get(tool.name, tool.name)
+    if tool.freeform is not None:
+        return _encode_freeform(tool, tool.freeform, name)
+    wire = ToolWire(
+        type="function",
+        function=FunctionWire(name=name, description=tool.description, parameters=tool.parameters, strict=tool.strict),
+        cache_control=encode_cache(tool.cache, quirks),
+    )
+    if tool.cache is not None and wire.cache_control is None:
+        changes.add("cache_unsupported", f"{path}/cache")
+    if tool.strict is not None and not quirks.strict_schemas:
+        wire.function.strict = None  # type: ignore[union-attr] - set three lines above
+        changes.add("strict_unsupported", f"{path}/strict")
+    for dialect in foreign_extras(tool.extra, NAME):
+        changes.add("extra_foreign", f"{path}/extra/{dialect}")
+    merge_members(wire, tool.extra.get(NAME, {}))
+    return wire
+
+
+def _encode_freeform(tool: Tool, freeform: Freeform, name: str) -> ToolWire:
+    given: dict[str, Any] | None = None
+    if freeform.syntax != "text":
+        given = {"type": "grammar", "grammar": {"syntax": freeform.syntax, "definition": freeform.definition}}
+    wire = ToolWire(type="custom", custom=CustomWire(name=name, description=tool.description, format=given))
+    merge_members(wire, tool.extra.get(NAME, {}))
+    return wire
+
+
+def encode_choice(choice: ToolChoice, names: Mapping[str, str], freeform: frozenset[str]) -> str | dict[str, Any]:
+    """A tool choice on the wire."""
+    match choice:
+        case NamedTool(name=name):
+            return _entry(name, names, freeform)
+        case AllowedTools(names=allowed, mode=mode):
+            entries = [_entry(name, names, freeform) for name in allowed]
+            return {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": entries}}
+        case word:
+            return word
+
+
+def _entry(name: str, names: Mapping[str, str], freeform: frozenset[str]) -> dict[str, Any]:
+    kind = "custom" if name in freeform else "function"
+    return {"type": kind, kind: {"name": names.get(name, name)}}
+
+
+def encode_format(request: Request, quirks: Quirks) -> ResponseFormatWire | None:
+    """`response_format` for the output that the request asks for, as far as the server knows it."""
+    if request.output_schema is not None and quirks.output_schema == "json_schema":
+        schema = JsonSchemaWire(
+            name=request.schema_name or DEFAULT_SCHEMA_NAME,
+            schema=request.output_schema,
+            strict=request.schema_strict if quirks.strict_schemas else None,
+        )
+        return ResponseFormatWire(type="json_schema", json_schema=schema)
+    wants_json = request.json_mode or request.output_schema is not None
+    return ResponseFormatWire(type="json_object") if wants_json and quirks.output_schema != "none" else None
