@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import decimal
 import re
-import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -15,7 +12,7 @@ from interlingua.schema._words import FORMS
 from interlingua.schema.problem import MisfitError, brief
 from interlingua.schema.walk import Schema
 
-__all__ = ["LEAVES", "Form", "check_constraints", "constraint_keywords", "constraints_of"]
+__all__ = ["LEAVES", "Form", "check_constraints", "constraint_keywords", "constraints_of", "leaf_of"]
 
 
 class Form(NamedTuple):
@@ -64,12 +61,6 @@ def _converted(kind: Any, words: str) -> Callable[[Any], Any]:
     return read
 
 
-def _text(format: str, kind: Any) -> Form:
-    return Form({"type": "string", "format": format}, _converted(kind, FORMS[format]))
-
-
-_DECIMAL = {"type": "string", "pattern": r"^[+-]?\d+(\.\d+)?$"}
-
 LEAVES: dict[Any, Form] = {
     Any: Form({}, _anything),
     object: Form({}, _anything),
@@ -80,14 +71,27 @@ LEAVES: dict[Any, Form] = {
     float: Form({"type": "number"}, _number),
     str: Form({"type": "string"}, _exactly(str, "a string")),
     bytes: Form({"type": "string", "contentEncoding": "base64"}, _converted(bytes, "base64")),
-    decimal.Decimal: Form(_DECIMAL, _converted(decimal.Decimal, "a decimal number")),
-    dt.datetime: _text("date-time", dt.datetime),
-    dt.date: _text("date", dt.date),
-    dt.time: _text("time", dt.time),
-    dt.timedelta: _text("duration", dt.timedelta),
-    uuid.UUID: _text("uuid", uuid.UUID),
 }
-"""Types without parts."""
+"""Types that JSON has itself, or nearly."""
+_NAMED: dict[tuple[str, str], tuple[Schema, str]] = {
+    ("datetime", "date"): ({"format": "date"}, FORMS["date"]),
+    ("datetime", "datetime"): ({"format": "date-time"}, FORMS["date-time"]),
+    ("datetime", "time"): ({"format": "time"}, FORMS["time"]),
+    ("datetime", "timedelta"): ({"format": "duration"}, FORMS["duration"]),
+    ("decimal", "Decimal"): ({"pattern": r"^[+-]?\d+(\.\d+)?$"}, "a decimal number"),
+    ("uuid", "UUID"): ({"format": "uuid"}, FORMS["uuid"]),
+}
+"""Types that JSON says as text, by module and name: whoever has one has imported its module."""
+
+
+def leaf_of(kind: object) -> Form | None:
+    """The form of a type without parts; None for any other."""
+    if not isinstance(kind, Hashable):
+        return None
+    named = _NAMED.get((kind.__module__, kind.__qualname__)) if isinstance(kind, type) else None
+    if named is None:
+        return LEAVES.get(kind)
+    return Form({"type": "string", **named[0]}, _converted(kind, named[1]))
 
 
 class _Constraint(NamedTuple):

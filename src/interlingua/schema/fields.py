@@ -11,15 +11,17 @@ from __future__ import annotations
 import sys
 import typing
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
 from interlingua.errors import SchemaError
 from interlingua.schema.docstring import Docstring, parse_docstring
 
-__all__ = ["NO_DEFAULT", "Field", "Fields", "docstring_of", "fields_of", "hints_of"]
+__all__ = ["NO_DEFAULT", "Field", "Fields", "Kind", "docstring_of", "fields_of", "hints_of"]
 
+Kind: TypeAlias = Any
+"""Whatever stands for a type: a class, a union, a literal, a generic with its arguments."""
 NO_DEFAULT = msgspec.NODEFAULT
 """Stands for a default that there is not, or that is made anew each time."""
 
@@ -31,7 +33,7 @@ class Field(NamedTuple):
     """What Python calls it."""
     key: str
     """What JSON calls it."""
-    kind: Any
+    kind: Kind
     """Its type."""
     required: bool = True
     """Whether it must be there."""
@@ -54,7 +56,7 @@ class Fields(NamedTuple):
     """The member that says which struct of a union it is, and its value."""
 
 
-def fields_of(kind: Any) -> Fields | None:
+def fields_of(kind: Kind) -> Fields | None:
     """The fields of a class or of a generic class with its arguments; None for anything that is not such a class.
 
     Raises: SchemaError, where a type's name cannot be resolved.
@@ -75,7 +77,7 @@ def fields_of(kind: Any) -> Fields | None:
     return found._replace(members=members, description=text.summary or None)
 
 
-def hints_of(owner: Any) -> dict[str, Any]:
+def hints_of(owner: Kind | Callable[..., object]) -> dict[str, Any]:
     """The types of a class's fields or of a function's parameters, resolved, annotations kept.
 
     Raises: SchemaError, where a name cannot be resolved.
@@ -98,7 +100,7 @@ def _named(owner: Any) -> str:
     return f"{getattr(owner, '__module__', '')}.{getattr(owner, '__qualname__', owner)}"
 
 
-def _bind(kind: Any, bound: Mapping[Any, Any]) -> Any:
+def _bind(kind: Kind, bound: Mapping[Any, Any]) -> Kind:
     """`kind` with the type variables of a generic class replaced by its arguments."""
     if kind in bound:
         return bound[kind]

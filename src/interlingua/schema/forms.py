@@ -32,15 +32,17 @@ from interlingua.schema._leaves import (
     check_constraints,
     constraint_keywords,
     constraints_of,
+    leaf_of,
 )
-from interlingua.schema.fields import NO_DEFAULT, Field, Fields, fields_of
+from interlingua.schema.fields import NO_DEFAULT, Field, Fields, Kind, fields_of
 from interlingua.schema.problem import MisfitError, brief
 from interlingua.schema.walk import Schema, map_children, parts_of_schema
+from interlingua.types._base import JsonValue
 from interlingua.wire.json import encode
 
 __all__ = ["Forms", "compose"]
 
-Reader: TypeAlias = Callable[[Any], Any]
+Reader: TypeAlias = Callable[[JsonValue], Any]
 
 _REFERENCE = "#/$defs/"
 _SCALARS: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -70,13 +72,14 @@ class Forms:
         self._forms: dict[Any, Form] = {}
         self._readers: dict[Any, Reader] = {}
 
-    def form(self, kind: Any) -> Form:
+    def form(self, kind: Kind) -> Form:
         """The form of any type.
 
         Raises: SchemaError, for a type that JSON has no place for.
         """
-        if isinstance(kind, abc.Hashable) and kind in LEAVES:
-            return LEAVES[kind]
+        leaf = leaf_of(kind)
+        if leaf is not None:
+            return leaf
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
         if origin is typing.Annotated:
             return self._annotated(arguments[0], arguments[1:])
@@ -88,7 +91,7 @@ class Forms:
             )
         return self._collection(kind, origin or kind, arguments) or self._named(kind)
 
-    def _collection(self, kind: Any, origin: Any, arguments: tuple[Any, ...]) -> Form | None:
+    def _collection(self, kind: Kind, origin: Any, arguments: tuple[Any, ...]) -> Form | None:
         if origin in _LISTS:
             return self._list(_LISTS[origin], arguments[0] if arguments else Any)
         if origin is tuple:
@@ -97,7 +100,7 @@ class Forms:
             return self._map(*(arguments or (str, Any)))
         return None
 
-    def _named(self, kind: Any) -> Form:
+    def _named(self, kind: Kind) -> Form:
         """The form of a type that has a name of its own."""
         alias = getattr(kind, "__supertype__", None) or getattr(kind, "__value__", None)
         if alias is not None and not isinstance(kind, enum.Enum):
@@ -119,12 +122,12 @@ class Forms:
             )
         return self._defined(kind, fields)
 
-    def _defined(self, kind: Any, fields: Fields) -> Form:
+    def _defined(self, kind: Kind, fields: Fields) -> Form:
         """The form of a class: a reference, so that the class may hold itself."""
         name = self._free_name(_name_of(kind))
         names = frozenset(field.key for field in fields.members)
 
-        def read(value: Any) -> Any:
+        def read(value: JsonValue) -> object:
             return self._readers[kind](value)  # known by the time that a value comes
 
         form = Form({"$ref": f"{_REFERENCE}{name}"}, read, names)
@@ -165,7 +168,7 @@ class Forms:
         except SchemaError as error:
             raise SchemaError(f"{field.name}: {error.message}") from None
 
-    def _annotated(self, kind: Any, metadata: Iterable[Any]) -> Form:
+    def _annotated(self, kind: Kind, metadata: Iterable[Any]) -> Form:
         form = self.form(kind)
         schema, constraints = dict(form.schema), dict[str, Any]()
         for item in metadata:
@@ -176,22 +179,22 @@ class Forms:
             schema |= getattr(item, "extra_json_schema", None) or {}
         schema |= constraint_keywords(constraints, schema)
 
-        def read(value: Any) -> Any:
+        def read(value: JsonValue) -> object:
             check_constraints(constraints, value)
             return form.read(value)
 
         return form._replace(schema=schema, read=read)
 
-    def _union(self, kinds: tuple[Any, ...]) -> Form:
+    def _union(self, kinds: tuple[Kind, ...]) -> Form:
         forms = [self.form(kind) for kind in kinds]
         by_rank = sorted(forms, key=lambda form: _RANKS.get(id(form), 0))
         return Form({"anyOf": [form.schema for form in forms]}, partial(_read_union, forms=by_rank))
 
-    def _list(self, build: Callable[[Iterable[Any]], Any], kind: Any) -> Form:
+    def _list(self, build: Callable[[Iterable[Any]], Any], kind: Kind) -> Form:
         item = self.form(kind)
         schema: Schema = {"type": "array", "items": item.schema}
 
-        def read(value: Any) -> Any:
+        def read(value: JsonValue) -> object:
             items = [_read_below(item.read, step, index) for index, step in enumerate(_items(value))]
             try:
                 return build(items)
@@ -200,7 +203,7 @@ class Forms:
 
         return Form(schema, read)
 
-    def _tuple(self, kinds: tuple[Any, ...], *, bare: bool) -> Form:
+    def _tuple(self, kinds: tuple[Kind, ...], *, bare: bool) -> Form:
         if bare or kinds[1:] == (...,):
             return self._list(tuple, kinds[0] if kinds else Any)
         forms = [self.form(kind) for kind in kinds]
@@ -208,7 +211,7 @@ class Forms:
         schema: Schema = {"type": "array", "prefixItems": [form.schema for form in forms], "items": False}
         schema |= {"minItems": size, "maxItems": size}
 
-        def read(value: Any) -> Any:
+        def read(value: JsonValue) -> object:
             items = _items(value)
             if len(items) != size:
                 raise MisfitError(f"{len(items)} items, not {size}")
@@ -218,14 +221,14 @@ class Forms:
 
         return Form(schema, read)
 
-    def _map(self, key_kind: Any, kind: Any) -> Form:
+    def _map(self, key_kind: Kind, kind: Kind) -> Form:
         member = self.form(kind)
         schema: Schema = {"type": "object", "additionalProperties": member.schema or True}
         names = self.form(key_kind).schema
         if "enum" in names:
             schema["propertyNames"] = {"enum": names["enum"]}
 
-        def read(value: Any) -> Any:
+        def read(value: JsonValue) -> object:
             return {
                 _read_below(partial(_read_key, kind=key_kind), name, name): _read_below(member.read, item, name)
                 for name, item in _members(value).items()
@@ -289,7 +292,7 @@ def _references(schema: Schema) -> list[str]:
     return [name for part in parts_of_schema(schema) if (name := _reference(part)) is not None]
 
 
-def _name_of(kind: Any) -> str:
+def _name_of(kind: Kind) -> str:
     parts = [
         getattr(kind, "__name__", "Type"),
         *(getattr(part, "__name__", str(part)) for part in typing.get_args(kind)),
@@ -320,7 +323,7 @@ def _choices(options: list[tuple[Any, Any]]) -> Form:
     names = list(dict.fromkeys(_SCALARS.get(type(value), "null") for value in values))
     schema: Schema = {"type": names[0]} if len(names) == 1 else {}
 
-    def read(value: Any) -> Any:
+    def read(value: JsonValue) -> object:
         try:
             return meaning[type(value), value]
         except (KeyError, TypeError):
@@ -329,33 +332,33 @@ def _choices(options: list[tuple[Any, Any]]) -> Form:
     return Form({**schema, "enum": values}, read)
 
 
-def _items(value: Any) -> list[Any]:
+def _items(value: JsonValue) -> list[Any]:
     if type(value) is not list:
         raise MisfitError(f"{brief(value)} is not a list")
     return cast("list[Any]", value)
 
 
-def _members(value: Any) -> dict[str, Any]:
+def _members(value: JsonValue) -> dict[str, Any]:
     if type(value) is not dict:
         raise MisfitError(f"{brief(value)} is not an object")
     return cast("dict[str, Any]", value)
 
 
-def _read_below(read: Reader, value: Any, step: str | int) -> Any:
+def _read_below(read: Reader, value: JsonValue, step: str | int) -> Any:
     try:
         return read(value)
     except MisfitError as misfit:
         raise misfit.below(step) from None
 
 
-def _read_key(text: str, *, kind: Any) -> Any:
+def _read_key(text: str, *, kind: Kind) -> Any:
     try:
         return msgspec.convert(text, kind, strict=False)
     except msgspec.ValidationError as error:
         raise MisfitError(f"the name {brief(text)} does not fit: {error}") from None
 
 
-def _read_object(value: Any, *, fields: Fields, readers: dict[str, Reader]) -> Any:
+def _read_object(value: JsonValue, *, fields: Fields, readers: dict[str, Reader]) -> Any:
     members, values = _members(value), dict[str, Any]()
     if fields.tag is not None and members.get(fields.tag[0]) != fields.tag[1]:
         raise MisfitError(f"{brief(members.get(fields.tag[0]))} is not {brief(fields.tag[1])}", fields.tag[0])
@@ -371,24 +374,27 @@ def _read_object(value: Any, *, fields: Fields, readers: dict[str, Reader]) -> A
 
 
 def _read_union(value: object, *, forms: list[Form]) -> Any:
-    if isinstance(value, dict):
-        given = set(cast("dict[str, Any]", value))
-        forms = sorted(forms, key=lambda form: len(given - (form.names or frozenset())))
     misfits: list[MisfitError] = []
-    for form in forms:
+    for form in _nearest_first(forms, value):
         try:
             return form.read(value)
         except MisfitError as misfit:
             misfits.append(misfit)
-    nearest = max(misfits, key=lambda misfit: len(misfit.steps))
-    raise (
-        nearest
-        if nearest.steps or len(misfits) == 1
-        else MisfitError(f"{brief(cast('object', value))} is of none of the {len(misfits)} forms")
-    )
+    deepest = max(misfits, key=lambda misfit: len(misfit.steps))
+    if deepest.steps or len(misfits) == 1:
+        raise deepest
+    raise MisfitError(f"{brief(value)} is of none of the {len(misfits)} forms")
 
 
-def _read_model(value: Any, *, model: Any) -> Any:
+def _nearest_first(forms: list[Form], value: object) -> list[Form]:
+    """The forms of objects that know most of the members first."""
+    if not isinstance(value, dict):
+        return forms
+    given = set(cast("dict[str, Any]", value))
+    return sorted(forms, key=lambda form: len(given - (form.names or frozenset())))
+
+
+def _read_model(value: JsonValue, *, model: Any) -> Any:
     try:
         return model.model_validate_json(encode(value))
     except ValueError as error:
@@ -396,7 +402,7 @@ def _read_model(value: Any, *, model: Any) -> Any:
         raise MisfitError(first["msg"], *first["loc"]) from None
 
 
-def _pydantic_model(kind: Any) -> Any:
+def _pydantic_model(kind: Kind) -> Any:
     """`kind` when it is a pydantic model; pydantic is never imported for it, since whoever has a model has done so."""
     base = getattr(sys.modules.get("pydantic"), "BaseModel", None)
     return kind if base is not None and isinstance(kind, type) and issubclass(kind, base) else None

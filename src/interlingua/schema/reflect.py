@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, cast, get_origin
 
 from interlingua.errors import DecodeError
+from interlingua.schema.fields import Kind
 from interlingua.schema.forms import Forms, compose
 from interlingua.schema.problem import MisfitError, Problem, describe
 from interlingua.schema.strict import relax, strictened
@@ -42,7 +43,7 @@ class Reflection(NamedTuple):
     """The Python value of a JSON value of the loose schema."""
 
 
-def reflect(kind: Any) -> Reflection:
+def reflect(kind: Kind) -> Reflection:
     """The schemas of a type and its reader; made once per type.
 
     Raises: SchemaError, for a type that JSON has no place for.
@@ -53,7 +54,7 @@ def reflect(kind: Any) -> Reflection:
         return _reflect(kind)
 
 
-def _reflect(kind: Any) -> Reflection:
+def _reflect(kind: Kind) -> Reflection:
     forms = Forms()
     form = forms.form(kind)
     loose = compose(form.schema, forms.definitions)
@@ -63,7 +64,7 @@ def _reflect(kind: Any) -> Reflection:
 _kept = lru_cache(maxsize=256)(_reflect)
 
 
-def schema_of(kind: type[T] | Any) -> Schema:
+def schema_of(kind: type[T] | Kind) -> Schema:
     """The JSON Schema with which an answer of this type is asked for; a dict is its own schema, checked.
 
     Raises: SchemaError, for a type that JSON has no place for, and for a dict that is no JSON Schema.
@@ -76,7 +77,7 @@ def schema_of(kind: type[T] | Any) -> Schema:
     return strict if _is_object(strict) else _wrapped(strict)
 
 
-def schema_name_of(kind: type[T] | Any) -> str:
+def schema_name_of(kind: type[T] | Kind) -> str:
     """What to call the schema: the class's name or the schema's title; `response` where there is none."""
     if isinstance(kind, dict):
         name = str(cast("Schema", kind).get("title", ""))
@@ -89,7 +90,7 @@ def schema_name_of(kind: type[T] | Any) -> str:
 _NAMELESS = frozenset({"builtins", "collections.abc", "types", "typing"})
 
 
-def decode_output(text: str, kind: type[T] | Any) -> T:
+def decode_output(text: str, kind: type[T] | Kind) -> T:
     """The value of type `kind` that an answer's text holds; a fence around the JSON is taken off.
 
     Raises: DecodeError, with every problem in its sentence and the first bad place as its path.

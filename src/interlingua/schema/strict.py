@@ -14,6 +14,7 @@ from typing import Any, cast
 from interlingua.errors import SchemaError
 from interlingua.schema.problem import brief
 from interlingua.schema.walk import Schema, follow, map_children
+from interlingua.types._base import JsonValue
 
 __all__ = ["allows_null", "relax", "strictened"]
 
@@ -76,7 +77,7 @@ def allows_null(schema: Schema, root: Schema) -> bool:
     return forms is None or any(allows_null(form, root) for form in forms)
 
 
-def relax(value: Any, schema: Schema) -> Any:
+def relax(value: JsonValue, schema: Schema) -> JsonValue:
     """`value` without the nulls that stand for properties left out; `schema` is the one before it was strictened."""
     return _relaxed(value, schema, schema)
 

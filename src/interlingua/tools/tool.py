@@ -48,7 +48,7 @@ class Handler:
         function: Callable[..., Any],
         loose: Schema,
         *,
-        read: Callable[[dict[str, Any]], Any] = dict[str, Any],
+        read: Callable[[dict[str, Any]], dict[str, Any] | One] = dict[str, Any],
         origin: str = "",
     ) -> None:
         """A handler of `function`."""
@@ -67,7 +67,7 @@ class Handler:
         """What the function gives for these JSON arguments."""
         return self.run(self.read(relax(arguments, self.loose)))
 
-    def run(self, values: Any) -> Any:
+    def run(self, values: dict[str, Any] | One) -> object:
         """What the function gives for what `read` made."""
         return self.function(values.value) if isinstance(values, One) else self.function(**values)
 
@@ -145,7 +145,7 @@ def _from_class(kind: type[Any], handler: Callable[..., Any] | None) -> Tool:
     )
 
 
-def _instance(read: Callable[[Any], Any]) -> Callable[[dict[str, Any]], Any]:
+def _instance(read: Callable[[Any], Any]) -> Callable[[dict[str, Any]], One]:
     """A reader whose value is one argument, even where it is a dict."""
     return lambda arguments: One(read(arguments))
 
