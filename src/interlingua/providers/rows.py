@@ -112,7 +112,7 @@ _HOSTED = (
         note="Structured output and tools do not go together.",
     ),
     # [wire, own page]: ids of exactly nine characters, random_seed, max_tokens, thinking chunks, `parameters` required,
-    # the tool's name on results, usage in streams without being asked for; unknown members are a 422 [field].
+    # names on results, document_url, usage in streams without being asked for; unknown members are a 422 [field].
     Provider(
         name="mistral",
         title="Mistral",
@@ -127,11 +127,11 @@ _HOSTED = (
             call_id_rule="alnum9",
             result_media=True,
             result_name=True,
+            document_part="document_url",
             parameters_required=True,
             stream_usage=False,
             unsupported=BEYOND_OPENAI | {"logit_bias", "logprobs", "store", "user", "verbosity"},
         ),
-        note="Call ids are mapped to nine letters and digits, and back.",
     ),
     # [wire §3]: reasoning_content on every assistant turn, "" where there was none; JSON mode only; no strict flag.
     Provider(
