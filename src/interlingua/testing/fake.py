@@ -1,7 +1,7 @@
 """A scripted model: it answers what a test tells it to, and remembers what it was asked.
 
 Shape of an answer: a text; a `tool_call(…)`; a list of texts, calls and parts for one turn that holds them all; a
-`Response`; an error to fail with; a list of events; or a function that takes the request and gives one of these.
+`Response`; an error to fail with; the events of a stream; or a function that takes the request and gives one of these.
 
 Rules
 - A list of answers is used up one by one; a single answer that is no list answers every time.
@@ -12,7 +12,7 @@ Rules
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, cast, get_args
 
 import msgspec
@@ -35,7 +35,7 @@ from interlingua.wire.json import encode
 __all__ = ["FakeAnswer", "FakeModel", "tool_call"]
 
 FakeAnswer: TypeAlias = (
-    "str | Part | Response[Any] | Error | list[str | Part] | tuple[Event, ...] | Callable[[Request], FakeAnswer]"
+    "str | Part | Response[Any] | Error | Sequence[str | Part] | Sequence[Event] | Callable[[Request], FakeAnswer]"
 )
 """What a fake can be told to answer."""
 
@@ -51,15 +51,16 @@ def tool_call(name: str, /, *, call_id: str = "", **arguments: Any) -> ToolCall:
 class FakeModel:
     """Answers from a script."""
 
-    def __init__(self, answers: FakeAnswer | list[FakeAnswer] = ()) -> None:
+    def __init__(self, answers: FakeAnswer | Sequence[FakeAnswer] = ()) -> None:
         """A fake with a list of answers, one for each call, or with one answer for every call."""
         self.requests: list[Request] = []
         """What it was asked, oldest first, in canonical form."""
         self.models: list[str] = []
         """The targets that it stood in for, in the same order."""
         self._lock = threading.Lock()
-        self._always = None if isinstance(answers, list | tuple) else answers
-        self._script: list[FakeAnswer] = list(cast("list[FakeAnswer]", answers)) if self._always is None else []
+        is_script = isinstance(answers, list | tuple)
+        self._always = None if is_script else cast("FakeAnswer", answers)
+        self._script = list(cast("Sequence[FakeAnswer]", answers)) if is_script else []
         self._transport = InProcessTransport(self.answer)
 
     def add(self, *answers: FakeAnswer) -> FakeModel:
@@ -121,10 +122,8 @@ def _answer(answer: FakeAnswer, request: Request, model: str) -> Answer:
             return cast("Answer", answer)
         case str():
             return _response([TextPart(answer)], request, model)
-        case tuple() if answer and all(isinstance(item, EVENTS) for item in answer):
-            return answer
         case list() | tuple():
-            return _response([_part(item) for item in cast("list[object]", answer)], request, model)
+            return _turn(cast("list[object]", answer), request, model)
         case _ if isinstance(answer, PARTS):
             return _response([_part(answer)], request, model)
         case _ if callable(answer):
@@ -133,6 +132,13 @@ def _answer(answer: FakeAnswer, request: Request, model: str) -> Answer:
             raise ConfigError(
                 f"a fake cannot answer with {type(answer).__name__}; it takes texts, parts, calls, errors"
             )
+
+
+def _turn(items: Sequence[object], request: Request, model: str) -> Answer:
+    """The events of a stream as they are, or one turn of texts, calls and parts."""
+    if items and all(isinstance(item, EVENTS) for item in items):
+        return cast("Sequence[Event]", items)
+    return _response([_part(item) for item in items], request, model)
 
 
 def _part(item: object) -> Part:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
@@ -23,7 +23,7 @@ LOOPBACK = re.compile(r"(127\.\d+\.\d+\.\d+|::1|localhost|)", re.IGNORECASE)
 
 
 @contextmanager
-def use(model: FakeModel | FakeAnswer | list[FakeAnswer]) -> Generator[FakeModel]:
+def use(model: FakeModel | FakeAnswer | Sequence[FakeAnswer]) -> Generator[FakeModel]:
     """The fake that answers in the place of every model until the block ends.
 
     `model` is a `FakeModel`, or what one takes: a list of answers, or one answer for every call. No key and no

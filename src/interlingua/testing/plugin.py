@@ -18,7 +18,10 @@ from interlingua.testing.isolate import no_network as forbid_network
 from interlingua.testing.isolate import use
 from interlingua.testing.tape import Tape, cassette
 
-__all__ = ["fake_model", "interlingua_cassette", "no_network", "pytest_configure"]
+__all__ = ["fake_model", "interlingua_cassette", "no_network", "pytest_configure", "pytest_runtest_makereport"]
+
+FAILED = pytest.StashKey[bool]()
+"""Whether the test failed: what it recorded is not kept."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -26,6 +29,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "cassette(path=None, mode=None): record the test's model calls, or replay them (interlingua)"
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """The report as it is; a failure is noted for the tape."""
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
 
 
 @pytest.fixture
@@ -55,3 +66,4 @@ def interlingua_cassette(request: pytest.FixtureRequest) -> Generator[Tape | Non
     path = request.path.parent / given["path"] if given.get("path") else beside
     with cassette(path, given.get("mode")) as tape:
         yield tape
+        tape.keep = not request.node.stash.get(FAILED, False)

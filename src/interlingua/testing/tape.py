@@ -76,7 +76,7 @@ def cassette(path: str | os.PathLike[str], mode: Mode | None = None, *, scrub: S
         tape.read()
     with overriding(tape.player() if chosen == "replay" else tape.recorder()):
         yield tape
-    if chosen == "record":
+    if chosen == "record" and tape.keep:
         tape.write()
 
 
@@ -98,6 +98,8 @@ class Tape:
         """Where it is kept."""
         self.exchanges: list[dict[str, Any]] = []
         """What is on it, as plain JSON values."""
+        self.keep = True
+        """Whether a recording is written at the end."""
         self._scrub = scrub
         self._played: set[int] = set()
         self._lock = threading.Lock()

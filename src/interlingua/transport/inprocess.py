@@ -18,7 +18,15 @@ from typing import Any, TypeAlias
 
 from interlingua.dialects._contract import DecodedRequest, DecodeOptions, Dialect, ServerContext
 from interlingua.dialects.table import get_dialect
-from interlingua.errors import ConfigError, Error, HistoryError, IncompleteStreamError, UpstreamError, WireError
+from interlingua.errors import (
+    BadRequestError,
+    ConfigError,
+    Error,
+    HistoryError,
+    IncompleteStreamError,
+    UpstreamError,
+    WireError,
+)
 from interlingua.stream.fold import fold
 from interlingua.stream.unfold import unfold
 from interlingua.transport.base import AsyncReply, Reply, Timeouts, Transport
@@ -55,7 +63,9 @@ class InProcessTransport:
         try:
             decoded = dialect.decode_request(request, DecodeOptions())
         except (HistoryError, WireError) as error:
-            return _Reply(dialect.encode_error(error, ServerContext()))
+            # To a server, a body that breaks the format is the client's fault, not an upstream's.
+            refusal = BadRequestError(error.message, status=400)
+            return _Reply(dialect.encode_error(refusal, ServerContext()))
         context = ServerContext(model=decoded.model, make_id=lambda: f"answer-{next(self._numbers)}")
         return _reply(dialect, self._ask(decoded, request), context, stream=decoded.stream)
 

@@ -57,7 +57,7 @@ CALLING = {
     ],
 }
 CHUNK = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "gpt-4o"}
-CHOICES = (
+CHOICES: tuple[dict[str, Any], ...] = (
     {"index": 0, "delta": {"role": "assistant", "tool_calls": [{"index": 0, **CALL}]}, "finish_reason": None},
     {"index": 0, "delta": {"tool_calls": [{"index": 1, **OTHER_CALL}]}, "finish_reason": None},
     {"index": 0, "delta": {}, "finish_reason": "tool_calls"},
@@ -87,7 +87,7 @@ def _only(dialect: Any) -> DialectFor:
     return lambda name: dialect if name == NAME else None
 
 
-EVERY_KIND = ({}, {"request": HISTORY}, {"response": CALLING}, STREAMED)
+EVERY_KIND: tuple[dict[str, Any], ...] = ({}, {"request": HISTORY}, {"response": CALLING}, STREAMED)
 
 
 def test_the_real_dialect_passes(tmp_path: Path) -> None:
@@ -154,7 +154,11 @@ def test_a_sound_history_may_not_be_refused(tmp_path: Path) -> None:
 
 def test_a_codec_that_raises_fails(tmp_path: Path) -> None:
     """An exception of the codec is its failure, with its class in the line."""
-    broken = get_dialect(NAME)._replace(normal_form=lambda kind, body: 1 // 0)
+
+    def fail(kind: str, body: object) -> object:
+        return 1 // 0
+
+    broken = get_dialect(NAME)._replace(normal_form=fail)
     [file] = run([_tape(tmp_path, {})], dialect_for=_only(broken)).files
     [verdict] = file.verdicts.values()
     assert (verdict.outcome, verdict.reason) == ("failed", "raised")

@@ -1,0 +1,129 @@
+"""The pytest plugin, in a pytest of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+CONFTEST = """
+pytest_plugins = ["interlingua.testing.plugin"]
+"""
+
+PRELUDE = """
+import pytest
+from interlingua.testing import use
+from interlingua.transport.override import overridden
+from tests.support.asking import ask
+"""
+
+
+@pytest.fixture
+def inner(pytester: pytest.Pytester) -> pytest.Pytester:
+    """A pytest with the plugin, in an empty folder."""
+    pytester.makeconftest(CONFTEST)
+    pytester.makeini("[pytest]\naddopts = --strict-markers -p no:cacheprovider\n")
+    return pytester
+
+
+def test_fake_model(inner: pytest.Pytester) -> None:
+    """The fixture stands in for every model and takes its script from the test."""
+    inner.makepyfile(
+        PRELUDE
+        + """
+def test_it(fake_model):
+    fake_model.add("One.", "Two.")
+    assert [ask(overridden(None), "Hi").text for _ in range(2)] == ["One.", "Two."]
+    assert len(fake_model.requests) == 2
+"""
+    )
+    inner.runpytest_inprocess().assert_outcomes(passed=1)
+
+
+def test_no_network(inner: pytest.Pytester) -> None:
+    """The fixture forbids what leaves the machine."""
+    inner.makepyfile(
+        """
+import socket, pytest
+from interlingua.testing import NetworkForbiddenError
+from interlingua.testing.isolate import _guard
+
+def test_it(no_network):
+    assert _guard._wanted == [True]
+
+def test_after():
+    assert _guard._wanted == []
+"""
+    )
+    inner.runpytest_inprocess().assert_outcomes(passed=2)
+
+
+def test_cassette_beside_the_test(inner: pytest.Pytester) -> None:
+    """A marked test records beside its file and replays afterwards; an unmarked one has no tape."""
+    inner.makepyfile(
+        test_weather=PRELUDE
+        + """
+@pytest.mark.cassette
+@pytest.mark.parametrize("city", ["Oslo"])
+def test_it(city, interlingua_cassette):
+    assert ask(overridden(None), city).text == "Fine."
+
+def test_unmarked(interlingua_cassette):
+    assert interlingua_cassette is None
+"""
+    )
+    inner.makeconftest(
+        CONFTEST
+        + """
+import pytest
+from interlingua.testing import use
+
+@pytest.fixture(autouse=True)
+def provider(request):
+    with use("Fine."):
+        yield request.getfixturevalue("interlingua_cassette")
+"""
+    )
+    tape = inner.path / "tapes" / "test_weather" / "test_it_Oslo.json"
+    inner.runpytest_inprocess().assert_outcomes(passed=2)
+    assert tape.is_file()
+    recorded = tape.stat().st_mtime_ns
+    inner.runpytest_inprocess().assert_outcomes(passed=2)
+    assert tape.stat().st_mtime_ns == recorded
+
+
+def test_a_failed_test_keeps_no_tape(inner: pytest.Pytester) -> None:
+    """What a failing test recorded is not written, so that the next run records anew."""
+    inner.makepyfile(
+        PRELUDE
+        + """
+@pytest.mark.cassette("tape.json")
+def test_it():
+    with use("Fine."):
+        ask(overridden(None), "Hi")
+    assert False
+"""
+    )
+    inner.runpytest_inprocess().assert_outcomes(failed=1)
+    assert not (inner.path / "tape.json").exists()
+
+
+def test_cassette_with_a_path(inner: pytest.Pytester) -> None:
+    """The mark may name the file and the mode; a missing tape fails the test with a clear sentence."""
+    inner.makepyfile(
+        """
+import pytest
+
+@pytest.mark.cassette("shared.json", mode="replay")
+def test_it():
+    pass
+"""
+    )
+    result = inner.runpytest_inprocess()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*ConfigError: no tape at *shared.json; record it with INTERLINGUA_CASSETTE=record*"])
+
+
+def test_the_mark_is_known(inner: pytest.Pytester) -> None:
+    """`pytest --markers` explains the mark."""
+    inner.runpytest_inprocess("--markers").stdout.fnmatch_lines(["@pytest.mark.cassette(path=None, mode=None)*"])
