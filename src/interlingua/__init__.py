@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from interlingua.providers.row import Provider
     from interlingua.stream.fold import fold
     from interlingua.stream.unfold import unfold
+    from interlingua.tools.tool import tool
     from interlingua.tools.toolbox import Toolbox
     from interlingua.transport.base import Timeouts
     from interlingua.types.capability import CallIds, Capability, Effort, HistoryPolicy, ToolRules
@@ -232,6 +233,7 @@ __all__ = [
     "register_resolver",
     "register_scheme",
     "system",
+    "tool",
     "unfold",
     "user",
 ]
@@ -256,6 +258,7 @@ _NAMES = {
     "providers.row": "Provider",
     "stream.fold": "fold",
     "stream.unfold": "unfold",
+    "tools.tool": "tool",
     "tools.toolbox": "Toolbox",
     "transport.base": "Timeouts",
     "types.capability": "CallIds Capability Effort HistoryPolicy ToolRules",

@@ -93,7 +93,6 @@ if TYPE_CHECKING:
         ThinkingPart,
         Timeouts,
         Tool,
-        Toolbox,
         ToolCall,
         ToolCallDelta,
         ToolCallReady,
@@ -124,12 +123,14 @@ if TYPE_CHECKING:
         register_resolver,
         register_scheme,
         system,
+        tool,
         unfold,
         user,
     )
     from interlingua.client.aio.model import AsyncModel as Model
     from interlingua.client.aio.model import model
     from interlingua.client.aio.stream import AsyncModelStream as ModelStream
+    from interlingua.tools.toolbox import AsyncToolbox as Toolbox
 
 __all__ = [
     "APIConnectionError",
@@ -243,6 +244,7 @@ __all__ = [
     "register_resolver",
     "register_scheme",
     "system",
+    "tool",
     "unfold",
     "user",
 ]
@@ -251,6 +253,7 @@ _AWAITED = {
     "Model": ("client.aio.model", "AsyncModel"),
     "model": ("client.aio.model", "model"),
     "ModelStream": ("client.aio.stream", "AsyncModelStream"),
+    "Toolbox": ("tools.toolbox", "AsyncToolbox"),
 }
 """The names that are awaited here: where they are defined, and what they are called there."""
 

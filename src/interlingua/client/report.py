@@ -98,12 +98,12 @@ def warn(spec: str, changes: tuple[Change, ...]) -> None:
 
 
 def _callers_frame() -> FrameType:
-    """The innermost frame outside this package."""
+    """The innermost frame outside this package; a coroutine that a task runs has no caller but the event loop's."""
     frame = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as `warnings` finds a caller
-    while frame.f_back is not None and _is_ours(frame):
+    while frame.f_back is not None and _is_passed_over(frame):
         frame = frame.f_back
     return frame
 
 
-def _is_ours(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == "interlingua"
+def _is_passed_over(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] in ("interlingua", "asyncio")
