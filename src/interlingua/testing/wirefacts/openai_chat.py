@@ -320,7 +320,14 @@ BY_CODE = {
 }
 """Codes and types that decide, where the status does not."""
 NARROWING = frozenset(
-    {"insufficient_quota", "invalid_model", "context_length_exceeded", "content_filter", "content_policy_violation"}
+    {
+        "insufficient_quota",
+        "invalid_model",
+        "model_not_found",
+        "context_length_exceeded",
+        "content_filter",
+        "content_policy_violation",
+    }
 )
 """Codes that say more than their status."""
 

@@ -1,0 +1,1 @@
+"""The testing guide brings its own answers: nothing is taken for granted."""
