@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
+from interlingua.types._base import JsonValue
+
 __all__ = ["example_of"]
 
 Schema: TypeAlias = dict[str, Any]
@@ -33,7 +35,7 @@ FORMATS = {
 """A value for each format."""
 
 
-def example_of(schema: Schema) -> Any:
+def example_of(schema: Schema) -> JsonValue:
     """A value that `schema` takes."""
     return _value(schema, schema, 0)
 

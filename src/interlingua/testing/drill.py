@@ -12,7 +12,7 @@ from interlingua.transport.fault import AsyncFaultTransport, FaultPlan, FaultTra
 from interlingua.transport.override import Override, overriding
 from interlingua.wire.http import HttpRequest
 
-__all__ = ["faults"]
+__all__ = ["error_body", "faults"]
 
 CLASSES: dict[int, type[errors.UpstreamError]] = {
     401: errors.AuthenticationError,

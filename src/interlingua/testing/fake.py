@@ -32,7 +32,7 @@ from interlingua.types.usage import Usage
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import encode
 
-__all__ = ["FakeAnswer", "FakeModel", "tool_call"]
+__all__ = ["FakeAnswer", "FakeModel", "in_pieces", "tool_call"]
 
 FakeAnswer: TypeAlias = (
     "str | Part | Response[Any] | Error | Sequence[str | Part] | Sequence[Event] | Callable[[Request], FakeAnswer]"

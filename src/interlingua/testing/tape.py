@@ -38,7 +38,7 @@ from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.wire.http import Headers, HttpReply, HttpRequest, header
 
-__all__ = ["Mode", "Scrub", "Tape", "TapeMissError", "cassette"]
+__all__ = ["Mode", "Scrub", "Tape", "TapeMissError", "asked", "cassette"]
 
 Mode: TypeAlias = Literal["once", "record", "replay", "none"]
 """What a cassette does."""

@@ -28,7 +28,15 @@ from interlingua.testing.wirefacts.values import (
     word,
 )
 
-__all__ = ["error_facts", "request_facts", "request_faults", "response_facts"]
+__all__ = [
+    "calls_of",
+    "error_facts",
+    "request_facts",
+    "request_faults",
+    "response_facts",
+    "thinking_of",
+    "usage_facts",
+]
 
 AUDIO_TYPES = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 FINISH_REASONS = {
