@@ -204,6 +204,11 @@ class DecodeError(WireError):
         self.path = path
         """RFC 6901 pointer to the first bad place."""
 
+    def under(self, prefix: str) -> DecodeError:
+        """The same error, seen from above: its path begins with `prefix`."""
+        sentence = self.message.removeprefix(self.path).removeprefix(": ")
+        return DecodeError(f"{prefix}{self.path}: {sentence}", path=prefix + self.path)
+
 
 class LimitExceededError(WireError):
     """One of our bounds was hit."""

@@ -41,7 +41,13 @@ class _Fault(NamedTuple):
 
 def call_ids(messages: Sequence[Message]) -> list[str]:
     """The ids of all calls, broken ones included, in order."""
-    return [part.id for message in messages for part in message.parts if isinstance(part, ToolCall | BrokenToolCall)]
+    return [
+        part.id
+        for message in messages
+        if message.role == "assistant"
+        for part in message.parts
+        if type(part) is ToolCall or type(part) is BrokenToolCall
+    ]
 
 
 def result_text(result: ToolResult) -> str:
@@ -60,14 +66,12 @@ def prepare_history(messages: tuple[Message, ...], policy: HistoryPolicy, change
 
     Raises: HistoryError under `refuse`.
     """
-    if not any(message.role == "assistant" or message.role == "tool" for message in messages):
-        return messages
-    faults = _find_faults(messages)
-    if faults:
+    walk = _walk(messages)
+    if walk.faults:
         if policy == "refuse":
-            raise HistoryError(_sentence(faults))
+            raise HistoryError(_sentence(walk.faults))
         messages = _Mender(changes).mend(messages)
-    return _tell_broken_calls(messages, changes)
+    return _tell_broken_calls(messages, changes) if walk.broken else messages
 
 
 def _sentence(faults: list[_Fault]) -> str:
@@ -75,15 +79,19 @@ def _sentence(faults: list[_Fault]) -> str:
     return f"messages[{faults[0].message}]: {faults[0].text}{more}"
 
 
-def _find_faults(messages: Sequence[Message]) -> list[_Fault]:
+def _walk(messages: Sequence[Message]) -> _Walk:
     walk = _Walk()
     for place, message in enumerate(messages):
         if message.role == "assistant":
             walk.assistant(place, message)
-        else:
+        elif message.role == "tool" or walk.open or _has_result(message):
             walk.other(place, message)
     walk.expect_nothing(len(messages))
-    return walk.faults
+    return walk
+
+
+def _has_result(message: Message) -> bool:
+    return any(type(part) is ToolResult for part in message.parts)
 
 
 class _Walk:
@@ -93,11 +101,15 @@ class _Walk:
         self.faults: list[_Fault] = []
         self.names: dict[str, str] = {}
         self.open: dict[str, int] = {}
+        self.broken = False
 
     def assistant(self, place: int, message: Message) -> None:
-        self.expect_nothing(place)
+        if self.open:
+            self.expect_nothing(place)
         for number, part in enumerate(message.parts):
-            if not isinstance(part, ToolCall | BrokenToolCall):
+            if type(part) is BrokenToolCall:
+                self.broken = True
+            elif type(part) is not ToolCall:
                 continue
             if part.id in self.names:
                 self.fault("call_id_duplicate", place, number, f"two calls have the id {part.id!r} (tool {part.name})")
@@ -107,10 +119,10 @@ class _Walk:
     def other(self, place: int, message: Message) -> None:
         found = False
         for number, part in enumerate(message.parts):
-            if isinstance(part, ToolResult):
+            if type(part) is ToolResult:
                 found = True
                 self.result(place, number, part)
-        if not found:
+        if self.open and not found:
             self.expect_nothing(place)
 
     def result(self, place: int, number: int, part: ToolResult) -> None:
@@ -220,8 +232,6 @@ class _Mender:
 
 def _tell_broken_calls(messages: tuple[Message, ...], changes: Changes) -> tuple[Message, ...]:
     broken = {part.id for message in messages for part in message.parts if isinstance(part, BrokenToolCall)}
-    if not broken:
-        return messages
     told: list[Message] = []
     for place, message in enumerate(messages):
         told.extend(_told(message, broken, changes, place))

@@ -117,30 +117,29 @@ def _choice(info: inspect.UnionType, seen: dict[type, Members]) -> Shape | None:
 
 
 @lru_cache(maxsize=2048)
-def float_fields(kind: type[msgspec.Struct], *, extra: bool) -> tuple[tuple[str, str], ...]:
-    """The fields of a struct, as (attribute, wire name), below which a float can lie; `extra` counts that field too."""
+def float_fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, str], ...]:
+    """The fields of a struct, as (attribute, wire name), below which a float can lie."""
     info = cast("inspect.StructType", inspect.type_info(kind))
     return tuple(
         (field.name, field.encode_name)
         for field in info.fields
-        if (extra if field.encode_name == EXTRA else _holds_float(field.type, extra=extra, seen=frozenset({kind})))
+        if field.encode_name == EXTRA or _holds_float(field.type, seen=frozenset({kind}))
     )
 
 
-def _holds_float(info: inspect.Type, *, extra: bool, seen: frozenset[type]) -> bool:
+def _holds_float(info: inspect.Type, *, seen: frozenset[type]) -> bool:
     match info:
         case inspect.FloatType() | inspect.AnyType() | inspect.CustomType():
             return True
         case inspect.StructType():
             return info.cls in seen or any(
-                (extra if field.encode_name == EXTRA else _holds_float(field.type, extra=extra, seen=seen | {info.cls}))
-                for field in info.fields
+                field.encode_name == EXTRA or _holds_float(field.type, seen=seen | {info.cls}) for field in info.fields
             )
         case inspect.ListType() | inspect.VarTupleType():
-            return _holds_float(info.item_type, extra=extra, seen=seen)
+            return _holds_float(info.item_type, seen=seen)
         case inspect.DictType():
-            return _holds_float(info.value_type, extra=extra, seen=seen)
+            return _holds_float(info.value_type, seen=seen)
         case inspect.UnionType():
-            return any(_holds_float(member, extra=extra, seen=seen) for member in info.types)
+            return any(_holds_float(member, seen=seen) for member in info.types)
         case _:
             return False

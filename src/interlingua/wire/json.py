@@ -47,6 +47,7 @@ __all__ = [
     "parse_arguments",
     "pointer",
     "raw",
+    "raw_text",
 ]
 
 T = TypeVar("T")
@@ -171,28 +172,29 @@ def decode_wire(
     return cast("W", _parse(_strict_decoder(type), body, repairs, with_unknown_members))
 
 
-def encode(value: object, *, sort_keys: bool = False) -> bytes:
+def encode(value: object, *, sort_keys: bool = False, nulls: int = 0) -> bytes:
     """`value` as compact JSON in UTF-8: exact integers, `msgspec.Raw` verbatim, members in their own order.
 
+    msgspec writes a non-finite number as null, so they are looked for where there are more nulls than `nulls`, the
+    count of those that the caller knows to be meant.
     Raises: UsageError, with the place, for what JSON cannot say.
     """
     body = _dump(value, _SORTED if sort_keys else _ENCODER)
-    if b"null" in body:
-        _refuse_non_finite(value, extra=True)
+    if body.count(b"null") > nulls:
+        _refuse_non_finite(value)
     return body
 
 
-def encode_wire(value: msgspec.Struct) -> bytes:
-    """The JSON object that a wire struct is, with the members in `extra` back in their places.
+def encode_wire(value: msgspec.Struct, *, nulls: int = 0) -> bytes:
+    """The JSON object that a wire struct is, with the members in `extra` back in their places; `nulls` as in `encode`.
 
     Raises: as `encode`.
     """
     body = _dump(value, _ENCODER)
+    if body.count(b"null") > nulls:
+        _refuse_non_finite(value)
     if _EXTRA_NAME not in body:
-        _refuse_non_finite(value, extra=False)
         return body
-    if b"null" in body:
-        _refuse_non_finite(value, extra=True)
     return _dump(_along(body, shape_of(type(value)), _SPREAD, None), _ENCODER)
 
 
@@ -202,6 +204,17 @@ def raw(value: object) -> msgspec.Raw:
     Raises: as `encode`.
     """
     return msgspec.Raw(encode(value))
+
+
+def raw_text(raw: msgspec.Raw) -> str:
+    """The string that a part of a parsed body is.
+
+    Raises: DecodeError when it is something else.
+    """
+    try:
+        return _TEXT.decode(raw)
+    except msgspec.DecodeError as error:
+        raise _decode_error(error) from None
 
 
 def pointer(*steps: str | int) -> str:
@@ -436,6 +449,8 @@ _COLLECT = _Turn(_decodes, _collect)
 _SPREAD = _Turn(_is_spread, _spread)
 
 
+_TEXT = msgspec.json.Decoder(str)
+
 # Writing
 
 _ENCODER = msgspec.json.Encoder()
@@ -446,7 +461,7 @@ def _dump(value: object, encoder: msgspec.json.Encoder) -> bytes:
     try:
         return encoder.encode(value)
     except UnicodeEncodeError:
-        place = _find(value, _is_not_utf8, extra=True) or ""
+        place = _find(value, _is_not_utf8) or ""
         raise UsageError(
             f"the text at {place or 'the top'} holds half of a surrogate pair, which UTF-8 cannot say"
         ) from None
@@ -456,8 +471,8 @@ def _dump(value: object, encoder: msgspec.json.Encoder) -> bytes:
         raise LimitExceededError("the value nests deeper than the interpreter allows, or contains itself") from None
 
 
-def _refuse_non_finite(value: object, *, extra: bool) -> None:
-    place = _find(value, _is_non_finite, extra=extra)
+def _refuse_non_finite(value: object) -> None:
+    place = _find(value, _is_non_finite)
     if place is not None:
         raise UsageError(f"the number at {place or 'the top'} is not finite, which JSON cannot say")
 
@@ -473,27 +488,25 @@ def _is_not_utf8(value: object) -> bool:
         return True
 
 
-def _find(value: object, is_bad: Callable[[object], bool], *, extra: bool) -> str | None:
+def _find(value: object, is_bad: Callable[[object], bool]) -> str | None:
     """The pointer to the first bad leaf, or None."""
     if value is None or isinstance(value, _LEAVES):
         return "" if is_bad(value) else None
-    for step, child in _children(value, is_bad, extra=extra):
-        found = _find(child, is_bad, extra=extra)
+    for step, child in _children(value, is_bad):
+        found = _find(child, is_bad)
         if found is not None:
             return found if step is None else pointer(step) + found
     return None
 
 
-def _children(
-    value: object, is_bad: Callable[[object], bool], *, extra: bool
-) -> Iterable[tuple[str | int | None, object]]:
+def _children(value: object, is_bad: Callable[[object], bool]) -> Iterable[tuple[str | int | None, object]]:
     """What lies below `value`; members of `extra` stand beside the others, fields without floats are passed over."""
     if not isinstance(value, msgspec.Struct):
         if isinstance(value, dict):
             return cast("dict[str, object]", value).items()
         return enumerate(cast("Iterable[object]", value)) if isinstance(value, _ARRAYS) else ()
     if is_bad is _is_non_finite:
-        fields = float_fields(type(value), extra=extra)
+        fields = float_fields(type(value))
     else:
         fields = tuple(zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True))
     return ((None if name == EXTRA else name, getattr(value, attribute)) for attribute, name in fields)

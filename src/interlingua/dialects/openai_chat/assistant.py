@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET, Raw
+from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.dialects._members import merge_members
 from interlingua.dialects._seals import seal_fits
@@ -39,13 +39,11 @@ from interlingua.types.content import (
     ToolCall,
     ToolResult,
 )
-from interlingua.wire.json import decode, decode_any, encode, pointer
+from interlingua.wire.json import decode_any, encode, raw_text
 from interlingua.wire.media import audio_type, data_url, from_base64, to_base64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from msgspec import UnsetType
 
     from interlingua.dialects._contract import Target, Undo
     from interlingua.stream.calls import CallIdSource
@@ -54,11 +52,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "REASONING_FIELDS",
+    "AssistantDecoder",
     "AssistantEncoder",
     "arguments_text",
-    "call_members",
+    "call_extra",
     "clean_name",
-    "decode_assistant",
     "encode_call",
     "freeform_arguments",
     "freeform_input",
@@ -72,43 +70,93 @@ REASONING_FIELDS = ("reasoning_content", "reasoning")
 # Reading
 
 
-def decode_assistant(
-    message: MessageWire, ids: CallIdSource, target: Target, undo: Undo, changes: Changes, path: str, *, cut_off: bool
-) -> list[Part]:
-    """The parts of an assistant message; `cut_off` says that the length limit ended it."""
-    parts: list[Part] = [*_thinking(message, target), *decode_content(message.content, f"{path}/content")]
-    _annotate(parts, message)
-    if isinstance(message.refusal, str) and message.refusal:
-        parts.append(RefusalPart(message.refusal))
-    parts.extend(_spoken(message, path))
-    for image in message.images or ():
-        parts.extend(decode_content([image], f"{path}/images"))
-    calls = message.tool_calls or []
-    if message.function_call is not None and message.function_call.name:
-        changes.add("functions_deprecated", pointer("parts", len(parts)))
-        calls = [*calls, ToolCallWire(type="function", function=message.function_call)]
-    for place, call in enumerate(calls):
-        last = place == len(calls) - 1
-        where = pointer("parts", len(parts))
-        parts.append(_call(call, ids, target, undo, changes, where, cut_off=cut_off and last))
-    return parts
+class AssistantDecoder:
+    """Reads assistant messages; `prefix` points to where their parts will stand in the canonical value."""
 
+    __slots__ = ("changes", "cut_off", "ids", "parts", "prefix", "target", "undo")
 
-def _thinking(message: MessageWire, target: Target) -> list[Part]:
-    texts = {name: text for name in REASONING_FIELDS if (text := getattr(message, name))}
-    details = message.reasoning_details
-    if not texts and not details:
-        return []
-    field = next(iter(texts), None)
-    extra: dict[str, Any] = {"field": field} if field not in (None, REASONING_FIELDS[0]) else {}
-    extra.update({name: text for name, text in texts.items() if name != field})
-    sealed = (
-        Sealed(NAME, {"reasoning_details": details}, target.provider or None, target.model or None) if details else None
-    )
-    text = texts[field] if field else reasoning_text(details or [])
-    if details and field is None:
-        extra["field"] = "reasoning_details"
-    return [ThinkingPart(text, sealed, {NAME: extra} if extra else {})]
+    def __init__(self, ids: CallIdSource, target: Target, undo: Undo, changes: Changes, prefix: str = "") -> None:
+        """`ids` gives the calls their ids, `target` is who said it, `undo` what the request had mapped."""
+        self.ids = ids
+        self.target = target
+        self.undo = undo
+        self.changes = changes
+        self.prefix = prefix
+        self.parts: list[Part] = []
+        self.cut_off = False
+
+    def decode(self, message: MessageWire, *, cut_off: bool = False) -> list[Part]:
+        """The parts of a message; `cut_off` says that the length limit ended it.
+
+        Raises: DecodeError, with a path inside the message.
+        """
+        self.cut_off = cut_off
+        self.parts = parts = []
+        if message.reasoning_content or message.reasoning or message.reasoning_details:
+            parts.append(self._thinking(message))
+        parts.extend(decode_content(message.content))
+        if message.annotations:
+            _annotate(parts, message)
+        if message.refusal and isinstance(message.refusal, str):
+            parts.append(RefusalPart(message.refusal))
+        if message.audio is not None:
+            parts.extend(_spoken(message.audio))
+        if message.images:
+            parts.extend(decode_content(message.images, "images"))
+        self._calls(message)
+        return parts
+
+    def _thinking(self, message: MessageWire) -> Part:
+        texts = {name: text for name in REASONING_FIELDS if (text := getattr(message, name))}
+        details = message.reasoning_details
+        field = next(iter(texts), "reasoning_details")
+        extra: dict[str, Any] = {"field": field} if field != REASONING_FIELDS[0] else {}
+        extra.update({name: text for name, text in texts.items() if name != field})
+        sealed = self._sealed({"reasoning_details": details}) if details else None
+        return ThinkingPart(texts.get(field) or reasoning_text(details or []), sealed, {NAME: extra} if extra else {})
+
+    def _sealed(self, data: dict[str, Any]) -> Sealed:
+        return Sealed(NAME, data, self.target.provider or None, self.target.model or None)
+
+    def _calls(self, message: MessageWire) -> None:
+        calls = message.tool_calls or []
+        if message.function_call is not None and message.function_call.name:
+            self.changes.add("functions_deprecated", self._here())
+            calls = [*calls, ToolCallWire(type="function", function=message.function_call)]
+        for place, call in enumerate(calls, 1):
+            try:
+                self.parts.append(self._call(call, cut_off=self.cut_off and place == len(calls)))
+            except DecodeError as error:
+                raise error.under(f"/tool_calls/{place - 1}") from None
+
+    def _here(self, member: str = "") -> str:
+        return f"{self.prefix}/parts/{len(self.parts)}{member}"
+
+    def _call(self, call: ToolCallWire, *, cut_off: bool) -> Part:
+        function = call.function or FunctionCallWire()
+        call_id, code = self.ids.assign(call.id or function.id)
+        if code is not None:
+            self.changes.add(code, self._here("/id"))
+        custom = call.custom if call.custom is not None and call.custom.name else None
+        if custom is not None:
+            name, text = custom.name, freeform_arguments(custom.input or "")
+        else:
+            name, text = function.name, self._arguments(function)
+        if not name:
+            raise DecodeError("a tool call must have a name", path="/function/name")
+        if not cut_off and is_empty_arguments(text):
+            self.changes.add("arguments_empty", self._here("/arguments_json"))
+        if name not in self.undo.tool_names:
+            name = clean_name(name, self.undo, self.changes, self._here("/name"))
+        sealed = self._sealed({"extra_content": call.extra_content}) if call.extra_content else None
+        extra = call_extra(call)
+        return make_call(call_id, name, text, cut_off=cut_off, freeform=custom is not None, sealed=sealed, extra=extra)
+
+    def _arguments(self, function: FunctionCallWire) -> str:
+        text, was_object = arguments_text(function.arguments)
+        if was_object:
+            self.changes.add("arguments_object", self._here("/arguments_json"))
+        return text
 
 
 def reasoning_text(details: Sequence[Any]) -> str:
@@ -119,72 +167,41 @@ def reasoning_text(details: Sequence[Any]) -> str:
 
 def _annotate(parts: list[Part], message: MessageWire) -> None:
     """Hang the annotations on the last text; without one they stay members of the message."""
-    if not message.annotations:
-        return
     for place in reversed(range(len(parts))):
         part = parts[place]
         if isinstance(part, TextPart):
-            parts[place] = TextPart(part.text, tuple(message.annotations), part.cache, part.sealed, part.extra)
+            parts[place] = TextPart(part.text, tuple(message.annotations or ()), part.cache, part.sealed, part.extra)
             message.annotations = None
             return
 
 
-def _spoken(message: MessageWire, path: str) -> list[Part]:
-    audio = message.audio
-    if audio is None or not (audio.id or audio.data):
+def _spoken(audio: AudioWire) -> list[Part]:
+    if not (audio.id or audio.data):
         return []
     if audio.data is None:
         return [OpaquePart(NAME, "media_ref", {"audio": {"id": audio.id, **(audio.extra or {})}})]
-    data = from_base64(audio.data, f"{path}/audio/data")
+    data = from_base64(audio.data, "/audio/data")
     members = {"id": audio.id, "expires_at": audio.expires_at, **(audio.extra or {})}
     extra = {name: value for name, value in members.items() if value is not None}
     return [AudioPart(data, audio_type(data), audio.transcript, extra={NAME: extra} if extra else {})]
 
 
-def _call(
-    call: ToolCallWire, ids: CallIdSource, target: Target, undo: Undo, changes: Changes, path: str, *, cut_off: bool
-) -> Part:
-    call_id, code = ids.assign(call.id or (call.function.id if call.function else None))
-    if code is not None:
-        changes.add(code, f"{path}/id")
-    if call.custom is not None and call.custom.name:
-        name, text, freeform = call.custom.name or "", freeform_arguments(call.custom.input or ""), True
-    else:
-        function = call.function or FunctionCallWire()
-        name, text = function.name or "", arguments_text(function.arguments, changes, f"{path}/arguments_json")
-        freeform = False
-    if is_empty_arguments(text) and not cut_off:
-        changes.add("arguments_empty", f"{path}/arguments_json")
-    if not name:
-        raise DecodeError(f"{path}/name: a tool call must have a name", path=f"{path}/name")
-    sealed, extra = call_members(call, target)
-    name = clean_name(name, undo, changes, f"{path}/name")
-    return make_call(call_id, name, text, cut_off=cut_off, freeform=freeform, sealed=sealed, extra=extra)
+def call_extra(call: ToolCallWire) -> dict[str, dict[str, Any]] | None:
+    """The members of a call without a field."""
+    within = call.function.extra if call.function is not None else None
+    if not call.extra and not within:
+        return None
+    return {NAME: {**(call.extra or {}), **({"function": dict(within)} if within else {})}}
 
 
-def call_members(call: ToolCallWire, target: Target) -> tuple[Sealed | None, dict[str, dict[str, Any]]]:
-    """The sealed state of a call and its members without a field."""
-    sealed = None
-    if call.extra_content:
-        data = {"extra_content": call.extra_content}
-        sealed = Sealed(NAME, data, target.provider or None, target.model or None)
-    extra = dict(call.extra or {})
-    if call.function is not None and call.function.extra:
-        extra["function"] = dict(call.function.extra)
-    return sealed, {NAME: extra} if extra else {}
-
-
-def arguments_text(arguments: Raw | UnsetType, changes: Changes, path: str) -> str:
-    """The text of the arguments, whether they came as a string or, wrongly, as an object."""
-    if arguments is UNSET:
-        return ""
-    raw = bytes(arguments)  # type: ignore[arg-type] - UNSET is excluded above
+def arguments_text(arguments: Raw | UnsetType) -> tuple[str, bool]:
+    """The text of the arguments, and whether they came, wrongly, as an object."""
+    if isinstance(arguments, UnsetType):
+        return "", False
+    raw = memoryview(arguments)
     if raw[:1] == b'"':
-        return decode(raw, str)
-    if raw == b"null":
-        return ""
-    changes.add("arguments_object", path)
-    return raw.decode()
+        return raw_text(arguments), False
+    return ("", False) if raw == b"null" else (bytes(raw).decode(), True)
 
 
 def clean_name(name: str, undo: Undo, changes: Changes, path: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._history import call_ids, prepare_history
 from interlingua.dialects._members import foreign_extras, merge_members
-from interlingua.dialects.openai_chat.assistant import decode_assistant
+from interlingua.dialects.openai_chat.assistant import AssistantDecoder
 from interlingua.dialects.openai_chat.messages import MessageEncoder
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.reasons import decode_finish, encode_finish, error_of_body, read_error
@@ -92,7 +92,10 @@ class _RequestEncoder:
         self._stream()
         self._extra()
         self._refuse()
-        return Encoded(path=PATH, body=encode_wire(self.wire), changes=self.changes.done(), undo=self._undo(ids))
+        meant = sum([message.content is None for message in self.wire.messages])
+        return Encoded(
+            path=PATH, body=encode_wire(self.wire, nulls=meant), changes=self.changes.done(), undo=self._undo(ids)
+        )
 
     def _names(self, history: Sequence[Message]) -> dict[str, str]:
         """The caller's own tool names -> the wire's, where the server's rule changes them."""
@@ -330,12 +333,13 @@ def top_members(wire: Any) -> dict[str, Any]:
 def _choice(wire: ChoiceWire, ids: CallIdSource, context: DecodeContext, changes: Changes, place: int) -> Alternative:
     message = wire.message or wire.delta or MessageWire()
     reason = decode_finish(wire.finish_reason)
-    path = f"/choices/{place}/message"
-    parts = tuple(
-        decode_assistant(message, ids, context.target, context.undo, changes, path, cut_off=reason == "length")
-    )
-    where = f"/alternatives/{place - 1}/finish_reason" if place else "/finish_reason"
-    settled = finish_of(reason, wire.finish_reason, parts, changes, where)
+    prefix = f"/alternatives/{place - 1}" if place else ""
+    decoder = AssistantDecoder(ids, context.target, context.undo, changes, prefix)
+    try:
+        parts = tuple(decoder.decode(message, cut_off=reason == "length"))
+    except DecodeError as error:
+        raise error.under(f"/choices/{place}/message") from None
+    settled = finish_of(reason, wire.finish_reason, parts, changes, f"{prefix}/finish_reason")
     members = {name: value for name in CHOICE_MEMBERS if (value := getattr(wire, name)) is not None}
     choice = {**members, **(wire.extra or {})}
     said = {**({"annotations": message.annotations} if message.annotations else {}), **(message.extra or {})}

@@ -212,7 +212,7 @@ class ChatStreamDecoder:
         if isinstance(content, str):
             self._text(content, choice)
             return
-        for part in decode_content(content, "/choices/delta/content"):
+        for part in decode_content(content):
             match part:
                 case TextPart(text=text):
                     self._text(text, choice)
@@ -248,7 +248,7 @@ class ChatStreamDecoder:
         if delta.audio is not None:
             self._audio(delta.audio, choice)
         for image in delta.images or ():
-            for part in decode_content([image], "/choices/delta/images"):
+            for part in decode_content([image], "images"):
                 self.builder.whole(part, "image" if isinstance(part, ImagePart) else "opaque", choice.number)
         if delta.extra:
             message = self.builder.choice_extra(choice.number, NAME).setdefault("message", {})
@@ -288,7 +288,9 @@ class ChatStreamDecoder:
         if wire.custom is not None and (wire.custom.name or wire.custom.input):
             name, fragment = wire.custom.name or "", wire.custom.input or ""
         elif function.arguments:
-            fragment = arguments_text(function.arguments, self.changes, "/parts")
+            fragment, was_object = arguments_text(function.arguments)
+            if was_object:
+                self.changes.add("arguments_object", "/parts")
         slot = choice.slots.find(usable_index(wire.index), call_id, name)
         self._open_earlier(choice, slot)
         slot.custom = slot.custom or wire.type == "custom" or (wire.custom is not None and wire.function is None)

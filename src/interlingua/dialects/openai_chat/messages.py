@@ -16,18 +16,20 @@ import msgspec
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._history import result_text
 from interlingua.dialects._members import foreign_extras, members_of, merge_members
-from interlingua.dialects.openai_chat.assistant import AssistantEncoder, decode_assistant
+from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, AssistantDecoder, AssistantEncoder
 from interlingua.dialects.openai_chat.parts import NAME, decode_content, encode_cache, encode_content
 from interlingua.dialects.openai_chat.wire import MessageWire
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import CallIdSource
 from interlingua.types.content import (
     AudioPart,
+    BrokenToolCall,
     DocumentPart,
     ImagePart,
     Json,
     OpaquePart,
     TextPart,
+    ToolCall,
     ToolResult,
 )
 from interlingua.types.message import Message
@@ -55,51 +57,48 @@ class _History:
         self.messages: list[Message] = []
         self.names: dict[str, str] = {}
         self.unnamed: list[str] = []
-        self.ordinal = 0
 
-    def assistant(self, wire: MessageWire, path: str) -> None:
-        ids = CallIdSource(first_index=self.ordinal)
-        deprecated = wire.function_call is not None and bool(wire.function_call.name)
-        parts = decode_assistant(wire, ids, Target(), Undo(), self.changes, path, cut_off=False)
+    def assistant(self, wire: MessageWire) -> None:
+        ids = CallIdSource(first_index=len(self.names))
+        decoder = AssistantDecoder(ids, _NOBODY, _NOTHING, self.changes, f"/messages/{len(self.messages)}")
+        parts = tuple(decoder.decode(wire))
+        if wire.tool_calls or wire.function_call:
+            self._remember(parts, deprecated=not wire.tool_calls)
+        members = _unread(wire)
+        self.messages.append(Message("assistant", parts, wire.name, {NAME: members} if members else {}))
+
+    def _remember(self, parts: Sequence[Part], *, deprecated: bool) -> None:
         for part in parts:
-            call_id = getattr(part, "id", None)
-            if call_id is not None:
-                self.ordinal += 1
-                self.names[call_id] = part.name  # type: ignore[union-attr] - only calls have an id
+            if isinstance(part, ToolCall | BrokenToolCall):
+                self.names[part.id] = part.name
                 if deprecated:
-                    self.unnamed.append(call_id)
-        members = _rest(
-            wire, "content", "tool_calls", "function_call", "reasoning_details", "audio", "images", "refusal"
-        )
-        for name in ("reasoning_content", "reasoning"):
-            if members.get(name):
-                del members[name]
-        self._add(Message("assistant", tuple(parts), wire.name, {NAME: members} if members else {}))
+                    self.unnamed.append(part.id)
 
-    def prompt(self, wire: MessageWire, path: str) -> None:
-        parts = tuple(decode_content(wire.content, f"{path}/content"))
+    def user(self, wire: MessageWire) -> None:
+        self.messages.append(Message("user", tuple(decode_content(wire.content)), wire.name, members_of(wire, NAME)))
+
+    def system_text(self, wire: MessageWire) -> None:
+        parts = tuple(decode_content(wire.content))
         extra = members_of(wire, NAME)
-        role = "user" if wire.role == "user" else "system"
         if wire.role == "developer":
             extra = {NAME: {"role": "developer", **extra.get(NAME, {})}}
-        if role == "system" and not self.messages and not self.system and not extra and not wire.name and parts:
+        first = not self.messages and not self.system
+        if first and parts and not extra and not wire.name:
             texts = tuple([part for part in parts if isinstance(part, TextPart)])
             if len(texts) == len(parts):
                 self.system = texts
                 return
-        self._add(Message(role, parts, wire.name, extra))
+        self.messages.append(Message("system", parts, wire.name, extra))
 
-    def tool(self, wire: MessageWire, path: str) -> None:
-        call_id = wire.tool_call_id or ""
-        self._result(call_id, wire, path)
+    def tool(self, wire: MessageWire) -> None:
+        self._result(wire.tool_call_id or "", wire)
 
-    def function(self, wire: MessageWire, path: str) -> None:
-        self.changes.add("functions_deprecated", path)
-        call_id = self.unnamed.pop(0) if self.unnamed else ""
-        self._result(call_id, wire, path)
+    def function(self, wire: MessageWire) -> None:
+        self.changes.add("functions_deprecated", f"/messages/{len(self.messages)}")
+        self._result(self.unnamed.pop(0) if self.unnamed else "", wire)
 
-    def _result(self, call_id: str, wire: MessageWire, path: str) -> None:
-        content, is_error = _decode_result(wire, f"{path}/content")
+    def _result(self, call_id: str, wire: MessageWire) -> None:
+        content, is_error = _decode_result(wire)
         extra = members_of(wire, NAME)
         if wire.name and wire.role == "tool":
             extra = {NAME: {"name": wire.name, **extra.get(NAME, {})}}
@@ -109,16 +108,15 @@ class _History:
         if last is not None and last.role == "tool":
             self.messages[-1] = msgspec.structs.replace(last, parts=(*last.parts, result))
         else:
-            self._add(Message("tool", (result,)))
-
-    def _add(self, message: Message) -> None:
-        self.messages.append(message)
+            self.messages.append(Message("tool", (result,)))
 
 
-_ROLES: dict[str, Callable[[_History, MessageWire, str], None]] = {
-    "system": _History.prompt,
-    "developer": _History.prompt,
-    "user": _History.prompt,
+_NOBODY = Target()
+_NOTHING = Undo()
+_ROLES: dict[str, Callable[[_History, MessageWire], None]] = {
+    "system": _History.system_text,
+    "developer": _History.system_text,
+    "user": _History.user,
     "assistant": _History.assistant,
     "tool": _History.tool,
     "function": _History.function,
@@ -132,27 +130,36 @@ def decode_messages(wires: Sequence[MessageWire], changes: Changes) -> tuple[tup
     """
     history = _History(changes)
     for place, wire in enumerate(wires):
-        path = f"/messages/{place}"
-        reader = _ROLES.get(wire.role or "")
-        if reader is None:
-            known = ", ".join(_ROLES)
-            raise DecodeError(f"{path}/role: {wire.role!r} is no role (there are {known})", path=f"{path}/role")
-        reader(history, wire, path)
+        try:
+            _reader(wire)(history, wire)
+        except DecodeError as error:
+            raise error.under(f"/messages/{place}") from None
     return history.system, tuple(history.messages)
 
 
-def _rest(wire: MessageWire, *consumed: str) -> dict[str, Any]:
-    """What of an assistant message has no part: members that are said and were not read, and the unknown ones."""
-    unread = ("annotations", "reasoning_content", "reasoning")
-    members = {name: value for name in unread if name not in consumed and (value := getattr(wire, name)) is not None}
-    if members.get("annotations") == []:
-        del members["annotations"]
-    return {**members, **(wire.extra or {})}
+def _reader(wire: MessageWire) -> Callable[[_History, MessageWire], None]:
+    reader = _ROLES.get(wire.role or "")
+    if reader is None:
+        raise DecodeError(f"{wire.role!r} is no role (there are {', '.join(_ROLES)})", path="/role")
+    return reader
 
 
-def _decode_result(wire: MessageWire, path: str) -> tuple[str | tuple[Any, ...], bool]:
+def _unread(wire: MessageWire) -> dict[str, Any]:
+    """What of an assistant message became no part: annotations without a text, empty reasoning, unknown members."""
+    members: dict[str, Any] = dict(wire.extra) if wire.extra else {}
+    if wire.annotations:
+        members["annotations"] = wire.annotations
+    for name in REASONING_FIELDS:
+        if getattr(wire, name) == "":
+            members[name] = ""
+    return members
+
+
+def _decode_result(wire: MessageWire) -> tuple[str | tuple[Any, ...], bool]:
     content = wire.content
-    parts = decode_content(content, path)
+    if type(content) is str:
+        return content.removeprefix(ERROR_PREFIX), content.startswith(ERROR_PREFIX)
+    parts = decode_content(content)
     first = parts[0] if parts else None
     if not isinstance(first, TextPart):
         return (tuple(parts), False) if parts else ("", False)
@@ -164,6 +171,11 @@ def _decode_result(wire: MessageWire, path: str) -> tuple[str | tuple[Any, ...],
 
 
 # Writing
+
+
+def _is_plain(part: Part) -> bool:
+    """Whether a part is text without a mark: it can stand anywhere."""
+    return type(part) is TextPart and part.cache is None
 
 
 class MessageEncoder:
@@ -201,13 +213,17 @@ class MessageEncoder:
         encoder = AssistantEncoder(self.target, self.changes, path, self.names, self.ids)
         wire = encoder.encode(message.parts, reply=False)
         wire.name = message.name
-        merge_members(wire, message.extra.get(NAME, {}))
+        if message.extra:
+            merge_members(wire, message.extra.get(NAME, {}))
         self.wires.append(wire)
 
     def _prompt(self, message: Message, path: str) -> None:
-        kept = tuple([part for place, part in enumerate(message.parts) if self._keeps(part, f"{path}/parts/{place}")])
-        wire = MessageWire(role=message.role, content=encode_content(kept, self.quirks), name=message.name)
-        merge_members(wire, message.extra.get(NAME, {}))
+        parts = message.parts
+        if any(not _is_plain(part) for part in parts):
+            parts = tuple([part for place, part in enumerate(parts) if self._keeps(part, f"{path}/parts/{place}")])
+        wire = MessageWire(role=message.role, content=encode_content(parts, self.quirks), name=message.name)
+        if message.extra:
+            merge_members(wire, message.extra.get(NAME, {}))
         if message.role == "system" and self.quirks.system_role != "as_read":
             wire.role = self.quirks.system_role
         self.wires.append(wire)

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET
-
 from interlingua.dialects._members import members_of, merge_members, plain
 from interlingua.dialects.openai_chat.wire import PartWire
 from interlingua.errors import DecodeError
@@ -58,25 +56,30 @@ FOREIGN_TYPES = frozenset({"tool_use", "tool_result", "image", "document", "inpu
 # Reading
 
 
-def decode_content(content: str | list[PartWire] | UnsetType | None, path: str) -> list[Part]:
-    """The parts of a message's `content`.
+def decode_content(content: str | list[PartWire] | UnsetType | None, member: str = "content") -> list[Part]:
+    """The parts of a message's `content`, or of another `member` like it.
 
     Raises: DecodeError for broken base64 and for parts in another dialect's shape.
     """
-    if isinstance(content, str):
+    if type(content) is str:
         return [TextPart(content)] if content else []
-    if content is None or content is UNSET:
-        return []
-    found = [_decode_part(part, f"{path}/{place}") for place, part in enumerate(content)]
-    return [part for part in found if part is not None]
+    parts: list[Part] = []
+    for place, wire in enumerate(content if isinstance(content, list) else ()):
+        try:
+            part = _decode_part(wire)
+        except DecodeError as error:
+            raise error.under(f"/{member}/{place}") from None
+        if part is not None:
+            parts.append(part)
+    return parts
 
 
-def _decode_part(part: PartWire, path: str) -> Part | None:
+def _decode_part(part: PartWire) -> Part | None:
     kind = part.type or ("text" if part.text is not None else "")
     if kind in FOREIGN_TYPES:
-        raise DecodeError(f"{path}: a part of type {kind!r} belongs to another dialect", path=path)
+        raise DecodeError(f"a part of type {kind!r} belongs to another dialect")
     reader = _READERS.get(kind)
-    return reader(part, path) if reader is not None else _opaque(part, kind or "unknown")
+    return reader(part) if reader is not None else _opaque(part, kind or "unknown")
 
 
 def _opaque(part: PartWire, kind: str) -> OpaquePart:
@@ -84,18 +87,18 @@ def _opaque(part: PartWire, kind: str) -> OpaquePart:
     return OpaquePart(NAME, "media_ref" if kind.endswith("_url") or kind == "file" else kind, plain(part), cache)
 
 
-def _text(part: PartWire, _path: str) -> Part | None:
+def _text(part: PartWire) -> Part | None:
     cache = decode_cache(part)
     if not part.text and cache is None and not part.extra:
         return None
     return TextPart(part.text or "", cache=cache, extra=members_of(part, NAME))
 
 
-def _image(part: PartWire, path: str) -> Part:
+def _image(part: PartWire) -> Part:
     given = part.image_url
     members: dict[str, Any] = {"url": given} if isinstance(given, str) else dict(given or {})
     url = members.pop("url", None)
-    parsed = parse_data_url(url, f"{path}/image_url") if isinstance(url, str) else None
+    parsed = parse_data_url(url, "/image_url") if isinstance(url, str) else None
     if parsed is None:
         return _opaque(part, "image_url")
     detail = members.pop("detail", None)
@@ -104,22 +107,22 @@ def _image(part: PartWire, path: str) -> Part:
     return ImagePart(parsed[1], parsed[0] or "image/png", detail, cache, extra={NAME: extra} if extra else {})
 
 
-def _audio(part: PartWire, path: str) -> Part:
+def _audio(part: PartWire) -> Part:
     members = dict(part.input_audio or {})
     data, kind = members.get("data"), members.get("format")
     if not isinstance(data, str) or not isinstance(kind, str):
-        raise DecodeError(f"{path}/input_audio: data and format must be strings", path=f"{path}/input_audio")
+        raise DecodeError("data and format must be strings", path="/input_audio")
     media_type = AUDIO_FORMATS.get(kind, f"audio/{kind}")
     cache = decode_cache(part)
-    parsed = parse_data_url(data, f"{path}/input_audio/data")
-    body = parsed[1] if parsed else from_base64(data, f"{path}/input_audio/data")
+    parsed = parse_data_url(data, "/input_audio/data")
+    body = parsed[1] if parsed else from_base64(data, "/input_audio/data")
     return AudioPart(body, media_type, cache=cache, extra=members_of(part, NAME))
 
 
-def _file(part: PartWire, path: str) -> Part:
+def _file(part: PartWire) -> Part:
     members = dict(part.file or {})
     data, name = members.pop("file_data", None), members.pop("filename", None)
-    parsed = parse_data_url(data, f"{path}/file/file_data") if isinstance(data, str) else None
+    parsed = parse_data_url(data, "/file/file_data") if isinstance(data, str) else None
     if parsed is None:
         return _opaque(part, "file")
     extra = dict(part.extra or {}) | ({"file": members} if members else {})
@@ -129,10 +132,10 @@ def _file(part: PartWire, path: str) -> Part:
     )
 
 
-def _document_url(part: PartWire, path: str) -> Part:
+def _document_url(part: PartWire) -> Part:
     members = dict(part.extra or {})
     url, name = members.pop("document_url", None), members.pop("document_name", None)
-    parsed = parse_data_url(url, f"{path}/document_url") if isinstance(url, str) else None
+    parsed = parse_data_url(url, "/document_url") if isinstance(url, str) else None
     if parsed is None:
         return _opaque(part, "document_url")
     cache = decode_cache(part)
@@ -140,11 +143,11 @@ def _document_url(part: PartWire, path: str) -> Part:
     return DocumentPart(parsed[1], parsed[0] or "application/octet-stream", name, cache, extra=extra)
 
 
-def _refusal(part: PartWire, _path: str) -> Part | None:
+def _refusal(part: PartWire) -> Part | None:
     return RefusalPart(part.refusal or "", members_of(part, NAME)) if part.refusal else None
 
 
-def _thinking(part: PartWire, _path: str) -> Part:
+def _thinking(part: PartWire) -> Part:
     """A thinking chunk; what is more than its text is sealed, so that it goes back whole."""
     chunks = [part.thinking] if isinstance(part.thinking, str) else (part.thinking or [])
     text = "".join([chunk if isinstance(chunk, str) else str(chunk.get("text", "")) for chunk in chunks])
@@ -152,7 +155,7 @@ def _thinking(part: PartWire, _path: str) -> Part:
     return ThinkingPart(text, extra={NAME: {"field": "thinking_chunks", **extra}})
 
 
-_READERS: dict[str, Callable[[PartWire, str], Part | None]] = {
+_READERS: dict[str, Callable[[PartWire], Part | None]] = {
     "text": _text,
     "image_url": _image,
     "input_audio": _audio,

@@ -206,7 +206,8 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
     merge_members(wire, members)
     if context.changes is not None:
         context.changes.extend(changes.entries)
-    return HttpReply(status=200, headers=JSON_HEADERS, body=encode_wire(wire))
+    meant = sum([choice.message is not None and choice.message.content is None for choice in choices])
+    return HttpReply(status=200, headers=JSON_HEADERS, body=encode_wire(wire, nulls=meant))
 
 
 def reply_members(extra: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:

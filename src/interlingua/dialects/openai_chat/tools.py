@@ -17,13 +17,12 @@ from interlingua.dialects.openai_chat.wire import (
 from interlingua.errors import DecodeError
 from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, Freeform, NamedTool, OpaqueTool, Tool
 
-from interlingua.wire.json import Extra
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from interlingua.dialects._contract import Quirks
     from interlingua.types.change import Changes
+    from interlingua.types.content import Cache
     from interlingua.types.request import Request
     from interlingua.types.tool import ToolChoice
 
@@ -56,8 +55,6 @@ def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueToo
     """
     function = wire.function
     if function is not None:
-        beside = {name: value for name in FLAT if (value := getattr(wire, name)) is not None}
-        wire.extra = Extra({**(wire.extra or {}), **beside}) if beside else wire.extra
         return decode_function(function, path, wire)
     if wire.custom is not None:
         return _freeform(wire, wire.custom)
@@ -66,7 +63,7 @@ def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueToo
         flat = FunctionWire(
             name=wire.name, description=wire.description, parameters=wire.parameters, strict=wire.strict
         )
-        return decode_function(flat, path, wire)
+        return decode_function(flat, path, ToolWire(extra=wire.extra, cache_control=wire.cache_control))
     if wire.type in (None, "function"):
         raise DecodeError(f"{path}: a tool without a function", path=path)
     return OpaqueTool(NAME, wire.type or "unknown", plain(wire))
@@ -79,9 +76,7 @@ def decode_function(function: FunctionWire, path: str, wire: ToolWire | None = N
     """
     if not function.name:
         raise DecodeError(f"{path}/function/name: a tool must have a name", path=f"{path}/function/name")
-    marked = PartWire(cache_control=wire.cache_control if wire else None)
-    cache = decode_cache(marked)
-    extra = {**((wire.extra if wire else None) or {}), **(marked.extra or {})}
+    cache, extra = _beside(wire) if wire is not None else (None, {})
     if function.extra:
         extra["function"] = dict(function.extra)
     return Tool(
@@ -92,6 +87,18 @@ def decode_function(function: FunctionWire, path: str, wire: ToolWire | None = N
         cache=cache,
         extra={NAME: extra} if extra else {},
     )
+
+
+def _beside(wire: ToolWire) -> tuple[Cache | None, dict[str, Any]]:
+    """The cache mark and the members beside the function, those of the flat shape among them."""
+    extra: dict[str, Any] = {name: value for name in FLAT if (value := getattr(wire, name)) is not None}
+    if wire.extra:
+        extra.update(wire.extra)
+    if wire.cache_control is None:
+        return None, extra
+    marked = PartWire(cache_control=wire.cache_control)
+    cache = decode_cache(marked)
+    return cache, {**extra, **(marked.extra or {})}
 
 
 def _freeform(wire: ToolWire, custom: CustomWire) -> Tool:
@@ -150,19 +157,19 @@ def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: C
     name = names.get(tool.name, tool.name)
     if tool.freeform is not None:
         return _encode_freeform(tool, tool.freeform, name)
-    wire = ToolWire(
-        type="function",
-        function=FunctionWire(name=name, description=tool.description, parameters=tool.parameters, strict=tool.strict),
-        cache_control=encode_cache(tool.cache, quirks),
-    )
-    if tool.cache is not None and wire.cache_control is None:
-        changes.add("cache_unsupported", f"{path}/cache")
+    function = FunctionWire(name=name, description=tool.description, parameters=tool.parameters, strict=tool.strict)
+    wire = ToolWire(type="function", function=function)
+    if tool.cache is not None:
+        wire.cache_control = encode_cache(tool.cache, quirks)
+        if wire.cache_control is None:
+            changes.add("cache_unsupported", f"{path}/cache")
     if tool.strict is not None and not quirks.strict_schemas:
-        wire.function.strict = None  # type: ignore[union-attr] - set three lines above
+        function.strict = None
         changes.add("strict_unsupported", f"{path}/strict")
-    for dialect in foreign_extras(tool.extra, NAME):
-        changes.add("extra_foreign", f"{path}/extra/{dialect}")
-    merge_members(wire, tool.extra.get(NAME, {}))
+    if tool.extra:
+        for dialect in foreign_extras(tool.extra, NAME):
+            changes.add("extra_foreign", f"{path}/extra/{dialect}")
+        merge_members(wire, tool.extra.get(NAME, {}))
     return wire
 
 
