@@ -36,7 +36,7 @@ FORMS = {
 
 
 def _types(value: object, facts: Mapping[str, Any]) -> str:
-    wanted: list[str] = facts["types"]
+    wanted: list[str] = sorted(facts["types"], key=lambda name: name == "null")
     return f"{brief(value)} is not {_or([_TYPES.get(name, name) for name in wanted])}"
 
 
@@ -116,6 +116,21 @@ def _known(error: ValidationError, schema: object) -> str:
     return f"; there are: {_list(names)}" if names else ""
 
 
+def _wrong_tag(branches: list[list[ValidationError]]) -> Problem | None:
+    """The one problem of a value whose tag is none of those that tell the branches apart."""
+    words = [
+        {tuple(fault.instance_path): fault for fault in branch if fault.kind.name in ("enum", "const")}
+        for branch in branches
+    ]
+    places = set(words[0]).intersection(*words) if len(words) > 1 else set[tuple[str | int, ...]]()
+    if not places:
+        return None
+    place = min(places, key=len)
+    facts = [branch[place].kind.as_dict() for branch in words]
+    options = [option for fact in facts for option in fact.get("options", [fact.get("expected_value")])]
+    return Problem(pointer(*place), _enum(words[0][place].instance, {"options": options}))
+
+
 def _nearest(error: ValidationError, branches: list[list[ValidationError]], schema: object) -> Iterator[Problem]:
     """The problems of the branch that fits best, or of all together where each wants another type."""
     here = len(error.instance_path)
@@ -124,9 +139,12 @@ def _nearest(error: ValidationError, branches: list[list[ValidationError]], sche
         return any(fault.kind.name == "type" and len(fault.instance_path) == here for fault in branch)
 
     near = [branch for branch in branches if not is_other_type(branch)]
+    wrong_tag = _wrong_tag(near)
+    if wrong_tag is not None:
+        yield wrong_tag
+        return
     if near:
-        best = min(near, key=len)
-        for fault in best:
+        for fault in min(near, key=len):
             yield from problems_of(fault, schema)
         return
     types = [name for branch in branches for fault in branch for name in fault.kind.as_dict().get("types", ())]

@@ -38,7 +38,7 @@ from interlingua.schema.fields import NO_DEFAULT, Field, Fields, Kind, fields_of
 from interlingua.schema.problem import MisfitError, brief
 from interlingua.schema.walk import Schema, map_children, parts_of_schema
 from interlingua.types._base import JsonValue
-from interlingua.wire.json import encode
+from interlingua.wire.json import decode_any, encode
 
 __all__ = ["Forms", "compose"]
 
@@ -307,9 +307,8 @@ def _property(field: Field, schema: Schema) -> Schema:
     if field.required or field.default is NO_DEFAULT:
         return schema
     try:
-        default = msgspec.to_builtins(field.default)
-        encode(default)
-    except (TypeError, UsageError):
+        default = decode_any(encode(field.default))
+    except UsageError:
         return schema  # a default that JSON cannot say is Python's alone
     return {**schema, "default": default}
 

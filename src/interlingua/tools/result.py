@@ -31,6 +31,7 @@ def content_of(value: object) -> ResultContent:
     Raises: UsageError, for what is neither text, nor parts, nor JSON.
     """
     if isinstance(value, str):
+        encode(value)
         return str(value)
     if isinstance(value, _PARTS):
         return (value,)
@@ -54,7 +55,17 @@ def _plain(value: object) -> Any:
         plain = msgspec.to_builtins(value, str_keys=True, builtin_types=(bytes, bytearray, memoryview), enc_hook=_model)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"a {type(value).__name__} is not JSON: {error}") from None
+    if _holds_bytes(plain):
+        raise UsageError("bytes are not JSON; give them as an ImagePart, AudioPart or DocumentPart")
     return decode_any(encode(plain))
+
+
+def _holds_bytes(plain: object) -> bool:
+    if isinstance(plain, dict):
+        return any(map(_holds_bytes, cast("dict[str, object]", plain).values()))
+    if isinstance(plain, list | tuple | set | frozenset):
+        return any(map(_holds_bytes, cast("list[object]", plain)))
+    return isinstance(plain, bytes | bytearray | memoryview)
 
 
 def _model(value: object) -> Any:

@@ -12,7 +12,7 @@ Not responsible for: running a call (`toolbox`), and names that a target refuses
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast, get_origin
 
 from msgspec.structs import replace
 
@@ -88,7 +88,7 @@ def tool(
     """
     if isinstance(source, dict):
         made = _from_schema(cast("Schema", source), name, handler)
-    elif isinstance(source, type):
+    elif isinstance(source, type) or get_origin(source) is not None:
         made = _from_class(source, handler)
     elif handler is not None:
         raise UsageError(f"{origin_of(source)} brings its own handler; leave `handler` out")
@@ -113,8 +113,9 @@ def origin_of(source: object) -> str:
         return source.handler.origin if isinstance(source.handler, Handler) else f"the tool {source.name}"
     if isinstance(source, dict):
         return "a schema"
-    kind = "class" if isinstance(source, type) else "function"
-    return f"{kind} {getattr(source, '__module__', '')}.{getattr(source, '__qualname__', type(source).__qualname__)}"
+    owner = get_origin(source) or source
+    kind = "class" if isinstance(owner, type) else "function"
+    return f"{kind} {getattr(owner, '__module__', '')}.{getattr(owner, '__qualname__', type(owner).__qualname__)}"
 
 
 def _from_function(function: Callable[..., Any], name: str | None) -> Tool:
@@ -132,7 +133,7 @@ def _from_function(function: Callable[..., Any], name: str | None) -> Tool:
     )
 
 
-def _from_class(kind: type[Any], handler: Callable[..., Any] | None) -> Tool:
+def _from_class(kind: Any, handler: Callable[..., Any] | None) -> Tool:
     reflection = reflect(kind)
     if "properties" not in reflection.loose:
         raise SchemaError(f"{origin_of(kind)} has no fields, and a tool takes arguments by name")

@@ -179,8 +179,9 @@ class AsyncToolbox(_Box):
         """
         import asyncio
 
+        prepared = self._prepared(calls)
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_run_async(call, ready)) for call, ready in self._prepared(calls)]
+            tasks = [group.create_task(_run_async(call, ready)) for call, ready in prepared]
         return Message("tool", tuple(task.result() for task in tasks))
 
 

@@ -1,0 +1,332 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Awaitable
+from typing import Any, Literal, get_args
+
+import msgspec
+import pytest
+
+from interlingua.errors import SchemaError, ToolError, UsageError
+from interlingua.tools.tool import tool
+from interlingua.tools.toolbox import AsyncToolbox, Toolbox
+from interlingua.types.content import BrokenReason, BrokenToolCall, Json, ToolCall, ToolResult
+from interlingua.types.message import Message
+from interlingua.types.tool import Freeform, OpaqueTool, Tool
+
+
+def get_weather(city: str, days: int = 1) -> dict[str, Any]:
+    """Weather forecast for a city."""
+    return {"city": city, "days": days}
+
+
+def fail(secret: str) -> str:
+    """Fail."""
+    raise KeyError(f"the password is {secret}")
+
+
+def tell(text: str) -> str:
+    """Fail with words for the model."""
+    raise ToolError(text)
+
+
+def echo(text: str) -> str:
+    """Give back what came."""
+    return text
+
+
+def call(name: str, arguments: str = "{}", id: str = "call_0") -> ToolCall:
+    """A call as a model makes it."""
+    return ToolCall(id, name, arguments)
+
+
+def only(message: Message) -> ToolResult:
+    """The one result of a message."""
+    (result,) = message.tool_results
+    assert message.parts == (result,)
+    return result
+
+
+class Both:
+    """The two faces behind one method, so that each test holds for both."""
+
+    def __init__(self, face: type[Toolbox | AsyncToolbox]) -> None:
+        self.face = face
+
+    def execute(self, tools: list[Any], calls: Any) -> Message:
+        """The answer of a box of these tools."""
+        box = self.face(tools)
+        return box.execute(calls) if isinstance(box, Toolbox) else asyncio.run(box.execute(calls))
+
+
+@pytest.fixture(params=[Toolbox, AsyncToolbox])
+def both(request: pytest.FixtureRequest) -> Both:
+    """Each face in turn."""
+    return Both(request.param)
+
+
+def test_r11_one_message_holds_all_results_in_call_order(both: Both) -> None:
+    """Every call of a step is answered, once, in the order of the calls."""
+    message = both.execute(
+        [get_weather, tell],
+        [call("get_weather", '{"city": "Oslo"}', "a"), call("tell", '{"text": "no"}', "b"), call("nope", "{}", "c")],
+    )
+    assert message == Message(
+        "tool",
+        (
+            ToolResult("a", "get_weather", Json({"city": "Oslo", "days": 1})),
+            ToolResult("b", "tell", "no", is_error=True),
+            ToolResult("c", "nope", "there is no tool nope; there are: get_weather, tell", is_error=True),
+        ),
+    )
+
+
+def test_calls_come_alone_in_lists_or_not_at_all(both: Both) -> None:
+    """One call, any iterable of calls, and none."""
+    assert only(both.execute([get_weather], call("get_weather", '{"city": "a"}'))).is_error is False
+    assert len(both.execute([get_weather], iter([call("get_weather", '{"city": "a"}')])).parts) == 1
+    assert both.execute([get_weather], ()) == Message("tool")
+
+
+def test_r34_exceptions_stay_private(both: Both, caplog: pytest.LogCaptureFixture) -> None:
+    """The model reads that it failed, the log says how; the exception's text is nowhere in the result."""
+    with caplog.at_level(logging.WARNING, "interlingua.tools"):
+        result = only(both.execute([fail], call("fail", '{"secret": "hunter2"}')))
+    assert result == ToolResult("call_0", "fail", "tool fail failed with an internal error", is_error=True)
+    (record,) = caplog.records
+    assert record.getMessage() == "tool fail failed"
+    assert record.exc_info is not None
+    assert isinstance(record.exc_info[1], KeyError)
+
+
+def test_tool_errors_are_for_the_model(both: Both, caplog: pytest.LogCaptureFixture) -> None:
+    """The text of a ToolError is the result, without a log entry."""
+    assert only(both.execute([tell], call("tell", '{"text": "ask for a city"}'))).content == "ask for a city"
+    assert only(both.execute([tell], call("tell", '{"text": ""}'))).content == "tool tell failed"
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_is_no_result(error: type[BaseException]) -> None:
+    """What asks the program to stop passes through."""
+
+    def stop() -> None:
+        raise error
+
+    with pytest.raises(error):
+        Toolbox([stop]).execute(call("stop"))
+
+
+def test_r35_bad_arguments_name_every_field(both: Both) -> None:
+    """Nothing runs, and one sentence says all that is wrong."""
+    result = only(both.execute([get_weather], call("get_weather", '{"days": "x", "town": "Oslo"}')))
+    assert result.is_error
+    assert result.content == (
+        'tool get_weather, argument days: "x" is not an integer;'
+        " argument town: is not known; there are: city, days; argument city: is missing"
+    )
+
+
+def test_a_null_for_what_may_be_left_out_is_left_out(both: Both) -> None:
+    """Models often say null for an optional argument; the function's own default holds."""
+    result = only(both.execute([get_weather], call("get_weather", '{"city": "Oslo", "days": null}')))
+    assert result.content == Json({"city": "Oslo", "days": 1})
+
+
+def test_the_schema_decides_even_when_it_was_changed(both: Both) -> None:
+    """Arguments are checked against the tool's own schema, not against the function's (R35)."""
+    stricter = {**tool(get_weather).parameters, "properties": {"city": {"const": "Oslo"}}}
+    changed = msgspec.structs.replace(tool(get_weather), parameters=stricter)
+    assert only(both.execute([changed], call("get_weather", '{"city": "Rome"}'))).content == (
+        'tool get_weather, argument city: "Rome" is not "Oslo"'
+    )
+
+
+def test_strict_tools_take_nulls_for_defaults(both: Both) -> None:
+    """A strict tool's null never reaches the function."""
+    strict = tool(get_weather, strict=True)
+    result = only(both.execute([strict], call("get_weather", '{"city": "Oslo", "days": null}')))
+    assert result.content == Json({"city": "Oslo", "days": 1})
+
+
+def test_values_that_only_python_refuses_are_bad_arguments(both: Both) -> None:
+    """A class that checks itself speaks to the model like the schema does."""
+
+    class Even(msgspec.Struct):
+        number: int
+
+        def __post_init__(self) -> None:
+            if self.number % 2:
+                raise ValueError("the number must be even")
+
+    def _number(even: Even) -> int:
+        return even.number
+
+    made = tool(Even, handler=_number)
+    assert only(both.execute([made], call("Even", '{"number": 3}'))).content == "tool Even, the number must be even"
+    assert only(both.execute([made], call("Even", '{"number": 4}'))).content == Json(4)
+
+
+@pytest.mark.parametrize("reason", get_args(BrokenReason))
+def test_arg_11_broken_calls_are_answered_and_never_run(both: Both, reason: Any) -> None:
+    """Each reason has its own words, and the handler does not run."""
+    ran: list[int] = []
+
+    def note() -> None:
+        ran.append(1)
+
+    result = only(both.execute([note], BrokenToolCall("call_7", "note", '{"a', reason)))
+    assert (result.call_id, result.name, result.is_error) == ("call_7", "note", True)
+    assert str(result.content).startswith("tool note, ")
+    assert ran == []
+
+
+def test_arguments_that_are_no_object_are_answered(both: Both) -> None:
+    """A call made by hand with broken arguments is an error result, too."""
+    assert only(both.execute([get_weather], call("get_weather", "[1]"))).is_error
+    assert only(both.execute([get_weather], call("get_weather", '{"city": "a", "city": "b"}'))).is_error
+
+
+@pytest.mark.parametrize("value", [float("nan"), b"bytes", object()])
+def test_arg_19_results_that_are_not_json_are_errors(both: Both, value: object) -> None:
+    """The conversation goes on when a handler gives what JSON cannot say."""
+
+    def give() -> object:
+        return value
+
+    assert only(both.execute([give], call("give"))).content == "tool give failed with an internal error"
+
+
+def test_id_17_two_tools_of_one_name_are_refused(both: Both) -> None:
+    """The error names both, so that one of them can be renamed (R33)."""
+    with pytest.raises(
+        UsageError, match=r"two tools are named get_weather: function .*get_weather and function .*tell;"
+    ):
+        both.face([get_weather, tool(tell, name="get_weather")])
+
+
+def test_schemas_are_checked_at_once(both: Both) -> None:
+    """A tool made by hand is checked when it goes in (R30)."""
+    with pytest.raises(SchemaError, match="tool f, parameters: no valid JSON Schema"):
+        both.face([Tool(name="f", parameters={"type": "strin"})])
+
+
+def test_a_tool_that_nothing_handles_raises_before_anything_runs(both: Both) -> None:
+    """It is the caller's mistake, and no other call of the step has run by then."""
+    ran: list[int] = []
+
+    def note() -> None:
+        ran.append(1)
+
+    with pytest.raises(UsageError, match="tool f has no handler"):
+        both.execute([note, Tool(name="f")], [call("note"), call("f")])
+    assert ran == []
+
+
+def test_a_box_is_its_tools(both: Both) -> None:
+    """It is iterated like a list of tools, provider-run tools included."""
+    search = OpaqueTool("anthropic", "web_search", {"type": "web_search"})
+    box = both.face([get_weather, search])
+    assert [getattr(item, "name", "") for item in box] == ["get_weather", ""]
+    assert box.tools[1] is search
+    assert len(box) == 2
+    assert both.face(box).tools == box.tools
+
+
+def test_freeform_tools_get_their_text(both: Both) -> None:
+    """A freeform tool's handler takes the text itself."""
+    shout = Tool(name="shout", handler=str.upper, freeform=Freeform())
+    typed = msgspec.structs.replace(tool(echo), freeform=Freeform())
+    assert only(both.execute([shout], ToolCall("a", "shout", '{"input": "hey"}', freeform=True))).content == "HEY"
+    assert only(both.execute([typed], ToolCall("a", "echo", '{"input": "hey"}', freeform=True))).content == "hey"
+
+
+def test_literals_and_raw_handlers(both: Both) -> None:
+    """A raw schema's handler gets what came, by name; a function's literal is checked."""
+
+    def pick(one: Literal["a", "b"]) -> str:
+        return one
+
+    raw = Tool(name="raw", parameters={"type": "object"}, handler=dict)
+    assert only(both.execute([raw], call("raw", '{"x": 1}'))).content == Json({"x": 1})
+    assert (
+        only(both.execute([pick], call("pick", '{"one": "c"}'))).content
+        == 'tool pick, argument one: "c" is not "a" or "b"'
+    )
+
+
+def test_a_blocking_box_refuses_coroutine_functions() -> None:
+    """The error comes when the box is made, and names the box that can."""
+
+    async def wait() -> None: ...
+
+    with pytest.raises(
+        UsageError, match=r"test_toolbox.*wait is a coroutine function; use the Toolbox of interlingua\.aio"
+    ):
+        Toolbox([wait])
+    with pytest.raises(UsageError, match=r"the tool f is a coroutine function"):
+        Toolbox([Tool(name="f", handler=wait)])
+
+
+async def test_a_blocking_box_works_inside_an_event_loop() -> None:
+    """Nothing in it cares about a running loop."""
+    assert only(Toolbox([get_weather]).execute(call("get_weather", '{"city": "a"}'))).is_error is False
+
+
+async def test_coroutine_functions_run_at_once() -> None:
+    """Two handlers that wait for each other both end; results keep the order of the calls."""
+    first, second = asyncio.Event(), asyncio.Event()
+
+    async def ping() -> str:
+        first.set()
+        await second.wait()
+        return "ping"
+
+    async def pong() -> str:
+        second.set()
+        await first.wait()
+        return "pong"
+
+    box = AsyncToolbox([ping, pong])
+    async with asyncio.timeout(10):
+        message = await box.execute([call("ping", id="a"), call("pong", id="b")])
+    assert [result.content for result in message.tool_results] == ["ping", "pong"]
+
+
+async def test_functions_that_block_run_in_threads() -> None:
+    """An ordinary function does not hold up the event loop; what it gives is awaited when it can be."""
+    loop_thread = threading.get_ident()
+
+    async def later() -> str:
+        return "later"
+
+    def where() -> bool:
+        return threading.get_ident() == loop_thread
+
+    def lazy() -> Awaitable[str]:
+        return later()
+
+    box = AsyncToolbox([where, lazy])
+    message = await box.execute([call("where"), call("lazy")])
+    assert [result.content for result in message.tool_results] == [Json(value=False), "later"]
+
+
+async def test_cancelling_reaches_the_handlers() -> None:
+    """A cancelled step cancels its coroutines and is no result."""
+    cancelled = asyncio.Event()
+
+    async def wait() -> None:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    task = asyncio.create_task(AsyncToolbox([wait]).execute(call("wait")))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert cancelled.is_set()
