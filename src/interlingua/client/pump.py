@@ -15,7 +15,7 @@ from interlingua.errors import APITimeoutError
 
 if TYPE_CHECKING:
     from interlingua.client.core import Read, Steps
-    from interlingua.transport.base import Reply
+    from interlingua.transport.base import PatientReply, Reply
     from interlingua.types.event import Event
 
 __all__ = ["Pump"]
@@ -85,10 +85,9 @@ class Pump(Generic[R]):
 
 def _read_within(reply: Reply, read: Read) -> bytes:
     """The next piece, or `b""` when it does not come in time."""
-    limited = getattr(reply, "read_within", None)
-    if limited is None:
+    if not hasattr(reply, "read_within"):
         return reply.read() if read.needed else b""
     try:
-        return limited(read.within_s)
+        return cast("PatientReply", reply).read_within(read.within_s or 0.0)
     except APITimeoutError:
         return b""

@@ -20,7 +20,7 @@ import msgspec
 if TYPE_CHECKING:
     from interlingua.wire.http import Headers, HttpRequest
 
-__all__ = ["AsyncReply", "AsyncTransport", "Reply", "Timeouts", "Transport"]
+__all__ = ["AsyncReply", "AsyncTransport", "PatientReply", "Reply", "Timeouts", "Transport"]
 
 
 class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +57,17 @@ class Reply(Protocol):
 
     def close(self) -> None:
         """Give the connection back when the body was read to its end, else close it."""
+        ...
+
+
+class PatientReply(Reply, Protocol):
+    """A blocking reply that can also be read for a while: where a thread waits, nobody else can give up for it.
+
+    A transport that may wait long offers it; the awaited face needs none, since a task can be cancelled.
+    """
+
+    def read_within(self, seconds: float) -> bytes:
+        """As `read`; APITimeoutError, and the end of the exchange, after `seconds`."""
         ...
 
 

@@ -43,6 +43,12 @@ class Deadlines:
         self._peer = peer
         self._total_at = _NEVER if timeouts.total_s is None else now + timeouts.total_s
 
+    def within(self, seconds: float, now: float) -> Deadlines:
+        """The same deadlines, all of them over in `seconds` at the latest."""
+        sooner = Deadlines(self._timeouts, self._peer, now)
+        sooner._total_at = min(self._total_at, now + seconds)
+        return sooner
+
     def by(self, phase: Phase, now: float) -> tuple[float, Phase]:
         """When `phase`, beginning at `now`, is over, and which deadline says so."""
         if phase == "total":

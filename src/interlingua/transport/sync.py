@@ -162,6 +162,12 @@ class _Reply:
         self.headers: Headers = connection.reader.headers
 
     def read(self) -> bytes:
+        return self._read(self._deadlines)
+
+    def read_within(self, seconds: float) -> bytes:
+        return self._read(self._deadlines.within(seconds, time.monotonic()))
+
+    def _read(self, deadlines: Deadlines) -> bytes:
         connection = self._connection
         if connection is None:
             if self._ended:
@@ -171,7 +177,7 @@ class _Reply:
         try:
             data = reader.take()
             while not data and not reader.finished:
-                connection.receive("idle", self._deadlines)
+                connection.receive("idle", deadlines)
                 data = reader.take()
         except BaseException:
             self._leave(keep=False)
