@@ -35,7 +35,7 @@ CONTEXT_TOKENS = 4_096
 """Tokens of prompt and answer together."""
 MAX_WAITING = 1_000
 """Requests that may wait for their turn."""
-BATCH_TOKENS = 256
+BATCH_TOKENS = 128
 """Tokens of a prompt that are read at once: how soon a cancellation is seen."""
 PROMPT_CACHE_MIB = 256
 """Memory for prompts of earlier conversations."""
@@ -113,10 +113,12 @@ class Engine:
         self._jobs.put(None)
         worker.join(EXIT_WAIT_S)
 
-    def leak(self) -> None:
-        """Keep the server's memory for ever: a forked child that tore it down would wait for threads that are gone."""
-        if self._server is not None:
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._server))
+    def leak(self) -> bool:
+        """Whether there was a server, now kept for ever: a child that tore it down would wait for threads it has not."""
+        if self._server is None:
+            return False
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._server))
+        return True
 
     def _drop_waiting(self) -> None:
         while True:
@@ -133,6 +135,8 @@ class Engine:
             if not job.cancelled:
                 self._answer(job)
             self._current = None
+        if _inherited:
+            self.leak()
         self._server = None
 
     def _answer(self, job: Job) -> None:
@@ -252,6 +256,8 @@ def _fault(error: dict[str, Any]) -> Fault:
 
 _engines: dict[Path, Engine] = {}
 _lock = threading.Lock()
+_inherited = False
+"""Whether the library was loaded before this process was forked: it works, but cannot be torn down."""
 
 
 def engine_for(path: Path) -> Engine:
@@ -273,11 +279,20 @@ def release_all() -> None:
 
 
 def _forget_after_fork() -> None:
-    global _lock  # noqa: PLW0603 - another thread of the parent may have held the lock when it forked
+    global _inherited, _lock  # noqa: PLW0603 - facts about this process; another thread of the parent may hold the lock
     _lock = threading.Lock()
-    for engine in _engines.values():
-        engine.leak()
+    leaked = [engine.leak() for engine in _engines.values()]
+    if any(leaked) and not _inherited:
+        _inherited = True
+        _leave_without_the_library()
     _engines.clear()
+
+
+def _leave_without_the_library() -> None:
+    """Let this process exit once Python is done: the library would wait for threads that only the parent has."""
+    library = ctypes.CDLL(None)
+    if on_exit := getattr(library, "on_exit", None):  # glibc has it; the handler registered last runs first
+        on_exit(library._exit, None)  # noqa: SLF001 - the C function's name
 
 
 atexit.register(release_all)
