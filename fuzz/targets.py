@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from interlingua.wire.json import WireStruct, check_arguments, decode_any, decode_wire, encode, encode_wire
+from interlingua.wire.arguments import check_arguments
+from interlingua.wire.json import WireStruct, decode_any, decode_wire, encode, encode_wire
 from interlingua.wire.ndjson import JsonArrayDecoder, NdjsonDecoder
 from interlingua.wire.sse import SseDecoder, encode_event, sniff
 

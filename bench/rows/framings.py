@@ -9,7 +9,8 @@ import msgspec
 
 from bench.measure import cpu_us, ratio
 from bench.rows import Row
-from interlingua.wire.json import WireStruct, check_arguments, decode_any, decode_wire, encode_wire
+from interlingua.wire.arguments import check_arguments
+from interlingua.wire.json import WireStruct, decode_any, decode_wire, encode_wire
 from interlingua.wire.ndjson import JsonArrayDecoder, NdjsonDecoder
 from interlingua.wire.sse import SseDecoder, encode_event
 

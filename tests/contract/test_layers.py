@@ -17,6 +17,7 @@ LAYERS: dict[str, int] = {
     "types": 0,
     "wire.json": 0,  # a call's arguments are parsed by `types`, with the one JSON parser there is; its helpers follow
     "wire._depth": 0,
+    "wire.arguments": 0,
     "wire._prefix": 0,
     "wire._shape": 0,
     "wire": 1,
@@ -82,7 +83,7 @@ IMPURE = frozenset(
 """What gives a socket, an event loop, a clock, randomness, the environment, files or a logger."""
 
 ONLY_HERE: dict[str, frozenset[str]] = {
-    "json": frozenset({"wire.json"}),
+    "json": frozenset({"wire.arguments"}),
     "msgspec.json": frozenset({"wire.json"}),
     "jsonschema_rs": frozenset({"schema.validate"}),
 }

@@ -16,14 +16,13 @@ from hypothesis import strategies as st
 
 from interlingua.errors import Error
 from interlingua.wire._shape import EXTRA
+from interlingua.wire.arguments import check_arguments, parse_arguments
 from interlingua.wire.json import (
     WireStruct,
-    check_arguments,
     decode_any,
     decode_wire,
     encode,
     encode_wire,
-    parse_arguments,
 )
 from interlingua.wire.ndjson import JsonArrayDecoder, NdjsonDecoder, encode_line
 from interlingua.wire.sse import DONE, SseDecoder, encode_comment, encode_event, sniff

@@ -216,7 +216,11 @@ def encode(job: Job, lane: Lane, *, stream: bool) -> Encoded:
     settings = job.settings
     endpoint = lane.endpoint
     options = EncodeOptions(
-        target=endpoint.target, stream=stream, allow=settings.allow, history=settings.history_policy
+        target=endpoint.target,
+        stream=stream,
+        stream_usage=stream,
+        allow=settings.allow,
+        history=settings.history_policy,
     )
     encoded = lane.dialect.encode_request(job.request, options)
     if settings.strict and encoded.changes:

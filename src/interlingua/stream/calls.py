@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.errors import LimitExceededError
 from interlingua.types.content import BrokenToolCall, RefusalPart, Sealed, ToolCall
-from interlingua.wire.json import check_arguments
+from interlingua.wire.arguments import check_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from interlingua.types._base import Canonical
-from interlingua.wire.json import parse_arguments
+from interlingua.wire.arguments import parse_arguments
 
 __all__ = [
     "AudioPart",

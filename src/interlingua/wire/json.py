@@ -9,7 +9,6 @@ Rules
 - What our caller cannot say in JSON is a `UsageError` with the place: non-finite floats, lone surrogates, other types.
 - Wire structs forbid unknown members on the fast path. Only a body that has some is read a second time, as text along
   its types: unknown members move into `extra` of their object, and every `msgspec.Raw` keeps its exact text.
-- Tool-call arguments are one JSON object with unique keys and finite numbers, or they are broken for a named reason.
 
 Not responsible for: repairing anything but lone surrogates, and knowing what the members mean.
 """
@@ -20,31 +19,27 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast, overload
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast, overload
 
 import msgspec
 
 from interlingua.errors import DecodeError, LimitExceededError, UsageError
 from interlingua.wire._depth import is_deeper
-from interlingua.wire._prefix import completions
 from interlingua.wire._shape import EXTRA, Choice, Items, Members, Shape, Values, float_fields, shape_of
 
 __all__ = [
     "MAX_BODY_BYTES",
     "MAX_DEPTH",
     "MAX_EVENT_BYTES",
-    "ArgumentsFault",
     "Extra",
     "JsonText",
     "JsonValue",
     "WireStruct",
-    "check_arguments",
     "decode",
     "decode_any",
     "decode_wire",
     "encode",
     "encode_wire",
-    "parse_arguments",
     "pointer",
     "raw",
     "raw_text",
@@ -57,8 +52,6 @@ JsonValue: TypeAlias = Any
 """A plain JSON value: None, bool, exact int, finite float, str, list, or dict with str keys."""
 JsonText: TypeAlias = bytes | bytearray | memoryview | str | msgspec.Raw
 """JSON as it comes: bytes in UTF-8, text, or a part of a body that was kept as text."""
-ArgumentsFault: TypeAlias = Literal["malformed", "not_object", "duplicate_key", "non_finite", "cut_off"]
-"""Why a call's arguments are not one JSON object."""
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
 """The largest body that is parsed."""
@@ -220,27 +213,6 @@ def raw_text(raw: msgspec.Raw) -> str:
 def pointer(*steps: str | int) -> str:
     """The RFC 6901 pointer that leads down these member names and indices."""
     return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
-
-
-def check_arguments(text: str | bytes, *, ended_early: bool = False) -> ArgumentsFault | None:
-    """Why a call's arguments are not one JSON object, or None when they are.
-
-    `ended_early` says that the answer ended by its length: only then is the beginning of an object `cut_off`.
-    Raises: LimitExceededError, beyond the bounds on size and depth.
-    """
-    found = _arguments(text, ended_early=ended_early)
-    return None if isinstance(found, dict) else found
-
-
-def parse_arguments(text: str | bytes) -> dict[str, Any]:
-    """A call's arguments, with exact integers.
-
-    Raises: DecodeError, with the reason as its `code`; LimitExceededError.
-    """
-    found = _arguments(text, ended_early=False)
-    if isinstance(found, dict):
-        return found
-    raise DecodeError(f"the arguments are not one JSON object with unique keys and finite numbers: {found}", code=found)
 
 
 # Reading
@@ -510,92 +482,3 @@ def _children(value: object, is_bad: Callable[[object], bool]) -> Iterable[tuple
     else:
         fields = tuple(zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True))
     return ((None if name == EXTRA else name, getattr(value, attribute)) for attribute, name in fields)
-
-
-# Arguments
-
-
-def _arguments(text: str | bytes, *, ended_early: bool) -> dict[str, Any] | ArgumentsFault:
-    """The arguments, or why they are none."""
-    if len(text) > 2 * MAX_DEPTH:
-        try:
-            text = _bounded(text, MAX_BODY_BYTES, MAX_DEPTH)
-        except DecodeError:
-            return "malformed"
-    try:
-        value = _ANYTHING.decode(text)
-    except (msgspec.DecodeError, UnicodeError):
-        return _fault(text, ended_early=ended_early)
-    if type(value) is not dict:
-        return "not_object"
-    arguments = cast("dict[str, Any]", value)
-    # Every key brings a colon, and a colon in a string only adds to the count: equal numbers mean unique keys.
-    colons = text.count(":") if isinstance(text, str) else text.count(b":")
-    if colons != len(arguments) and colons != _count_keys(arguments) and _has_duplicate_key(text):
-        return "duplicate_key"
-    return arguments
-
-
-def _count_keys(value: object) -> int:
-    if isinstance(value, dict):
-        members = cast("dict[str, object]", value)
-        return len(members) + sum(_count_keys(member) for member in members.values() if type(member) in (dict, list))
-    return sum(_count_keys(item) for item in cast("list[object]", value) if type(item) in (dict, list))
-
-
-def _has_duplicate_key(text: str | bytes) -> bool:
-    import json  # only texts with colons in strings come here
-
-    repeated = False
-
-    def note(pairs: list[tuple[str, object]]) -> None:
-        nonlocal repeated
-        repeated = repeated or len({name for name, _ in pairs}) != len(pairs)
-
-    json.loads(text, object_pairs_hook=note)
-    return repeated
-
-
-def _fault(text: str | bytes, *, ended_early: bool) -> ArgumentsFault:
-    """Why a text that msgspec refuses is not one JSON object."""
-    try:
-        text = text if isinstance(text, str) else text.decode()
-        text.encode()
-    except UnicodeError:
-        return "malformed"
-    if _is_only_non_finite(text):
-        return "non_finite"
-    return "cut_off" if ended_early and _is_cut(text) else "malformed"
-
-
-def _is_only_non_finite(text: str) -> bool:
-    """Whether `text` would be an object if NaN, Infinity and numbers beyond a float were JSON."""
-    import json  # only broken arguments come here
-
-    found = False
-
-    def constant(_: str) -> None:
-        nonlocal found
-        found = True
-
-    def number(digits: str) -> None:
-        nonlocal found
-        found = found or not math.isfinite(float(digits))
-
-    try:
-        value = json.loads(text, parse_constant=constant, parse_float=number)
-    except (ValueError, RecursionError):
-        return False
-    return found and isinstance(value, dict)
-
-
-def _is_cut(text: str) -> bool:
-    if text.lstrip(" \t\r\n")[:1] != "{":
-        return False
-    for whole in completions(text):
-        try:
-            _ANYTHING.decode(whole)
-        except (msgspec.DecodeError, UnicodeError):
-            continue
-        return True
-    return False

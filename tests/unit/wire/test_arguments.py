@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from interlingua.errors import DecodeError, LimitExceededError
-from interlingua.wire.json import check_arguments, parse_arguments
+from interlingua.wire.arguments import check_arguments, parse_arguments
 
 
 @pytest.mark.parametrize(

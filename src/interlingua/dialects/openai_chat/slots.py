@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.errors import DecodeError
-from interlingua.wire.json import check_arguments
+from interlingua.wire.arguments import check_arguments
 
 if TYPE_CHECKING:
     from interlingua.stream.build import Block

@@ -1,0 +1,120 @@
+"""The arguments of tool calls: one JSON object with unique keys and finite numbers, or broken for a named reason.
+
+The standard library's parser is asked only about texts that msgspec refuses, and about those with more colons than
+keys: it alone tells duplicate keys and non-finite numbers from other faults.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, Literal, TypeAlias, cast
+
+from interlingua.errors import DecodeError, LimitExceededError
+from interlingua.wire._prefix import completions
+from interlingua.wire.json import decode_any
+
+__all__ = ["ArgumentsFault", "check_arguments", "parse_arguments"]
+
+ArgumentsFault: TypeAlias = Literal["malformed", "not_object", "duplicate_key", "non_finite", "cut_off"]
+"""Why a call's arguments are not one JSON object."""
+
+
+def check_arguments(text: str | bytes, *, ended_early: bool = False) -> ArgumentsFault | None:
+    """Why a call's arguments are not one JSON object, or None when they are.
+
+    `ended_early` says that the answer ended by its length: only then is the beginning of an object `cut_off`.
+    Raises: LimitExceededError, beyond the bounds on size and depth.
+    """
+    found = _arguments(text, ended_early=ended_early)
+    return None if isinstance(found, dict) else found
+
+
+def parse_arguments(text: str | bytes) -> dict[str, Any]:
+    """A call's arguments, with exact integers.
+
+    Raises: DecodeError, with the reason as its `code`; LimitExceededError.
+    """
+    found = _arguments(text, ended_early=False)
+    if isinstance(found, dict):
+        return found
+    raise DecodeError(f"the arguments are not one JSON object with unique keys and finite numbers: {found}", code=found)
+
+
+def _arguments(text: str | bytes, *, ended_early: bool) -> dict[str, Any] | ArgumentsFault:
+    """The arguments, or why they are none."""
+    if text.startswith("\ufeff" if isinstance(text, str) else b"\xef\xbb\xbf"):
+        return "malformed"
+    try:
+        value = decode_any(text)
+    except DecodeError:
+        return _fault(text, ended_early=ended_early)
+    if type(value) is not dict:
+        return "not_object"
+    arguments = cast("dict[str, Any]", value)
+    # Every key brings a colon, and a colon in a string only adds to the count: equal numbers mean unique keys.
+    colons = text.count(":") if isinstance(text, str) else text.count(b":")
+    if colons != len(arguments) and colons != _count_keys(arguments) and _has_duplicate_key(text):
+        return "duplicate_key"
+    return arguments
+
+
+def _count_keys(value: object) -> int:
+    if isinstance(value, dict):
+        members = cast("dict[str, object]", value)
+        return len(members) + sum(_count_keys(member) for member in members.values() if type(member) in (dict, list))
+    return sum(_count_keys(item) for item in cast("list[object]", value) if type(item) in (dict, list))
+
+
+def _has_duplicate_key(text: str | bytes) -> bool:
+    repeated = False
+
+    def note(pairs: list[tuple[str, object]]) -> None:
+        nonlocal repeated
+        repeated = repeated or len({name for name, _ in pairs}) != len(pairs)
+
+    json.loads(text, object_pairs_hook=note)
+    return repeated
+
+
+def _fault(text: str | bytes, *, ended_early: bool) -> ArgumentsFault:
+    """Why a text that msgspec refuses is not one JSON object."""
+    try:
+        text = text if isinstance(text, str) else text.decode()
+        text.encode()
+    except UnicodeError:
+        return "malformed"
+    if _is_only_non_finite(text):
+        return "non_finite"
+    return "cut_off" if ended_early and _is_cut(text) else "malformed"
+
+
+def _is_only_non_finite(text: str) -> bool:
+    """Whether `text` would be an object if NaN, Infinity and numbers beyond a float were JSON."""
+    found = False
+
+    def constant(_: str) -> None:
+        nonlocal found
+        found = True
+
+    def number(digits: str) -> None:
+        nonlocal found
+        found = found or not math.isfinite(float(digits))
+
+    try:
+        value = json.loads(text, parse_constant=constant, parse_float=number)
+    except (ValueError, RecursionError):
+        return False
+    return found and isinstance(value, dict)
+
+
+def _is_cut(text: str) -> bool:
+    if text.lstrip(" \t\r\n")[:1] != "{":
+        return False
+    for whole in completions(text):
+        try:
+            decode_any(whole)
+        except (DecodeError, LimitExceededError):
+            continue
+        return True
+    return False
