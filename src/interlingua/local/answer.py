@@ -102,8 +102,8 @@ class AnswerReader:
 
     def _head(self, held: str) -> Generator[Said, None, str]:
         found = _HEAD.match(held)
-        if found is None:
-            if not self._may_become_a_head(held):
+        if found is None or not self._may_be_a_head(found[0]):
+            if found or not self._may_be_a_head(held):
                 raise DecodeError("the local engine did not keep the grammar; it may not understand the schema")
             return held
         if name := found["name"]:
@@ -113,7 +113,8 @@ class AnswerReader:
             self._part = "reply" if found["reply"] else "output"
         return held[found.end() :]
 
-    def _may_become_a_head(self, held: str) -> bool:
+    def _may_be_a_head(self, held: str) -> bool:
+        """Whether this is a head, or the beginning of one."""
         said = _SPACE.sub(lambda found: found["string"] or "", held)
         return any(head.startswith(said) for head in self._heads)
 

@@ -25,7 +25,7 @@ from urllib.request import url2pathname
 
 from interlingua.errors import ConfigError
 
-__all__ = ["ATTEMPTS", "Interrupted", "download"]
+__all__ = ["ATTEMPTS", "Interrupted", "digest_of", "download"]
 
 ATTEMPTS = 6
 """How often a broken download goes on before it is given up."""

@@ -142,27 +142,27 @@ class _Preparation:
             if keyword in _REFUSED:
                 raise self.refuse(f"{path}/{keyword}", "is a keyword that the local model's grammar cannot enforce")
         prepared = {
-            keyword: self.member(keyword, value, f"{path}/{keyword}")
+            keyword: self._member(keyword, value, f"{path}/{keyword}")
             for keyword, value in members.items()
             if keyword in _ENFORCED and not (keyword == "format" and value not in _FORMATS)
         }
         return _narrowed(prepared, closing=self.closing)
 
-    def member(self, keyword: str, value: Any, path: str) -> Any:
+    def _member(self, keyword: str, value: Any, path: str) -> Any:
         """The value of one keyword, prepared."""
         if keyword == "$ref":
             return self.reference(value, path)
         if keyword in _ONE:
             return value if isinstance(value, bool) else self.one(value, path)
         if keyword in _MANY:
-            items: list[Any] = self.typed(value, path, list)
+            items: list[Any] = self._typed(value, path, list)
             return [self.one(item, f"{path}/{place}") for place, item in enumerate(items)]
         if keyword in _NAMED:
-            members: dict[str, Any] = self.typed(value, path, dict)
+            members: dict[str, Any] = self._typed(value, path, dict)
             return {name: self.one(item, f"{path}/{_escaped(name)}") for name, item in members.items()}
         return value
 
-    def typed(self, value: Any, path: str, kind: type[object]) -> Any:
+    def _typed(self, value: Any, path: str, kind: type[object]) -> Any:
         """`value`, which has to be a list or an object."""
         if not isinstance(value, kind):
             raise self.refuse(path, "has the wrong type")

@@ -84,7 +84,7 @@ class _Exchange:
             created=int(time.time()),
             call_id=lambda: f"call_{_random(24)}",
         )
-        self.job = submit_to(path)(self._plan, deliver)
+        self.job = _submit_to(path)(self._plan, deliver)
 
     def take(self, event: EngineEvent) -> None:
         """Write what an event adds."""
@@ -155,7 +155,7 @@ class _Exchange:
         return APITimeoutError(f"the local model said nothing in time ({phase})", phase=phase)
 
 
-def submit_to(path: Path) -> Submit:
+def _submit_to(path: Path) -> Submit:
     """What starts jobs on the weights at `path`."""
     return engine_for(path).submit
 
