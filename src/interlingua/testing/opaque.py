@@ -38,7 +38,7 @@ def _strip(value: Any) -> Any:
 
 
 def weigh(value: object) -> Counter[str]:
-    """How many bytes of JSON are opaque in `value`, by path; positions are written as `*`."""
+    """How many bytes of JSON are opaque in `value`, by path, objects by their members; positions are written as `*`."""
     found: Counter[str] = Counter()
     _weigh(value, "", found)
     return found
@@ -65,7 +65,11 @@ def _weigh(value: object, path: str, found: Counter[str]) -> None:
 def _weigh_extra(extra: dict[str, dict[str, Any]], path: str, found: Counter[str]) -> None:
     for dialect, members in extra.items():
         for name, member in members.items():
-            found[f"{path}/extra/{dialect}/{name}"] += _size(member)
+            inner = cast("dict[str, Any]", member) if isinstance(member, dict) else {}
+            for key, value in inner.items():
+                found[f"{path}/extra/{dialect}/{name}/{key}"] += _size(value)
+            if not inner:
+                found[f"{path}/extra/{dialect}/{name}"] += _size(member)
 
 
 def _size(value: object) -> int:

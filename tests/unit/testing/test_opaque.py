@@ -18,7 +18,7 @@ REQUEST = Request(
         Message("tool", (ToolResult("c", "t", (TextPart("r"), OpaquePart("d", "odd", 12))),)),
     ),
     tools=(Tool(name="t", extra={"d": {"z": True}}), OpaqueTool("d", "web_search", {})),
-    extra={"d": {"seedling": [1, 2]}},
+    extra={"d": {"seedling": [1, 2], "message": {"odd": "x", "even": {}}}},
 )
 
 
@@ -43,4 +43,6 @@ def test_everything_opaque_is_weighed() -> None:
         "/tools/*/extra/d/z": 4,
         "/tools/*/web_search": 2,
         "/extra/d/seedling": 5,
+        "/extra/d/message/odd": 3,
+        "/extra/d/message/even": 2,
     }
