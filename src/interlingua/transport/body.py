@@ -19,7 +19,7 @@ from interlingua.transport.options import MAX_READ_BYTES
 if TYPE_CHECKING:
     from interlingua.wire.http import Headers
 
-__all__ = ["ACCEPT_ENCODING", "Body", "begin_body"]
+__all__ = ["ACCEPT_ENCODING", "Body", "Inflater", "begin_body"]
 
 ACCEPT_ENCODING = "gzip, deflate"
 """What a request for a whole reply may offer; a request for a stream should say `identity`."""
@@ -114,7 +114,7 @@ class Inflater:
         self._decompressor = None
 
 
-def inflater(coding: str, peer: str) -> Inflater | None:
+def _inflater_for(coding: str, peer: str) -> Inflater | None:
     """What undoes a `content-encoding`, or None for identity.
 
     Raises: APIConnectionError for a coding that was not offered.
@@ -145,7 +145,7 @@ class Body:
         """
         self._peer = peer
         self._limit_bytes = limit_bytes
-        self._inflater = inflater(coding, peer) if coding else None
+        self._inflater = _inflater_for(coding, peer) if coding else None
         self._pieces: list[bytes] = []
         self._taken_bytes = 0
         self._ended = False

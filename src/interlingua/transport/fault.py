@@ -118,7 +118,7 @@ class FaultPlan:
 
     def next(self, request: HttpRequest) -> Fault:
         """The fault for `request`; the first pattern that matches decides."""
-        target = peer_of(request)
+        target = _peer_of(request)
         fault = self._for(target)
         if fault.kind != "ok":
             self.injected.append((target, fault))
@@ -139,7 +139,7 @@ class FaultPlan:
 
         Raises: APIConnectionError, APITimeoutError for faults before the headers.
         """
-        peer = peer_of(request)
+        peer = _peer_of(request)
         match fault:
             case Fault(kind="refuse"):
                 raise APIConnectionError(f"cannot connect to {peer}: connection refused (injected fault)")
@@ -159,7 +159,7 @@ class FaultPlan:
         return headers
 
 
-def peer_of(request: HttpRequest) -> str:
+def _peer_of(request: HttpRequest) -> str:
     """What faults are chosen by and errors name: the target, else the host."""
     if request.target is not None:
         return request.target
@@ -294,7 +294,7 @@ class FaultTransport:
         reply = self._inner.open(request, timeouts)
         if fault.kind == "ok":
             return reply
-        return _Reply(reply, _Spoiler(fault, peer_of(request), timeouts), self.plan.pace_of(fault))
+        return _Reply(reply, _Spoiler(fault, _peer_of(request), timeouts), self.plan.pace_of(fault))
 
     def close(self) -> None:
         """Close the other transport."""
@@ -322,7 +322,7 @@ class AsyncFaultTransport:
         reply = await self._inner.open(request, timeouts)
         if fault.kind == "ok":
             return reply
-        return _AsyncReply(reply, _Spoiler(fault, peer_of(request), timeouts), self.plan.pace_of(fault))
+        return _AsyncReply(reply, _Spoiler(fault, _peer_of(request), timeouts), self.plan.pace_of(fault))
 
     async def close(self) -> None:
         """Close the other transport."""

@@ -1,0 +1,159 @@
+"""What one HTTP exchange costs on loopback: our transports beside the standard library's and httpx."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import http.client
+import subprocess
+import sys
+import time
+from functools import cache
+from pathlib import Path
+
+from bench.measure import NotRun, cpu_us, ratio
+from bench.rows import Row
+from interlingua.transport import aio, sync
+from interlingua.transport.base import AsyncReply, Reply, Timeouts, Transport
+from interlingua.wire.http import HttpRequest
+
+EVENTS = 225
+TIMEOUTS = Timeouts()
+BODY = b'{"text":"' + b"x" * 7_000 + b'"}'
+HEADERS = (
+    ("authorization", "Bearer " + "k" * 40),
+    ("content-type", "application/json"),
+    ("accept", "application/json"),
+    ("user-agent", "bench"),
+)
+_ANSWER = b'{"id":"r","choices":[{"index":0,"message":{"role":"assistant","content":"' + b"word " * 200 + b'"}}]}'
+_EVENT = b'data: {"id":"r","choices":[{"index":0,"delta":{"content":"hello"}}]}\n\n'
+_WHOLE = (
+    b"HTTP/1.1 200 OK\r\ndate: Sat, 21 Nov 2026 22:00:00 GMT\r\nserver: bench\r\ncontent-type: application/json\r\n"
+    b"x-request-id: 1\r\ncontent-length: %d\r\n\r\n" % len(_ANSWER)
+) + _ANSWER
+_STREAM = (
+    b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+    + (b"%x\r\n%s\r\n" % (len(_EVENT), _EVENT)) * EVENTS
+    + b"0\r\n\r\n"
+)
+
+
+class _Answering(asyncio.Protocol):
+    """Answers each request of the known length, without looking at more than its first line."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+        self._buffer = b""
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        while (end := self._buffer.find(b"\r\n\r\n")) >= 0 and len(self._buffer) >= end + 4 + len(BODY):
+            answer = _STREAM if b"/stream" in self._buffer[:30] else _WHOLE
+            self._buffer = self._buffer[end + 4 + len(BODY) :]
+            self._transport.write(answer)  # pyright: ignore[reportAttributeAccessIssue] - a socket's transport writes
+
+
+def serve() -> None:
+    """Serve for ever, and print the port first."""
+
+    async def main() -> None:
+        server = await asyncio.get_running_loop().create_server(_Answering, "127.0.0.1", 0)
+        print(server.sockets[0].getsockname()[1], flush=True)
+        await server.serve_forever()
+
+    asyncio.run(main())
+
+
+@cache
+def _port() -> int:
+    """The port of a server in a process of its own, which ends with this one."""
+    command = [sys.executable, "-c", "from bench.rows.transport import serve; serve()"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2])
+    atexit.register(process.kill)
+    if process.stdout is None or not (line := process.stdout.readline()):
+        raise NotRun("the server did not start")
+    return int(line)
+
+
+def _request(path: str) -> HttpRequest:
+    return HttpRequest(url=f"http://127.0.0.1:{_port()}{path}", headers=HEADERS, body=BODY)
+
+
+def _drain(reply: Reply) -> None:
+    while reply.read():
+        pass
+
+
+async def _drain_async(reply: AsyncReply) -> None:
+    while await reply.read():
+        pass
+
+
+def _exchange(transport: Transport, path: str) -> None:
+    _drain(transport.open(_request(path), TIMEOUTS))
+
+
+def _sync_us(path: str) -> float:
+    transport = sync.HttpTransport()
+    return cpu_us(lambda: _exchange(transport, path))
+
+
+async def _many(path: str, at_once: int, calls: int) -> float:
+    transport, request = aio.HttpTransport(), _request(path)
+
+    async def work(times: int) -> None:
+        for _ in range(times):
+            await _drain_async(await transport.open(request, TIMEOUTS))
+
+    await asyncio.gather(*[work(3) for _ in range(at_once)])
+    begin_s = time.process_time()
+    await asyncio.gather(*[work(calls // at_once) for _ in range(at_once)])
+    return (time.process_time() - begin_s) / (calls // at_once * at_once) * 1e6
+
+
+def _aio_us(path: str, at_once: int, calls: int) -> float:
+    return min(asyncio.run(_many(path, at_once, calls)) for _ in range(3))
+
+
+def _against_the_standard_library() -> float:
+    transport = sync.HttpTransport()
+    theirs = http.client.HTTPConnection("127.0.0.1", _port())
+    headers = dict(HEADERS)
+
+    def exchange() -> None:
+        theirs.request("POST", "/v1/chat", BODY, headers)
+        theirs.getresponse().read()
+
+    return ratio(lambda: _exchange(transport, "/v1/chat"), exchange)
+
+
+def _against_httpx() -> float:
+    try:
+        import httpx
+    except ImportError:
+        raise NotRun("httpx is not installed") from None
+    transport, theirs, headers = sync.HttpTransport(), httpx.Client(), dict(HEADERS)
+    url = f"http://127.0.0.1:{_port()}/v1/chat"
+    return ratio(
+        lambda: _exchange(transport, "/v1/chat"),
+        lambda: theirs.post(url, content=BODY, headers=headers).read(),
+        turns=7,
+    )
+
+
+ROWS = (
+    Row("http/sync", "one exchange, blocking, 7 kB up", None, "µs", lambda: _sync_us("/v1/chat")),
+    Row("http/aio", "one exchange, asyncio, one at a time", None, "µs", lambda: _aio_us("/v1/chat", 1, 3_000)),
+    Row("http/aio-64", "one exchange, asyncio, 64 at once", None, "µs", lambda: _aio_us("/v1/chat", 64, 9_600)),
+    Row("http/stream", "one event of a burst, blocking", None, "µs", lambda: _sync_us("/stream") / EVENTS),
+    Row(
+        "http/stream-64",
+        "one event of a burst, asyncio, 64 streams",
+        None,
+        "µs",
+        lambda: _aio_us("/stream", 64, 640) / EVENTS,
+    ),
+    Row("http/stdlib", "one exchange, blocking / http.client", 0.6, "x", _against_the_standard_library),
+    Row("http/httpx", "one exchange, blocking / httpx", 0.1, "x", _against_httpx, needs_peer=True),
+)
