@@ -65,11 +65,17 @@ def _weigh(value: object, path: str, found: Counter[str]) -> None:
 def _weigh_extra(extra: dict[str, dict[str, Any]], path: str, found: Counter[str]) -> None:
     for dialect, members in extra.items():
         for name, member in members.items():
-            inner = cast("dict[str, Any]", member) if isinstance(member, dict) else {}
-            for key, value in inner.items():
-                found[f"{path}/extra/{dialect}/{name}/{key}"] += _size(value)
-            if not inner:
-                found[f"{path}/extra/{dialect}/{name}"] += _size(member)
+            place = f"{path}/extra/{dialect}/{name}"
+            for key, size in _sizes(member).items():
+                found[place + key] += size
+
+
+def _sizes(member: Any) -> dict[str, int]:
+    """The size of each member of an object, or of the value itself where it is none."""
+    if isinstance(member, dict) and member:
+        inner = cast("dict[str, Any]", member)
+        return {f"/{name}": _size(value) for name, value in inner.items()}
+    return {"": _size(cast("object", member))}
 
 
 def _size(value: object) -> int:
