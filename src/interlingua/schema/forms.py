@@ -71,18 +71,19 @@ class Forms:
         """Schemas of classes, by name."""
         self._forms: dict[Any, Form] = {}
         self._readers: dict[Any, Reader] = {}
+        self._open: set[Any] = set()
 
     def form(self, kind: Kind) -> Form:
         """The form of any type.
 
         Raises: SchemaError, for a type that JSON has no place for.
         """
-        leaf = leaf_of(kind)
-        if leaf is not None:
-            return leaf
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
         if origin is typing.Annotated:
             return self._annotated(arguments[0], arguments[1:])
+        leaf = leaf_of(kind)
+        if leaf is not None:
+            return leaf
         if origin in (typing.Union, types.UnionType):
             return self._union(arguments)
         if origin is Literal:
@@ -103,8 +104,8 @@ class Forms:
     def _named(self, kind: Kind) -> Form:
         """The form of a type that has a name of its own."""
         alias = getattr(kind, "__supertype__", None) or getattr(kind, "__value__", None)
-        if alias is not None and not isinstance(kind, enum.Enum):
-            return self.form(alias)
+        if alias is not None:
+            return self._alias(kind, alias)
         if isinstance(kind, TypeVar):
             return self.form(kind.__bound__ or Any)
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
@@ -121,6 +122,15 @@ class Forms:
                 " pydantic models, enums, literals, unions, collections, dates and plain values"
             )
         return self._defined(kind, fields)
+
+    def _alias(self, kind: Kind, alias: Kind) -> Form:
+        """The form of another name for a type; an alias has no definition that it could refer to."""
+        if kind in self._open:
+            raise SchemaError(f"{kind} holds itself; put a class in between")
+        self._open.add(kind)
+        form = self.form(alias)
+        self._open.remove(kind)
+        return form
 
     def _defined(self, kind: Kind, fields: Fields) -> Form:
         """The form of a class: a reference, so that the class may hold itself."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable
 from hashlib import sha256
+from itertools import count
 from typing import NamedTuple
 
 from interlingua.dialects._contract import CallIdRule, NameRule
@@ -93,25 +94,21 @@ def _fitted_name(name: str, rule: NameRule, taken: Container[str]) -> str:
     base = fixed.illegal.sub("_", name).strip("_")
     if rule == "google" and not re.match("[a-zA-Z_]", base):
         base = f"_{base}"
-    for attempt in range(1 << 16):
-        end = f"_{_digest(name, attempt, _NAME_HASH)}"
-        fitted = (base[: fixed.longest - len(end)] or "tool") + end
-        if fitted not in taken:
-            return fitted
-    raise AssertionError("65,536 names have one hash")
+    stem = base[: fixed.longest - _NAME_HASH - 1] or "tool"
+    fitted = (f"{stem}_{_digest(name, attempt, _NAME_HASH)}" for attempt in count())
+    return next(wire for wire in fitted if wire not in taken)
 
 
 def _fitted_id(call_id: str, rule: CallIdRule, taken: Container[str]) -> str:
     fixed = _IDS[rule]
     if fixed is None or (fixed.legal.fullmatch(call_id) and call_id not in taken):
         return call_id
-    base = fixed.illegal.sub("_", call_id).strip("_")
-    for attempt in range(1 << 16):
-        end = _digest(call_id, attempt, 9 if rule == "alnum9" else _ID_HASH)
-        fitted = end if rule == "alnum9" else f"{base[: fixed.longest - len(end) - 1] or 'call'}_{end}"
-        if fitted not in taken:
-            return fitted
-    raise AssertionError("65,536 ids have one hash")
+    if rule == "alnum9":
+        fitted = (_digest(call_id, attempt, 9) for attempt in count())
+    else:
+        stem = fixed.illegal.sub("_", call_id).strip("_")[: fixed.longest - _ID_HASH - 1] or "call"
+        fitted = (f"{stem}_{_digest(call_id, attempt, _ID_HASH)}" for attempt in count())
+    return next(wire for wire in fitted if wire not in taken)
 
 
 def _digest(text: str, attempt: int, length: int) -> str:

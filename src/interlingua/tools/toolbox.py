@@ -11,7 +11,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeAlias, cast
 
@@ -163,6 +163,9 @@ def _run(call: Call, ready: Run | ToolResult) -> ToolResult:
         value = ready()
     except Exception as error:  # noqa: BLE001 - whatever a handler raises is an answer for the model
         return _failed(call, error)
+    if isinstance(value, Coroutine):
+        value.close()
+        return _failed(call, UsageError(f"tool {call.name} gave a coroutine; use the Toolbox of interlingua.aio"))
     return _answer(call, value)
 
 

@@ -237,6 +237,7 @@ def test_every_kind_of_class_is_an_object(kind: Any, schema: dict[str, dict[str,
             {"type": "array", "items": {"type": "integer"}, "maxItems": 2},
         ),
         (Annotated[int, "A number."], {"type": "integer", "description": "A number."}),
+        (Annotated[int, ["not hashable"]], {"type": "integer"}),
         (Annotated[int | None, msgspec.Meta(ge=1)], {"anyOf": [{"type": "integer"}, {"type": "null"}], "minimum": 1}),
         (Annotated[int, msgspec.Meta(extra_json_schema={"examples": [1]})], {"type": "integer", "examples": [1]}),
     ],
@@ -388,6 +389,8 @@ def test_defaults_come_from_nulls_and_from_what_is_missing() -> None:
         ('{"value": {"type": "Cow"}}', Cat | Dog, "/value/type", 'field value.type: "Cow" is not "Cat" or "Dog"'),
         ('{"x": 1}', dict[int, str], "/x", "field x: 1 is not a string"),
         ('{"x": "a"}', dict[int, str], "/x", 'field x: the name "x" does not fit'),
+        ("[1]", Invoice, "", "[1] is not an object"),
+        ('{"value": "x"}', bytes, "/value", 'field value: "x" is not base64'),
         ('{"number": 0}', Positive, "", "the number must be positive"),
         (
             '{"value": {"size": "x", "weight": 1}}',
@@ -396,6 +399,10 @@ def test_defaults_come_from_nulls_and_from_what_is_missing() -> None:
             'field value.size: "x" is not an integer',
         ),
         ('{"value": {"a": 1}}', list[int] | None, "/value", "field value: "),
+        ('{"value": [{}]}', set[dict[str, int]], "/value", "field value: unhashable type"),
+        ('{"value": "x"}', float, "/value", 'field value: "x" is not a number'),
+        ('{"value": [1]}', tuple[int, int], "/value", "field value: 1 item, fewer than 2"),
+        ('{"value": "x"}', int | float | None, "/value", 'field value: "x" is not an integer, a number or null'),
         ('{"a": 1}', {"type": "object", "properties": {"a": {"type": "string"}}}, "/a", "field a: 1 is not a string"),
         ('{"value": 9}', Annotated[int, msgspec.Meta(le=7)], "/value", "field value: 9 is more than 7"),
         ('{"value": "b"}', Annotated[str, msgspec.Meta(pattern="^a")], "/value", 'field value: "b" does not match ^a'),
@@ -438,6 +445,35 @@ def test_schemas_are_named_after_their_class(kind: Any, name: str) -> None:
     assert schema_name_of(kind) == name
 
 
+Small = TypeVar("Small", bound=int)
+
+
+class Alias:
+    """What `type Endless = list[Endless]` gives from Python 3.12 on."""
+
+    @property
+    def __value__(self) -> Any:
+        return list[self]
+
+
+ENDLESS = Alias()
+
+
+def _other_model() -> type[pydantic.BaseModel]:
+    return pydantic.create_model("Model", other=(int, ...))
+
+
+@dataclass
+class SameTwice:
+    """Two pydantic models of one name."""
+
+    one: Model
+    two: Any
+
+
+SameTwice.__annotations__.update(one=Model, two=_other_model())
+
+
 class Plain:
     pass
 
@@ -454,6 +490,8 @@ class Unresolved:
         (Box[Plain], "content: .*has no JSON form"),
         (object(), "has no JSON form"),
         (Unresolved, "name 'Nowhere' is not defined; types must be known at the top of the module"),
+        (ENDLESS, "holds itself; put a class in between"),
+        (SameTwice, "two types are named Model; rename one of them"),
         (Literal[b"x"], "choices must be text, numbers, booleans or None"),
     ],
 )
@@ -461,6 +499,24 @@ def test_types_that_json_cannot_say_are_refused(kind: Any, sentence: str) -> Non
     """The error names the field and what can be used instead."""
     with pytest.raises(SchemaError, match=sentence):
         schema_of(kind)
+
+
+def test_defaults_that_json_cannot_say_are_left_out() -> None:
+    """A default without a JSON form is Python's alone: it is not told, and it still holds."""
+    kind = msgspec.defstruct("Odd", [("size", float, float("inf")), ("name", str, "a")])
+    assert reflect(kind).loose["properties"] == {
+        "size": {"type": "number"},
+        "name": {"type": "string", "default": "a"},
+    }
+    odd: Any = decode_output("{}", kind)
+    assert odd.size == float("inf")
+
+
+def test_generic_leftovers_are_what_they_are_bound_to() -> None:
+    """A type variable without an argument is its bound, or anything; a bare tuple holds anything."""
+    assert reflect(Box).loose["properties"] == {"content": {}, "more": {"type": "array", "items": {}}}
+    assert reflect(Small).loose == {"type": "integer"}
+    assert reflect(tuple).loose == {"type": "array", "items": {}}
 
 
 def test_two_classes_of_one_name_get_two_definitions() -> None:

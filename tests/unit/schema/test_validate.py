@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlingua.errors import SchemaError
-from interlingua.schema.problem import Problem, describe
+from interlingua.schema.problem import Problem, brief, describe
 from interlingua.schema.validate import MAX_PROBLEMS, MAX_SCHEMA_DEPTH, MAX_SCHEMA_NODES, check_schema, validate
 
 if TYPE_CHECKING:
@@ -223,11 +223,25 @@ def test_a_union_tells_of_its_nearest_member() -> None:
     assert validate(schema, {"b": "x"}) == [Problem("/b", '"x" is not an integer')]
 
 
+def test_a_union_with_a_wrong_tag_tells_the_tags() -> None:
+    """A tag that no member has is told with all there are, whether as constants or as choices."""
+    members = [{"properties": {"kind": form}, "required": ["kind"]} for form in ({"const": "a"}, {"enum": ["b"]})]
+    assert validate({"anyOf": members}, {"kind": "c"}) == [Problem("/kind", '"c" is not "a" or "b"')]
+    assert validate({"oneOf": members}, {}) == [Problem("/kind", "is missing")]
+
+
 def test_places_read_like_code() -> None:
     """Pointers become paths that people read, and all problems one sentence."""
     problems = [Problem("/items/0/na~1me", "is missing"), Problem("", "1 is not an object")]
     assert [problem.place for problem in problems] == ["items[0].na/me", ""]
     assert describe(problems, "argument") == "argument items[0].na/me: is missing; 1 is not an object"
+
+
+def test_any_value_can_be_told() -> None:
+    """A sentence about a bad value never fails because of that value."""
+    assert brief(float("nan")) == "nan"
+    assert brief({1: {2}}) == '{"1":[2]}'
+    assert brief("x" * 99) == f'"{"x" * 58}…'
 
 
 def test_times_without_an_offset() -> None:

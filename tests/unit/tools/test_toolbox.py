@@ -270,6 +270,19 @@ def test_a_blocking_box_refuses_coroutine_functions() -> None:
         Toolbox([Tool(name="f", handler=wait)])
 
 
+def test_a_coroutine_that_comes_unannounced_is_an_error(caplog: pytest.LogCaptureFixture) -> None:
+    """An ordinary function that gives a coroutine is told so in the log, and the coroutine is closed."""
+
+    async def later() -> str:
+        return "later"
+
+    def lazy() -> Awaitable[str]:
+        return later()
+
+    assert only(Toolbox([lazy]).execute(call("lazy"))).is_error
+    assert "use the Toolbox of interlingua.aio" in caplog.text
+
+
 async def test_a_blocking_box_works_inside_an_event_loop() -> None:
     """Nothing in it cares about a running loop."""
     assert only(Toolbox([get_weather]).execute(call("get_weather", '{"city": "a"}'))).is_error is False
