@@ -16,7 +16,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.stream.calls import CallIdSource, make_call, settle_finish
-from interlingua.wire.media import audio_type
 from interlingua.types.content import (
     AudioPart,
     BrokenToolCall,
@@ -44,6 +43,7 @@ from interlingua.types.event import (
 )
 from interlingua.types.response import Alternative, Response
 from interlingua.types.usage import Usage, merge_usage
+from interlingua.wire.media import audio_type
 
 if TYPE_CHECKING:
     from interlingua.errors import Error
@@ -167,7 +167,10 @@ class StreamBuilder:
 
     def text(self, text: str, choice: int = 0) -> Block:
         """Text that goes on, or a new text block."""
-        block = self._prose("text", choice)
+        state = self._choices.get(choice)
+        block = state.prose if state is not None else None
+        if block is None or block.kind != "text":
+            block = self._prose("text", choice)
         if text:
             block.pieces.append(text)
             self._events.append(TextDelta(block.index, text, choice))

@@ -39,6 +39,7 @@ __all__ = [
     "decode_any",
     "decode_wire",
     "encode",
+    "encode_text",
     "encode_wire",
     "pointer",
     "raw",
@@ -199,8 +200,16 @@ def raw(value: object) -> msgspec.Raw:
     return msgspec.Raw(encode(value))
 
 
-def raw_text(raw: msgspec.Raw) -> str:
-    """The string that a part of a parsed body is.
+def encode_text(text: str) -> bytes:
+    """`text` as a JSON string: what `encode` gives, without its checks for other values.
+
+    Raises: UsageError for half of a surrogate pair.
+    """
+    return _dump(text, _ENCODER)
+
+
+def raw_text(raw: msgspec.Raw | bytes) -> str:
+    """The string that a part of a parsed body, or other text without doubtful bytes, is.
 
     Raises: DecodeError when it is something else.
     """

@@ -69,6 +69,11 @@ class SseDecoder(Feed[SseEvent]):
         self._bare = False
 
     def _take(self, data: bytes, whole: list[SseEvent]) -> None:
+        if self._is_between() and data.startswith(b"data: ") and data.endswith(b"\n\n"):
+            text = data[6:-2]
+            if text and b"\n" not in text and b"\r" not in text and len(text) <= self.max_event_bytes:
+                whole.append(SseEvent(text))
+                return
         if self._after_cr and data:
             self._after_cr = False
             data = data.removeprefix(b"\n")
@@ -85,6 +90,12 @@ class SseDecoder(Feed[SseEvent]):
         if rest:
             self._line += rest
             self._bound(len(self._line))
+
+    def _is_between(self) -> bool:
+        """Whether nothing of an event or a line has come yet."""
+        return not (
+            self._line or self._at_start or self._after_cr or self._event or self._id or self._data is not None
+        )
 
     def _take_line(self, line: bytes, whole: list[SseEvent]) -> None:
         if self._at_start:

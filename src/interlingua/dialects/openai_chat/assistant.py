@@ -39,7 +39,7 @@ from interlingua.types.content import (
     ToolCall,
     ToolResult,
 )
-from interlingua.wire.json import decode_any, encode, raw_text
+from interlingua.wire.json import decode_any, encode, encode_text, raw_text
 from interlingua.wire.media import audio_type, data_url, from_base64, to_base64
 
 if TYPE_CHECKING:
@@ -367,7 +367,7 @@ def encode_call(part: ToolCall | BrokenToolCall, names: dict[str, str], ids: dic
     call_id = ids.get(part.id, part.id)
     if part.freeform and isinstance(part, ToolCall):
         return ToolCallWire(id=call_id, type="custom", custom=CustomWire(name=name, input=freeform_input(text)))
-    function = FunctionCallWire(name=name, arguments=Raw(encode(text)))
+    function = FunctionCallWire(name=name, arguments=Raw(encode_text(text)))
     wire = ToolCallWire(id=call_id, type="function", function=function)
     extra = part.extra.get(NAME)
     if extra:

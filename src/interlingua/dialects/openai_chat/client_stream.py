@@ -25,8 +25,9 @@ from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, id_source, t
 from interlingua.dialects.openai_chat.parts import NAME, decode_content
 from interlingua.dialects.openai_chat.reasons import decode_finish, error_body, error_of_body
 from interlingua.dialects.openai_chat.slots import Slots, usable_index
+from interlingua.dialects.openai_chat.template import template_of
 from interlingua.dialects.openai_chat.usage import decode_usage
-from interlingua.dialects.openai_chat.wire import ChunkWire, FunctionCallWire, ToolCallWire, UsageWire
+from interlingua.dialects.openai_chat.wire import ChunkWire, DeltaWire, FunctionCallWire, ToolCallWire, UsageWire
 from interlingua.errors import DecodeError, Error, IncompleteStreamError
 from interlingua.stream.build import StreamBuilder
 from interlingua.types.change import Changes
@@ -38,11 +39,14 @@ from interlingua.wire.sse import DONE, SseDecoder
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
     from interlingua.dialects.openai_chat.slots import Slot
-    from interlingua.dialects.openai_chat.wire import AudioWire, ChunkChoiceWire, DeltaWire, PartWire
+    from interlingua.dialects.openai_chat.template import Template
+    from interlingua.dialects.openai_chat.wire import AudioWire, ChunkChoiceWire, PartWire
     from interlingua.stream.build import Block
     from interlingua.types.event import Event
 
 __all__ = ["ChatStreamDecoder"]
+
+_DELTA_FIELDS = tuple(name for name in DeltaWire.__struct_fields__ if name != "role")
 
 
 class _Choice:
@@ -70,6 +74,8 @@ class ChatStreamDecoder:
         self._framing = SseDecoder()
         self._choices: dict[int, _Choice] = {}
         self._done = False
+        self._template: Template | None = None
+        self._say = self.builder.text
         self._members: dict[str, Any] = {}
 
     @property
@@ -84,11 +90,19 @@ class ChatStreamDecoder:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""
-        return self._guarded(self._feed, data)
+        try:
+            self._feed(data)
+        except Error as error:
+            self._abort(error)
+        return self.builder.take()
 
     def close(self) -> list[Event]:
         """The events that the end of the bytes completes."""
-        return self._guarded(self._close, b"")
+        try:
+            self._close()
+        except Error as error:
+            self._abort(error)
+        return self.builder.take()
 
     def fail(self, error: Error) -> list[Event]:
         """The end of a stream that the transport broke; after the terminal signal that is no failure."""
@@ -97,22 +111,20 @@ class ChatStreamDecoder:
         self._abort(error)
         return self.builder.take()
 
-    def _guarded(self, step: Any, data: bytes) -> list[Event]:
-        try:
-            step(data)
-        except Error as error:
-            self._abort(error)
-        return self.builder.take()
-
     def _abort(self, error: Error) -> None:
         self._flush()
         self.builder.fail(error)
 
     def _feed(self, data: bytes) -> None:
         for event in self._framing.feed(data):
-            self._event(event.data)
+            template = self._template
+            text = None if template is None else template.text_in(event.data)
+            if text:
+                self._say(text)
+            else:
+                self._event(event.data)
 
-    def _close(self, _: bytes) -> None:
+    def _close(self) -> None:
         for event in self._framing.close():
             self._event(event.data)
         if self.builder.ended:
@@ -133,6 +145,18 @@ class ChatStreamDecoder:
         for repair in repairs:
             self.changes.add(repair, "")
         self._chunk(chunk, data)
+        self._learn(chunk, data)
+
+    def _learn(self, chunk: ChunkWire, data: bytes) -> None:
+        """Take a chunk that says one piece of text, and nothing else, as the template of those to come."""
+        self._template = None
+        choice = chunk.choices[0] if chunk.choices and len(chunk.choices) == 1 else None
+        if choice is None or choice.delta is None or chunk.usage is not None or self._choices[0].annotations:
+            return
+        said = [name for name in _DELTA_FIELDS if getattr(choice.delta, name)]
+        quiet = not (choice.finish_reason or choice.logprobs or choice.extra or choice.index)
+        if quiet and said == ["content"] and isinstance(choice.delta.content, str):
+            self._template = template_of(data, "content", choice.delta.content)
 
     # Chunks
 

@@ -36,7 +36,7 @@ from interlingua.types.event import (
     UsageUpdate,
 )
 from interlingua.types.response import Alternative
-from interlingua.wire.json import decode_any, encode, encode_wire
+from interlingua.wire.json import decode_any, encode, encode_text, encode_wire
 from interlingua.wire.media import to_base64
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class ChatStreamEncoder:
             start = f',"choices":[{{"index":{choice},"delta":{{"{member}":'.encode()
             head = self._text_heads[choice, member] = self._head + start
             return opening + head + encode(text) + b'},"finish_reason":null}]}\n\n'
-        return head + encode(text) + b'},"finish_reason":null}]}\n\n'
+        return head + encode_text(text) + b'},"finish_reason":null}]}\n\n'
 
     # Blocks
 
