@@ -10,6 +10,7 @@ import sys
 import time
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 from bench.measure import NotRun, cpu_us, ratio
 from bench.rows import Row
@@ -43,7 +44,7 @@ class _Answering(asyncio.Protocol):
     """Answers each request of the known length, without looking at more than its first line."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)
         self._buffer = b""
 
     def data_received(self, data: bytes) -> None:
@@ -51,7 +52,7 @@ class _Answering(asyncio.Protocol):
         while (end := self._buffer.find(b"\r\n\r\n")) >= 0 and len(self._buffer) >= end + 4 + len(BODY):
             answer = _STREAM if b"/stream" in self._buffer[:30] else _WHOLE
             self._buffer = self._buffer[end + 4 + len(BODY) :]
-            self._transport.write(answer)  # pyright: ignore[reportAttributeAccessIssue] - a socket's transport writes
+            self._transport.write(answer)
 
 
 def serve() -> None:

@@ -192,7 +192,9 @@ class _Spoiler:
         """Take what the other transport read; `b""` is its end."""
         if self._pending and (not piece or len(piece) > self._left):
             self._pending = False
-            self._pieces.extend((piece[: self._left], self._blow(), piece[self._left :]))
+            self._pieces.extend((piece[: self._left], self._blow()))
+            if self._fault.kind == "garbage":
+                self._pieces.append(piece[self._left :])
         elif self._fault.kind == "drip":
             size = max(1, self._fault.amount)
             self._pieces.extend(piece[start : start + size] for start in range(0, len(piece), size))

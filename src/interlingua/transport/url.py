@@ -18,7 +18,9 @@ from interlingua.errors import ConfigError
 __all__ = ["Origin", "Target", "parse_url", "redirected"]
 
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#\\]*)(?P<path>[^#]*)(?:#.*)?")
-_AUTHORITY = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{0,5}))?")
+_AUTHORITY = re.compile(
+    r"(?P<host>\[[0-9A-Fa-f:.]+\]|(?:[\w-]{1,63}\.)*[\w-]{1,63}\.?)(?::(?P<port>[0-9]{0,5}))?", re.ASCII
+)
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f]")
 _PORTS = {"http": 80, "https": 443}
 _KEPT = "!$%&'()*+,/:;=?@~[]|-._"
