@@ -114,7 +114,7 @@ class Engine:
         worker.join(EXIT_WAIT_S)
 
     def leak(self) -> bool:
-        """Whether there was a server, now kept for ever: tearing it down after a fork waits for threads that are gone."""
+        """Whether there was a server, now kept for ever: torn down in a child, it waits for threads that are gone."""
         if self._server is None:
             return False
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._server))
