@@ -120,7 +120,7 @@ def test_a_head_without_end_is_bounded(step_kib: int, one_line: bool) -> None:
 
 @given(wire=st.sampled_from([one for one in REPLIES if b"close" not in one]), after=st.binary(min_size=1, max_size=80))
 def test_what_follows_a_reply_never_changes_it(wire: bytes, after: bytes) -> None:
-    """Bytes after the end of a reply leave it as it was, and its connection is not used again (empty lines are fine)."""
+    """Bytes after a reply leave it as it was, and its connection is not used again (empty lines are fine)."""
     for extra in (after, reply(b"evil"), b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nev"):
         reader = ResponseReader("peer:80")
         assert read_all(reader, [wire + extra]) == read([wire])
