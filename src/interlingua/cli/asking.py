@@ -1,0 +1,217 @@
+"""What `ask`, `chat` and `explain` share: the options that make a model, a prompt, tools and a type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from interlingua.cli.terminal import piped_input
+from interlingua.errors import ConfigError, UsageError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from interlingua.client.model import Model
+    from interlingua.media.parts import Source
+    from interlingua.tools.toolbox import Toolbox
+    from interlingua.types.content import AudioPart, DocumentPart, ImagePart
+
+__all__ = [
+    "EXIT_CODES",
+    "Question",
+    "continue_argument",
+    "knobs_of",
+    "model_arguments",
+    "model_of",
+    "piped_part",
+    "question_of",
+    "request_arguments",
+    "tool_argument",
+    "toolbox_of",
+]
+
+STREAMS_OF_A_SHELL = "surrogateescape"
+"""How Python keeps bytes of the command line that are no UTF-8."""
+
+
+class Question(NamedTuple):
+    """What is asked."""
+
+    prompt: list[Any]
+    """Texts and parts."""
+    output: Any
+    """The type or schema of the answer; None for text."""
+    toolbox: Toolbox | None
+    """The tools; None without any."""
+
+
+def model_arguments(parser: ArgumentParser) -> None:
+    """Say what makes the model."""
+    parser.add_argument("-m", "--model", metavar="SPEC", help="provider/model, an alias, or a chain a/b,c/d")
+    parser.add_argument("-s", "--system", metavar="TEXT", help="the system text")
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="the most tokens of the answer, reasoning included")
+    parser.add_argument("--temperature", type=float, metavar="X", help="sampling temperature")
+    parser.add_argument("--effort", metavar="WORD", help="how hard to think: none, minimal, low, …, max")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="for the whole call")
+    parser.add_argument("--strict", action="store_true", help="refuse whatever would be dropped or approximated")
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="any option of il.model, such as seed=7",
+    )
+
+
+def request_arguments(parser: ArgumentParser) -> None:
+    """Say what makes the prompt, the tools and the type."""
+    parser.add_argument("prompt", nargs="*", metavar="PROMPT", help="what to ask; words are joined by spaces")
+    parser.add_argument(
+        "--image", action="append", default=[], metavar="FILE", help="an image to look at; may be repeated"
+    )
+    parser.add_argument(
+        "--file", action="append", default=[], metavar="FILE", help="a document, image or audio; may be repeated"
+    )
+    tool_argument(parser)
+    parser.add_argument("--schema", metavar="MODULE:TYPE", help="the answer as JSON of this type, or of FILE.json")
+
+
+def tool_argument(parser: ArgumentParser) -> None:
+    """Say which functions the model may call."""
+    parser.add_argument(
+        "--tool", action="append", default=[], metavar="MODULE:FUNC", help="a function to call; FILE.py:FUNC, too"
+    )
+
+
+def continue_argument(parser: ArgumentParser) -> None:
+    """Say whether the last conversation goes on."""
+    parser.add_argument(
+        "-c", "--continue", dest="goes_on", action="store_true", help="go on with the last conversation"
+    )
+
+
+def model_of(options: Namespace, fallback: str = "") -> Model:
+    """The model that the options name, else `INTERLINGUA_MODEL`, with the options of the command line.
+
+    Raises: ConfigError, with what could be named, when nothing names one; UsageError for what is no option.
+    """
+    from interlingua.client.model import model
+
+    chosen = model(options.model or fallback or None, **knobs_of(options))
+    try:
+        _ = chosen.spec
+    except ConfigError:
+        from interlingua.cli.suggest import candidates
+
+        raise ConfigError(f"no model: give -m SPEC or set INTERLINGUA_MODEL; {candidates()}") from None
+    return chosen
+
+
+def knobs_of(options: Namespace) -> Any:
+    """The options of il.model that the command line sets.
+
+    Raises: UsageError for an `--option` without a value.
+    """
+    named = {
+        "system": _clean(options.system),
+        "max_tokens": options.max_tokens,
+        "temperature": options.temperature,
+        "effort": options.effort,
+        "timeout_s": options.timeout,
+        "strict": options.strict or None,
+    }
+    said = {name: value for name, value in named.items() if value is not None}
+    return said | dict(map(_pair, options.option))
+
+
+def _pair(text: str) -> tuple[str, Any]:
+    """One `KEY=VALUE`; a value that is JSON counts as that, anything else as text."""
+    from interlingua.errors import WireError
+    from interlingua.wire.json import decode_any
+
+    key, separator, value = text.partition("=")
+    if not separator:
+        raise UsageError(f"--option {text}: write KEY=VALUE, as in seed=7")
+    try:
+        return key.strip().replace("-", "_"), decode_any(value)
+    except WireError:
+        return key.strip().replace("-", "_"), value
+
+
+def question_of(options: Namespace) -> Question:
+    """What the options ask, with what stdin holds at the end of the prompt.
+
+    Raises: UsageError for files, tools and types that are not there, and when nothing is asked.
+    """
+    words = [word for word in options.prompt if word != "-"]
+    parts = [*map(_image, options.image), *map(_file, options.file)]
+    text = _clean(" ".join(words))
+    said = [piece for piece in (text, piped_part(wanted="-" in options.prompt)) if piece]
+    if not (said or parts):
+        raise UsageError("nothing to ask: give a prompt, or pipe one in")
+    return Question([*parts, *_joined(said)], _output(options.schema), toolbox_of(options.tool))
+
+
+def _joined(said: list[Any]) -> list[Any]:
+    """The pieces with a blank line between texts: what was asked, and what it is about."""
+    if len(said) == 2 and isinstance(said[1], str):
+        return [f"{said[0]}\n\n{said[1]}"]
+    return said
+
+
+def piped_part(*, wanted: bool = False) -> str | ImagePart | AudioPart | DocumentPart:
+    """What stdin holds: a text, or the part that its bytes make; an empty text when there is nothing.
+
+    Raises: UsageError for bytes that are neither text nor a known file.
+    """
+    data = piped_input(wanted=wanted)
+    try:
+        return data.decode("utf-8-sig").strip("\n")
+    except UnicodeDecodeError:
+        from interlingua.media.sniff import sniff
+
+        return data.decode("utf-8", "replace").strip("\n") if sniff(data) is None else _file(data)
+
+
+def _file(source: Source) -> ImagePart | AudioPart | DocumentPart:
+    from interlingua.media.parts import file
+
+    return file(source)
+
+
+def _image(source: Source) -> ImagePart:
+    from interlingua.media.parts import image
+
+    return image(source)
+
+
+def _output(schema: str | None) -> Any:
+    if schema is None:
+        return None
+    from interlingua.cli.loading import load_schema
+
+    return load_schema(schema)
+
+
+def toolbox_of(names: list[str]) -> Toolbox | None:
+    """The tools of `--tool`; None without any.
+
+    Raises: UsageError for what is not there or makes no tool.
+    """
+    if not names:
+        return None
+    from interlingua.cli.loading import load_tools
+    from interlingua.tools.toolbox import Toolbox
+
+    return Toolbox([tool for name in names for tool in load_tools(name)])
+
+
+def _clean(text: Any) -> Any:
+    """A text of the command line without bytes that are no UTF-8, which no JSON can hold."""
+    return text and text.encode(errors=STREAMS_OF_A_SHELL).decode(errors="replace")
+
+
+EXIT_CODES = """\
+exit codes: 0 it worked, 1 the model, provider or network failed, 2 the command line or configuration is wrong,
+3 the answer did not fit the schema, 130 interrupted
+"""
+"""The end of a command's help."""

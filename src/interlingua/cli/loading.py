@@ -1,0 +1,129 @@
+"""Things of the user's own, named on the command line: `module:name` or `file.py:name`.
+
+Rules
+- The current directory is where modules are looked for first.
+- What goes wrong in the user's module is one line that names the module and the reason.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from interlingua.errors import UsageError, WireError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from interlingua.types.tool import Tool
+
+__all__ = ["load_schema", "load_tools"]
+
+
+def load_schema(text: str) -> Any:
+    """The type that `module:TYPE` names, or the JSON Schema of a `.json` file.
+
+    Raises: UsageError for what is not there or is no JSON.
+    """
+    if text.endswith(".json"):
+        return _json_schema(Path(text).expanduser())
+    module, name = _module(text, "schema")
+    if not name:
+        raise UsageError(f"--schema {text}: name a type, as in {text}:Invoice, or a .json file")
+    return _attribute(module, name, text, "schema")
+
+
+def _json_schema(path: Path) -> dict[str, Any]:
+    from interlingua.wire.json import decode_any
+
+    try:
+        schema = decode_any(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"--schema {path}: cannot be read: {error.strerror}") from None
+    except WireError as error:
+        raise UsageError(f"--schema {path}: {error.message}") from None
+    if not isinstance(schema, dict):
+        raise UsageError(f"--schema {path}: a JSON Schema is an object")
+    return cast("dict[str, Any]", schema)
+
+
+def load_tools(text: str) -> list[Tool]:
+    """The tool that `module:name` names; every public function that a module defines, when no name is given.
+
+    Raises: UsageError for what is not there or makes no tool.
+    """
+    from interlingua.tools.tool import tool
+    from interlingua.types.tool import Tool
+
+    module, name = _module(text, "tool")
+    if name:
+        return [tool(_attribute(module, name, text, "tool"))]
+    own = [value for key, value in vars(module).items() if not key.startswith("_") and _is_own(value, module)]
+    tools = [value if isinstance(value, Tool) else tool(value) for value in own]
+    if not tools:
+        raise UsageError(f"--tool {text}: it defines no public function; name one, as in {text}:get_weather")
+    return tools
+
+
+def _is_own(value: Any, module: ModuleType) -> bool:
+    """Whether a module's value is a tool, or a function that the module itself defines."""
+    from types import FunctionType
+
+    from interlingua.types.tool import Tool
+
+    return isinstance(value, Tool) or (isinstance(value, FunctionType) and value.__module__ == module.__name__)
+
+
+def _module(text: str, option: str) -> tuple[ModuleType, str]:
+    """The module of `module:name`, loaded, and the name."""
+    place, colon, name = text.rpartition(":")
+    if not colon or not all(step.isidentifier() for step in name.split(".")):
+        place, name = text, ""  # a path may hold a colon of its own
+    is_file = place.endswith(".py")
+    if is_file and not Path(place).expanduser().is_file():
+        raise UsageError(f"--{option} {text}: there is no file {place}")
+    try:
+        return (_of_file(Path(place).expanduser()) if is_file else _of_name(place)), name
+    except Exception as error:  # the user's own module may raise anything while it is loaded
+        raise UsageError(f"--{option} {text}: {place} cannot be loaded: {type(error).__name__}: {error}") from error
+
+
+def _of_name(name: str) -> ModuleType:
+    _look_in(str(Path.cwd()))
+    return import_module(name)
+
+
+def _of_file(path: Path) -> ModuleType:
+    """The module in a file; its neighbours can be imported by it."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    _look_in(str(path.resolve().parent))
+    spec = spec_from_file_location(f"il_file_{path.stem}", path)  # a name that is nobody's: the file may be `json.py`
+    assert spec is not None, "a .py file has a loader"  # noqa: S101 - an invariant
+    assert spec.loader is not None, "a .py file has a loader"  # noqa: S101 - an invariant
+    module = module_from_spec(spec)
+    sys.modules[module.__name__] = module  # dataclasses and annotations look their module up there
+    spec.loader.exec_module(module)
+    return module
+
+
+def _look_in(directory: str) -> None:
+    with suppress(ValueError):
+        sys.path.remove("")
+    if directory not in sys.path:
+        sys.path.insert(0, directory)
+
+
+def _attribute(module: ModuleType, name: str, text: str, option: str) -> Any:
+    value: Any = module
+    for step in name.split("."):
+        value = getattr(value, step, None)
+    if value is None:
+        from interlingua.registry.spec import near
+
+        names = tuple(key for key in vars(module) if not key.startswith("_"))
+        raise UsageError(f"--{option} {text}: {module.__name__} has no {name}{near(name, names)}")
+    return value

@@ -1,0 +1,134 @@
+"""The `il` command: finds the command that is asked for, loads it alone, and turns every outcome into an exit code.
+
+Rules
+- Answers go to stdout; everything else goes to stderr, one line each.
+- No traceback, unless `INTERLINGUA_DEBUG=1`; never a credential.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+
+from interlingua.cli.outcome import Interrupted, exit_code
+from interlingua.cli.terminal import lenient, write
+from interlingua.errors import UsageError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+
+__all__ = ["COMMANDS", "CommandModule", "CommandRow", "main"]
+
+
+class CommandRow(NamedTuple):
+    """One command."""
+
+    module: str
+    """Where it is."""
+    help: str
+    """What it does, in one line."""
+
+
+class CommandModule(Protocol):
+    """What the module of a command holds."""
+
+    EXAMPLES: str
+    """Lines at the end of its help."""
+
+    def arguments(self, parser: ArgumentParser, /) -> None:
+        """Say what the command takes."""
+        ...
+
+    def run(self, options: Namespace, /) -> int:
+        """Do it; the exit code."""
+        ...
+
+
+COMMANDS: dict[str, CommandRow] = {
+    "ask": CommandRow("interlingua.cli.commands.ask", "ask a model once; pipes, files, tools and types welcome"),
+    "chat": CommandRow("interlingua.cli.commands.chat", "talk to a model"),
+    "providers": CommandRow("interlingua.cli.commands.providers", "who is known, and whose key is there"),
+    "explain": CommandRow("interlingua.cli.commands.explain", "show what would be sent, to whom, and what changes"),
+    "doctor": CommandRow("interlingua.cli.commands.doctor", "versions, extras, keys, and what is broken"),
+    "models": CommandRow("interlingua.cli.commands.models", "local models: list, pull, path"),
+    "version": CommandRow("interlingua.cli.commands.version", "the version of interlingua"),
+}
+"""Every command, in the order of the help."""
+LATER = frozenset({
+    "extract", "health", "keys", "launch", "lint", "logs", "replay", "run", "serve", "translate",
+})  # fmt: skip
+"""Commands that later versions have."""
+
+HEAD = """\
+il: one command for every model. `il` is short for `interlingua`.
+
+usage: il COMMAND [options]          il COMMAND --help shows them, with examples
+"""
+TAIL = """
+A model is provider/model (openai/gpt-5.6, local/tiny), an alias, or several with commas: a chain, tried in order.
+`-m` names it, else INTERLINGUA_MODEL. Keys come from OPENAI_API_KEY and its like, or from LLM_<NAME>.
+
+examples:
+  il ask -m local/tiny "One line on Oslo, please."
+  il ask "What failed?" < build.log
+  il ask -c "And why?"
+  il explain -m openai/gpt-5.6 --curl "Hello"
+  il doctor
+
+exit codes:
+  0  it worked                                  3    the answer did not fit the schema
+  1  the model, provider or network failed      130  interrupted (Ctrl-C)
+  2  the command line or configuration is wrong 141  whoever read the output went away
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The exit code of one command line; None takes the process's own."""
+    try:
+        lenient(sys.stdout, sys.stderr)
+        code = _command(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()
+    except (Exception, *Interrupted) as error:  # noqa: BLE001 - the last stop: every failure becomes one line and a code
+        return exit_code(error)
+    return code
+
+
+def _command(arguments: list[str]) -> int:
+    match arguments:
+        case [] | ["-h" | "--help" | "help"]:
+            write(_help())
+            return 0
+        case ["--version" | "-V", *_]:
+            return _run("version", [])
+        case ["help", name, *_]:
+            return _run(name, ["--help"])
+        case _:
+            return _run(arguments[0], arguments[1:])
+
+
+def _help() -> str:
+    lines = [f"  {name:<10} {row.help}\n" for name, row in COMMANDS.items()]
+    return f"{HEAD}\ncommands:\n{''.join(lines)}{TAIL}"
+
+
+def _run(name: str, arguments: list[str]) -> int:
+    row = COMMANDS.get(name)
+    if row is None:
+        raise _unknown(name)
+    from importlib import import_module
+
+    from interlingua.cli.parse import parse
+
+    command = cast("CommandModule", import_module(row.module))
+    return command.run(parse(name, row.help, command, arguments))
+
+
+def _unknown(name: str) -> UsageError:
+    if name in LATER:
+        return UsageError(f"this version has no `{name}` yet; a later one will, and `il --help` lists what there is")
+    if name.startswith("-"):
+        return UsageError(f"a command comes first, not {name}; `il --help` lists them")
+    from interlingua.registry.spec import near, shown
+
+    return UsageError(f"no command {shown(name)}{near(name, tuple(COMMANDS)) or '; `il --help` lists them'}")

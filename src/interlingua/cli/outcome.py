@@ -1,0 +1,83 @@
+"""Outcomes: every failure becomes one line on stderr and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+from interlingua.cli.terminal import note
+from interlingua.errors import Error, OutputError, UsageError
+
+__all__ = [
+    "DEBUG_VARIABLE",
+    "FAILED",
+    "INTERRUPTED",
+    "MISUSED",
+    "UNFIT",
+    "UNREAD",
+    "Interrupted",
+    "debugging",
+    "exit_code",
+]
+
+DEBUG_VARIABLE = "INTERLINGUA_DEBUG"
+"""Shows tracebacks when it is set."""
+FAILED = 1
+"""The model, provider or network failed."""
+MISUSED = 2
+"""The command line or configuration is wrong."""
+UNFIT = 3
+"""The answer did not fit the schema."""
+INTERRUPTED = 130
+"""Ctrl-C."""
+UNREAD = 141
+"""Whoever read the output went away."""
+Interrupted = (KeyboardInterrupt, SystemExit)
+"""What ends a command besides exceptions."""
+
+
+def debugging() -> bool:
+    """Whether tracebacks are wanted."""
+    return os.environ.get(DEBUG_VARIABLE, "") not in ("", "0")
+
+
+def exit_code(error: BaseException) -> int:
+    """The exit code that an error stands for; its line is written."""
+    if debugging() and not isinstance(error, SystemExit):
+        _show_traceback(error)
+    match error:
+        case SystemExit(code=code):
+            return code if isinstance(code, int) else MISUSED if code else 0
+        case BrokenPipeError():
+            _forget_stdout()
+            return UNREAD
+        case KeyboardInterrupt():
+            note("interrupted")
+            return INTERRUPTED
+        case Error():
+            note(error.message or type(error).__name__)
+            return _code_of(error)
+        case _:
+            note(f"internal error, {type(error).__name__}: {error} ({DEBUG_VARIABLE}=1 shows where)")
+            return FAILED
+
+
+def _code_of(error: Error) -> int:
+    if isinstance(error, OutputError):
+        return UNFIT
+    return MISUSED if isinstance(error, UsageError) else FAILED
+
+
+def _show_traceback(error: BaseException) -> None:
+    from traceback import format_exception
+
+    for text in format_exception(error):
+        for line in text.rstrip().splitlines():
+            note(line)
+
+
+def _forget_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's own last flush does not fail."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

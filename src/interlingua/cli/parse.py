@@ -1,0 +1,53 @@
+"""The reading of a command's arguments: argparse, with errors of one line and words of a prompt wherever they stand."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from typing import TYPE_CHECKING, NoReturn
+
+from interlingua.errors import UsageError
+
+if TYPE_CHECKING:
+    from interlingua.cli.main import CommandModule
+
+__all__ = ["parse"]
+
+
+class _Parser(ArgumentParser):
+    """A parser whose errors are ours."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the one line."""
+        raise UsageError(f"{self.prog.removeprefix('il ')}: {message}; `{self.prog} --help` shows what there is")
+
+
+def parse(name: str, summary: str, command: CommandModule, arguments: list[str]) -> Namespace:
+    """The options of one command line.
+
+    Raises: UsageError for what the command does not take.
+    """
+    parser = _Parser(
+        prog=f"il {name}",
+        description=f"{summary[:1].upper()}{summary[1:]}.",
+        epilog=command.EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    command.arguments(parser)
+    options, strays = parser.parse_known_args(arguments)
+    if strays:
+        _keep_words(parser, options, strays)
+    return options
+
+
+def _keep_words(parser: ArgumentParser, options: Namespace, strays: list[str]) -> None:
+    """Add the words that argparse left over to the prompt: it takes only one run of them.
+
+    Raises: UsageError for an option that is not known.
+    """
+    end = strays.index("--") if "--" in strays else len(strays)
+    words = [*strays[:end], *strays[end + 1 :]]
+    for place, word in enumerate(words):
+        if not hasattr(options, "prompt") or (place < end and word.startswith("-") and word != "-"):
+            parser.error(f"{word} is not known here")
+    options.prompt.extend(words)

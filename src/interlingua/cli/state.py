@@ -1,0 +1,72 @@
+"""The last conversation, kept so that `-c` goes on with it.
+
+Rules
+- It is one file of canonical JSON (a response, with the request that it answered), readable by its owner alone.
+- It lies under `INTERLINGUA_HOME/state`, else the platform's place for state.
+- It is replaced whole, so that a command that is killed leaves the one before.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from interlingua.errors import ConfigError, Error, UsageError
+
+if TYPE_CHECKING:
+    from interlingua.types.response import Response
+
+__all__ = ["load_last", "save_last", "state_directory"]
+
+_FILE = "last-conversation.json"
+
+
+def state_directory() -> Path:
+    """Where state lies; it need not exist."""
+    if chosen := os.environ.get("INTERLINGUA_HOME"):
+        return Path(chosen).expanduser() / "state"
+    match sys.platform:
+        case "win32":
+            return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "interlingua" / "state"
+        case "darwin":
+            return Path.home() / "Library" / "Application Support" / "interlingua"
+        case _:
+            return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "interlingua"
+
+
+def save_last(reply: Response[Any]) -> None:
+    """Keep a reply and its conversation.
+
+    Raises: ConfigError when the place cannot be written.
+    """
+    from interlingua.types.dump import dump
+
+    directory = state_directory()
+    scratch = directory / f".{_FILE}.{os.getpid()}"
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            file.write(dump(reply))
+        scratch.replace(directory / _FILE)
+    except OSError as error:
+        raise ConfigError(f"the conversation cannot be kept in {directory}: {error.strerror}") from None
+
+
+def load_last() -> Response[Any]:
+    """The reply that was kept last, with its conversation.
+
+    Raises: UsageError when there is none; ConfigError when it cannot be read.
+    """
+    from interlingua.types.dump import load
+
+    path = state_directory() / _FILE
+    try:
+        return load(path.read_bytes())
+    except FileNotFoundError:
+        raise UsageError("there is no conversation to go on with; ask without -c first") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
+    except Error as error:
+        raise ConfigError(f"{path} holds no conversation ({error.message}); ask without -c to begin anew") from None

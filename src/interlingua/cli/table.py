@@ -1,0 +1,24 @@
+"""Tables for people: columns as wide as their longest cell."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from interlingua.cli.terminal import bold
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["table"]
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Lines with a head, ready to be written to stdout."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    first, *others = [_line(row, widths) for row in (head, *rows)]
+    return "".join([f"{line}\n" for line in (bold(first, sys.stdout), *others)])
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join([cell.ljust(width) for cell, width in zip(row, widths, strict=True)]).rstrip()

@@ -1,0 +1,91 @@
+"""What is written to stdout and stderr, and what is read from stdin.
+
+Rules
+- Output is flushed at once: whoever reads the pipe sees the answer as it comes.
+- What a model or provider says cannot steer a terminal: control characters are shown as `�` there, and only there.
+- Notes pass through `redact`; colour is a hint for terminals, never for pipes, and `NO_COLOR` turns it off.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from io import TextIOWrapper
+from typing import IO
+
+from interlingua.errors import LimitExceededError, redact
+
+__all__ = ["MAX_STDIN_BYTES", "bold", "dim", "lenient", "note", "piped_input", "think", "write"]
+
+MAX_STDIN_BYTES = 64 * 1024 * 1024
+"""How much is read from a pipe."""
+_CONTROLS = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
+
+
+def lenient(*streams: IO[str]) -> None:
+    """Have characters that an old terminal's encoding does not know replaced instead of refused."""
+    for stream in streams:
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def write(text: str) -> None:
+    """Write a piece of an answer to stdout."""
+    sys.stdout.write(_safe(text, sys.stdout))
+    sys.stdout.flush()
+
+
+def note(text: str, *, head: str = "il: ", faint: bool = False) -> None:
+    """Write one line to stderr."""
+    line = head + _safe(redact(" ".join(text.splitlines())), sys.stderr)
+    sys.stderr.write(f"{dim(line, sys.stderr) if faint else line}\n")
+    sys.stderr.flush()
+
+
+def think(text: str) -> None:
+    """Write a piece of a model's thinking to stderr, dimmed."""
+    sys.stderr.write(dim(_safe(text, sys.stderr), sys.stderr))
+    sys.stderr.flush()
+
+
+def dim(text: str, stream: IO[str]) -> str:
+    """`text` as something of lesser weight, where `stream` can show that."""
+    return f"\x1b[2m{text}\x1b[22m" if text and _colourful(stream) else text
+
+
+def bold(text: str, stream: IO[str]) -> str:
+    """`text` as something that catches the eye, where `stream` can show that."""
+    return f"\x1b[1m{text}\x1b[22m" if text and _colourful(stream) else text
+
+
+def _colourful(stream: IO[str]) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _safe(text: str, stream: IO[str]) -> str:
+    return text.translate(_CONTROLS) if stream.isatty() else text
+
+
+def piped_input(*, wanted: bool = False) -> bytes:
+    """What a pipe or file on stdin holds; nothing when stdin is a terminal, or something that may never end.
+
+    `wanted` reads whatever stdin is.
+
+    Raises: LimitExceededError beyond 64 MiB.
+    """
+    if sys.stdin is None or not (wanted or _ends(sys.stdin)):  # a process may have no stdin
+        return b""
+    data = sys.stdin.buffer.read(MAX_STDIN_BYTES + 1)
+    if len(data) > MAX_STDIN_BYTES:
+        raise LimitExceededError(f"stdin holds more than {MAX_STDIN_BYTES:,} bytes; give less of it")
+    return data
+
+
+def _ends(stream: IO[str]) -> bool:
+    """Whether a stream is a pipe, a file or a socket; a terminal waits for somebody, and a device may never end."""
+    try:
+        mode = os.fstat(stream.fileno()).st_mode
+    except (OSError, ValueError):  # stdin replaced by something in memory, or closed
+        return not stream.closed and not stream.isatty()
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
