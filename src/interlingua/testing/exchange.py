@@ -251,13 +251,13 @@ class _Trial:
         body = self.exchange.response
         first = self.dialect.decode_response(self._reply(status), self._context())
         self.opaque += weigh(first)
-        reply = self.dialect.encode_response(first, ServerContext())
+        reply = self.dialect.encode_response(first, ServerContext(source=self.dialect.name))
         second = self.dialect.decode_response(reply, self._context())
         _equal("a response value", _compared(first), _compared(second))
         self._same_form("response", body, _load(reply.body), first.changes)
         said = self.facts.response(body)
         _same("b response facts", said, self.facts.response(_load(reply.body)))
-        bare = self.dialect.encode_response(stripped(first), ServerContext())
+        bare = self.dialect.encode_response(stripped(first), ServerContext(source=self.dialect.name))
         _same("c response facts without extra", said, self.facts.response(_load(bare.body)))
         for other in self.others:
             self._response_elsewhere(other, first, said)
@@ -322,7 +322,8 @@ class _Trial:
             raise _Fault("d stream laws", broken[0])
         response = self._ended(events, said.end, said.error)
         self.opaque += weigh(response)
-        again = events_of(self.dialect, [encode_stream(self.dialect, events)], self._context())
+        told = encode_stream(self.dialect, events, ServerContext(source=self.dialect.name))
+        again = events_of(self.dialect, [told], self._context())
         _equal("d stream encoded again", _came(response, said.end), _came(_whole(again), said.end))
         self._stream_facts(response, said.facts, said.end)
 
@@ -347,7 +348,7 @@ class _Trial:
     def _stream_facts(self, response: Response[Any], said: Facts, end: str) -> None:
         bodies = {"b stream facts": response, "c stream facts without extra": stripped(response)}
         for part, value in bodies.items():
-            body = _load(self.dialect.encode_response(value, ServerContext()).body)
+            body = _load(self.dialect.encode_response(value, ServerContext(source=self.dialect.name)).body)
             _same(part, _settled(said, end), _settled(self.facts.response(body), end))
         if end == "done":
             streamed = encode_stream(self.dialect, unfold(stripped(response))).decode()

@@ -58,7 +58,7 @@ def events_of(dialect: Dialect, pieces: Iterable[bytes], context: DecodeContext 
 
 def encode_stream(dialect: Dialect, events: Iterable[Event], context: ServerContext | None = None) -> bytes:
     """The bytes that a dialect's encoder makes of the events of a stream."""
-    encoder = dialect.stream_encoder(context or ServerContext())
+    encoder = dialect.stream_encoder(context or ServerContext(source=dialect.name))
     return b"".join([encoder.encode(event) for event in events])
 
 
@@ -82,7 +82,7 @@ def assert_any_cut(
 
 def assert_reply_round_trip(dialect: Dialect, response: Response[Any]) -> None:
     """A response encoded and decoded again is the same response."""
-    reply = dialect.encode_response(response, ServerContext())
+    reply = dialect.encode_response(response, ServerContext(source=dialect.name))
     assert dialect.decode_response(reply, DecodeContext()) == response
 
 

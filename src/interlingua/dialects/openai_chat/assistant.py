@@ -296,16 +296,15 @@ class AssistantEncoder:
 
     def _thinking(self, part: ThinkingPart, path: str) -> None:
         members = part.extra.get(NAME, {})
-        sealed = part.sealed
-        if sealed is not None:
-            if seal_fits(sealed, NAME, self.target):
-                merge_members(self.message, self._joined(sealed.data))
-            else:
-                self.changes.add("seal_foreign", f"{path}/sealed")
-        quirk = self.target.quirks.reasoning_field
-        field = members.get("field", REASONING_FIELDS[0]) if quirk == "as_read" else quirk
-        if self.target.quirks.reasoning_echo == "never" or field == "none":
-            if part.text and sealed is None:
+        sealed = self._seal(part.sealed, path)
+        quirks = self.target.quirks
+        field = (
+            members.get("field", REASONING_FIELDS[0]) if quirks.reasoning_field == "as_read" else quirks.reasoning_field
+        )
+        if sealed and members.get("field") == "reasoning_details":
+            return
+        if quirks.reasoning_echo == "never" or field == "none":
+            if part.text and not sealed:
                 self.changes.add("thinking_unsupported", path)
         elif field == "thinking_chunks":
             self.chunks.append(thinking_chunk(part))
@@ -313,6 +312,16 @@ class AssistantEncoder:
             self.thinking.append(part.text)
             merge_members(self.message, {name: text for name, text in members.items() if name in REASONING_FIELDS})
             self.reasoning_field = field
+
+    def _seal(self, sealed: Sealed | None, path: str) -> bool:
+        """Send sealed state back to its issuer; whether it was."""
+        if sealed is None:
+            return False
+        if not seal_fits(sealed, NAME, self.target):
+            self.changes.add("seal_foreign", f"{path}/sealed")
+            return False
+        merge_members(self.message, self._joined(sealed.data))
+        return True
 
     def _joined(self, data: dict[str, Any]) -> dict[str, Any]:
         details = [*(self.message.reasoning_details or []), *data.get("reasoning_details", [])]
@@ -322,6 +331,8 @@ class AssistantEncoder:
         text = "\n\n".join([text for text in self.thinking if text])
         if text:
             setattr(self.message, self.reasoning_field, text)
+        elif self.message.reasoning_details:
+            return
         elif self.target.quirks.reasoning_echo == "always" and self.target.quirks.reasoning_field in REASONING_FIELDS:
             setattr(self.message, self.target.quirks.reasoning_field, "")
 
