@@ -241,36 +241,45 @@ def _system_piece(name: str, value: object) -> tuple[TextPart, ...]:
     raise _wrong(name, value, "texts and text parts")
 
 
-_checked: dict[int, Tool] = {}
-"""Tools whose schema was checked, by identity; the reference keeps the identity from being used again."""
+_Tools: TypeAlias = tuple[Tool | OpaqueTool, ...]
+
+_checked: dict[int, Tool | _Tools] = {}
+"""Tools and tuples of tools that were checked, by identity; the reference keeps the identity from being used again."""
 _MOST_CHECKED = 4_096
 
 
-def _tools(name: str, value: object) -> tuple[Tool | OpaqueTool, ...]:
-    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
-        raise _wrong(name, cast("object", value), "an il.Toolbox or a list of tools")
-    tools = tuple(cast("Iterable[object]", value))
-    for tool in tools:
-        if not isinstance(tool, Tool | OpaqueTool):
-            hint = "; il.Toolbox([…]) makes tools of functions" if callable(tool) else ""
-            raise UsageError(f"tools takes il.Tool, not {getattr(tool, '__name__', None) or repr(tool)[:60]}{hint}")
-        if id(tool) not in _checked and isinstance(tool, Tool):
-            _check(tool)
-    found = cast("tuple[Tool | OpaqueTool, ...]", tools)
-    names = [tool.name for tool in found if isinstance(tool, Tool)]
+def _tools(name: str, value: object) -> _Tools:
+    given: object = getattr(value, "tools", value)  # a toolbox keeps them in one tuple
+    if id(given) in _checked and type(given) is tuple:
+        return cast("_Tools", given)
+    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+        raise _wrong(name, value, "an il.Toolbox or a list of tools")
+    tools = tuple([_checked_tool(item) for item in cast("Iterable[object]", given)])
+    names = [tool.name for tool in tools if isinstance(tool, Tool)]
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise UsageError(f"two tools are called {twice}; give one of them another name")
-    return found
+    if isinstance(given, tuple):
+        _remember(cast("_Tools", given))
+    return tools
 
 
-def _check(tool: Tool) -> None:
-    from interlingua.schema.validate import check_schema  # only who has tools pays for it
+def _checked_tool(value: object) -> Tool | OpaqueTool:
+    if not isinstance(value, Tool | OpaqueTool):
+        hint = "; il.Toolbox([…]) makes tools of functions" if callable(value) else ""
+        raise UsageError(f"tools takes il.Tool, not {getattr(value, '__name__', None) or repr(value)[:60]}{hint}")
+    if isinstance(value, Tool) and id(value) not in _checked:
+        from interlingua.schema.validate import check_schema  # only who has tools pays for it
 
-    check_schema(tool.parameters, where=f"tool {tool.name}")
+        check_schema(value.parameters, where=f"tool {value.name}")
+        _remember(value)
+    return value
+
+
+def _remember(checked: Tool | _Tools) -> None:
     if len(_checked) >= _MOST_CHECKED:
         _checked.clear()
-    _checked[id(tool)] = tool
+    _checked[id(checked)] = checked
 
 
 def _tool_choice(name: str, value: object) -> object:

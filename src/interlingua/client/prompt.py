@@ -85,7 +85,10 @@ def turns(prompt: Prompt) -> tuple[Message, ...]:
 
 
 def _grouped(items: Iterable[object]) -> tuple[Message, ...]:
-    return tuple(_messages(items))
+    given = tuple(items)
+    if set(map(type, given)) == {Message}:
+        return cast("tuple[Message, ...]", given)
+    return tuple(_messages(given))
 
 
 def _messages(items: Iterable[object]) -> Iterator[Message]:

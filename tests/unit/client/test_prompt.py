@@ -64,7 +64,9 @@ class _Run:
     messages = REPLY.messages
 
 
-@pytest.mark.parametrize("history", [REPLY, REPLY.messages, list(REPLY.messages), _Run()], ids=repr)
+@pytest.mark.parametrize(
+    "history", [REPLY, REPLY.messages, list(REPLY.messages), _Run()], ids=["reply", "tuple", "list", "run"]
+)
 def test_a_history_brings_its_system_text(history: Any) -> None:
     """A reply, its messages and a run all continue the same conversation, byte for byte."""
     assert build_request(il.Request(), "And Sweden?", history) == il.Request(
