@@ -78,7 +78,7 @@ def test_r10_r34_results_take_their_form(value: object, content: object) -> None
         ({"a": [float("inf")]}, "the number at /a/0 is not finite"),
         (b"raw", "bytes are not JSON; give them as an ImagePart"),
         ({"a": [b"raw"]}, "bytes are not JSON"),
-        (object(), "a object is not JSON"),
+        pytest.param(object(), "a object is not JSON", id="object"),
         ([IMAGE, 1], "a list of parts holds a int"),
         ("\ud800", "half of a surrogate pair"),
     ],
