@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import socket
+from contextlib import suppress
+from typing import TYPE_CHECKING, cast
 
 from interlingua.errors import APIConnectionError, Error
 from interlingua.transport.options import MAX_READ_BYTES
@@ -11,7 +13,6 @@ from interlingua.transport.problems import CROSSING_S, exchange_failed
 from interlingua.transport.sockets import Probe
 
 if TYPE_CHECKING:
-    import socket
     import ssl
     from collections.abc import Callable
 
@@ -195,11 +196,13 @@ class AsyncConnection(asyncio.Protocol):
         self.connection_made(transport)
 
     def abort(self) -> None:
-        """Close the socket without farewell."""
+        """Close the socket without farewell; the peer sees it now, the loop tidies up in its next turn."""
         self.lost = True
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        with suppress(OSError):  # it may have been closed or reset already
+            self.socket.shutdown(socket.SHUT_RDWR)
         if self._transport is not None:
             self._transport.abort()
         else:
@@ -209,11 +212,11 @@ class AsyncConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The transport is there; a request counts as sent when nothing of it is buffered."""
-        if isinstance(transport, asyncio.Transport):
-            self._transport = transport
-            transport.set_write_buffer_limits(high=0)
-            if self.lost:
-                transport.abort()
+        # A cast, because the transports of uvloop are no subclasses.
+        made = self._transport = cast("asyncio.Transport", transport)
+        made.set_write_buffer_limits(high=0)
+        if self.lost:
+            made.abort()
 
     def data_received(self, data: bytes) -> None:
         """Bytes came."""

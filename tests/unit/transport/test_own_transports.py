@@ -21,7 +21,7 @@ from interlingua.transport.default import default_async_transport, default_trans
 from interlingua.transport.options import HttpOptions
 from interlingua.wire.http import HttpRequest
 from tests.support.faces import OWN, face, quick, whole
-from tests.support.server import Answer, Hold, Pause, Reset, Server, chunked, reply, serving
+from tests.support.server import Answer, Hold, Pause, Reset, Seen, Server, chunked, reply, serving
 
 STREAM = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 OK = Answer((reply(b"ok"),))
@@ -410,6 +410,31 @@ def test_a_fast_stream_is_slowed_down_when_nobody_reads() -> None:
     flood = Answer((STREAM + chunked(bytes(30_000_000)),))
     with serving(flood) as server:
         asyncio.run(main(server, aio.HttpTransport()))
+
+
+def test_other_loops_serve_too() -> None:
+    """Uvloop's transports are their own kind: large bodies, kept connections and early closing work on it as well."""
+    uvloop = pytest.importorskip("uvloop", reason="the [gateway] extra is not installed")
+
+    async def main(server: Server, transport: aio.HttpTransport) -> None:
+        body = os.urandom(3_000_000)
+        for _ in range(2):
+            assert await all_of(await transport.open(ask(server, body=body), quick())) == body
+        reply = await transport.open(ask(server, "/stream"), quick())
+        assert await reply.read() == b"x"
+        await reply.close()
+        assert server.hung_up.wait(2)
+
+    def script(seen: Seen) -> Answer:
+        if seen.line.startswith("POST /stream"):
+            return Answer((STREAM + chunked(b"x", end=False), Hold()))
+        return Answer((reply(seen.body),))
+
+    with serving(script) as server:
+        transport = aio.HttpTransport()
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(main(server, transport))
+        assert server.connections == 1
 
 
 def test_many_at_once() -> None:
