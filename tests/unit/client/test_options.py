@@ -57,7 +57,7 @@ def test_liberal_forms_become_one_strict_value(options: dict[str, Any], knobs: d
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"temprature": 1}, "no option 'temprature'; did you mean 'temperature'?"),
+        ({"max_token": 1}, "no option 'max_token'; did you mean 'max_tokens'?"),
         ({"wholly_unknown_thing": 1}, "no option 'wholly_unknown_thing'$"),
         ({"temperature": "hot"}, "temperature takes a number, not 'hot'"),
         ({"temperature": True}, "temperature takes a number, not True"),
@@ -94,9 +94,9 @@ def test_what_is_no_option_is_named(options: dict[str, Any], sentence: str) -> N
 def test_schemas_are_checked_before_anything_is_sent() -> None:
     """A tool or an answer whose schema is no JSON Schema is an error with its place."""
     with pytest.raises(SchemaError, match="tool f"):
-        _request(tools=[il.Tool(name="f", parameters={"type": "objekt"})])
+        _request(tools=[il.Tool(name="f", parameters={"type": "nothing"})])
     with pytest.raises(SchemaError, match="output_schema"):
-        _request(output_schema={"type": "objekt"})
+        _request(output_schema={"type": "nothing"})
 
 
 def test_the_calls_options_replace_the_models() -> None:

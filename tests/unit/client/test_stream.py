@@ -142,7 +142,7 @@ def test_a_stream_gives_lawful_events_and_its_response(face: Face) -> None:
 
 def test_a_stream_is_its_response(face: Face) -> None:
     """The same answer, streamed and whole, is the same response."""
-    with scripted(sse(*chunks("Hel", "lo")), chat("Hello")):
+    with scripted(sse(*chunks("Good ", "day")), chat("Good day")):
         streamed = face.finish(face.model("openai/gpt-4.1").stream("Hi"))
         whole = face.generate(face.model("openai/gpt-4.1"))
     assert streamed == whole

@@ -1,0 +1,6 @@
+"""What `docs/guides/conversations.md` takes for granted."""
+
+from __future__ import annotations
+
+REPLIES = ["Oslo.", "Bergen.", "Oslo is larger.", "Oslo is by far the larger one.", "Gladly.", "Everybody.", "4 °C."]
+"""The script of the fake model."""

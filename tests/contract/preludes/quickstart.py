@@ -1,0 +1,18 @@
+"""What `docs/guides/quickstart.md` takes for granted."""
+
+from __future__ import annotations
+
+from interlingua.testing import tool_call
+
+REPLIES = [
+    "Oslo is small and green.",
+    "Bergen is rainy.",
+    tool_call("get_weather", city="Oslo"),
+    "It is 4 degrees.",
+    '{"name": "Oslo", "inhabitants": 717710}',
+    "A cat.",
+    "Tromsø is dark.",
+]
+"""The script of the fake model."""
+
+photo = b"\x89PNG\r\n\x1a\n" + bytes(16)

@@ -1,0 +1,87 @@
+"""What type checkers must know about models, replies and streams, in both faces. Read by them, never run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, assert_type
+
+import interlingua as il
+from interlingua import aio
+
+
+@dataclass
+class Invoice:
+    """Something typed."""
+
+    total: float
+
+
+def replies(model: il.Model) -> None:
+    """A type as output makes a typed reply; without one there is no output."""
+    reply = model.generate("Hi", temperature=0, tools=[il.Tool(name="f")], system="Be terse.")
+    assert_type(reply, il.Response[None])
+    assert_type(reply.text, str)
+    assert_type(reply.tool_calls, tuple[il.ToolCall, ...])
+    typed = model.generate(["Hi", il.file("a.png")], history=reply, output=Invoice)
+    assert_type(typed, il.Response[Invoice])
+    assert_type(typed.output, Invoice)
+    assert_type(typed.output.total, float)
+    numbers = model.generate("Hi", history=typed.messages, output=list[int])
+    assert_type(numbers.output, list[int])
+    schema = model.generate("Hi", output={"type": "object"})
+    assert_type(schema, il.Response[Any])
+
+
+async def awaited_replies(model: aio.Model) -> None:
+    """The same, awaited."""
+    reply = await model.generate("Hi")
+    assert_type(reply, il.Response[None])
+    typed = await model.generate("Hi", history=reply, output=Invoice)
+    assert_type(typed.output, Invoice)
+
+
+def streams(model: il.Model) -> None:
+    """A stream iterates over events and finishes with a typed reply."""
+    with model.stream("Hi", output=Invoice) as stream:
+        assert_type(stream, il.ModelStream[Invoice])
+        for piece in stream.text_stream:
+            assert_type(piece, str)
+        for event in stream:
+            match event:
+                case il.TextDelta(text=text):
+                    assert_type(text, str)
+                case il.ToolCallReady(call=call):
+                    assert_type(call, il.ToolCall)
+                case il.StreamEnd(response=response):
+                    assert_type(response, il.Response[Any])
+                case _:
+                    pass
+        assert_type(stream.finish().output, Invoice)
+
+
+async def awaited_streams(model: aio.Model) -> None:
+    """The same, awaited; `open` gives the stream itself."""
+    stream = await model.stream("Hi").open()
+    assert_type(stream, aio.ModelStream[None])
+    async for piece in stream.text_stream:
+        assert_type(piece, str)
+    async for event in stream:
+        assert_type(event, il.Event)
+    assert_type(await stream.finish(), il.Response[None])
+
+
+def faces() -> None:
+    """Models of either face come from a function of the same name."""
+    assert_type(il.model("a/b", timeout_s=60, cache="auto"), il.Model)
+    assert_type(aio.model("a/b"), aio.Model)
+    assert_type(il.model().with_options(effort="high"), il.Model)
+    assert_type(aio.model().with_options(effort=None), aio.Model)
+    assert_type(il.model().explain("Hi").curl(), str)
+
+
+def builders() -> None:
+    """Builders make messages and parts; canonical JSON is text."""
+    assert_type(il.user("Hi", il.image(b"")), il.Message)
+    assert_type(il.file("a"), il.ImagePart | il.AudioPart | il.DocumentPart)
+    assert_type(il.dump([il.user("Hi")]), str)
+    assert_type(il.Toolbox([print]).execute([]), il.Message)
