@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import pytest
+
+from interlingua.cli.main import COMMANDS, LATER, main
+from interlingua.errors import AuthenticationError, OutputError
+from interlingua.testing import use
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"], ["help"]])
+def test_help_lists_every_command_and_the_exit_codes(arguments: list[str], capsys: Capture) -> None:
+    """Asked for nothing or for help, it teaches, on stdout, and ends well."""
+    assert main(arguments) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert all(f"  {name} " in out for name in COMMANDS)
+    assert "exit codes:" in out
+    assert "130  interrupted" in out
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_explains_itself(name: str, capsys: Capture) -> None:
+    """Each command has help that begins with what it does."""
+    assert main([name, "--help"]) == 0
+    said = COMMANDS[name].help
+    assert f"{said[:1].upper()}{said[1:]}." in capsys.readouterr().out
+
+
+def test_help_of_a_command_comes_both_ways(capsys: Capture) -> None:
+    """`il help ask` is `il ask --help`."""
+    assert main(["help", "ask"]) == 0
+    first = capsys.readouterr().out
+    assert main(["ask", "--help"]) == 0
+    assert capsys.readouterr().out == first
+
+
+@pytest.mark.parametrize("name", sorted(LATER))
+def test_later_commands_say_so(name: str, capsys: Capture) -> None:
+    """A command of a later version is one sentence and exit 2, and not in the help."""
+    assert name not in COMMANDS
+    assert main([name, "--whatever"]) == 2
+    assert capsys.readouterr().err == (
+        f"il: this version has no `{name}` yet; a later one will, and `il --help` lists what there is\n"
+    )
+
+
+def test_a_mistyped_command_is_guessed(capsys: Capture) -> None:
+    """What is near a command is named."""
+    assert main(["aks"]) == 2
+    assert capsys.readouterr().err == "il: no command 'aks'; did you mean ask?\n"
+
+
+def test_an_unknown_command_points_to_the_help(capsys: Capture) -> None:
+    """What is near nothing gets the way out."""
+    assert main(["zzzz"]) == 2
+    assert capsys.readouterr().err == "il: no command 'zzzz'; `il --help` lists them\n"
+
+
+def test_an_option_before_the_command(capsys: Capture) -> None:
+    """Options come after the command."""
+    assert main(["-m", "fake/echo"]) == 2
+    assert capsys.readouterr().err == "il: a command comes first, not -m; `il --help` lists them\n"
+
+
+@pytest.mark.parametrize("arguments", [["version"], ["--version"], ["-V"]])
+def test_version(arguments: list[str], capsys: Capture) -> None:
+    """The version, in each spelling."""
+    assert main(arguments) == 0
+    assert capsys.readouterr().out.startswith("interlingua 0.")
+
+
+def test_a_wrong_option_is_one_line(capsys: Capture) -> None:
+    """The parser's errors are ours: one line, exit 2."""
+    assert main(["ask", "Hi", "--colour"]) == 2
+    assert capsys.readouterr().err == "il: ask: --colour is not known here; `il ask --help` shows what there is\n"
+
+
+def test_a_wrong_value_is_one_line(capsys: Capture) -> None:
+    """So is a value that is none."""
+    assert main(["ask", "Hi", "--max-tokens", "few"]) == 2
+    assert capsys.readouterr().err == (
+        "il: ask: argument --max-tokens: invalid int value: 'few'; `il ask --help` shows what there is\n"
+    )
+
+
+def test_a_failing_provider_ends_with_1(capsys: Capture) -> None:
+    """An upstream error is one line, without a traceback and without the key in it."""
+    with use([AuthenticationError("openai: the key sk-abcdefghijklmnop was refused")]):
+        assert main(["ask", "-m", "openai/x", "Hi"]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("il: ")
+    assert err.count("\n") == 1
+    assert "sk-abc" not in err
+
+
+def test_an_answer_that_does_not_fit_ends_with_3(capsys: Capture) -> None:
+    """A typed answer that is none has an exit code of its own."""
+    with use([OutputError("no Invoice")]):
+        assert main(["ask", "-m", "openai/x", "Hi"]) == 3
+
+
+def test_ctrl_c_ends_with_130(capsys: Capture) -> None:
+    """An interrupt is a line and 130."""
+
+    def interrupt(_: object) -> str:
+        raise KeyboardInterrupt
+
+    with use(interrupt):
+        assert main(["ask", "-m", "openai/x", "Hi"]) == 130
+    assert capsys.readouterr().err == "il: interrupted\n"
+
+
+def test_a_bug_is_one_line(capsys: Capture) -> None:
+    """What nobody foresaw is one line that says how to see more, with secrets cleaned."""
+
+    def break_down(_: object) -> str:
+        raise RuntimeError("boom sk-abcdefghijklmnop")
+
+    with use(break_down):
+        assert main(["ask", "-m", "openai/x", "Hi"]) == 1
+    assert capsys.readouterr().err == ("il: internal error, RuntimeError: boom *** (INTERLINGUA_DEBUG=1 shows where)\n")
+
+
+def test_debug_shows_the_traceback(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """INTERLINGUA_DEBUG=1 brings the traceback, cleaned of secrets too."""
+    monkeypatch.setenv("INTERLINGUA_DEBUG", "1")
+    with use([AuthenticationError("the key sk-abcdefghijklmnop was refused")]):
+        assert main(["ask", "-m", "openai/x", "Hi"]) == 1
+    err = capsys.readouterr().err
+    assert "Traceback (most recent call last)" in err
+    assert "sk-abc" not in err
