@@ -39,8 +39,7 @@ class Face:
         self._spec = spec
         self._settings = settings or Settings()
         self._registry = registry or default_registry()
-        self._endpoints: tuple[Endpoint, ...] = ()
-        self._lanes: tuple[Lane, ...] = ()
+        self._resolved: tuple[tuple[Endpoint, ...], tuple[Lane, ...]] = ((), ())
 
     @property
     def spec(self) -> str:
@@ -99,10 +98,11 @@ class Face:
         )
 
     def _targets(self, endpoints: tuple[Endpoint, ...]) -> tuple[Lane, ...]:
-        if endpoints is not self._endpoints:
-            self._lanes = tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints])
-            self._endpoints = endpoints
-        return self._lanes
+        known, lanes = self._resolved  # one value, so that threads never see half of it
+        if endpoints is not known:
+            lanes = tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints])
+            self._resolved = (endpoints, lanes)
+        return lanes
 
     def _stand_ins(self) -> tuple[Lane, ...]:
         """The targets where something answers in their place: their names need not be known."""
