@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -39,7 +40,7 @@ def joined(said: list[Said]) -> list[Said]:
 def cuts(text: str, places: list[int]) -> list[str]:
     """`text` cut at `places`."""
     edges = sorted({0, len(text), *(place % (len(text) + 1) for place in places)})
-    return [text[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [text[a:b] for a, b in itertools.pairwise(edges)]
 
 
 CALL = '{"name": "get_weather", "arguments": {"city": "Os}lo\\"", "deep": [{"a": {}}]}}'
