@@ -17,8 +17,8 @@ FORECASTS = {
     "Lisbon": "sunny, 21 degrees",
     "Tokyo": "cloudy, 15 degrees",
 }
-QUESTION = "What is the weather in Oslo?"
-SENTENCE = "Maria is 29 and lives in Lisbon."
+QUESTION = "Check the weather in Oslo."
+SENTENCE = "Maria is 29 years old and lives in Lisbon."
 TOPIC = "What is photosynthesis?"
 
 
