@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from interlingua.dialects._contract import (
@@ -22,11 +23,12 @@ from interlingua.types.change import Change
 from interlingua.types.content import Part
 from interlingua.types.event import Event, StreamEnd, StreamError
 from interlingua.types.request import Request
-from interlingua.types.response import Response
+from interlingua.types.response import FinishReason, Response
 from interlingua.wire.http import Headers, HttpReply, HttpRequest
 
 __all__ = [
     "DONE",
+    "answer",
     "chunk",
     "codes",
     "decode",
@@ -72,6 +74,11 @@ def encode_reply(response: Response[Any], context: ServerContext | None = None) 
 def decode_error(status: int, body: bytes, headers: Headers = ()) -> Error:
     """The error of a failed answer."""
     return DIALECT.decode_error(HttpReply(status=status, headers=headers, body=body), DecodeContext())
+
+
+def answer(*said: Part, finish: FinishReason = "tool_calls", **rest: Any) -> Response[Any]:
+    """A response of these parts."""
+    return Response(parts=said, finish_reason=finish, **rest)
 
 
 # Answers streamed
@@ -124,7 +131,7 @@ def failure(raw: bytes, context: DecodeContext | None = None) -> StreamError:
     return last
 
 
-def encode_stream(found: list[Event], context: ServerContext | None = None) -> list[Any]:
+def encode_stream(found: Sequence[Event], context: ServerContext | None = None) -> list[Any]:
     """The parsed data of an encoded stream; `[DONE]` as that text."""
     encoder = DIALECT.stream_encoder(context or ServerContext())
     raw = b"".join(encoder.encode(event) for event in found)

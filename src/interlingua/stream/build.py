@@ -134,7 +134,7 @@ class StreamBuilder:
         *,
         model: str = "",
         wire_model: str | None = None,
-        id: str | None = None,  # noqa: A002 - the contract's own name
+        id: str | None = None,
         extra: dict[str, dict[str, Any]] | None = None,
     ) -> None:
         """Say that content has begun; later calls change nothing."""
@@ -341,16 +341,16 @@ class StreamBuilder:
         for state in self._choices.values():
             still_open = [block for block in state.blocks if block.part is None]
             for block in still_open:
-                last = block is state.blocks[-1]
-                self._close(block, cut_off=cut or (last and state.finish == "length"))
+                if cut and block.kind == "tool_call":
+                    self._end_block(block, _cut_call(block))
+                else:
+                    self._close(block, cut_off=block is state.blocks[-1] and state.finish == "length")
             state.prose = None
 
     def _response(self, unsaid: FinishReason) -> Response[Any]:
         started = self.start_event or StreamStart()
-        numbers = sorted(self._choices)
-        first, *others = [self._alternative(number, unsaid) for number in numbers] or [
-            Alternative(finish_reason=unsaid)
-        ]
+        number = 1 + max(self._choices, default=0)
+        first, *others = [self._alternative(place, unsaid) for place in range(number)]
         return Response(
             parts=first.parts,
             finish_reason=first.finish_reason,
@@ -365,7 +365,9 @@ class StreamBuilder:
         )
 
     def _alternative(self, number: int, unsaid: FinishReason) -> Alternative:
-        state = self._choices[number]
+        state = self._choices.get(number)
+        if state is None:  # a choice that said nothing
+            return Alternative(finish_reason=unsaid)
         parts = state.parts()
         reason = state.finish or unsaid
         settled = settle_finish(reason, parts)
@@ -376,6 +378,11 @@ class StreamBuilder:
     def _path(self, block: Block, member: str) -> str:
         head = f"/alternatives/{block.choice - 1}" if block.choice else ""
         return f"{head}/parts/{block.index}{member}"
+
+
+def _cut_call(block: Block) -> BrokenToolCall:
+    """A call that was open when the stream broke: nobody knows whether it is whole, so it is never run."""
+    return BrokenToolCall(block.id, block.name, block.content, "cut_off", block.freeform, block.extra)
 
 
 def stream_error(error: Error, partial: Response[Any] | None) -> StreamError:

@@ -28,7 +28,7 @@ from interlingua.dialects.openai_chat.slots import Slots, usable_index
 from interlingua.dialects.openai_chat.template import template_of
 from interlingua.dialects.openai_chat.usage import decode_usage
 from interlingua.dialects.openai_chat.wire import ChunkWire, DeltaWire, FunctionCallWire, ToolCallWire, UsageWire
-from interlingua.errors import DecodeError, Error, IncompleteStreamError
+from interlingua.errors import DecodeError, Error, IncompleteStreamError, LimitExceededError
 from interlingua.stream.build import StreamBuilder
 from interlingua.types.change import Changes
 from interlingua.types.content import ImagePart, Sealed, TextPart, ThinkingPart
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ChatStreamDecoder"]
 
+MAX_CHOICES = 128
+"""The most choices of one answer; the reference server makes no more."""
 _DELTA_FIELDS = tuple(name for name in DeltaWire.__struct_fields__ if name != "role")
 
 
@@ -112,6 +114,7 @@ class ChatStreamDecoder:
         return self.builder.take()
 
     def _abort(self, error: Error) -> None:
+        self._template = None
         self._flush()
         self.builder.fail(error)
 
@@ -151,11 +154,11 @@ class ChatStreamDecoder:
         """Take a chunk that says one piece of text, and nothing else, as the template of those to come."""
         self._template = None
         choice = chunk.choices[0] if chunk.choices and len(chunk.choices) == 1 else None
-        if choice is None or choice.delta is None or chunk.usage is not None or self._choices[0].annotations:
+        if choice is None or choice.delta is None or chunk.usage is not None:
             return
         said = [name for name in _DELTA_FIELDS if getattr(choice.delta, name)]
         quiet = not (choice.finish_reason or choice.logprobs or choice.extra or choice.index)
-        if quiet and said == ["content"] and isinstance(choice.delta.content, str):
+        if quiet and said == ["content"] and isinstance(choice.delta.content, str) and not self._choices[0].annotations:
             self._template = template_of(data, "content", choice.delta.content)
 
     # Chunks
@@ -176,12 +179,15 @@ class ChatStreamDecoder:
 
     def _choice(self, wire: ChunkChoiceWire, chunk: ChunkWire) -> None:
         number = usable_index(wire.index) or 0
-        choice = self._choices.get(number)
+        choice, delta = self._choices.get(number), wire.delta
         if choice is None:
+            if number >= MAX_CHOICES:
+                raise LimitExceededError(f"the answer has a choice {number}, beyond the {MAX_CHOICES} that are read")
             choice = self._choices[number] = _Choice(number)
             self._start(chunk)
-        if wire.delta is not None:
-            self._delta(wire.delta, choice)
+            delta = delta or _whole_message(wire)
+        if delta is not None:
+            self._delta(delta, choice)
         self._choice_members(wire, number)
         if wire.finish_reason:
             self.builder.finish(decode_finish(wire.finish_reason), wire.finish_reason, number)
@@ -380,10 +386,16 @@ class ChatStreamDecoder:
             block.extra = {NAME: dict(slot.extra)}
 
     def _end(self) -> None:
+        self._template = None
         self._flush()
         if any(not slot.name for choice in self._choices.values() for slot in choice.slots.all):
             raise DecodeError("a tool call never got a name")
         self.builder.end()
+
+
+def _whole_message(wire: ChunkChoiceWire) -> DeltaWire | None:
+    """The message of a whole answer that came in place of a stream."""
+    return decode_wire(encode(wire.message), DeltaWire) if isinstance(wire.message, dict) else None
 
 
 def _joined_logprobs(said: dict[str, Any] | None, more: dict[str, Any]) -> dict[str, Any]:

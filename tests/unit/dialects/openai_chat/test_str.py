@@ -24,11 +24,11 @@ from interlingua.types.event import (
 )
 from interlingua.types.message import user
 from interlingua.types.request import Request
-from interlingua.types.response import Response
 from interlingua.types.tool import Tool
 from tests.support.chat import (
     DIALECT,
     DONE,
+    answer,
     chunk,
     codes,
     encode_stream,
@@ -179,7 +179,7 @@ def calls_of(found: list[Any]) -> list[dict[str, Any]]:
 
 def test_str_09_the_first_call_after_text_has_index_0() -> None:
     """Call ordinals are dense and know nothing of blocks."""
-    response = Response(parts=(TextPart("Looking."), A), finish_reason="tool_calls")
+    response = answer(TextPart("Looking."), A)
     assert calls_of(encode_stream(list(unfold(response)))) == [
         {"index": 0, "id": "call_a", "type": "function", "function": {"name": "look", "arguments": ""}},
         {"index": 0, "function": {"arguments": '{"x":1}'}},
@@ -198,7 +198,7 @@ def test_str_10_parallel_calls_have_indexes_of_their_own() -> None:
         ToolCallReady(0, A),
         BlockEnd(1, B),
         ToolCallReady(1, B),
-        StreamEnd(Response(parts=(A, B), finish_reason="tool_calls", model="m")),
+        StreamEnd(answer(A, B, model="m")),
     ]
     assert [(call["index"], call.get("id")) for call in calls_of(encode_stream(found))] == [
         (0, "call_a"),
@@ -258,7 +258,7 @@ def test_str_16_a_continuation_may_say_no_name_in_three_ways(name: str) -> None:
 
 def test_str_16_our_continuations_say_no_name() -> None:
     """After the first delta the keys are absent, not null."""
-    sent = calls_of(encode_stream(list(unfold(Response(parts=(A,), finish_reason="tool_calls")))))
+    sent = calls_of(encode_stream(list(unfold(answer(A)))))
     assert sent[1] == {"index": 0, "function": {"arguments": '{"x":1}'}}
 
 
@@ -501,7 +501,7 @@ def test_str_38_reasoning_then_a_call() -> None:
 
 def test_str_40_a_whole_call_is_streamed_with_its_arguments() -> None:
     """A call that came in one piece has at least one argument delta for the client."""
-    sent = calls_of(encode_stream(list(unfold(Response(parts=(A, C), finish_reason="tool_calls")))))
+    sent = calls_of(encode_stream(list(unfold(answer(A, C)))))
     assert [call["function"] for call in sent] == [
         {"name": "look", "arguments": ""},
         {"arguments": '{"x":1}'},
@@ -522,7 +522,7 @@ def test_str_41_a_repeat_of_a_whole_call_changes_nothing(again: str) -> None:
 
 
 def test_str_42_calls_of_every_choice_are_reported() -> None:
-    """n = 2, the fragments of both choices interleaved, both on index 0."""
+    """Two choices, the fragments of both choices interleaved, both on index 0."""
     raw = (
         chunk('{"tool_calls":[{"index":0,"id":"call_a","function":{"name":"look","arguments":"{\\"x\\""}}]}')
         + chunk(
