@@ -72,9 +72,10 @@ fuzz: $(READY) ## every decoder against random bytes, FUZZ_SECONDS in all
 bench: $(READY) ## the numbers that need no peer
 	@$(BIN)/python -m bench
 
-golden-update: $(READY) ## write the golden files anew; the diff is the review
+golden-update: $(READY) ## write golden files and generated tables anew; the diff is the review
 	@$(BIN)/python -m pytest tests/golden --golden-update
-	@git diff --stat -- tests/golden
+	@$(BIN)/python -m tests.support.docs_tables
+	@git diff --stat -- tests/golden docs README.md
 
 dist: $(READY) ## wheel and source archive in dist/
 	@rm -rf dist

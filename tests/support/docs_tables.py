@@ -1,6 +1,7 @@
 """Tables of the guides that are made from the code: `python -m tests.support.docs_tables` writes them anew.
 
-A table stands in its document between `<!-- table:NAME -->` and `<!-- /table -->`.
+A table stands in its document between `<!-- table:NAME -->` and `<!-- /table -->`. The support matrix is made along
+with them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from interlingua.dialects._contract import Quirks
 from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
 from tests.contract.source import ROOT, SOURCE
+from tests.support import support_matrix
 
 GUIDES = ROOT / "docs" / "guides"
 _PLACE = re.compile(r"(<!-- table:(?P<name>[a-z-]+) -->\n).*?(<!-- /table -->)", re.DOTALL)
@@ -69,9 +71,10 @@ def rendered(document: str) -> str:
 
 
 def main() -> None:
-    """Write the tables of all guides anew."""
+    """Write the tables of all guides, and the support matrix, anew."""
     for path in sorted(GUIDES.glob("*.md")):
         path.write_text(rendered(path.read_text(encoding="utf-8")), encoding="utf-8")
+    support_matrix.write()
 
 
 if __name__ == "__main__":
