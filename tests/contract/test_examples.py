@@ -1,0 +1,70 @@
+"""Every example runs to its end under the fake model, and prints what it promises."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+from interlingua.testing import FakeModel, no_network, tool_call, use
+from interlingua.testing.fake import FakeAnswer
+from tests.contract.source import ROOT
+
+EXAMPLES = ROOT / "examples"
+
+OF_ITS_OWN = {"demo"}
+"""Needs a real model and has a test of its own."""
+
+SCRIPTS: dict[str, tuple[FakeAnswer | list[FakeAnswer], list[str]]] = {
+    "tool_call": (
+        [
+            [tool_call("get_weather", city="Oslo"), tool_call("get_weather", city="Bergen")],
+            tool_call("get_weather", city="Paris"),
+            "Bergen is warmer.",
+        ],
+        ["→ get_weather {'city': 'Oslo'}", "→ get_weather {'city': 'Paris'}", "Bergen is warmer."],
+    ),
+    "typed_output": (
+        ['{"number": "2026-7", "total": 12.5, "items": ["brass screw", "brass screw"]}'],
+        ["2026-7: 12.50 for brass screw, brass screw"],
+    ),
+    "stream": (["Once upon a wire."], ["Once upon a wire.\n[stop, "]),
+    "history": (["Tønsberg.", "Longyearbyen."], ["openai/gpt-5.6: Tønsberg.", "mistral/mistral-large-latest: Longy"]),
+    "gather": ("A fine place.", ["Oslo: A fine place.", "Bergen: A fine place.", "Tromsø: A fine place."]),
+    "own_provider": (
+        ["Hello from work."],
+        ["https://llm.example/v1/chat/completions", '"max_tokens":50', "big-model", "Hello from work."],
+    ),
+}
+"""Example -> what the fake answers, and what must be printed."""
+
+
+@pytest.mark.parametrize("name", sorted(SCRIPTS))
+def test_an_example_runs(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The example ends, asked for every answer, and printed what it shows."""
+    for variable in ("LLM_WORK", "LLM_SMART", "WORK_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+        monkeypatch.setenv(variable, "")  # so that what the example sets is taken back
+        monkeypatch.delenv(variable)
+    answers, printed = SCRIPTS[name]
+    with no_network(), use(FakeModel(answers)) as fake:
+        runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    said = capsys.readouterr().out
+    assert [text for text in printed if text not in said] == []
+    assert fake.left == 0
+
+
+def _files() -> list[Path]:
+    return sorted(path for path in EXAMPLES.glob("*.py") if path.stem not in OF_ITS_OWN)
+
+
+def test_every_example_is_run() -> None:
+    """No example is left to rot."""
+    assert [path.stem for path in _files()] == sorted(SCRIPTS)
+
+
+@pytest.mark.parametrize("path", _files(), ids=lambda path: path.stem)
+def test_an_example_is_short(path: Path) -> None:
+    """An example fits on a screen: at most 40 lines."""
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 40
