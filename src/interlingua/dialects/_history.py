@@ -4,7 +4,8 @@ Rules
 - `refuse`: the first fault is a `HistoryError` that names the message, the id and the tool.
 - `mend`: an orphan result becomes user text, a missing one an error result, of two the first wins, a repeated call id
   is renamed together with its result; each is a `repaired` entry.
-- A broken call and its result are a legal pair; before encoding both become text, with an `approximated` entry.
+- A broken call and its result are a legal pair; before encoding both become text, with an `approximated` entry, and
+  where a client sent them, with a `repaired` one.
 """
 
 from __future__ import annotations
@@ -240,9 +241,10 @@ def _tell_broken_calls(messages: tuple[Message, ...], changes: Changes) -> tuple
 
 def _told(message: Message, broken: set[str], changes: Changes, place: int) -> list[Message]:
     if message.role == "assistant":
+        code = "arguments_broken" if changes.stage == "decode_request" else "broken_call_as_text"
         for number, part in enumerate(message.parts):
             if isinstance(part, BrokenToolCall):
-                changes.add("broken_call_as_text", f"/messages/{place}/parts/{number}", f"{part.name}: {part.reason}")
+                changes.add(code, f"/messages/{place}/parts/{number}", f"{part.name}: {part.reason}")
         return [msgspec.structs.replace(message, parts=tuple([_call_text(part) for part in message.parts]))]
     kept = tuple([part for part in message.parts if not (isinstance(part, ToolResult) and part.call_id in broken)])
     if len(kept) == len(message.parts):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.stream.calls import CallIdSource, make_call, settle_finish
+from interlingua.stream.calls import CallIdSource, is_empty_arguments, make_call, settle_finish
 from interlingua.types.content import (
     AudioPart,
     BrokenToolCall,
@@ -81,6 +81,11 @@ class Block:
     def content(self) -> str:
         """Everything that came so far."""
         return "".join(self.pieces)
+
+    @property
+    def path(self) -> str:
+        """The pointer to its part in the response."""
+        return _path(self.choice, self.index)
 
 
 class _Choice:
@@ -224,6 +229,10 @@ class StreamBuilder:
 
     # Calls
 
+    def next_path(self, choice: int = 0) -> str:
+        """The pointer to the part that the next block of a choice becomes."""
+        return _path(choice, len(self._choice(choice).blocks))
+
     def open_call(self, wire_id: str | None, name: str, choice: int = 0, *, freeform: bool = False) -> Block:
         """A new call block; `name` is known by now."""
         self.close_prose(choice)
@@ -231,7 +240,7 @@ class StreamBuilder:
         block.id, code = self._ids.assign(wire_id)
         block.name, block.freeform = name, freeform
         if code is not None:
-            self.changes.add(code, self._path(block, "/id"))
+            self.changes.add(code, f"{block.path}/id")
         self._events.append(BlockStart(block.index, "tool_call", block.id, name, choice, freeform))
         return block
 
@@ -328,10 +337,11 @@ class StreamBuilder:
                 return TextPart(block.content, tuple(block.annotations), sealed=block.sealed, extra=block.extra)
 
     def _call_part(self, block: Block, *, cut_off: bool) -> ToolCall | BrokenToolCall:
-        if not cut_off and not block.pieces:
-            self.call_arguments(block, "{}")
-            self.changes.add("arguments_empty", self._path(block, "/arguments_json"))
         text = block.content
+        if not cut_off and is_empty_arguments(text):
+            if not text:
+                self.call_arguments(block, text := "{}")
+            self.changes.add("arguments_empty", f"{block.path}/arguments_json")
         return make_call(
             block.id, block.name, text,
             cut_off=cut_off, freeform=block.freeform, sealed=block.sealed, extra=block.extra,
@@ -375,9 +385,10 @@ class StreamBuilder:
             self.changes.add("finish_reason_derived", "/finish_reason", "the wire says tool_calls and there are none")
         return Alternative(parts=parts, finish_reason=settled, finish_reason_raw=state.finish_raw, extra=state.extra)
 
-    def _path(self, block: Block, member: str) -> str:
-        head = f"/alternatives/{block.choice - 1}" if block.choice else ""
-        return f"{head}/parts/{block.index}{member}"
+
+def _path(choice: int, index: int) -> str:
+    head = f"/alternatives/{choice - 1}" if choice else ""
+    return f"{head}/parts/{index}"
 
 
 def _cut_call(block: Block) -> BrokenToolCall:

@@ -314,16 +314,15 @@ class ChatStreamDecoder:
     def _call(self, wire: ToolCallWire, choice: _Choice) -> None:
         function = wire.function or FunctionCallWire()
         call_id = wire.id or function.id or ""
-        name, fragment = function.name or "", ""
+        name, fragment, was_object = function.name or "", "", False
         if wire.custom is not None and (wire.custom.name or wire.custom.input):
             name, fragment = wire.custom.name or "", wire.custom.input or ""
         elif function.arguments:
             fragment, was_object = arguments_text(function.arguments)
-            if was_object:
-                self.changes.add("arguments_object", "/parts")
         slot = choice.slots.find(usable_index(wire.index), call_id, name)
         self._open_earlier(choice, slot)
         slot.custom = slot.custom or wire.type == "custom" or (wire.custom is not None and wire.function is None)
+        slot.was_object = slot.was_object or was_object
         slot.learn(call_id, name)
         self._call_members(wire, slot)
         if fragment and not slot.is_repeat(fragment):
@@ -344,7 +343,8 @@ class ChatStreamDecoder:
 
     def _open(self, slot: Slot, choice: _Choice) -> None:
         """Open the call's block and say everything that waited for it."""
-        name = clean_name(slot.name, self.context.undo, self.changes, "/parts")
+        path = f"{self.builder.next_path(choice.number)}/name"
+        name = clean_name(slot.name, self.context.undo, self.changes, path)
         slot.block = self.builder.open_call(slot.id, name, choice.number, freeform=slot.custom)
         text = freeform_arguments(slot.text) if slot.custom else slot.text
         self.builder.call_arguments(slot.block, text)
@@ -378,6 +378,8 @@ class ChatStreamDecoder:
         block = slot.block
         if block is None:
             return
+        if slot.was_object:
+            self.changes.add("arguments_object", f"{block.path}/arguments_json")
         target = self.context.target
         if slot.extra_content:
             data = {"extra_content": slot.extra_content}
@@ -387,9 +389,9 @@ class ChatStreamDecoder:
 
     def _end(self) -> None:
         self._template = None
-        self._flush()
         if any(not slot.name for choice in self._choices.values() for slot in choice.slots.all):
             raise DecodeError("a tool call never got a name")
+        self._flush()
         self.builder.end()
 
 

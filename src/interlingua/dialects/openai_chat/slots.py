@@ -27,7 +27,7 @@ __all__ = ["Slot", "Slots", "usable_index"]
 class Slot:
     """One call under assembly; its block opens once the name is known and arguments come."""
 
-    __slots__ = ("block", "custom", "extra", "extra_content", "id", "name", "pieces")
+    __slots__ = ("block", "custom", "extra", "extra_content", "id", "name", "pieces", "was_object")
 
     def __init__(self) -> None:
         """An unknown call."""
@@ -38,6 +38,7 @@ class Slot:
         self.custom = False
         self.extra: dict[str, Any] = {}
         self.extra_content: dict[str, Any] | None = None
+        self.was_object = False
 
     @property
     def text(self) -> str:
