@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._history import call_ids, prepare_history
 from interlingua.dialects._members import foreign_extras, merge_members
@@ -340,7 +342,7 @@ def _choice(wire: ChoiceWire, ids: CallIdSource, context: DecodeContext, changes
     except DecodeError as error:
         raise error.under(f"/choices/{place}/message") from None
     settled = finish_of(reason, wire.finish_reason, parts, changes, f"{prefix}/finish_reason")
-    members = {name: value for name in CHOICE_MEMBERS if (value := getattr(wire, name)) is not None}
+    members = {name: value for name in CHOICE_MEMBERS if (value := getattr(wire, name)) not in (None, UNSET)}
     choice = {**members, **(wire.extra or {})}
     said = {**({"annotations": message.annotations} if message.annotations else {}), **(message.extra or {})}
     extra = {**({"choice": choice} if choice else {}), **({"message": said} if said else {})}

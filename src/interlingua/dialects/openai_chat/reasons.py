@@ -245,6 +245,8 @@ ERROR_ROWS: tuple[tuple[type[Error], ErrorRow], ...] = (
 def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
     """Status and body of an error; an upstream's own status and code are kept."""
     row = next((row for kind, row in ERROR_ROWS if isinstance(error, kind)), None)
+    if row is None and isinstance(error, DecodeError) and error.status == 400:
+        row = ErrorRow(400, "invalid_request_error", None)
     if row is None:
         conflict = type(error) is UpstreamError and error.status == 409
         row = ErrorRow(error.status or error.http_status, "server_error", "conflict" if conflict else "server_error")
@@ -253,4 +255,11 @@ def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
     if upstream and row.code is None:
         code = error.code
     status = error.status if upstream and error.status and error.status >= 400 else row.status
-    return status, {"error": {"message": error.message, "type": row.type, "param": None, "code": code}}
+    param = _param(error.path) if isinstance(error, DecodeError) and status == 400 else None
+    return status, {"error": {"message": error.message, "type": row.type, "param": param, "code": code}}
+
+
+def _param(path: str) -> str | None:
+    """A JSON pointer as clients of this dialect know places: `messages[0].content`."""
+    steps = [f"[{step}]" if step.isdigit() else f".{step}" for step in path.split("/")[1:]]
+    return "".join(steps).removeprefix(".") or None

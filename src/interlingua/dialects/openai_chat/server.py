@@ -48,6 +48,14 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
+    try:
+        return _decode_request(http, options)
+    except DecodeError as error:
+        error.status = 400  # bytes of a client, so the client's fault and no upstream's
+        raise
+
+
+def _decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     repairs: list[str] = []
     wire = decode_wire(http.body, RequestWire, repairs=repairs)
     if not wire.model:
@@ -206,8 +214,15 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
     merge_members(wire, members)
     if context.changes is not None:
         context.changes.extend(changes.entries)
-    meant = sum([choice.message is not None and choice.message.content is None for choice in choices])
+    meant = sum([_nulls(choice) for choice in choices])
     return HttpReply(status=200, headers=JSON_HEADERS, body=encode_wire(wire, nulls=meant))
+
+
+def _nulls(choice: ChoiceWire) -> int:
+    """How many members say null on purpose, so that no number has to be looked for behind them."""
+    message = choice.message
+    told = (choice.logprobs, message and message.content, message and message.refusal)
+    return sum([value is None for value in told])
 
 
 def reply_members(extra: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -222,9 +237,11 @@ def _choice(alternative: Alternative, place: int, changes: Changes, *, own: bool
     message = AssistantEncoder(Target(), changes, path).encode(alternative.parts, reply=True)
     if message.refusal is not None and not isinstance(message.refusal, str):
         message.refusal = None
+    message.annotations = message.annotations or []
     extra = alternative.extra.get(NAME, {})
     merge_members(message, extra.get("message", {}))
-    wire = ChoiceWire(index=place, message=message, finish_reason=finish_word(alternative, changes, path, own=own))
+    word = finish_word(alternative, changes, path, own=own)
+    wire = ChoiceWire(index=place, message=message, finish_reason=word, logprobs=None)
     merge_members(wire, extra.get("choice", {}))
     return wire
 

@@ -216,13 +216,13 @@ class UsageWire(WireStruct):
 
 
 class ChoiceWire(WireStruct):
-    """One choice of a reply; two servers send a `delta` even there."""
+    """One choice of a reply; two servers send a `delta` even there, and clients insist on `logprobs`, null or not."""
 
     index: Any = None
     message: MessageWire | None = None
     delta: MessageWire | None = None
     finish_reason: str | None = None
-    logprobs: JsonObject | None = None
+    logprobs: JsonObject | UnsetType | None = UNSET
     native_finish_reason: str | None = None
     content_filter_results: JsonObject | None = None
 

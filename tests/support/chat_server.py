@@ -1,0 +1,149 @@
+"""A Chat Completions server on loopback, made of nothing but the server role of the dialect.
+
+It is there for clients that we did not write: what it sends is what the role encodes, framed as HTTP/1.1.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, TypeAlias
+
+import msgspec
+
+from interlingua.dialects._contract import DecodedRequest, DecodeOptions, ServerContext
+from interlingua.dialects.table import get_dialect
+from interlingua.errors import Error
+from interlingua.stream.unfold import unfold
+from interlingua.types.change import Change
+from interlingua.types.event import Event
+from interlingua.types.response import Response
+from interlingua.wire.http import HttpReply, HttpRequest
+from tests.support.server import Answer, Hold, Reset, Seen, Server, chunked, serving
+from tests.support.server import reply as framed_reply
+
+__all__ = ["KEY", "ChatServer", "Said", "Streamed", "chat_serving"]
+
+CHAT = get_dialect("openai-chat")
+KEY = "sk-test-0123456789abcdef"
+CREATED = 1_795_000_000
+SSE_HEAD = (
+    b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nx-request-id: req_stream\r\n"
+    b"transfer-encoding: chunked\r\n\r\n"
+)
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """A stream of these events, and how its connection goes on after them."""
+
+    events: tuple[Event, ...]
+    after: Hold | Reset | None = None
+
+
+Said: TypeAlias = "Response[Any] | Error | Sequence[Event] | Streamed | Answer | Callable[[DecodedRequest], Said]"
+"""An answer (streamed when the client asks for it), an error, events, raw bytes, or what decides among them."""
+
+
+@dataclass
+class ChatServer:
+    """The running server: what it was asked, and what it put onto the wire."""
+
+    server: Server
+    requests: list[DecodedRequest] = field(default_factory=list[DecodedRequest])
+    bodies: list[Any] = field(default_factory=list[Any])
+    """The parsed body of every whole answer that was no error."""
+    chunks: list[Any] = field(default_factory=list[Any])
+    """Every parsed chunk of every stream."""
+    changes: list[Change] = field(default_factory=list[Change])
+
+    @property
+    def url(self) -> str:
+        """The base URL."""
+        return self.server.url("/v1")
+
+    @property
+    def dsn(self) -> str:
+        """The same as one line of `LLM_<NAME>`."""
+        return f"openai://{KEY}@127.0.0.1:{self.server.port}/v1?tls=0"
+
+
+class _Writer:
+    """Turns what the script says into the steps of one connection."""
+
+    def __init__(self, said: Callable[[DecodedRequest], Said], chat: ChatServer) -> None:
+        self.said = said
+        self.chat = chat
+        self.numbers = itertools.count(1)
+
+    def answer(self, seen: Seen) -> Answer:
+        context = ServerContext(
+            created=CREATED, make_id=lambda: f"chatcmpl-{next(self.numbers)}", changes=self.chat.changes
+        )
+        try:
+            request = HttpRequest(url=self.chat.url, body=seen.body)
+            asked = CHAT.decode_request(request, DecodeOptions())
+            self.chat.requests.append(asked)
+            return self.say(self.said, asked, context)
+        except Error as error:
+            return Answer((_whole(CHAT.encode_error(error, context)),))
+
+    def say(self, said: Said, asked: DecodedRequest, context: ServerContext) -> Answer:
+        match said:
+            case Answer():
+                return said
+            case Error():
+                raise said
+            case Response() if asked.stream:
+                return self.stream(Streamed(tuple(unfold(said))), asked, context)
+            case Response():
+                reply = CHAT.encode_response(said, _named(context, asked))
+                self.chat.bodies.append(json.loads(reply.body))
+                return Answer((_whole(reply),))
+            case Streamed():
+                return self.stream(said, asked, context)
+            case Sequence():
+                return self.stream(Streamed(tuple(said)), asked, context)
+            case _:
+                return self.say(said(asked), asked, context)
+
+    def stream(self, said: Streamed, asked: DecodedRequest, context: ServerContext) -> Answer:
+        encoder = CHAT.stream_encoder(_named(context, asked))
+        pieces = [piece for event in said.events if (piece := encoder.encode(event))]
+        self.chat.chunks.extend(
+            json.loads(line.removeprefix(b"data: "))
+            for line in b"".join(pieces).splitlines()
+            if line and line != b"data: [DONE]"
+        )
+        framed = [chunked(piece, end=False) for piece in pieces]
+        ending: bytes | Hold | Reset = chunked() if said.after is None else said.after
+        return Answer((SSE_HEAD, *framed, ending))
+
+
+def _named(context: ServerContext, asked: DecodedRequest) -> ServerContext:
+    """The context of an answer to this request: the client's own name of the model, and whether it wants counts."""
+    options: dict[str, Any] = asked.request.extra.get(CHAT.name, {}).get("stream_options") or {}
+    return msgspec.structs.replace(context, model=asked.model, stream_usage=bool(options.get("include_usage")))
+
+
+def _whole(reply: HttpReply) -> bytes:
+    named = {"x-request-id": "req_whole", **dict(reply.headers)}
+    headers = "".join(f"{name}: {value}\r\n" for name, value in named.items())
+    return framed_reply(reply.body, status=f"{reply.status} {HTTPStatus(reply.status).phrase}", headers=headers)
+
+
+@contextmanager
+def chat_serving(*script: Said) -> Generator[ChatServer]:
+    """A server that says one thing after the other, and the last one for ever."""
+    lines = list(script)
+
+    def following(asked: DecodedRequest) -> Said:
+        return lines.pop(0) if len(lines) > 1 else lines[0]
+
+    with serving(lambda seen: _Writer(following, chat).answer(seen)) as server:
+        chat = ChatServer(server)
+        yield chat
