@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from interlingua.cli.terminal import piped_input
 from interlingua.errors import ConfigError, UsageError
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from interlingua.client.model import Model
+    from interlingua.client.options import Options
     from interlingua.media.parts import Source
     from interlingua.tools.toolbox import Toolbox
     from interlingua.types.content import AudioPart, DocumentPart, ImagePart
@@ -106,7 +107,7 @@ def model_of(options: Namespace, fallback: str = "") -> Model:
     return chosen
 
 
-def knobs_of(options: Namespace) -> Any:
+def knobs_of(options: Namespace) -> Options:
     """The options of il.model that the command line sets.
 
     Raises: UsageError for an `--option` without a value.
@@ -120,7 +121,7 @@ def knobs_of(options: Namespace) -> Any:
         "strict": options.strict or None,
     }
     said = {name: value for name, value in named.items() if value is not None}
-    return said | dict(map(_pair, options.option))
+    return cast("Options", said | dict(map(_pair, options.option)))
 
 
 def _pair(text: str) -> tuple[str, Any]:

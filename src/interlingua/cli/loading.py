@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["load_schema", "load_tools"]
 
 
-def load_schema(text: str) -> Any:
+def load_schema(text: str) -> object:
     """The type that `module:TYPE` names, or the JSON Schema of a `.json` file.
 
     Raises: UsageError for what is not there or is no JSON.
