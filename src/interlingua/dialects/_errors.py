@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from interlingua.errors import (
@@ -84,6 +83,8 @@ def _clamp(seconds: float) -> float | None:
 def _from_date(said: str | None, now: str | None) -> float | None:
     if said is None or now is None:
         return None
+    from email.utils import parsedate_to_datetime  # 10 ms, sockets among it: only who is told a date pays for it
+
     try:
         return _clamp(max(0.0, (parsedate_to_datetime(said) - parsedate_to_datetime(now)).total_seconds()))
     except (TypeError, ValueError):

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable
-from hashlib import sha256
 from itertools import count
 from typing import NamedTuple
 
@@ -114,6 +113,8 @@ def _fitted_id(call_id: str, rule: CallIdRule, taken: Container[str]) -> str:
 def _digest(text: str, attempt: int, length: int) -> str:
     """`length` letters and digits that stand for `text`; another attempt gives others."""
     seed = text.encode(errors="surrogatepass") + (b"\0%d" % attempt if attempt else b"")
+    from hashlib import sha256  # 4 ms: only who has such names pays for it
+
     number = int.from_bytes(sha256(seed).digest())
     letters: list[str] = []
     for _ in range(length):
