@@ -80,7 +80,9 @@ __all__ = [
 ]
 
 Phase: TypeAlias = Literal["connect", "first_byte", "idle", "total", "pool", "upstream"]
+"""Which deadline passed; `upstream` is one of the provider's own."""
 OutputFault: TypeAlias = Literal["invalid", "truncated", "refused"]
+"""The answer does not fit the type, was cut off by the length limit, or is a refusal."""
 
 _SECRET = re.compile(
     r"(?i)\b(bearer\s+|basic\s+)[\w.~+/=-]{8,}"

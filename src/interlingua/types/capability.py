@@ -9,7 +9,7 @@ __all__ = ["CallIds", "Capability", "Effort", "HistoryPolicy", "ToolRules"]
 Capability: TypeAlias = Literal["images", "audio", "documents", "tools", "output_schema", "server_tools", "media_refs"]
 """What `allow=` may let go when a target cannot take it."""
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-"""How hard the model should think."""
+"""How hard the model should think; `none` asks for no thinking at all."""
 CallIds: TypeAlias = Literal["keep", "own"]
 """`keep` leaves a provider's call ids alone; `own` gives every call an id of ours and keeps the mapping."""
 HistoryPolicy: TypeAlias = Literal["refuse", "mend"]

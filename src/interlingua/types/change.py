@@ -15,9 +15,11 @@ import msgspec
 __all__ = ["CODES", "Action", "Change", "Changes", "CodeRow", "Stage"]
 
 Action: TypeAlias = Literal["dropped", "approximated", "repaired", "refused"]
+"""Left out; said in another way; understood although broken; not sent at all."""
 Stage: TypeAlias = Literal[
     "decode_request", "encode_request", "decode_response", "encode_response", "media", "routing", "repair"
 ]
+"""Where on the way: reading or writing a request or an answer, or one of the steps between."""
 
 
 class CodeRow(NamedTuple):

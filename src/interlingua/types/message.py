@@ -17,6 +17,7 @@ from interlingua.types.content import (
 __all__ = ["Content", "Message", "Role", "assistant", "parts_of", "system", "text_of", "thinking_of", "user"]
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+"""Who speaks; a message of role `tool` holds the results of one step."""
 Content: TypeAlias = str | Part
 """What the message builders take: text, or a part."""
 

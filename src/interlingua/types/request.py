@@ -28,7 +28,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     output_schema: dict[str, Any] | None = None
     """JSON Schema of the answer."""
     schema_name: str | None = None
-    """Its name, where a provider wants one (`response` when not said)."""
+    """The schema's name, where a provider wants one (`response` when not said)."""
     schema_strict: bool | None = None
     """Whether the provider must hold the model to the schema; None is not said."""
     json_mode: bool = False
@@ -38,11 +38,11 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     temperature: float | None = None
     """Sampling temperature."""
     top_p: float | None = None
-    """Nucleus sampling."""
+    """Nucleus sampling: among the likeliest tokens that have this probability together."""
     top_k: int | None = None
-    """Top-k sampling."""
+    """Sampling among the k likeliest tokens."""
     min_p: float | None = None
-    """Minimum-probability sampling."""
+    """Sampling among tokens that have at least this share of the likeliest one's probability."""
     stop: tuple[str, ...] = ()
     """Sequences that end the answer."""
     seed: int | None = None
@@ -52,21 +52,21 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     frequency_penalty: float | None = None
     """Penalty on tokens by how often they appeared."""
     logit_bias: dict[str, float] | None = None
-    """Bias per token id."""
+    """What is added to the logit of a token, by the provider's token id."""
     logprobs: int | None = None
     """Log probabilities wanted: 0 for the chosen token alone, n for n alternatives."""
     n: int | None = None
-    """How many choices."""
+    """How many choices the answer is to have."""
     effort: Effort | None = None
-    """How hard to think."""
+    """How hard the model should think."""
     thinking_budget: int | None = None
     """Tokens for thinking, where a provider takes a budget."""
     parallel_tool_calls: bool | None = None
     """Whether one turn may hold several calls."""
     verbosity: str | None = None
-    """low, medium or high."""
+    """How much to say: low, medium or high."""
     service_tier: str | None = None
-    """The provider's own word."""
+    """Which class of service to use, in the provider's own word."""
     user: str | None = None
     """A stable id of the end user, for the provider's abuse checks."""
     metadata: dict[str, Any] | None = None

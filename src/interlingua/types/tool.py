@@ -35,7 +35,7 @@ class Tool(Canonical, frozen=True, kw_only=True):
     parameters: dict[str, Any] = msgspec.field(default_factory=lambda: dict(EMPTY_PARAMETERS))
     """JSON Schema of the arguments; the caller's own, unless the target cannot take it."""
     handler: Callable[..., Any] | None = None
-    """What runs it; never part of canonical JSON or of `==` on the wire."""
+    """What runs it; never sent, and no part of canonical JSON."""
     strict: bool | None = None
     """Whether the provider must hold the model to the schema; None is not said."""
     cache: Cache | None = None
@@ -76,4 +76,4 @@ class AllowedTools(Canonical, frozen=True):
 
 
 ToolChoice: TypeAlias = Literal["auto", "none", "required"] | NamedTool | AllowedTools
-"""auto, none, required, one named tool, or a subset."""
+"""As the model likes, no call, at least one call, this very tool, or one of a subset."""
