@@ -75,7 +75,7 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     document_part: Literal["file", "document_url"] = "file"
     """In which kind of part a document goes."""
     output_schema: Literal["json_schema", "json_object", "none"] = "json_schema"
-    """What the server knows of structured output; with less than `json_schema` the schema goes to the system text too."""
+    """What the server knows of structured output; below `json_schema` the schema goes to the system text too."""
     output_schema_with_tools: bool = True
     """Whether structured output and tools go together."""
     tool_choice: Literal["full", "strings", "ignored"] = "full"
@@ -285,4 +285,4 @@ class Dialect(NamedTuple):
     stream_encoder: Callable[[ServerContext], StreamEncoder]
     """server: an encoder for one streamed answer."""
     normal_form: Callable[[str, object], object]
-    """The normal form N of a wire body: `("request" | "response" | "chunk", parsed body)`; equal bodies mean the same."""
+    """The normal form N of a parsed body, after its kind (request, response or chunk); equal ones mean the same."""

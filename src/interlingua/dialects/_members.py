@@ -6,7 +6,7 @@ dialect alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import msgspec
 
@@ -17,9 +17,19 @@ if TYPE_CHECKING:
 
     from interlingua.wire.json import WireStruct
 
-__all__ = ["foreign_extras", "members_of", "merge_members", "plain"]
+__all__ = ["foreign_extras", "is_list", "is_object", "members_of", "merge_members", "plain"]
 
 _NONE: dict[str, dict[str, Any]] = {}
+
+
+def is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    """Whether a parsed JSON value is an object."""
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    """Whether a parsed JSON value is a list."""
+    return isinstance(value, list)
 
 
 def members_of(wire: WireStruct, dialect: str) -> dict[str, dict[str, Any]]:
@@ -49,11 +59,11 @@ def foreign_extras(extra: Mapping[str, Any], dialect: str) -> list[str]:
 
 
 def _merged(current: object, value: Any) -> Any:
-    if isinstance(value, dict):
+    if is_object(value):
         if isinstance(current, msgspec.Struct):
-            merge_members(current, value)  # type: ignore[arg-type] - every struct in a wire struct is one
+            merge_members(cast("WireStruct", current), value)  # every struct in a wire struct is one
             return current
-        if isinstance(current, dict):
+        if is_object(current):
             return _deep(current, value)
     return value
 
@@ -62,7 +72,7 @@ def _deep(current: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
     merged = dict(current)
     for name, member in value.items():
         mine = merged.get(name)
-        merged[name] = _deep(mine, member) if isinstance(mine, dict) and isinstance(member, dict) else member
+        merged[name] = _deep(mine, member) if is_object(mine) and is_object(member) else member
     return merged
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from interlingua.types.content import Part
-    from interlingua.types.event import Event
+    from interlingua.types.event import BlockKind, Event
     from interlingua.types.response import Response
 
 __all__ = ["unfold"]
@@ -55,7 +55,12 @@ def unfold(response: Response[Any]) -> Iterator[Event]:
 
 
 def _block(index: int, part: Part, choice: int) -> Iterator[Event]:
-    yield from _opening(index, part, choice)
+    yield _opening(index, part, choice)
+    delta = _delta(index, part, choice)
+    if delta is not None:
+        yield delta
+    for annotation in part.annotations if isinstance(part, TextPart) else ():
+        yield Annotation(index, annotation, choice)
     sealed = getattr(part, "sealed", None)
     if sealed is not None:
         yield Seal(index, sealed, choice)
@@ -64,37 +69,44 @@ def _block(index: int, part: Part, choice: int) -> Iterator[Event]:
         yield ToolCallReady(index, part, choice)
 
 
-def _opening(index: int, part: Part, choice: int) -> Iterator[Event]:
+_BLOCKS: dict[type, BlockKind] = {
+    TextPart: "text",
+    RefusalPart: "refusal",
+    AudioPart: "audio",
+    ImagePart: "image",
+    DocumentPart: "document",
+    OpaquePart: "opaque",
+    ToolResult: "opaque",
+}
+
+
+def _opening(index: int, part: Part, choice: int) -> BlockStart:
     match part:
-        case TextPart(text=text, annotations=annotations):
-            yield BlockStart(index, "text", None, None, choice)
-            if text:
-                yield TextDelta(index, text, choice)
-            for annotation in annotations:
-                yield Annotation(index, annotation, choice)
-        case ThinkingPart(text=text, extra=extra):
-            yield BlockStart(index, "thinking", None, None, choice, extra=extra)
-            if text:
-                yield ThinkingDelta(index, text, choice)
-        case RefusalPart(text=text):
-            yield BlockStart(index, "refusal", None, None, choice)
-            if text:
-                yield RefusalDelta(index, text, choice)
         case (
-            ToolCall(id=call_id, name=name, arguments_json=text, freeform=freeform)
-            | BrokenToolCall(id=call_id, name=name, raw_arguments=text, freeform=freeform)
+            ToolCall(id=call_id, name=name, freeform=freeform)
+            | BrokenToolCall(id=call_id, name=name, freeform=freeform)
         ):
-            yield BlockStart(index, "tool_call", call_id, name, choice, freeform)
-            if text:
-                yield ToolCallDelta(index, text, choice)
+            return BlockStart(index, "tool_call", call_id, name, choice, freeform)
+        case ThinkingPart(extra=extra):
+            return BlockStart(index, "thinking", None, None, choice, extra=extra)
+        case _:
+            return BlockStart(index, _BLOCKS[type(part)], None, None, choice)
+
+
+def _delta(index: int, part: Part, choice: int) -> Event | None:
+    """All that a block says, in one delta; None for a block that says nothing."""
+    match part:
+        case TextPart(text=text) if text:
+            return TextDelta(index, text, choice)
+        case ThinkingPart(text=text) if text:
+            return ThinkingDelta(index, text, choice)
+        case RefusalPart(text=text) if text:
+            return RefusalDelta(index, text, choice)
+        case ToolCall(arguments_json=text) | BrokenToolCall(raw_arguments=text) if text:
+            return ToolCallDelta(index, text, choice)
         case AudioPart(data=data, transcript=transcript):
-            yield BlockStart(index, "audio", None, None, choice)
-            yield DataDelta(index, data, transcript or "", choice)
-        case ImagePart(data=data):
-            yield BlockStart(index, "image", None, None, choice)
-            yield DataDelta(index, data, "", choice)
-        case DocumentPart(data=data):
-            yield BlockStart(index, "document", None, None, choice)
-            yield DataDelta(index, data, "", choice)
-        case OpaquePart() | ToolResult():
-            yield BlockStart(index, "opaque", None, None, choice)
+            return DataDelta(index, data, transcript or "", choice)
+        case ImagePart(data=data) | DocumentPart(data=data):
+            return DataDelta(index, data, "", choice)
+        case _:
+            return None

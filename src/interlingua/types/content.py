@@ -45,7 +45,7 @@ class Sealed(msgspec.Struct, frozen=True, omit_defaults=True):
     dialect: str
     """The dialect whose members `data` are."""
     data: dict[str, Any]
-    """The wire members, verbatim: `{"signature": …}`, `{"encrypted_content": …, "id": …}`, `{"reasoning_details": […]}`."""
+    """The wire members, verbatim: `{"signature": …}`, `{"encrypted_content": …}`, `{"reasoning_details": […]}`."""
     provider: str | None = None
     """The provider that issued it; None when a client's body did not say."""
     model: str | None = None

@@ -7,7 +7,7 @@ delta  := TextDelta | ThinkingDelta | ToolCallDelta | RefusalDelta | DataDelta |
 ```
 
 Rules
-- `index` is dense per choice and is the block's final place in the parts; a block opens before it grows and closes once.
+- `index` is dense per choice: the block's final place in the parts; a block opens before it grows and closes once.
 - `ToolCallReady` follows the `BlockEnd` of a whole call; a broken call has none.
 - `UsageUpdate` is cumulative and replaces field by field.
 - There is exactly one terminal event, and nothing after it.

@@ -115,7 +115,8 @@ class Response(msgspec.Struct, Generic[T], frozen=True, omit_defaults=True, kw_o
         """Equality of what was answered: `changes attempts raw request output` take no part."""
         if not isinstance(other, Response):
             return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in _COMPARED)
+        reply = cast("Response[object]", other)
+        return all(getattr(self, name) == getattr(reply, name) for name in _COMPARED)
 
     def __ne__(self, other: object) -> bool:
         """The opposite of `==`; the base struct would compare every field."""

@@ -47,7 +47,8 @@ def add_usage(first: Usage | None, second: Usage | None) -> Usage | None:
     """The counts of two answers together; a count that neither knows stays None."""
     if first is None or second is None:
         return first or second
-    return Usage(**{name: _sum(getattr(first, name), getattr(second, name)) for name in COUNTS})
+    counts = {name: _sum(getattr(first, name), getattr(second, name)) for name in COUNTS}
+    return Usage(**counts, extra={})
 
 
 def _later(first: int | None, later: int | None) -> int | None:

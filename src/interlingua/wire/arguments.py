@@ -43,7 +43,7 @@ def parse_arguments(text: str | bytes) -> dict[str, Any]:
 
 def _arguments(text: str | bytes, *, ended_early: bool) -> dict[str, Any] | ArgumentsFault:
     """The arguments, or why they are none."""
-    if text.startswith("\ufeff" if isinstance(text, str) else b"\xef\xbb\xbf"):
+    if text.startswith("\ufeff") if isinstance(text, str) else text.startswith(b"\xef\xbb\xbf"):
         return "malformed"
     try:
         value = decode_any(text)

@@ -11,7 +11,7 @@ from interlingua.errors import DecodeError
 __all__ = ["audio_type", "data_url", "from_base64", "parse_data_url", "to_base64"]
 
 _DATA_URL = re.compile(
-    r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?P<parameters>(?:;[\w-]+=[^;,]*)*)(?P<base64>;base64)?,", re.I
+    r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?P<parameters>(?:;[\w-]+=[^;,]*)*)(?P<base64>;base64)?,", re.IGNORECASE
 )
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"RIFF", "audio/wav"),

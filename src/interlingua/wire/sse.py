@@ -93,9 +93,7 @@ class SseDecoder(Feed[SseEvent]):
 
     def _is_between(self) -> bool:
         """Whether nothing of an event or a line has come yet."""
-        return not (
-            self._line or self._at_start or self._after_cr or self._event or self._id or self._data is not None
-        )
+        return not (self._line or self._at_start or self._after_cr or self._event or self._id or self._data is not None)
 
     def _take_line(self, line: bytes, whole: list[SseEvent]) -> None:
         if self._at_start:

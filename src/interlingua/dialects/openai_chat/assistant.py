@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, Raw, UnsetType
 
-from interlingua.dialects._members import merge_members
+from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._seals import seal_fits
 from interlingua.dialects.openai_chat.parts import NAME, decode_content, encode_content, thinking_chunk
 from interlingua.dialects.openai_chat.wire import (
@@ -43,7 +43,7 @@ from interlingua.wire.json import decode_any, encode, encode_text, raw_text
 from interlingua.wire.media import audio_type, data_url, from_base64, to_base64
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from interlingua.dialects._contract import Target, Undo
     from interlingua.stream.calls import CallIdSource
@@ -91,13 +91,14 @@ class AssistantDecoder:
         Raises: DecodeError, with a path inside the message.
         """
         self.cut_off = cut_off
-        self.parts = parts = []
+        parts: list[Part] = []
+        self.parts = parts
         if message.reasoning_content or message.reasoning or message.reasoning_details:
             parts.append(self._thinking(message))
         parts.extend(decode_content(message.content))
         if message.annotations:
             _annotate(parts, message)
-        if message.refusal and isinstance(message.refusal, str):
+        if message.refusal:
             parts.append(RefusalPart(message.refusal))
         if message.audio is not None:
             parts.extend(_spoken(message.audio))
@@ -161,7 +162,7 @@ class AssistantDecoder:
 
 def reasoning_text(details: Sequence[Any]) -> str:
     """The readable text in `reasoning_details`."""
-    texts = [detail.get("text") or detail.get("summary") for detail in details if isinstance(detail, dict)]
+    texts = [detail.get("text") or detail.get("summary") for detail in details if is_object(detail)]
     return "".join([text for text in texts if isinstance(text, str)])
 
 
@@ -198,10 +199,10 @@ def arguments_text(arguments: Raw | UnsetType) -> tuple[str, bool]:
     """The text of the arguments, and whether they came, wrongly, as an object."""
     if isinstance(arguments, UnsetType):
         return "", False
-    raw = memoryview(arguments)
-    if raw[:1] == b'"':
-        return raw_text(arguments), False
-    return ("", False) if raw == b"null" else (bytes(raw).decode(), True)
+    raw = bytes(arguments)
+    if raw.startswith(b'"'):
+        return raw_text(raw), False
+    return ("", False) if raw == b"null" else (raw.decode(), True)
 
 
 def clean_name(name: str, undo: Undo, changes: Changes, path: str) -> str:
@@ -341,7 +342,7 @@ class AssistantEncoder:
         if self.chunks:
             texts = encode_content(self.content, self.target.quirks)
             listed = [PartWire(type="text", text=texts)] if isinstance(texts, str) and texts else texts or []
-            message.content = [*self.chunks, *listed]  # type: ignore[list-item] - a non-empty string was wrapped above
+            message.content = [*self.chunks, *listed]
         elif self.content:
             whole = "".join([part.text for part in self.content if isinstance(part, TextPart)])
             message.content = whole if reply else encode_content(self.content, self.target.quirks)
@@ -360,7 +361,7 @@ class AssistantEncoder:
         self.message.tool_calls = [*(self.message.tool_calls or []), wire]
 
     def _opaque(self, part: OpaquePart, path: str) -> None:
-        if part.dialect == NAME and isinstance(part.raw, dict) and "audio" in part.raw:
+        if part.dialect == NAME and is_object(part.raw) and "audio" in part.raw:
             self.message.audio = AudioWire(id=part.raw["audio"].get("id"))
         elif part.dialect == NAME:
             self.content.append(part)

@@ -9,11 +9,25 @@ import base64
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from interlingua.dialects._members import is_list, is_object
 from interlingua.errors import DecodeError
 from interlingua.types.tool import EMPTY_PARAMETERS
 from interlingua.wire.media import from_base64, parse_data_url
 
-__all__ = ["RULES", "normal_form"]
+__all__ = [
+    "RULES",
+    "absent_members",
+    "choices",
+    "defaults",
+    "functions",
+    "messages",
+    "normal_form",
+    "schema_name",
+    "spellings",
+    "tool_choice",
+    "tools",
+    "usage",
+]
 
 JsonObject: TypeAlias = dict[str, Any]
 
@@ -23,11 +37,11 @@ HOLLOW = frozenset({"function_call", "audio", "custom"})
 REASONING = ("reasoning_content", "reasoning")
 
 
-def absent_members(body: Any) -> Any:
+def absent_members(body: object) -> object:
     """Null is absent."""
-    if isinstance(body, list):
+    if is_list(body):
         return [absent_members(item) for item in body]
-    if not isinstance(body, dict):
+    if not is_object(body):
         return body
     return {
         name: value if name in VERBATIM else absent_members(value) for name, value in body.items() if value is not None
@@ -39,7 +53,7 @@ def defaults(body: JsonObject) -> JsonObject:
 
     The constant `object` and an empty `id` say nothing either.
     """
-    dull = {"stream": False, "logprobs": False, "top_logprobs": 0, "tools": [], "functions": [], "stop": []}
+    dull: JsonObject = {"stream": False, "logprobs": False, "top_logprobs": 0, "tools": [], "functions": [], "stop": []}
     kept = {name: value for name, value in body.items() if name not in dull or value != dull[name]}
     if kept.get("response_format") == {"type": "text"}:
         del kept["response_format"]
@@ -88,7 +102,7 @@ def tool_choice(body: JsonObject) -> JsonObject:
     choice = body.get("tool_choice")
     if choice == "any":
         body["tool_choice"] = "required"
-    elif isinstance(choice, dict) and ("function" in choice or ("name" in choice and "type" not in choice)):
+    elif is_object(choice) and ("function" in choice or ("name" in choice and "type" not in choice)):
         body["tool_choice"] = {"type": "function", "function": choice.get("function") or {"name": choice["name"]}}
     return body
 
@@ -96,7 +110,7 @@ def tool_choice(body: JsonObject) -> JsonObject:
 def schema_name(body: JsonObject) -> JsonObject:
     """A schema without a name is called `response`."""
     given = body.get("response_format")
-    if isinstance(given, dict) and "json_schema" in given:
+    if is_object(given) and "json_schema" in given:
         body["response_format"] = {**given, "json_schema": {"name": "response", "schema": {}, **given["json_schema"]}}
     return body
 
@@ -117,7 +131,7 @@ def choices(body: JsonObject) -> JsonObject:
 
 
 def _choice(choice: JsonObject, place: int) -> JsonObject:
-    message = choice.get("message") or choice.get("delta") or {}
+    message: JsonObject = choice.get("message") or choice.get("delta") or {}
     kept = {name: value for name, value in choice.items() if name not in ("message", "delta")}
     return {**kept, "index": place, "message": _message({"role": "assistant", **message})}
 
@@ -125,7 +139,7 @@ def _choice(choice: JsonObject, place: int) -> JsonObject:
 def usage(body: JsonObject) -> JsonObject:
     """A count of 0 tokens is absent, and so is an empty object of details; the total is their sum."""
     given = body.get("usage")
-    if not isinstance(given, dict):
+    if not is_object(given):
         return body
     counts = ("prompt_tokens", "completion_tokens", "total_tokens")
     total = given.get("prompt_tokens", 0) + given.get("completion_tokens", 0)
@@ -143,7 +157,7 @@ def _message(message: JsonObject) -> JsonObject:
     content = _content(message.get("content"))
     message["content"] = [*message.pop("thinking_first", []), *content]
     audio = message.get("audio")
-    if isinstance(audio, dict) and "data" in audio:
+    if is_object(audio) and "data" in audio:
         message["audio"] = {**audio, "data": _base64(audio["data"])}
     return message
 
@@ -168,9 +182,9 @@ def _calls(message: JsonObject) -> JsonObject:
     return message
 
 
-def _is_hollow(value: Any) -> bool:
+def _is_hollow(value: object) -> bool:
     """An object of nothing but empty values is absent; one server sends every member it knows."""
-    return isinstance(value, dict) and not any(value.values())
+    return is_object(value) and not any(value.values())
 
 
 def _call(call: JsonObject) -> JsonObject:
@@ -181,7 +195,7 @@ def _call(call: JsonObject) -> JsonObject:
     return kept
 
 
-def _content(content: Any) -> list[Any]:
+def _content(content: str | list[Any] | None) -> list[Any]:
     """Content is a list of parts: missing, null and empty are none, text is one, empty text is none."""
     if not content:
         return []
@@ -189,13 +203,14 @@ def _content(content: Any) -> list[Any]:
     return [_part(part) for part in parts if not _is_empty(part)]
 
 
-def _is_empty(part: Any) -> bool:
-    text_only = isinstance(part, dict) and part.get("type", "text") == "text" and not part.get("text")
-    return text_only and not (part.keys() - {"type", "text"})
+def _is_empty(part: object) -> bool:
+    if not is_object(part) or part.get("type", "text") != "text" or part.get("text"):
+        return False
+    return not part.keys() - {"type", "text"}
 
 
-def _part(part: Any) -> Any:
-    if not isinstance(part, dict):
+def _part(part: object) -> object:
+    if not is_object(part):
         return part
     part = _document(part)
     kind = part.get("type")
@@ -235,7 +250,7 @@ def _audio(part: JsonObject) -> JsonObject:
 
 
 def _thinking(part: JsonObject) -> JsonObject:
-    chunks = part.get("thinking") or []
+    chunks: str | list[JsonObject] = part.get("thinking") or []
     texts = [chunks] if isinstance(chunks, str) else [chunk.get("text", "") for chunk in chunks]
     return {"text": "".join(texts), "thinking": None}
 
@@ -248,7 +263,7 @@ _PARTS: dict[str, Callable[[JsonObject], JsonObject]] = {
 }
 
 
-def _url(url: Any) -> Any:
+def _url(url: object) -> object:
     """A data URL is its type and its bytes."""
     if not isinstance(url, str):
         return url
@@ -259,7 +274,7 @@ def _url(url: Any) -> Any:
     return [parsed[0] or "image/png", base64.b64encode(parsed[1]).decode()] if parsed else url
 
 
-def _base64(text: Any) -> Any:
+def _base64(text: object) -> object:
     """Base64 is its bytes."""
     try:
         return base64.b64encode(from_base64(text)).decode() if isinstance(text, str) else text
@@ -278,7 +293,7 @@ RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
 def normal_form(kind: str, body: object) -> object:
     """The normal form of a parsed body; `kind` is request, response or chunk."""
     found = absent_members(body)
-    if not isinstance(found, dict):
+    if not is_object(found):
         return found
     for rule in RULES[kind]:
         found = rule(found)

@@ -133,7 +133,7 @@ def _file(part: PartWire) -> Part:
 
 
 def _document_url(part: PartWire) -> Part:
-    members = dict(part.extra or {})
+    members: dict[str, Any] = dict(part.extra or {})
     url, name = members.pop("document_url", None), members.pop("document_name", None)
     parsed = parse_data_url(url, "/document_url") if isinstance(url, str) else None
     if parsed is None:

@@ -4,7 +4,7 @@ Rules
 - An error's class comes from its structured code, else from its type, else from the status; prose decides nothing.
 - Bodies seen: `{"error": {…}}`, an error that is a string or a list, a flat `{"object": "error", …}`, `{"detail": …}`
   of a validation error, `{"message": …}`, and text or HTML of something in between.
-Source: vendor reference "Error codes"; recorded bodies of openai, azure, groq, mistral, openrouter, together, November 2026.
+Source: vendor reference "Error codes"; recorded bodies of openai, azure, groq, mistral, openrouter, together, 2026-11.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interlingua.dialects._errors import class_of_status, make_error
+from interlingua.dialects._members import is_list, is_object
 from interlingua.errors import (
     APITimeoutError,
     AuthenticationError,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ErrorBody",
+    "ErrorRow",
     "decode_finish",
     "encode_error_body",
     "encode_finish",
@@ -97,9 +99,13 @@ class ErrorBody(NamedTuple):
     """What an error body says, whatever its shape."""
 
     message: str
+    """The reason, for people."""
     code: str | None = None
+    """The structured code."""
     type: str | None = None
+    """The structured type."""
     status: int | None = None
+    """The HTTP status that the body itself names."""
 
 
 CODE_CLASSES: dict[str, type[Error]] = {
@@ -157,14 +163,14 @@ def read_error(body: bytes) -> ErrorBody:
     return error_body(value)
 
 
-def error_body(value: Any) -> ErrorBody:
+def error_body(value: object) -> ErrorBody:
     """What a JSON error says, in any of the shapes seen."""
-    if isinstance(value, list) and value:
+    if is_list(value) and value:
         return error_body(value[0])
-    if not isinstance(value, dict):
+    if not is_object(value):
         return ErrorBody(str(value)[:300])
     inner = value.get("error")
-    if isinstance(inner, dict):
+    if is_object(inner):
         return _members(inner, value)
     if isinstance(inner, str):
         return _members({"message": inner, **{key: value[key] for key in ("code", "type") if key in value}}, value)
@@ -190,13 +196,13 @@ def _is_status(value: object) -> bool:
     return type(value) is int and 400 <= value <= 599
 
 
-def _detail(detail: Any) -> str:
-    if not isinstance(detail, list):
+def _detail(detail: object) -> str:
+    if not is_list(detail):
         return str(detail)
     told = [
         f"{'/'.join(str(step) for step in entry.get('loc', ()))}: {entry.get('msg', '')}"
         for entry in detail
-        if isinstance(entry, dict)
+        if is_object(entry)
     ]
     return "; ".join(told) or "the request is not valid"
 
@@ -217,8 +223,11 @@ class ErrorRow(NamedTuple):
     """How a class looks on the wire."""
 
     status: int
+    """The HTTP status."""
     type: str
+    """The `type` member."""
     code: str | None
+    """The `code` member."""
 
 
 ERROR_ROWS: tuple[tuple[type[Error], ErrorRow], ...] = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._contract import DecodedRequest, Target
-from interlingua.dialects._history import call_ids, prepare_history
+from interlingua.dialects._history import prepare_history
 from interlingua.dialects._members import merge_members
 from interlingua.dialects.openai_chat.assistant import AssistantEncoder
 from interlingua.dialects.openai_chat.messages import decode_messages
@@ -144,7 +144,7 @@ class _RequestDecoder:
         rest = dict(given.extra or {})
         schema = given.json_schema
         if schema is not None:
-            members = {"description": schema.description} if schema.description is not None else {}
+            members: dict[str, Any] = {"description": schema.description} if schema.description is not None else {}
             members.update(schema.extra or {})
             rest |= {"json_schema": members} if members else {}
         if given.type not in ("text", "json_object", "json_schema"):
@@ -170,7 +170,7 @@ class _RequestDecoder:
         """The members that pass through, those of objects that were read in part among them."""
         reasoning = self.wire.reasoning
         if reasoning is not None:
-            read = {"max_tokens"} | ({"effort"} if reasoning.get("effort") in EFFORTS else set())
+            read = {"max_tokens", "effort"} if reasoning.get("effort") in EFFORTS else {"max_tokens"}
             self.extra["reasoning"] = {name: value for name, value in reasoning.items() if name not in read}
         if self.wire.stream_options is not None:
             self.extra["stream_options"] = self.wire.stream_options
@@ -256,10 +256,10 @@ def finish_word(alternative: Alternative, changes: Changes, path: str, *, own: b
         return alternative.finish_reason_raw
     if reason in ("pause", "error", "other") and not alternative.finish_reason_raw:
         changes.add("finish_reason_approximated", f"{path}/finish_reason", f"{reason} is told as stop")
-    return encode_finish(reason, refused=has_refusal(alternative.parts))
+    return encode_finish(reason, refused=_has_refusal(alternative.parts))
 
 
-def has_refusal(parts: Sequence[Part]) -> bool:
+def _has_refusal(parts: Sequence[Part]) -> bool:
     """Whether the model refused in its own words."""
     return any(isinstance(part, RefusalPart) for part in parts)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._contract import Target
 from interlingua.dialects._seals import seal_fits
-from interlingua.dialects.openai_chat.assistant import AssistantEncoder, encode_call, freeform_input
+from interlingua.dialects.openai_chat.assistant import AssistantEncoder, freeform_input
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.reasons import encode_error_body
 from interlingua.dialects.openai_chat.server import finish_word, reply_members

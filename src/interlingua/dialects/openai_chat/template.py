@@ -23,7 +23,7 @@ class Template:
     __slots__ = ("head", "padding", "tail")
 
     def __init__(self, head: bytes, padding: bytes, tail: bytes) -> None:
-        """`head` stands before the string, `padding` between it and the padding (if there is any), `tail` at the end."""
+        """`head` stands before the string, `padding` between it and the padding, if there is any, `tail` at the end."""
         self.head = head
         self.padding = padding
         self.tail = tail

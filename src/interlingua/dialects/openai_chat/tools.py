@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._members import foreign_extras, members_of, merge_members, plain
+from interlingua.dialects._members import foreign_extras, is_object, members_of, merge_members, plain
 from interlingua.dialects.openai_chat.parts import NAME, decode_cache, encode_cache
 from interlingua.dialects.openai_chat.wire import (
     CustomWire,
@@ -102,8 +102,7 @@ def _beside(wire: ToolWire) -> tuple[Cache | None, dict[str, Any]]:
 
 
 def _freeform(wire: ToolWire, custom: CustomWire) -> Tool:
-    given = custom.format or {}
-    grammar = given.get("grammar") or {}
+    grammar: dict[str, Any] = (custom.format or {}).get("grammar") or {}
     return Tool(
         name=custom.name or "",
         description=custom.description,
@@ -144,7 +143,7 @@ def _word(choice: str, path: str) -> ToolChoice:
 
 def _named(choice: Mapping[str, Any], path: str) -> str:
     for holder in (choice.get("function"), choice.get("custom"), choice):
-        if isinstance(holder, dict) and isinstance(holder.get("name"), str):
+        if is_object(holder) and isinstance(holder.get("name"), str):
             return holder["name"]
     raise DecodeError(f"{path}: a named tool choice without a name", path=path)
 
