@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.stream.calls import CallIdSource, is_empty_arguments, make_call, settle_finish
+from interlingua.stream.calls import CallIdSource, is_empty_arguments, make_call, note_finish, settle_finish
 from interlingua.types.content import (
     AudioPart,
     BrokenToolCall,
@@ -381,8 +381,8 @@ class StreamBuilder:
         parts = state.parts()
         reason = state.finish or unsaid
         settled = settle_finish(reason, parts)
-        if reason == "tool_calls" and settled == "stop":
-            self.changes.add("finish_reason_derived", "/finish_reason", "the wire says tool_calls and there are none")
+        prefix = f"/alternatives/{number - 1}" if number else ""
+        note_finish(reason, settled, state.finish_raw, self.changes, f"{prefix}/finish_reason")
         return Alternative(parts=parts, finish_reason=settled, finish_reason_raw=state.finish_raw, extra=state.extra)
 
 

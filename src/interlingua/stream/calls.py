@@ -18,10 +18,11 @@ from interlingua.wire.arguments import check_arguments
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from interlingua.types.change import Changes
     from interlingua.types.content import BrokenReason, Part
     from interlingua.types.response import FinishReason
 
-__all__ = ["CallIdSource", "is_empty_arguments", "make_call", "settle_finish"]
+__all__ = ["CallIdSource", "is_empty_arguments", "make_call", "note_finish", "settle_finish"]
 
 PLACEHOLDER_IDS = frozenset({"", "null", "None"})
 """What some servers send where they have no id."""
@@ -101,6 +102,12 @@ def _fault(text: str, *, cut_off: bool) -> BrokenReason | None:
         return check_arguments(text, ended_early=cut_off)
     except LimitExceededError:
         return "malformed"
+
+
+def note_finish(reason: FinishReason, settled: FinishReason, raw: str | None, changes: Changes, path: str) -> None:
+    """Record that the parts contradict the wire's word; a refusal in the model's own words after `stop` does not."""
+    if settled not in (reason, "refusal"):
+        changes.add("finish_reason_derived", path, f"the wire says {raw!r}")
 
 
 def settle_finish(reason: FinishReason, parts: Sequence[Part]) -> FinishReason:

@@ -16,15 +16,15 @@ from interlingua.dialects._members import foreign_extras, merge_members
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder
 from interlingua.dialects.openai_chat.messages import MessageEncoder
 from interlingua.dialects.openai_chat.parts import NAME
-from interlingua.dialects.openai_chat.reasons import decode_finish, encode_finish, error_of_body, read_error
+from interlingua.dialects.openai_chat.reasons import decode_finish, error_of_body, read_error
 from interlingua.dialects.openai_chat.tools import encode_choice, encode_format, encode_tool
 from interlingua.dialects.openai_chat.usage import decode_usage
 from interlingua.dialects.openai_chat.wire import MessageWire, RequestWire, ResponseWire, ToolWire
 from interlingua.errors import DecodeError, UnsupportedError
 from interlingua.schema.names import map_call_ids, map_names
-from interlingua.stream.calls import CallIdSource, settle_finish
+from interlingua.stream.calls import CallIdSource, note_finish, settle_finish
 from interlingua.types.change import Changes
-from interlingua.types.content import AudioPart, DocumentPart, ImagePart, RefusalPart, ToolCall
+from interlingua.types.content import AudioPart, DocumentPart, ImagePart, ToolCall
 from interlingua.types.response import Alternative, Response
 from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
 from interlingua.wire.json import decode_wire, encode_wire
@@ -32,8 +32,8 @@ from interlingua.wire.json import decode_wire, encode_wire
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from interlingua.dialects._contract import DecodeContext, EncodeOptions, Target
-    from interlingua.dialects.openai_chat.wire import ChoiceWire
+    from interlingua.dialects._contract import DecodeContext, EncodeOptions
+    from interlingua.dialects.openai_chat.wire import ChoiceWire, ChunkWire
     from interlingua.errors import Error
     from interlingua.types.content import Part
     from interlingua.types.message import Message
@@ -201,12 +201,11 @@ class _RequestEncoder:
         if request.output_schema is not None:
             weak = quirks.output_schema != "json_schema"
             if weak or (request.tools and not quirks.output_schema_with_tools):
-                code = "output_schema"
+                code = "output_schema_loosened" if "output_schema" in self.options.allow else "output_schema"
                 why = "only JSON mode" if weak else "no schema together with tools"
                 self.changes.add(code, "/output_schema", f"the server has {why}")
-                if code not in self.options.allow:
+                if code == "output_schema":
                     return
-                self.changes.add("output_schema_loosened", "/output_schema")
         self.wire.response_format = encode_format(request, quirks)
         if request.schema_strict is not None and not quirks.strict_schemas:
             self.changes.add("strict_unsupported", "/schema_strict")
@@ -326,7 +325,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     )
 
 
-def top_members(wire: Any) -> dict[str, Any]:
+def top_members(wire: ResponseWire | ChunkWire) -> dict[str, Any]:
     """The members of an answer, or of a chunk of it, that only pass through."""
     said = {name: value for name in TOP_MEMBERS if (value := getattr(wire, name)) is not None}
     return {**said, **wire.extra} if wire.extra else said
@@ -357,11 +356,9 @@ def _choice(wire: ChoiceWire, ids: CallIdSource, context: DecodeContext, changes
 def finish_of(
     reason: FinishReason, raw: str | None, parts: Sequence[Part], changes: Changes, path: str
 ) -> FinishReason:
-    """The finish reason that agrees with the parts; an entry where the wire's word would not come back."""
+    """The finish reason that agrees with the parts; an entry where they contradict the wire's word."""
     settled = settle_finish(reason, parts)
-    refused = any(isinstance(part, RefusalPart) for part in parts)
-    if raw is not None and encode_finish(settled, refused=refused) != raw:
-        changes.add("finish_reason_derived", path, f"the wire says {raw!r}")
+    note_finish(reason, settled, raw, changes, path)
     return settled
 
 
