@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._members import is_object
 from interlingua.dialects.openai_chat.assistant import (
     REASONING_FIELDS,
     arguments_text,
@@ -397,7 +398,7 @@ class ChatStreamDecoder:
 
 def _whole_message(wire: ChunkChoiceWire) -> DeltaWire | None:
     """The message of a whole answer that came in place of a stream."""
-    return decode_wire(encode(wire.message), DeltaWire) if isinstance(wire.message, dict) else None
+    return decode_wire(encode(wire.message), DeltaWire) if is_object(wire.message) else None
 
 
 def _joined_logprobs(said: dict[str, Any] | None, more: dict[str, Any]) -> dict[str, Any]:
