@@ -37,6 +37,7 @@ __all__ = [
 Cache: TypeAlias = Literal["auto", "5m", "1h"]
 """A prompt-cache mark: up to here the prompt is worth caching, for the provider's own time, 5 minutes or an hour."""
 BrokenReason: TypeAlias = Literal["malformed", "not_object", "duplicate_key", "non_finite", "cut_off"]
+"""No JSON, JSON but no object, a key twice, a number that JSON has not, or ended by the length limit."""
 
 
 class Sealed(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -56,7 +57,7 @@ class TextPart(Canonical, frozen=True):
     """Text."""
 
     text: str
-    """The text, not empty in anything that we make."""
+    """The text; empty only where sealed state or a mark came without any."""
     annotations: tuple[dict[str, Any], ...] = ()
     """Citations and other annotations, in the issuing dialect's shape."""
     cache: Cache | None = None
@@ -100,14 +101,14 @@ class AudioPart(Canonical, frozen=True):
 
 
 class DocumentPart(Canonical, frozen=True):
-    """A document such as a PDF or a text file, as bytes."""
+    """A document, as bytes: a PDF, a text, or any other file that is neither image nor audio, such as a video."""
 
     data: bytes
     """The file's bytes."""
     media_type: str
     """MIME type, such as `application/pdf`."""
     name: str | None = None
-    """File name or title."""
+    """Its file name or title."""
     cache: Cache | None = None
     """A cache mark after this part."""
     extra: dict[str, dict[str, Any]] = {}

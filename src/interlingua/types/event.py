@@ -44,6 +44,7 @@ __all__ = [
 ]
 
 BlockKind: TypeAlias = Literal["text", "thinking", "refusal", "tool_call", "audio", "image", "document", "opaque"]
+"""What kind of part a block becomes; `tool_call` covers calls that turn out broken."""
 
 
 class StreamStart(Canonical, frozen=True):

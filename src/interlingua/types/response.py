@@ -19,6 +19,8 @@ T = TypeVar("T")
 FinishReason: TypeAlias = Literal[
     "stop", "length", "tool_calls", "content_filter", "refusal", "pause", "error", "other"
 ]
+"""Why an answer ended: by itself or at a stop sequence, at a limit, to have tools run, held back by a filter, refused
+by the model, to be sent back as it is and go on, by a failure of the provider, or for a reason without a name here."""
 
 
 class Attempt(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
