@@ -58,7 +58,7 @@ check-types: $(READY)
 	@echo "== types"; $(BIN)/pyright
 
 check-public-types: $(READY)
-	@echo "== types of the public API"; $(BIN)/pyright --pythonpath $(CURDIR)/$(BIN)/python --verifytypes interlingua --ignoreexternal
+	@echo "== types of the public API"; PATH="$(CURDIR)/$(BIN):$$PATH" pyright --verifytypes interlingua --ignoreexternal
 
 check-typing: $(READY)
 	@echo "== types, a second opinion"; $(BIN)/mypy tests/typing
