@@ -224,9 +224,15 @@ class MessageEncoder:
         wire = MessageWire(role=message.role, content=encode_content(parts, self.quirks), name=message.name)
         if message.extra:
             merge_members(wire, message.extra.get(NAME, {}))
-        if message.role == "system" and self.quirks.system_role != "as_read":
-            wire.role = self.quirks.system_role
+        if message.role == "system":
+            wire.role = self._system_role(wire.role)
         self.wires.append(wire)
+
+    def _system_role(self, read: str | None) -> str | None:
+        """The role of a system message: what the server takes, else what the model wants, else as it was read."""
+        if self.quirks.system_role != "as_read":
+            return self.quirks.system_role
+        return self.target.facts.system_role or read
 
     def _keeps(self, part: Part, path: str) -> bool:
         """Whether a part can stand in a prompt; what cannot is refused or dropped with an entry."""
