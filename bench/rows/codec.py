@@ -42,11 +42,12 @@ def _call(number: int) -> dict[str, Any]:
 def request_body() -> bytes:
     """A request of about 7 kB: ten messages, ten tools."""
     messages: list[dict[str, Any]] = [{"role": "system", "content": "You are a helpful assistant. Be brief."}]
+    result = '{"celsius":4,"wind":"NW 5","rain_mm":0.3}'
     for turn in range(3):
         messages += [
             {"role": "user", "content": f"What is the weather in Oslo on day {turn}, and what should I wear there?"},
             {"role": "assistant", "content": None, "tool_calls": [_call(turn)]},
-            {"role": "tool", "tool_call_id": f"call_{turn:020}", "content": '{"celsius":4,"wind":"NW 5","rain_mm":0.3}'},
+            {"role": "tool", "tool_call_id": f"call_{turn:020}", "content": result},
         ]
     body = {"model": "gpt-x", "messages": messages, "tools": [_tool(number) for number in range(10)]}
     return json.dumps({**body, "tool_choice": "auto", "max_completion_tokens": 1000}, separators=(",", ":")).encode()

@@ -59,7 +59,7 @@ def _result(content: Any) -> Message:
 
 
 def test_arg_07_text_goes_to_models_as_utf8() -> None:
-    """No `\\u` escapes in arguments and results; escapes and surrogate pairs are understood."""
+    """Arguments and results hold no escapes of letters; escapes and surrogate pairs are understood."""
     (call,) = both_ways('"{\\"x\\":\\"日😀\\"}"')
     assert call == ToolCall("a", "f", '{"x":"日😀"}')
     asked = Request(messages=(user("é"), assistant(call), _result(Json({"ü": "😀"}))))

@@ -153,7 +153,8 @@ def test_id_15_a_name_that_the_target_refuses_is_mapped_and_undone(name: str) ->
     assert body["tool_choice"]["function"]["name"] == sent
     assert body["messages"][1]["tool_calls"][0]["function"]["name"] == sent
     assert codes(encoded.changes) == ["name_mapped /tools/0/name"]
-    call = f'{{"tool_calls":[{{"index":0,"id":"c2","type":"function","function":{{"name":"{sent}","arguments":"{{}}"}}}}]}}'
+    function = f'{{"name":"{sent}","arguments":"{{}}"}}'
+    call = f'{{"tool_calls":[{{"index":0,"id":"c2","type":"function","function":{function}}}]}}'
     context = DecodeContext(undo=encoded.undo)
     assert parts(stream(call), context) == (ToolCall("c2", name, "{}"),)
     assert reply(call, "tool_calls", context=context).parts == (ToolCall("c2", name, "{}"),)
