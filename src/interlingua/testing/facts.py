@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from interlingua.errors import ConfigError
+from interlingua.testing.wirefacts.anthropic_stream import READER as ANTHROPIC
 from interlingua.testing.wirefacts.openai_chat import error_facts as chat_error
 from interlingua.testing.wirefacts.openai_chat import request_facts as chat_request
 from interlingua.testing.wirefacts.openai_chat import request_faults as chat_faults
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 READERS: dict[str, FactReader] = {
+    "anthropic": ANTHROPIC,
     "openai-chat": FactReader(chat_request, chat_faults, chat_response, chat_stream, chat_error),
 }
 """The readers of each dialect."""

@@ -1,0 +1,265 @@
+"""Facts of Messages bodies.
+
+Rules
+- Neighbours of one role are one message, and in it the results of tools come before everything else.
+- `any` is a required choice; a tool without a type, or of type `custom`, is the caller's own, any other the provider's.
+- The input of an answer counts what was read from the cache and written to it.
+- A refusal is a filtered answer: the model gives no words of its own for it.
+- Calls decide over the stop reason: `end_turn` with calls is `tool_calls`.
+
+Source: wire/anthropic.md §1-§5.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import Any
+
+from interlingua.testing.wirefacts.values import (
+    NO_PARAMETERS,
+    Conversation,
+    Facts,
+    arguments_value,
+    digest,
+    joined,
+    members,
+    objects,
+    word,
+)
+
+__all__ = ["error_facts", "request_facts", "request_faults", "response_facts", "usage_facts"]
+
+STOP_REASONS = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "tool_calls",
+    "pause_turn": "pause",
+    "refusal": "content_filter",
+}
+
+
+def request_facts(body: Any, model: str | None = None) -> Facts:
+    """The facts of a request body."""
+    own = [tool for tool in objects(body.get("tools")) if _is_own(tool)]
+    ran = [tool for tool in objects(body.get("tools")) if not _is_own(tool)]
+    return {
+        "model": body.get("model", model),
+        **_conversation(body).facts(),
+        "tools": [_tool(tool) for tool in own],
+        "server_tools": [_unmarked(tool) for tool in (*ran, *objects(body.get("mcp_servers")))],
+        "tool_choice": _choice(members(body.get("tool_choice"))) if body.get("tools") else None,
+        "output_schema": _output_schema(body),
+    }
+
+
+def request_faults(body: Any) -> list[str]:
+    """What is wrong with the calls and results of the history."""
+    return _conversation(body).pairing_faults()
+
+
+# Requests
+
+
+def _conversation(body: Any) -> Conversation:
+    conversation = Conversation()
+    conversation.text("system", joined(body.get("system")))
+    for role, messages in groupby(objects(body.get("messages")), lambda message: word(message.get("role"))):
+        blocks = [block for message in messages for block in _blocks(message.get("content"))]
+        _message(conversation, role, blocks)
+    return conversation
+
+
+def _blocks(content: Any) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else objects(content)
+
+
+def _message(conversation: Conversation, role: str, blocks: list[dict[str, Any]]) -> None:
+    for block in sorted(blocks, key=lambda block: block.get("type") != "tool_result"):
+        _block(conversation, role, block)
+    thinking, seals = _thinking(blocks)
+    conversation.thinking.extend([thinking] if thinking else [])
+    conversation.seals.extend(seals)
+
+
+def _block(conversation: Conversation, role: str, block: dict[str, Any]) -> None:
+    match block.get("type"):
+        case "text":
+            conversation.text(role, word(block.get("text")))
+        case "tool_use":
+            conversation.call(block.get("id"), word(block.get("name")), block.get("input"))
+        case "tool_result":
+            _result(conversation, block)
+        case "thinking" | "redacted_thinking":
+            pass
+        case _:
+            _media(conversation, block)
+
+
+def _result(conversation: Conversation, block: dict[str, Any]) -> None:
+    content = block.get("content")
+    conversation.result(block.get("tool_use_id"), joined(content), is_error=bool(block.get("is_error")))
+    for part in objects(content):
+        if part.get("type") != "text":
+            _media(conversation, part)
+
+
+def _media(conversation: Conversation, block: dict[str, Any]) -> None:
+    """What a block shows: a digest where it holds the bytes, else whatever it refers to."""
+    source = members(block.get("source"))
+    data, media_type = word(source.get("data")), word(source.get("media_type"))
+    match block.get("type"), source.get("type"):
+        case "image" | "document", "base64":
+            conversation.media.append(digest(media_type, data))
+        case "document", "text":
+            conversation.media.append(digest(media_type or "text/plain", data.encode()))
+        case _:
+            conversation.references.append(_unmarked(block))
+
+
+def _unmarked(value: dict[str, Any]) -> dict[str, Any]:
+    """An object without its cache mark and without what is null."""
+    return {name: member for name, member in value.items() if name != "cache_control" and member is not None}
+
+
+def _thinking(blocks: list[dict[str, Any]]) -> tuple[str, list[str]]:
+    """Readable thinking and sealed state of a message."""
+    thought = [block for block in blocks if block.get("type") in ("thinking", "redacted_thinking")]
+    texts = [text for block in thought if (text := word(block.get("thinking")))]
+    seals = [word(block.get("signature") or block.get("data")) for block in thought]
+    return "\n\n".join(texts), [seal for seal in seals if seal]
+
+
+def _is_own(tool: dict[str, Any]) -> bool:
+    return tool.get("type") in (None, "", "custom")
+
+
+def _tool(tool: dict[str, Any]) -> Facts:
+    return {
+        "name": tool.get("name"),
+        "description": tool.get("description") or None,
+        "schema": tool.get("input_schema") or NO_PARAMETERS,
+    }
+
+
+def _choice(choice: dict[str, Any]) -> Any:
+    """The tool choice; None is `auto`, said or not."""
+    match choice.get("type"):
+        case "any":
+            return "required"
+        case "tool":
+            return {"name": choice.get("name")}
+        case "none":
+            return "none"
+        case _:
+            return None
+
+
+def _output_schema(body: Any) -> Any:
+    given = members(members(body.get("output_config")).get("format")) or members(body.get("output_format"))
+    return given.get("schema") if given.get("type") == "json_schema" else None
+
+
+# Answers
+
+
+def response_facts(body: Any) -> Facts:
+    """The facts of a whole answer."""
+    return {"model": body.get("model"), "choices": [_answer(body)], "usage": usage_facts(body.get("usage"))}
+
+
+def _answer(body: Any) -> Facts:
+    blocks = objects(body.get("content"))
+    thinking, seals = _thinking(blocks)
+    calls = [
+        {"name": word(block.get("name")), "arguments": arguments_value(block.get("input"))}
+        for block in blocks
+        if block.get("type") == "tool_use"
+    ]
+    return {
+        "text": joined(blocks),
+        "thinking": thinking,
+        "seals": seals,
+        "calls": calls,
+        "refusal": None,
+        "finish_reason": _settled(STOP_REASONS.get(word(body.get("stop_reason")), "other"), calls=bool(calls)),
+        "media": [],
+    }
+
+
+def _settled(reason: str, *, calls: bool) -> str:
+    if calls and reason in ("stop", "other"):
+        return "tool_calls"
+    return "stop" if reason == "tool_calls" and not calls else reason
+
+
+def usage_facts(usage: Any) -> Facts | None:
+    """Token counts: input with cached, output with reasoning."""
+    if not usage:
+        return None
+    read, written = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
+    fresh = usage.get("input_tokens")
+    return {
+        "input": None if fresh is None else fresh + (read or 0) + (written or 0),
+        "output": usage.get("output_tokens"),
+        "cache_read": read,
+        "cache_write": written,
+        "reasoning": members(usage.get("output_tokens_details")).get("thinking_tokens"),
+    }
+
+
+# Errors
+
+BY_TYPE = {
+    "authentication_error": "AuthenticationError",
+    "billing_error": "BillingError",
+    "permission_error": "PermissionDeniedError",
+    "not_found_error": "NotFoundError",
+    "conflict_error": "UpstreamError",
+    "request_too_large": "RequestTooLargeError",
+    "rate_limit_error": "RateLimitError",
+    "api_error": "InternalServerError",
+    "timeout_error": "APITimeoutError",
+    "overloaded_error": "OverloadedError",
+}
+BY_STATUS = {
+    401: "AuthenticationError",
+    402: "BillingError",
+    403: "PermissionDeniedError",
+    404: "NotFoundError",
+    408: "APITimeoutError",
+    409: "UpstreamError",
+    413: "RequestTooLargeError",
+    429: "RateLimitError",
+    503: "OverloadedError",
+    504: "APITimeoutError",
+    529: "OverloadedError",
+}
+BY_PHRASE = (
+    (re.compile(r"credit balance is too low|reached your specified (workspace )?API usage limits"), "BillingError"),
+    (re.compile(r"prompt is too long|exceed(s)? (the )?context (limit|window)"), "ContextWindowExceededError"),
+)
+"""Of a bad request, for which the wire has no finer type."""
+
+
+def error_facts(status: int, body: Any) -> Facts | None:
+    """Class and status of an error answer; None for a body that is none."""
+    error = members(members(body).get("error"))
+    if status < 400 and not error:
+        return None
+    effective = status if status >= 400 else None
+    return {"status": effective, "class": _error_class(effective, error)}
+
+
+def _error_class(status: int | None, error: dict[str, Any]) -> str:
+    kind = word(error.get("type"))
+    if kind in BY_TYPE:
+        return BY_TYPE[kind]
+    if status in BY_STATUS:
+        return BY_STATUS[status]
+    if status is not None and status >= 500:
+        return "InternalServerError"
+    phrase = word(error.get("message"))
+    return next((name for pattern, name in BY_PHRASE if pattern.search(phrase)), "BadRequestError")
