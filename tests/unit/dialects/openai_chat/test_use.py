@@ -172,14 +172,14 @@ def test_use_14_length_keeps_what_came() -> None:
             b'{"error":{"message":"No key","type":"invalid_request_error","code":"invalid_api_key"}}',
             AuthenticationError,
             "invalid_api_key",
-        ),  # noqa: E501 - one body
+        ),
         (b'{"id":null,"choices":null,"error":{"message":"Slow","code":429},"usage":null}', RateLimitError, "429"),
         (b'{"error":{"message":"Provider returned error","code":502},"user_id":"u"}', InternalServerError, "502"),
         (
             b'{"object":"error","message":"boom","type":"invalid_model","param":null,"code":"1500"}',
             NotFoundError,
             "1500",
-        ),  # noqa: E501 - one body
+        ),
     ],
 )
 def test_use_15_a_200_that_is_an_error_is_that_error(body: bytes, kind: type[Error], code: str) -> None:
@@ -215,25 +215,25 @@ ERRORS: list[tuple[int, bytes, type[Error], str | None]] = [
         b'{"error":{"message":"m","type":"invalid_request_error","param":"x","code":null}}',
         BadRequestError,
         "invalid_request_error",
-    ),  # noqa: E501 - one body
+    ),
     (
         400,
         b'{"error":{"message":"m","type":"invalid_request_error","code":"context_length_exceeded"}}',
         ContextWindowExceededError,
         "context_length_exceeded",
-    ),  # noqa: E501 - one body
+    ),
     (
         400,
         b'{"error":{"code":"content_filter","message":"m","innererror":{"code":"x"}}}',
         ContentPolicyViolationError,
         "content_filter",
-    ),  # noqa: E501 - one body
+    ),
     (
         401,
         b'{"error":{"message":"m","type":"invalid_request_error","code":"invalid_api_key"}}',
         AuthenticationError,
         "invalid_api_key",
-    ),  # noqa: E501 - one body
+    ),
     (401, b'{"detail":"Unauthorized"}', AuthenticationError, None),
     (402, b'{"error":{"message":"m","code":402}}', BillingError, "402"),
     (403, b'{"error":"forbidden"}', PermissionDeniedError, None),
@@ -242,7 +242,7 @@ ERRORS: list[tuple[int, bytes, type[Error], str | None]] = [
         b'{"error":{"message":"m","type":"invalid_request_error","code":"model_not_found"}}',
         NotFoundError,
         "model_not_found",
-    ),  # noqa: E501 - one body
+    ),
     (404, b"404 page not found", NotFoundError, None),
     (405, b"", BadRequestError, None),
     (408, b"{}", APITimeoutError, None),
@@ -255,13 +255,13 @@ ERRORS: list[tuple[int, bytes, type[Error], str | None]] = [
         b'{"error":{"message":"m","type":"insufficient_quota","code":"insufficient_quota"}}',
         BillingError,
         "insufficient_quota",
-    ),  # noqa: E501 - one body
+    ),
     (
         429,
         b'{"error":{"message":"m","type":"tokens","code":"rate_limit_exceeded"}}',
         RateLimitError,
         "rate_limit_exceeded",
-    ),  # noqa: E501 - one body
+    ),
     (429, b'[{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED"}}]', RateLimitError, "429"),
     (500, b'{"error":{"message":"m","type":"server_error"}}', InternalServerError, "server_error"),
     (502, b"<html>502 Bad Gateway</html>", InternalServerError, None),
