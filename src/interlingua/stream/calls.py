@@ -31,7 +31,7 @@ PLACEHOLDER_IDS = frozenset({"", "null", "None"})
 class CallIdSource:
     """Gives every call of one response its id."""
 
-    __slots__ = ("_make", "_ordinal", "_taken")
+    __slots__ = ("_keeps_repeats", "_make", "_ordinal", "_taken")
 
     def __init__(
         self,
@@ -39,11 +39,16 @@ class CallIdSource:
         first_index: int = 0,
         taken: Iterable[str] = (),
         make: Callable[[], str] | None = None,
+        keeps_repeats: bool = False,
     ) -> None:
-        """`first_index` calls and the ids `taken` are in the history; `make` gives own ids to every call."""
+        """`first_index` calls and the ids `taken` are in the history; `make` gives own ids to every call.
+
+        `keeps_repeats` is for a client's history, where repeated ids are for the history's own rule to judge.
+        """
         self._ordinal = first_index
         self._taken = set(taken)
         self._make = make
+        self._keeps_repeats = keeps_repeats
 
     def assign(self, wire_id: str | None) -> tuple[str, str | None]:
         """The id for the next call, and the change code when it is not the provider's own."""
@@ -54,7 +59,7 @@ class CallIdSource:
         known = (wire_id or "").strip()
         if known in PLACEHOLDER_IDS:
             return self._numbered(ordinal), "call_id_made"
-        if wire_id in self._taken:
+        if wire_id in self._taken and not self._keeps_repeats:
             return self._numbered(ordinal), "call_id_duplicate"
         return self._take(str(wire_id)), None
 

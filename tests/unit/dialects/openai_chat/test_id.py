@@ -7,7 +7,7 @@ import pytest
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, Undo
 from interlingua.errors import HistoryError
 from interlingua.schema.names import map_call_id, map_name
-from interlingua.types.content import ToolCall, ToolResult
+from interlingua.types.content import Sealed, ToolCall, ToolResult
 from interlingua.types.message import Message, assistant, user
 from interlingua.types.request import Request
 from interlingua.types.tool import NamedTool, Tool
@@ -172,8 +172,6 @@ def test_id_16_a_name_of_71_characters_is_shortened_and_undone() -> None:
 
 def test_id_18_another_providers_item_id_stays_at_home() -> None:
     """Members and seals of another dialect do not go out with a call, and that is said."""
-    from interlingua.types.content import Sealed
-
     call = ToolCall("c1", "look", "{}", sealed=Sealed("openai-responses", {"id": "fc_1"}))
     asked = Request(messages=(user("Hi"), assistant(call), Message("tool", (ToolResult("c1", "look", "x"),))))
     assert wire(asked)["messages"][1] == {

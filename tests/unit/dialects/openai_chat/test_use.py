@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
 
 import pytest
 
@@ -298,15 +298,9 @@ def test_use_16_error_classes_survive_the_server(status: int, body: bytes, kind:
 def test_use_16_our_own_errors_have_an_openai_body(error: Error, status: int, code: str | None) -> None:
     """Four members, always."""
     sent = DIALECT.encode_error(error, ServerContext())
-    body = _json(sent.body)["error"]
+    body = json.loads(sent.body)["error"]
     assert (sent.status, body["code"], body["message"]) == (status, code, "x")
     assert body.keys() == {"message", "type", "param", "code"}
-
-
-def _json(body: bytes) -> Any:
-    import json
-
-    return json.loads(body)
 
 
 def test_use_17_a_limit_sent_as_400_is_known_by_its_code() -> None:
