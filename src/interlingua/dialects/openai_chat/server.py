@@ -13,7 +13,7 @@ from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.reasons import encode_error_body, encode_finish
 from interlingua.dialects.openai_chat.tools import decode_choice, decode_function, decode_tool
 from interlingua.dialects.openai_chat.usage import encode_usage
-from interlingua.dialects.openai_chat.wire import ChoiceWire, FunctionWire, RequestWire, ResponseWire
+from interlingua.dialects.openai_chat.wire import AudioWire, ChoiceWire, FunctionWire, RequestWire, ResponseWire
 from interlingua.errors import DecodeError, HistoryError
 from interlingua.types.change import Changes
 from interlingua.types.content import RefusalPart
@@ -238,12 +238,21 @@ def _choice(alternative: Alternative, place: int, changes: Changes, *, own: bool
     if message.refusal is not None and not isinstance(message.refusal, str):
         message.refusal = None
     message.annotations = message.annotations or []
+    if message.audio is not None and not own:
+        _complete(message.audio)
     extra = alternative.extra.get(NAME, {})
     merge_members(message, extra.get("message", {}))
     word = finish_word(alternative, changes, path, own=own)
     wire = ChoiceWire(index=place, message=message, finish_reason=word, logprobs=None)
     merge_members(wire, extra.get("choice", {}))
     return wire
+
+
+def _complete(audio: AudioWire) -> None:
+    """Strict clients insist on every member; audio that cannot be asked for again has no id and has expired."""
+    audio.id = audio.id or ""
+    audio.expires_at = audio.expires_at or 0
+    audio.transcript = audio.transcript or ""
 
 
 def finish_word(alternative: Alternative, changes: Changes, path: str, *, own: bool) -> str | None:
