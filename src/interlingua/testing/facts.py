@@ -23,6 +23,7 @@ from interlingua.testing.wirefacts.openai_chat import request_facts as chat_requ
 from interlingua.testing.wirefacts.openai_chat import request_faults as chat_faults
 from interlingua.testing.wirefacts.openai_chat import response_facts as chat_response
 from interlingua.testing.wirefacts.openai_chat_stream import stream_facts as chat_stream
+from interlingua.testing.wirefacts.openai_responses_stream import READER as OPENAI_RESPONSES
 from interlingua.testing.wirefacts.values import FactReader, Facts, StreamFacts
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
 READERS: dict[str, FactReader] = {
     "anthropic": ANTHROPIC,
     "openai-chat": FactReader(chat_request, chat_faults, chat_response, chat_stream, chat_error),
+    "openai-responses": OPENAI_RESPONSES,
 }
 """The readers of each dialect."""
 

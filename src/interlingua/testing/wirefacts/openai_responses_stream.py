@@ -1,0 +1,124 @@
+"""What a Responses stream adds up to: an assembler of its own, small and forgiving.
+
+Rules (wire/openai-responses.md §3, §4)
+- An item is what its `output_item.done` says; one that never got there is what its deltas add up to.
+- An item is found by its `output_index`, where that is missing by its id.
+- `response.completed` and `response.incomplete` end the stream, `response.failed` and `error` break it off; without
+  any of them it was cut. Where no item came by itself, the last snapshot's count.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from interlingua.testing.wirefacts.openai_responses import error_facts, request_facts, request_faults, response_facts
+from interlingua.testing.wirefacts.values import FactReader, StreamFacts, members, objects, word
+
+__all__ = ["READER", "stream_facts"]
+
+_LINE = re.compile(r"\r\n|\n|\r")
+
+FAILURES = ("response.failed", "error")
+ENDS = ("response.completed", "response.incomplete")
+
+
+def stream_facts(text: str) -> StreamFacts:
+    """The facts of what the stream adds up to, how it ended, and by which error."""
+    answer = _Answer()
+    for data in _frames(text):
+        if data == "[DONE]":
+            continue
+        event = json.loads(data)
+        answer.feed(event)
+        kind = event.get("type")
+        if kind in FAILURES or (kind is None and "error" in event):
+            return StreamFacts(response_facts(answer.body()), "error", error_facts(200, event))
+        if kind in ENDS:
+            return StreamFacts(response_facts(answer.body()), "done", None)
+    return StreamFacts(response_facts(answer.body()), "cut", None)
+
+
+def _frames(text: str) -> list[str]:
+    """The data of every server-sent event."""
+    frames: list[str] = []
+    lines: list[str] = []
+    for line in [*_LINE.split(text.removeprefix("\ufeff")), ""]:
+        name, _, value = line.partition(":")
+        if name == "data":
+            lines.append(value.removeprefix(" "))
+        elif not line and lines:
+            frames.append("\n".join(lines))
+            lines = []
+    return [frame.strip() for frame in frames if frame.strip()]
+
+
+class _Answer:
+    def __init__(self) -> None:
+        self.response: dict[str, Any] = {}
+        self.items: list[_Item] = []
+
+    def feed(self, event: Any) -> None:
+        self.response.update(members(event.get("response")))
+        kind = word(event.get("type"))
+        if kind in ("response.output_item.added", "response.output_item.done"):
+            item = members(event.get("item"))
+            found = self._item(event.get("output_index"), item.get("id")) or self._new(event)
+            found.value = item
+            found.is_done = found.is_done or kind.endswith("done")
+        elif kind.endswith(".delta") and (item := self._item(event.get("output_index"), event.get("item_id"))):
+            item.grow(kind.removeprefix("response.").removesuffix(".delta"), event)
+
+    def _item(self, index: Any, item_id: Any) -> _Item | None:
+        by_index = [item for item in self.items if index is not None and item.index == index]
+        by_id = [item for item in self.items if item_id and item.value.get("id") == item_id]
+        return next(iter(by_index or by_id), None)
+
+    def _new(self, event: Any) -> _Item:
+        self.items.append(_Item(event.get("output_index")))
+        return self.items[-1]
+
+    def body(self) -> Any:
+        streamed = [item.whole() for item in self.items]
+        return {**self.response, "output": streamed or self.response.get("output")}
+
+
+class _Item:
+    def __init__(self, index: Any) -> None:
+        self.index = index
+        self.value: dict[str, Any] = {}
+        self.is_done = False
+        self.texts: dict[tuple[str, Any], str] = {}
+
+    def grow(self, kind: str, event: Any) -> None:
+        place = event.get("summary_index", event.get("content_index", 0))
+        self.texts[kind, place] = self.texts.get((kind, place), "") + word(event.get("delta"))
+
+    def whole(self) -> Any:
+        """The item, with what its deltas said where it was never done."""
+        if self.is_done or not self.texts:
+            return self.value
+        grown: dict[str, Any] = {}
+        for (kind, _), text in sorted(self.texts.items(), key=lambda pair: str(pair[0])):
+            match kind:
+                case "output_text":
+                    grown.setdefault("content", []).append({"type": "output_text", "text": text})
+                case "refusal":
+                    grown.setdefault("content", []).append({"type": "refusal", "refusal": text})
+                case "reasoning_summary_text":
+                    grown.setdefault("summary", []).append({"type": "summary_text", "text": text})
+                case "reasoning_text":
+                    grown.setdefault("content", []).append({"type": "reasoning_text", "text": text})
+                case "function_call_arguments":
+                    grown["arguments"] = text
+                case "custom_tool_call_input":
+                    grown["input"] = text
+                case _:
+                    pass
+        kept = {name: value for name, value in self.value.items() if value or name not in grown}
+        return {**kept, **{name: value for name, value in grown.items() if not objects(kept.get(name))}}
+
+
+READER = FactReader(request_facts, request_faults, response_facts, stream_facts, error_facts)
+"""The readers of this format."""
