@@ -33,7 +33,7 @@ INTERRUPTED = 130
 """Ctrl-C."""
 UNREAD = 141
 """Whoever read the output went away."""
-Interrupted = (KeyboardInterrupt, SystemExit)
+Interrupted: tuple[type[KeyboardInterrupt], type[SystemExit]] = (KeyboardInterrupt, SystemExit)
 """What ends a command besides exceptions."""
 
 

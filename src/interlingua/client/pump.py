@@ -33,7 +33,7 @@ class Pump(Generic[R]):
         self._steps = steps
         self._reply: Reply | None = None
         self._value: R | None = None
-        self.ended = False
+        self.ended: bool = False
         """Whether nothing more will come."""
 
     def run(self) -> R:

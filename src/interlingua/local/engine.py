@@ -55,7 +55,7 @@ class Job:
         """A job that has not begun."""
         self.plan = plan
         """What is asked."""
-        self.cancelled = False
+        self.cancelled: bool = False
         """Set by whoever no longer wants the answer."""
         self._deliver = deliver
 

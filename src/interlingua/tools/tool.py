@@ -52,15 +52,15 @@ class Handler:
         origin: str = "",
     ) -> None:
         """A handler of `function`."""
-        self.function = function
+        self.function: Callable[..., Any] = function
         """What runs."""
-        self.loose = loose
+        self.loose: Schema = loose
         """Schema of the arguments, in which what has a default may be left out."""
-        self.read = read
+        self.read: Callable[[dict[str, Any]], dict[str, Any] | One] = read
         """Makes Python values of JSON arguments: by name, or One; raises MisfitError."""
-        self.origin = origin or origin_of(function)
+        self.origin: str = origin or origin_of(function)
         """What the tool was made from, for error messages."""
-        self.is_async = is_async(function)
+        self.is_async: bool = is_async(function)
         """Whether the function gives an awaitable."""
 
     def __call__(self, /, **arguments: Any) -> Any:

@@ -149,7 +149,7 @@ class Body:
         self._pieces: list[bytes] = []
         self._taken_bytes = 0
         self._ended = False
-        self.buffered_bytes = 0
+        self.buffered_bytes: int = 0
         """Bytes fed and not yet taken."""
 
     @property

@@ -61,13 +61,13 @@ class AsyncConnection(asyncio.Protocol):
         on_lost: Callable[[AsyncConnection], None],
     ) -> None:
         """A connection over `link`; `on_lost` is called once when it is gone."""
-        self.socket = link
-        self.origin = origin
-        self.reader = reader
+        self.socket: socket.socket = link
+        self.origin: Origin = origin
+        self.reader: ResponseReader = reader
         """Where the bytes go."""
-        self.idle = False
+        self.idle: bool = False
         """Whether it lies in the pool."""
-        self.lost = False
+        self.lost: bool = False
         """Whether its end was seen."""
         self._loop = loop
         self._on_lost = on_lost

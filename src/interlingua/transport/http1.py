@@ -132,13 +132,13 @@ class ResponseReader:
 
     def __init__(self, peer: str, *, max_body_bytes: int | None = None) -> None:
         """A reader for a new connection to `peer`, which is named in errors."""
-        self.peer = peer
+        self.peer: str = peer
         self._max_body_bytes = max_body_bytes
         self._parser = httptools.HttpResponseParser(self)
         self._body = Body(peer)
         self._trailing = False
         self._keep_alive = False
-        self.complete = True
+        self.complete: bool = True
         """Whether the reply's framing has ended; its last pieces may still be waiting."""
 
     def start(self, method: str) -> None:
@@ -150,15 +150,15 @@ class ResponseReader:
         self._received = False
         self._trouble: Error | None = None
         self._keep_alive = False
-        self.status = 0
+        self.status: int = 0
         """HTTP status, 0 before the head is there."""
         self.headers: Headers = ()
         """Headers with lower-case names."""
-        self.started = False
+        self.started: bool = False
         """Whether any byte came."""
-        self.in_head = False
+        self.in_head: bool = False
         """Whether a head, interim or final, has begun and not ended an interim reply."""
-        self.head_done = False
+        self.head_done: bool = False
         """Whether status and headers are there."""
         self.complete = False
         self._reset_head()

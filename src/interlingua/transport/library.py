@@ -26,8 +26,8 @@ from interlingua.wire.http import header
 
 try:
     import httpx
-except ImportError as error:
-    raise ConfigError("the library transport needs the [http] extra: pip install 'interlingua[http]'") from error
+except ImportError as _error:
+    raise ConfigError("the library transport needs the [http] extra: pip install 'interlingua[http]'") from _error
 
 if TYPE_CHECKING:
     import ssl

@@ -148,7 +148,7 @@ class ReplayTransport:
 
     def __init__(self, *lines: ScriptLine, script: Script | None = None) -> None:
         """A transport over `script`, or over a new script of `lines`."""
-        self.script = script or Script(*lines)
+        self.script: Script = script or Script(*lines)
         """What is left to answer, and what was asked."""
 
     def open(self, request: HttpRequest, timeouts: Timeouts) -> Reply:
@@ -164,7 +164,7 @@ class AsyncReplayTransport:
 
     def __init__(self, *lines: ScriptLine, script: Script | None = None) -> None:
         """A transport over `script`, or over a new script of `lines`."""
-        self.script = script or Script(*lines)
+        self.script: Script = script or Script(*lines)
         """What is left to answer, and what was asked."""
 
     async def open(self, request: HttpRequest, timeouts: Timeouts) -> AsyncReply:

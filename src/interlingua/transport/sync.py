@@ -54,11 +54,11 @@ class _Connection:
     __slots__ = ("_pid", "_probe", "_sent_at", "_torn", "generation", "origin", "proxy", "reader", "socket")
 
     def __init__(self, link: socket.socket, origin: Origin, proxy: Proxy | None, reader: ResponseReader) -> None:
-        self.socket = link
-        self.origin = origin
-        self.proxy = proxy
-        self.reader = reader
-        self.generation = 0
+        self.socket: socket.socket = link
+        self.origin: Origin = origin
+        self.proxy: Proxy | None = proxy
+        self.reader: ResponseReader = reader
+        self.generation: int = 0
         self._pid = os.getpid()
         self._sent_at = 0.0
         self._torn = False

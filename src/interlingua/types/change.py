@@ -127,9 +127,9 @@ class Changes:
 
     def __init__(self, dialect: str, stage: Stage, allow: frozenset[str] = frozenset()) -> None:
         """An empty list; what `allow` names is dropped instead of refused."""
-        self.dialect = dialect
+        self.dialect: str = dialect
         self.stage: Stage = stage
-        self.allow = allow
+        self.allow: frozenset[str] = allow
         self.entries: list[Change] = []
 
     def add(self, code: str, path: str, detail: str = "", *, action: Action | None = None) -> None:

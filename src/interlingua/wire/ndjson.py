@@ -169,4 +169,4 @@ class JsonArrayDecoder(Feed[bytes]):
 
     def _end(self, whole: list[bytes]) -> None:
         del whole
-        self.cut = bool(self._object) or self._depth > 0
+        self.cut: bool = bool(self._object) or self._depth > 0

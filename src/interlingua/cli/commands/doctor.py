@@ -34,7 +34,7 @@ CHAPTERS: tuple[tuple[str, Callable[[], Iterable[Finding]]], ...] = (
     ("aliases", aliases),
     ("local weights", weights),
 )
-MARKS = {True: "ok", False: "!!", None: "--"}
+MARKS: dict[bool | None, str] = {True: "ok", False: "!!", None: "--"}
 
 
 def arguments(parser: ArgumentParser) -> None:

@@ -33,7 +33,7 @@ class AsyncPump(Generic[R]):
         self._steps = steps
         self._reply: AsyncReply | None = None
         self._value: R | None = None
-        self.ended = False
+        self.ended: bool = False
         """Whether nothing more will come."""
 
     async def run(self) -> R:

@@ -31,14 +31,14 @@ class Slot:
 
     def __init__(self) -> None:
         """An unknown call."""
-        self.id = ""
-        self.name = ""
+        self.id: str = ""
+        self.name: str = ""
         self.pieces: list[str] = []
         self.block: Block | None = None
-        self.custom = False
+        self.custom: bool = False
         self.extra: dict[str, Any] = {}
         self.extra_content: dict[str, Any] | None = None
-        self.was_object = False
+        self.was_object: bool = False
 
     @property
     def text(self) -> str:

@@ -24,9 +24,9 @@ class Template:
 
     def __init__(self, head: bytes, padding: bytes, tail: bytes) -> None:
         """`head` stands before the string, `padding` between it and the padding, if there is any, `tail` at the end."""
-        self.head = head
-        self.padding = padding
-        self.tail = tail
+        self.head: bytes = head
+        self.padding: bytes = padding
+        self.tail: bytes = tail
 
     def text_in(self, data: bytes) -> str | None:
         """The string in a chunk of this kind; None for any other chunk."""
