@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from typing import TYPE_CHECKING, NoReturn
 
 from interlingua.errors import UsageError
 
 if TYPE_CHECKING:
-    from interlingua.cli.main import CommandModule
+    from interlingua.cli.command import CommandModule
 
 __all__ = ["parse"]
+
+
+WIDEST = 120
+
+
+class _Formatter(RawDescriptionHelpFormatter):
+    """Help as wide as the terminal; told the width, argparse loads no module to find it for every single option."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=min(_columns(), WIDEST) - 2)
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1).columns or WIDEST
+    except (OSError, ValueError):
+        return WIDEST
 
 
 class _Parser(ArgumentParser):
@@ -30,7 +49,7 @@ def parse(name: str, summary: str, command: CommandModule, arguments: list[str])
         prog=f"il {name}",
         description=f"{summary[:1].upper()}{summary[1:]}.",
         epilog=command.EXAMPLES,
-        formatter_class=RawDescriptionHelpFormatter,
+        formatter_class=_Formatter,
         allow_abbrev=False,
     )
     command.arguments(parser)
