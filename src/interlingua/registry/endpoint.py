@@ -7,8 +7,6 @@ Rules
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
-
 import msgspec
 
 from interlingua.dialects._contract import Encoded, Target
@@ -90,4 +88,8 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
 
     def _url(self, path: str) -> str:
         url = f"{self.base_url}{path}"
-        return f"{url}{'&' if '?' in url else '?'}{urlencode(self.query)}" if self.query else url
+        if not self.query:
+            return url
+        from urllib.parse import urlencode  # only who has a query pays for it
+
+        return f"{url}{'&' if '?' in url else '?'}{urlencode(self.query)}"

@@ -6,7 +6,6 @@ keys: it alone tells duplicate keys and non-finite numbers from other faults.
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any, Literal, TypeAlias, cast
 
@@ -67,6 +66,8 @@ def _count_keys(value: object) -> int:
 
 
 def _has_duplicate_key(text: str | bytes) -> bool:
+    import json  # as below: only texts that are rare pay for it
+
     repeated = False
 
     def note(pairs: list[tuple[str, object]]) -> None:
@@ -91,6 +92,8 @@ def _fault(text: str | bytes, *, ended_early: bool) -> ArgumentsFault:
 
 def _is_only_non_finite(text: str) -> bool:
     """Whether `text` would be an object if NaN, Infinity and numbers beyond a float were JSON."""
+    import json
+
     found = False
 
     def constant(_: str) -> None:
