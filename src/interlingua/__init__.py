@@ -78,6 +78,7 @@ if TYPE_CHECKING:
         BrokenReason,
         BrokenToolCall,
         Cache,
+        Citation,
         DocumentPart,
         ImagePart,
         Json,
@@ -112,7 +113,7 @@ if TYPE_CHECKING:
         UsageUpdate,
     )
     from interlingua.types.message import Message, Role, assistant, system, user
-    from interlingua.types.request import Request
+    from interlingua.types.request import Request, ServerState
     from interlingua.types.response import Alternative, Attempt, FinishReason, Response
     from interlingua.types.tool import AllowedTools, Freeform, NamedTool, OpaqueTool, Tool, ToolChoice
     from interlingua.types.usage import Usage
@@ -142,6 +143,7 @@ __all__ = [
     "ChainExhaustedError",
     "Change",
     "ChangeWarning",
+    "Citation",
     "ConfigError",
     "ContentPolicyViolationError",
     "ContextWindowExceededError",
@@ -191,6 +193,7 @@ __all__ = [
     "SchemaError",
     "Seal",
     "Sealed",
+    "ServerState",
     "StreamEnd",
     "StreamError",
     "StreamStart",
@@ -264,7 +267,7 @@ _NAMES = {
     "types.capability": "CallIds Capability Effort HistoryPolicy ToolRules",
     "types.change": "Change",
     "types.content": (
-        "AudioPart BrokenReason BrokenToolCall Cache DocumentPart ImagePart Json OpaquePart Part RefusalPart "
+        "AudioPart BrokenReason BrokenToolCall Cache Citation DocumentPart ImagePart Json OpaquePart Part RefusalPart "
         "Sealed TextPart ThinkingPart ToolCall ToolResult"
     ),
     "types.dump": "dump load",
@@ -273,7 +276,7 @@ _NAMES = {
         "StreamError StreamStart TextDelta ThinkingDelta ToolCallDelta ToolCallReady UsageUpdate"
     ),
     "types.message": "Message Role assistant system user",
-    "types.request": "Request",
+    "types.request": "Request ServerState",
     "types.response": "Alternative Attempt FinishReason Response",
     "types.tool": "AllowedTools Freeform NamedTool OpaqueTool Tool ToolChoice",
     "types.usage": "Usage",

@@ -14,6 +14,7 @@ from interlingua.types.content import (
     BrokenReason,
     BrokenToolCall,
     Cache,
+    Citation,
     DocumentPart,
     ImagePart,
     Json,
@@ -117,8 +118,11 @@ cache_marks = st.sampled_from(get_args(Cache))
 sealed = st.builds(Sealed, st.sampled_from(DIALECTS), json_objects, provider=_maybe(ids), model=_maybe(ids))
 """Sealed reasoning state."""
 
+citations = st.builds(Citation, st.sampled_from(DIALECTS), json_objects)
+"""Annotations of texts."""
+
 text_parts = st.builds(
-    TextPart, some_text, _tuples(json_objects, 2), cache=_maybe(cache_marks), sealed=_maybe(sealed), extra=extras
+    TextPart, some_text, _tuples(citations, 2), cache=_maybe(cache_marks), sealed=_maybe(sealed), extra=extras
 )
 """Texts with annotations, marks and seals."""
 image_parts = st.builds(
@@ -322,7 +326,7 @@ events: st.SearchStrategy[Event] = st.one_of(
     st.builds(ToolCallDelta, _index, some_text, _index),
     st.builds(RefusalDelta, _index, some_text, _index),
     st.builds(DataDelta, _index, st.binary(max_size=12), texts, _index),
-    st.builds(Annotation, _index, json_objects, _index),
+    st.builds(Annotation, _index, citations, _index),
     st.builds(Seal, _index, sealed, _index),
     st.builds(BlockEnd, _index, parts, _index),
     st.builds(ToolCallReady, _index, tool_calls, _index),

@@ -18,7 +18,7 @@ from interlingua.errors import UsageError
 from interlingua.transport.base import Timeouts
 from interlingua.types.capability import CallIds, Capability, Effort, HistoryPolicy
 from interlingua.types.content import Cache, TextPart
-from interlingua.types.request import Request
+from interlingua.types.request import Request, ServerState, ThinkingSummary
 from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool, ToolChoice
 from interlingua.wire.http import Headers
 
@@ -44,6 +44,8 @@ class Options(TypedDict, total=False):
     """JSON Schema of the answer, for who reads the text alone; `output=T` makes one from a type."""
     schema_name: str | None
     """The schema's name, where a provider wants one."""
+    schema_description: str | None
+    """What the answer is, for the model."""
     schema_strict: bool | None
     """Whether the provider must hold the model to the schema."""
     json_mode: bool | None
@@ -74,6 +76,10 @@ class Options(TypedDict, total=False):
     """How many choices."""
     effort: Effort | None
     """How hard to think."""
+    thinking: bool | None
+    """Whether to think at all, without saying how hard."""
+    thinking_summary: ThinkingSummary | None
+    """Whether and how the thinking is to be shown."""
     thinking_budget: int | None
     """Tokens for thinking, where a provider takes a budget."""
     parallel_tool_calls: bool | None
@@ -90,6 +96,10 @@ class Options(TypedDict, total=False):
     """Whether the provider may keep the exchange."""
     cache: Cache | None
     """Prompt caching for the whole request."""
+    cache_key: str | None
+    """What requests with the same prompt prefix have in common, for the provider's cache routing."""
+    continues: ServerState | None
+    """The conversation at the provider that this call goes on with."""
     extra: Mapping[str, dict[str, Any]] | None
     """Further wire members, by dialect, sent as they are to that dialect only."""
     headers: Mapping[str, str] | None
@@ -289,6 +299,12 @@ def _tool_choice(name: str, value: object) -> object:
     raise UsageError(f"{name} takes auto, none, required, il.NamedTool or il.AllowedTools, not {value!r:.60}{hint}")
 
 
+def _server_state(name: str, value: object) -> ServerState:
+    if isinstance(value, ServerState):
+        return value
+    raise _wrong(name, value, "il.ServerState")
+
+
 def _schema(name: str, value: object) -> dict[str, Any]:
     from interlingua.schema.validate import check_schema  # only who has a schema pays for it
 
@@ -313,6 +329,7 @@ _KNOBS: dict[str, Callable[[str, Any], Any]] = {
     "tool_choice": _tool_choice,
     "output_schema": _schema,
     "schema_name": _text,
+    "schema_description": _text,
     "schema_strict": _flag,
     "json_mode": _flag,
     "max_tokens": _whole,
@@ -328,6 +345,8 @@ _KNOBS: dict[str, Callable[[str, Any], Any]] = {
     "logprobs": _logprobs,
     "n": _whole,
     "effort": _one_of(*get_args(Effort)),
+    "thinking": _flag,
+    "thinking_summary": _one_of(*get_args(ThinkingSummary)),
     "thinking_budget": _whole,
     "parallel_tool_calls": _flag,
     "verbosity": _text,
@@ -336,6 +355,8 @@ _KNOBS: dict[str, Callable[[str, Any], Any]] = {
     "metadata": _object,
     "store": _flag,
     "cache": _one_of(*get_args(Cache)),
+    "cache_key": _text,
+    "continues": _server_state,
     "extra": _extra,
 }
 """The reader of each field of `Request` that a caller may set."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
 
-__all__ = ["call_ids", "prepare_history", "result_text"]
+__all__ = ["call_ids", "json_text", "prepare_history", "result_text"]
 
 NO_RESULT = "This call has no result: it was cancelled or its result was lost."
 """The error result that stands in for a missing one."""
@@ -56,22 +56,38 @@ def result_text(result: ToolResult) -> str:
     match result.content:
         case str(text):
             return text
-        case Json(value=value):
-            return encode(value).decode()
+        case Json() as value:
+            return json_text(value)
         case parts:
-            return "".join([part.text for part in parts if isinstance(part, TextPart)])
+            return "".join([_said(part) for part in parts])
 
 
-def prepare_history(messages: tuple[Message, ...], policy: HistoryPolicy, changes: Changes) -> tuple[Message, ...]:
+def json_text(value: Json) -> str:
+    """A JSON value as compact text."""
+    return encode(value.value).decode()
+
+
+def _said(part: object) -> str:
+    if isinstance(part, Json):
+        return json_text(part)
+    return part.text if isinstance(part, TextPart) else ""
+
+
+def prepare_history(
+    messages: tuple[Message, ...], policy: HistoryPolicy, changes: Changes, *, continues: bool = False
+) -> tuple[Message, ...]:
     """The messages with every call and result paired, and broken calls told as text.
+
+    A request that `continues` a conversation at the provider may answer calls that it does not contain.
 
     Raises: HistoryError under `refuse`.
     """
     walk = _walk(messages)
-    if walk.faults:
+    faults = [fault for fault in walk.faults if not (continues and fault.code == "result_orphan")]
+    if faults:
         if policy == "refuse":
-            raise HistoryError(_sentence(walk.faults))
-        messages = _Mender(changes).mend(messages)
+            raise HistoryError(_sentence(faults))
+        messages = _Mender(changes, continues=continues).mend(messages)
     return _tell_broken_calls(messages, changes) if walk.broken else messages
 
 
@@ -149,8 +165,9 @@ class _Walk:
 class _Mender:
     """Rebuilds a conversation so that every call has its one result."""
 
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: Changes, *, continues: bool) -> None:
         self.changes = changes
+        self.continues = continues
         self.taken: set[str] = set()
         self.pending: dict[str, deque[tuple[str, str]]] = {}
         self.answered: set[str] = set()
@@ -208,7 +225,9 @@ class _Mender:
         if waiting:
             own, name = waiting.popleft()
             self.answered.add(result.call_id)
-            paired.append(msgspec.structs.replace(result, call_id=own, name=result.name or name))
+            paired.append(msgspec.structs.replace(result, call_id=own, name=name))
+        elif self.continues and result.call_id not in self.answered:
+            paired.append(result)
         elif result.call_id in self.answered:
             self.record("result_duplicate", f"a second result for {result.call_id!r} is left out")
         else:

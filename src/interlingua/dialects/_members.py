@@ -53,9 +53,13 @@ def merge_members(wire: WireStruct, members: Mapping[str, Any]) -> None:
             wire.extra[name] = value
 
 
+SPELLINGS = frozenset({"role", "field", "stream_options"})
+"""Members that only say how something was spelt: leaving them out changes nothing for another dialect."""
+
+
 def foreign_extras(extra: Mapping[str, Any], dialect: str) -> list[str]:
-    """The other dialects that `extra` holds members of."""
-    return [name for name in extra if name != dialect]
+    """The other dialects that `extra` holds members of, mere spellings aside."""
+    return [name for name, members in extra.items() if name != dialect and not members.keys() <= SPELLINGS]
 
 
 def _merged(current: object, value: Any) -> Any:

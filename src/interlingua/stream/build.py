@@ -48,7 +48,7 @@ from interlingua.wire.media import audio_type
 if TYPE_CHECKING:
     from interlingua.errors import Error
     from interlingua.types.change import Changes
-    from interlingua.types.content import Part, Sealed
+    from interlingua.types.content import Citation, Part, Sealed
     from interlingua.types.event import BlockKind, Event
     from interlingua.types.response import FinishReason
 
@@ -65,17 +65,17 @@ class Block:
     def __init__(self, kind: BlockKind, index: int, choice: int) -> None:
         """An empty block at its final place."""
         self.kind: BlockKind = kind
-        self.index = index
-        self.choice = choice
+        self.index: int = index
+        self.choice: int = choice
         self.pieces: list[str] = []
         self.data: list[bytes] = []
-        self.annotations: list[dict[str, Any]] = []
+        self.annotations: list[Citation] = []
         self.sealed: Sealed | None = None
         self.extra: dict[str, dict[str, Any]] = {}
         self.part: Part | None = None
-        self.id = ""
-        self.name = ""
-        self.freeform = False
+        self.id: str = ""
+        self.name: str = ""
+        self.freeform: bool = False
 
     @property
     def content(self) -> str:
@@ -110,12 +110,12 @@ class StreamBuilder:
 
     def __init__(self, changes: Changes, ids: CallIdSource) -> None:
         """A builder that records repairs in `changes` and takes call ids from `ids`."""
-        self.changes = changes
+        self.changes: Changes = changes
         self.extra: dict[str, dict[str, Any]] = {}
         """Members of the answer, by dialect; the end carries them."""
         self.usage: Usage | None = None
         self.start_event: StreamStart | None = None
-        self.ended = False
+        self.ended: bool = False
         self._ids = ids
         self._events: list[Event] = []
         self._choices: dict[int, _Choice] = {}
@@ -206,7 +206,7 @@ class StreamBuilder:
             self._events.append(DataDelta(block.index, data, transcript, choice))
         return block
 
-    def annotate(self, block: Block, annotation: dict[str, Any]) -> None:
+    def annotate(self, block: Block, annotation: Citation) -> None:
         """A citation or another annotation of a text block."""
         block.annotations.append(annotation)
         self._events.append(Annotation(block.index, annotation, block.choice))

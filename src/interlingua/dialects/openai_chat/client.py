@@ -20,7 +20,7 @@ from interlingua.dialects.openai_chat.reasons import decode_finish, error_of_bod
 from interlingua.dialects.openai_chat.tools import encode_choice, encode_format, encode_tool
 from interlingua.dialects.openai_chat.usage import decode_usage
 from interlingua.dialects.openai_chat.wire import MessageWire, RequestWire, ResponseWire, ToolWire
-from interlingua.errors import DecodeError, UnsupportedError
+from interlingua.errors import DecodeError, UnsupportedError, UsageError
 from interlingua.schema.names import map_call_ids, map_names
 from interlingua.stream.calls import CallIdSource, note_finish, settle_finish
 from interlingua.types.change import Changes
@@ -63,7 +63,8 @@ CHOICE_MEMBERS = ("logprobs", "native_finish_reason", "content_filter_results")
 def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     """The request on the wire.
 
-    Raises: UnsupportedError with every refusal found; HistoryError for calls and results that do not pair.
+    Raises: UnsupportedError with every refusal found; HistoryError for calls and results that do not pair; UsageError
+    for a choice of a tool that is not there.
     """
     return _RequestEncoder(request, options).encode()
 
@@ -141,6 +142,7 @@ class _RequestEncoder:
 
     def _tools(self) -> None:
         choice = self.request.tool_choice
+        _check_names(choice, self.request.tools)
         tools = self._offered(choice)
         if tools:
             self.wire.tools = tools
@@ -216,6 +218,8 @@ class _RequestEncoder:
             value = getattr(request, name)
             if value is not None and self._takes(name):
                 setattr(wire, name, value)
+        if request.cache_key is not None and self._takes("cache_key"):
+            wire.prompt_cache_key = request.cache_key
         if request.max_tokens is not None:
             setattr(wire, self.quirks.max_tokens_field, request.max_tokens)
         if request.seed is not None and self._takes("seed"):
@@ -242,8 +246,9 @@ class _RequestEncoder:
             said = {name: value for name, value in members.items() if value is not None}
             self.wire.reasoning = said or None
             return
-        if request.thinking_budget is not None:
-            self.changes.add("parameter_unsupported", "/thinking_budget", "this dialect has no thinking budget")
+        for name in ("thinking", "thinking_summary", "thinking_budget"):
+            if getattr(request, name) is not None:
+                self.changes.add("parameter_unsupported", f"/{name}", "this dialect has no such member")
         if request.effort is not None and field == "none":
             self.changes.add("parameter_unsupported", "/effort", f"{self.target.provider} takes no effort")
         elif request.effort is not None and self._takes("effort"):
@@ -256,6 +261,8 @@ class _RequestEncoder:
                 self.wire.stream_options = {"include_usage": True}
 
     def _extra(self) -> None:
+        if self.request.continues is not None:
+            self.changes.add("server_state", "/continues", f"a conversation kept by {self.request.continues.dialect}")
         if self.request.cache in ("5m", "1h"):
             self.changes.add("cache_unsupported", "/cache", "this dialect marks parts, not requests")
         if self.request.extra:
@@ -272,6 +279,15 @@ class _RequestEncoder:
 
 
 _MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
+
+
+def _check_names(choice: object, tools: Sequence[Tool | OpaqueTool]) -> None:
+    """UsageError for a choice of a tool that is not offered; an opaque tool may have any name."""
+    known = {tool.name for tool in tools if isinstance(tool, Tool)}
+    unknown = sorted(_only(choice) - known)
+    if unknown and len(known) == len(tools):
+        names = ", ".join(repr(name) for name in unknown)
+        raise UsageError(f"tool_choice names {names}, and no such tool is in the request")
 
 
 def _only(choice: object) -> frozenset[str]:

@@ -32,7 +32,7 @@ from interlingua.dialects.openai_chat.wire import ChunkWire, DeltaWire, Function
 from interlingua.errors import DecodeError, Error, IncompleteStreamError, LimitExceededError
 from interlingua.stream.build import StreamBuilder
 from interlingua.types.change import Changes
-from interlingua.types.content import ImagePart, Sealed, TextPart, ThinkingPart
+from interlingua.types.content import Citation, ImagePart, Sealed, TextPart, ThinkingPart
 from interlingua.wire.json import decode_any, decode_wire, encode
 from interlingua.wire.media import from_base64
 from interlingua.wire.sse import DONE, SseDecoder
@@ -72,8 +72,8 @@ class ChatStreamDecoder:
     def __init__(self, context: DecodeContext) -> None:
         """A decoder for the answer to the request that `context` tells of."""
         self.context = context
-        self.changes = Changes(NAME, "decode_response")
-        self.builder = StreamBuilder(self.changes, id_source(context))
+        self.changes: Changes = Changes(NAME, "decode_response")
+        self.builder: StreamBuilder = StreamBuilder(self.changes, id_source(context))
         self._framing = SseDecoder()
         self._choices: dict[int, _Choice] = {}
         self._done = False
@@ -258,7 +258,7 @@ class ChatStreamDecoder:
         block = self.builder.text(text, choice.number)
         if choice.annotations:
             for annotation in choice.annotations:
-                self.builder.annotate(block, annotation)
+                self.builder.annotate(block, Citation(NAME, annotation))
             choice.annotations = []
 
     def _seal(self, choice: _Choice) -> None:
@@ -291,7 +291,7 @@ class ChatStreamDecoder:
         """Hang an annotation on the open text; one that comes before its text waits for it."""
         block = self.builder.open_prose(choice.number)
         if block is not None and block.kind == "text":
-            self.builder.annotate(block, annotation)
+            self.builder.annotate(block, Citation(NAME, annotation))
         else:
             choice.annotations.append(annotation)
 

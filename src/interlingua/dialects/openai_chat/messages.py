@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from interlingua.dialects._contract import Target, Undo
-from interlingua.dialects._history import result_text
+from interlingua.dialects._history import json_text, result_text
 from interlingua.dialects._members import foreign_extras, members_of, merge_members
 from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, AssistantDecoder, AssistantEncoder
 from interlingua.dialects.openai_chat.parts import NAME, decode_content, encode_cache, encode_content
@@ -37,6 +37,7 @@ from interlingua.types.message import Message
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from interlingua.dialects._contract import Quirks
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
 
@@ -59,7 +60,7 @@ class _History:
         self.unnamed: list[str] = []
 
     def assistant(self, wire: MessageWire) -> None:
-        ids = CallIdSource(first_index=len(self.names))
+        ids = CallIdSource(first_index=len(self.names), taken=self.names, keeps_repeats=True)
         decoder = AssistantDecoder(ids, _NOBODY, _NOTHING, self.changes, f"/messages/{len(self.messages)}")
         parts = tuple(decoder.decode(wire))
         if wire.tool_calls or wire.function_call:
@@ -175,7 +176,7 @@ def _decode_result(wire: MessageWire) -> tuple[str | tuple[Any, ...], bool]:
 
 def _is_plain(part: Part) -> bool:
     """Whether a part is text without a mark: it can stand anywhere."""
-    return type(part) is TextPart and part.cache is None
+    return type(part) is TextPart and not (part.cache or part.extra or part.annotations or part.sealed)
 
 
 class MessageEncoder:
@@ -183,7 +184,7 @@ class MessageEncoder:
 
     def __init__(self, target: Target, names: dict[str, str], ids: dict[str, str], changes: Changes) -> None:
         self.target = target
-        self.quirks = target.quirks
+        self.quirks: Quirks = target.quirks
         self.names = names
         self.ids = ids
         self.changes = changes
@@ -206,8 +207,7 @@ class MessageEncoder:
             case _:
                 self._prompt(message, path)
         if message.extra:
-            for dialect in foreign_extras(message.extra, NAME):
-                self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
+            self._note_extra(message.extra, path)
 
     def _assistant(self, message: Message, path: str) -> None:
         encoder = AssistantEncoder(self.target, self.changes, path, self.names, self.ids)
@@ -243,15 +243,27 @@ class MessageEncoder:
                     self.changes.add(code, path, f"{kind} of {dialect}")
                 return dialect == NAME
             case TextPart() | ImagePart() | AudioPart() | DocumentPart():
-                self._note_cache(part, path)
+                self._note_losses(part, path)
                 return True
             case _:
                 self.changes.add("opaque_part", path, f"a prompt holds no {type(part).__name__}")
                 return False
 
-    def _note_cache(self, part: TextPart | ImagePart | AudioPart | DocumentPart, path: str) -> None:
+    def _note_losses(self, part: TextPart | ImagePart | AudioPart | DocumentPart, path: str) -> None:
+        """An entry for everything that a part says and a prompt of this server has no place for."""
         if part.cache is not None and encode_cache(part.cache, self.quirks) is None:
             self.changes.add("cache_unsupported", f"{path}/cache")
+        if isinstance(part, TextPart) and part.annotations:
+            self.changes.add("annotation_unsupported", f"{path}/annotations")
+        if isinstance(part, TextPart | ImagePart) and part.sealed is not None:
+            self.changes.add("seal_foreign", f"{path}/sealed")
+        if isinstance(part, ImagePart) and part.detail is not None and self.quirks.image_url_string:
+            self.changes.add("detail_unsupported", f"{path}/detail")
+        self._note_extra(part.extra, path)
+
+    def _note_extra(self, extra: dict[str, dict[str, Any]], path: str) -> None:
+        for dialect in foreign_extras(extra, NAME):
+            self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
 
     def _results(self, message: Message, path: str) -> None:
         moved: list[Part] = []
@@ -268,15 +280,18 @@ class MessageEncoder:
         wire.content = self._result_content(result, moved, path)
         if self.quirks.result_name:
             wire.name = self.names.get(result.name, result.name)
-        extra = result.extra.get(NAME)
-        if extra:
-            merge_members(wire, extra)
+        if result.cache is not None:
+            self.changes.add("cache_unsupported", f"{path}/cache")
+        if result.extra:
+            self._note_extra(result.extra, path)
+            merge_members(wire, result.extra.get(NAME, {}))
         return wire
 
     def _result_content(self, result: ToolResult, moved: list[Part], path: str) -> Any:
         content = result.content
         if isinstance(content, str | Json):
             return self._prefixed(result_text(result), result, path)
+        content = tuple([TextPart(json_text(part)) if isinstance(part, Json) else part for part in content])
         media = [part for part in content if isinstance(part, MEDIA)]
         if media and not self.quirks.result_media:
             self.changes.add("result_media_moved", f"{path}/content")

@@ -148,7 +148,9 @@ TYPE_CLASSES: dict[str, type[Error]] = {
     "server_error": InternalServerError,
     "invalid_request_error": BadRequestError,
 }
-"""Structured type -> class; a status that is there is more precise than `invalid_request_error`."""
+"""Structured type -> class."""
+VAGUE_CLASSES: dict[type[Error], int] = {BadRequestError: 4, InternalServerError: 5}
+"""Classes that say no more than the first digit of a status, which with its other two is more precise."""
 RETRYABLE_CODES = frozenset({"tool_use_failed", "json_validate_failed"})
 """Codes of a 400 that is the model's fault: the same request may succeed."""
 
@@ -211,7 +213,7 @@ def error_of_body(body: ErrorBody, status: int | None, headers: Headers = ()) ->
     """The error that a body stands for; `status` is the answer's own, None inside a stream or a 200."""
     status = status or body.status
     kind = CODE_CLASSES.get(body.code or "") or TYPE_CLASSES.get(body.type or "")
-    if kind is None or (kind is BadRequestError and status is not None):
+    if kind is None or (kind in VAGUE_CLASSES and status is not None and status // 100 == VAGUE_CLASSES[kind]):
         kind = class_of_status(status) if status is not None else kind or InternalServerError
     retryable = True if body.code in RETRYABLE_CODES else None
     return make_error(

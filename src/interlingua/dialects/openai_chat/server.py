@@ -110,6 +110,8 @@ class _RequestDecoder:
             user=wire.user,
             metadata=wire.metadata,
             store=wire.store,
+            cache_key=wire.prompt_cache_key,
+            schema_description=self._schema_description(),
             extra=self._extra(),
         )
 
@@ -144,14 +146,17 @@ class _RequestDecoder:
         rest = dict(given.extra or {})
         schema = given.json_schema
         if schema is not None:
-            members: dict[str, Any] = {"description": schema.description} if schema.description is not None else {}
-            members.update(schema.extra or {})
+            members: dict[str, Any] = dict(schema.extra or {})
             rest |= {"json_schema": members} if members else {}
         if given.type not in ("text", "json_object", "json_schema"):
             rest["type"] = given.type
         if rest:
             self.extra["response_format"] = rest
         return (schema.name, schema.schema or {}, schema.strict) if schema is not None else (None, None, None)
+
+    def _schema_description(self) -> str | None:
+        given = self.wire.response_format
+        return given.json_schema.description if given is not None and given.json_schema is not None else None
 
     def _effort(self) -> str | None:
         said = self.wire.reasoning_effort

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._contract import Target
 from interlingua.dialects._seals import seal_fits
-from interlingua.dialects.openai_chat.assistant import AssistantEncoder, freeform_input
+from interlingua.dialects.openai_chat.assistant import AssistantEncoder, freeform_input, own_annotations
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.reasons import encode_error_body
 from interlingua.dialects.openai_chat.server import finish_word, reply_members
@@ -66,7 +66,7 @@ class ChatStreamEncoder:
     def __init__(self, context: ServerContext) -> None:
         """An encoder for one answer."""
         self.context = context
-        self.changes = Changes(NAME, "encode_response")
+        self.changes: Changes = Changes(NAME, "encode_response")
         self._head = b""
         self._text_heads: dict[tuple[int, str], bytes] = {}
         self._choices: dict[int, _Choice] = {}
@@ -195,7 +195,8 @@ class ChatStreamEncoder:
                 call = {"index": ordinal, "id": call_id, "type": "custom", "custom": custom}
                 return self._chunk(event.choice, {"tool_calls": [call]})
             case TextPart(annotations=annotations) if annotations:
-                return self._chunk(event.choice, {"annotations": list(annotations)})
+                own = own_annotations(annotations, self.changes, f"/parts/{event.index}/annotations")
+                return self._chunk(event.choice, {"annotations": own}) if own else b""
             case ImagePart() | OpaquePart():
                 message = AssistantEncoder(Target(), self.changes, "").encode((event.part,), reply=True)
                 body = decode_any(encode_wire(message))

@@ -203,6 +203,7 @@ def encode_format(request: Request, quirks: Quirks) -> ResponseFormatWire | None
     if request.output_schema is not None and quirks.output_schema == "json_schema":
         schema = JsonSchemaWire(
             name=request.schema_name or DEFAULT_SCHEMA_NAME,
+            description=request.schema_description,
             schema=request.output_schema,
             strict=request.schema_strict if quirks.strict_schemas else None,
         )

@@ -176,6 +176,7 @@ class RequestWire(WireStruct):
     reasoning: JsonObject | None = None
     verbosity: str | None = None
     service_tier: str | None = None
+    prompt_cache_key: str | None = None
     user: str | None = None
     metadata: JsonObject | None = None
     store: bool | None = None
