@@ -84,7 +84,7 @@ Phase: TypeAlias = Literal["connect", "first_byte", "idle", "total", "pool", "up
 OutputFault: TypeAlias = Literal["invalid", "truncated", "refused"]
 """The answer does not fit the type, was cut off by the length limit, or is a refusal."""
 
-_SECRET = (
+_CREDENTIAL = (
     r"(?i)\b(bearer\s+|basic\s+)[\w.~+/=-]{8,}"
     r"|\b(sk|pk|rk|gsk|xai|hf|nvapi|pplx|csk|fw|key|r8|AIza)[-_][\w-]{12,}"
     r"|\bAIza[\w-]{20,}"
@@ -101,7 +101,7 @@ def redact(text: str, *secrets: str) -> str:
     for secret in secrets:
         if len(secret) >= 4:
             text = text.replace(secret, "***")
-    return re.sub(_SECRET, lambda match: f"{match.group(1) or match.group(3) or ''}***", text)
+    return re.sub(_CREDENTIAL, lambda match: f"{match.group(1) or match.group(3) or ''}***", text)
 
 
 class Error(Exception):

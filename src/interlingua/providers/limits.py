@@ -30,8 +30,8 @@ class Family(NamedTuple):
     """Names of the rows where the family is served under its own name."""
     dialects: frozenset[str]
     """The dialects that the facts hold for."""
-    models: re.Pattern[str]
-    """Matches the whole model id."""
+    models: str
+    """A regular expression of the whole model id; compiled when a model of these providers is asked for."""
     facts: Facts
     """What is known."""
 
@@ -42,12 +42,10 @@ alone; a knob that is dropped is said, while a refused request would be lost."""
 
 FAMILIES: tuple[Family, ...] = (
     # Tools are refused together with reasoning, which is on even when no effort was asked for.
-    Family(
-        OPENAI_ROWS, CHAT, re.compile(r"gpt-5\.6(-.*)?"), Facts(sampling=False, system_role="developer", tools=False)
-    ),
+    Family(OPENAI_ROWS, CHAT, r"gpt-5\.6(-.*)?", Facts(sampling=False, system_role="developer", tools=False)),
     # Named like the reasoning family, and not of it.
-    Family(OPENAI_ROWS, OPENAI_DIALECTS, re.compile(r"gpt-5-chat.*"), Facts()),
-    Family(OPENAI_ROWS, OPENAI_DIALECTS, re.compile(r"(o[134]|gpt-5(\.\d+)?|gpt-6)(-.*)?"), REASONING),
+    Family(OPENAI_ROWS, OPENAI_DIALECTS, r"gpt-5-chat.*", Facts()),
+    Family(OPENAI_ROWS, OPENAI_DIALECTS, r"(o[134]|gpt-5(\.\d+)?|gpt-6)(-.*)?", REASONING),
 )
 """Every family there is something to say of."""
 
@@ -56,6 +54,6 @@ FAMILIES: tuple[Family, ...] = (
 def facts_for(provider: str, dialect: str, model: str) -> Facts:
     """What is known of `model` at the row `provider`, spoken to in `dialect`; nothing, when no family fits."""
     for family in FAMILIES:
-        if provider in family.providers and dialect in family.dialects and family.models.fullmatch(model):
+        if provider in family.providers and dialect in family.dialects and re.fullmatch(family.models, model):
             return family.facts
     return Facts()
