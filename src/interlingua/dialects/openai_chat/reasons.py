@@ -263,7 +263,7 @@ def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
         row = ErrorRow(error.status or error.http_status, "server_error", "conflict" if conflict else "server_error")
     upstream = isinstance(error, UpstreamError | APITimeoutError)
     code = error.code if upstream and error.code in CODE_CLASSES else row.code
-    if upstream and row.code is None:
+    if upstream and row.code is None and error.code not in TYPE_CLASSES:
         code = error.code
     status = error.status if upstream and error.status and error.status >= 400 else row.status
     param = _param(error.path) if isinstance(error, DecodeError) and status == 400 else None

@@ -1,0 +1,267 @@
+"""Our client against llmock, a server of OpenAI Chat that we did not write and that breaks what it is told to break."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Generator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+import interlingua as il
+from tests.support.client import AWAITED, BLOCKING, Face
+
+pytestmark = pytest.mark.skipif(find_spec("llmock") is None, reason="llmock is not installed")
+
+OURS = {"PATH", "HOME", "SYSTEMROOT", "VIRTUAL_ENV"}
+"""What the server may know of the environment: no key, no proxy."""
+
+
+@dataclass
+class Mock:
+    """The running server."""
+
+    port: int
+
+    def call(self, path: str, body: Any = None) -> Any:
+        """What its own interface answers; a body is posted."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}{path}", data, {"content-type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=5) as reply:
+            return json.load(reply)
+
+    def behave(self, behavior: str, **facts: Any) -> None:
+        """Do this to the next request."""
+        self.call("/_llmock/scenario", {"behaviors": [{"type": behavior, **facts}]})
+
+
+@pytest.fixture(scope="module")
+def server() -> Generator[Mock]:
+    """One server for all tests of this file."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    program = "from llmock.cli import app; app()"
+    environment = {name: value for name, value in os.environ.items() if name in OURS}
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, "serve", "--port", str(port), "--log-level", "critical"],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    mock = Mock(port)
+    try:
+        _await_health(mock)
+        yield mock
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def _await_health(mock: Mock) -> None:
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            mock.call("/health")
+            return
+        except (urllib.error.URLError, ConnectionError):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+@pytest.fixture
+def mock(server: Mock, monkeypatch: pytest.MonkeyPatch) -> Mock:
+    """The server, with nothing in store, as the provider `mock`."""
+    server.call("/_llmock/reset", {})
+    monkeypatch.setenv("LLM_MOCK", f"openai://key-of-nobody@127.0.0.1:{server.port}/v1?tls=0")
+    return server
+
+
+@pytest.fixture(params=[BLOCKING, AWAITED], ids=["blocking", "awaited"])
+def face(request: pytest.FixtureRequest) -> Face:
+    """Both faces of the client."""
+    return request.param
+
+
+@dataclass
+class Place:
+    city: str
+    celsius: float
+
+
+def get_weather(city: str) -> str:
+    """The weather of a city."""
+    return f"4 degrees in {city}"
+
+
+def _ask(face: Face, model: Any, prompt: Any, *, streamed: bool, **options: Any) -> il.Response[Any]:
+    return face.finish(model.stream(prompt, **options)) if streamed else face.generate(model, prompt, **options)
+
+
+def test_a_whole_answer(face: Face, mock: Mock) -> None:
+    """Text, counts and who served."""
+    mock.behave("reply", text="Oslo is in Norway.")
+    reply = face.generate(face.model("mock/gpt-4o"), "Where is Oslo?")
+    assert (reply.text, reply.finish_reason, reply.model) == ("Oslo is in Norway.", "stop", "mock/gpt-4o")
+    assert reply.usage is not None
+    assert reply.usage.output_tokens
+    assert reply.usage.total_tokens
+
+
+def test_a_stream(face: Face, mock: Mock) -> None:
+    """It comes in pieces, and adds up to the same with its counts."""
+    mock.behave("reply", text="Oslo is in Norway.")
+    events = face.events(face.model("mock/gpt-4o").stream("Where is Oslo?"))
+    pieces = [event.text for event in events if isinstance(event, il.TextDelta)]
+    assert (len(pieces), "".join(pieces)) == (4, "Oslo is in Norway.")
+    assert isinstance(events[-1], il.StreamEnd)
+    assert events[-1].response.usage is not None
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "stream"])
+def test_a_tool_loop(face: Face, mock: Mock, streamed: bool) -> None:
+    """It calls the tool that is offered; its result brings the answer."""
+    tools = il.Toolbox([get_weather])
+    model = face.model("mock/gpt-4o")
+    reply = _ask(face, model, "What is the weather in Paris?", streamed=streamed, tools=tools)
+    [call] = reply.tool_calls
+    assert (call.name, reply.finish_reason) == ("get_weather", "tool_calls")
+    assert isinstance(call.arguments["city"], str)
+    results = tools.execute(reply.tool_calls)
+    reply = _ask(face, model, results, streamed=streamed, history=reply, tools=tools)
+    assert reply.tool_calls == ()
+    assert reply.text
+
+
+def test_a_typed_answer(face: Face, mock: Mock) -> None:
+    """A dataclass goes out as a schema and comes back as a value."""
+    reply = face.generate(face.model("mock/gpt-4o"), "Where?", output=Place)
+    assert isinstance(reply.output, Place)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, il.BadRequestError),
+        (401, il.AuthenticationError),
+        (403, il.PermissionDeniedError),
+        (404, il.NotFoundError),
+        (409, il.UpstreamError),
+        (413, il.RequestTooLargeError),
+        (422, il.BadRequestError),
+        (429, il.RateLimitError),
+        (500, il.InternalServerError),
+        (502, il.InternalServerError),
+        (503, il.OverloadedError),
+        (529, il.OverloadedError),
+    ],
+)
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "stream"])
+def test_errors_have_their_class(face: Face, mock: Mock, streamed: bool, status: int, kind: type[il.Error]) -> None:
+    """Every status is raised as its class, before the first event of a stream as well."""
+    mock.behave("fail", status=status)
+    model = face.model("mock/gpt-4o")
+    with pytest.raises(il.UpstreamError) as caught:
+        _ask(face, model, "Hi", streamed=streamed)
+    assert type(caught.value) is kind
+    assert caught.value.status == status
+    assert caught.value.retryable is (status in {409, 429} or status >= 500)
+
+
+def test_the_wait_is_told(face: Face, mock: Mock) -> None:
+    """Retry-After is in the error, in seconds."""
+    mock.behave("fail", status=429, retry_after=2)
+    with pytest.raises(il.RateLimitError) as caught:
+        face.generate(face.model("mock/gpt-4o"))
+    assert caught.value.retry_after_s == 2
+
+
+@pytest.mark.parametrize("fault", ["disconnect", "truncate"])
+def test_sse_10_a_stream_that_is_cut_is_incomplete(face: Face, mock: Mock, fault: str) -> None:
+    """SSE-10: dropped or ended early without a word: an error with what came, where the vendors' SDKs see an end."""
+    mock.behave("reply", text="one two three four five")
+    mock.behave("stream_fault", kind=fault, after_chunks=3)
+    with pytest.raises(il.IncompleteStreamError) as caught:
+        face.finish(face.model("mock/gpt-4o").stream("Count."))
+    assert caught.value.partial is not None
+    assert caught.value.partial.text == "one two "
+
+
+def test_a_malformed_chunk_is_an_error(face: Face, mock: Mock) -> None:
+    """A chunk that is no JSON is our own error, not a parser's."""
+    mock.behave("stream_fault", kind="malformed", after_chunks=2)
+    with pytest.raises(il.DecodeError):
+        face.finish(face.model("mock/gpt-4o").stream("Count."))
+
+
+def test_a_stalled_stream_times_out(face: Face, mock: Mock) -> None:
+    """A stream that hangs ends after the idle time."""
+    mock.behave("stream_fault", kind="stall", after_chunks=2, stall_seconds=5)
+    started = time.monotonic()
+    with pytest.raises(il.APITimeoutError) as caught:
+        face.finish(face.model("mock/gpt-4o", timeouts=il.Timeouts(idle_s=0.2)).stream("Count."))
+    assert caught.value.phase == "idle"
+    assert time.monotonic() - started < 3
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "stream"])
+def test_malformed_arguments_are_an_error(face: Face, mock: Mock, streamed: bool) -> None:
+    """A call whose arguments are no JSON is never handed over; the error names it."""
+    mock.behave("tool_fault", kind="malformed_arguments")
+    model = face.model("mock/gpt-4o", tools=il.Toolbox([get_weather]))
+    with pytest.raises(il.MalformedArgumentsError) as caught:
+        _ask(face, model, "Weather in Paris?", streamed=streamed)
+    assert caught.value.call is not None
+    assert caught.value.call.name == "get_weather"
+
+
+def test_a_tool_that_was_never_offered(face: Face, mock: Mock) -> None:
+    """The call comes through, and executing it is an error result that the model can read."""
+    mock.behave("tool_fault", kind="unknown_tool")
+    tools = il.Toolbox([get_weather])
+    reply = face.generate(face.model("mock/gpt-4o"), "Weather in Paris?", tools=tools)
+    [call] = reply.tool_calls
+    assert call.name != "get_weather"
+    [result] = [part for part in tools.execute(reply.tool_calls).parts if isinstance(part, il.ToolResult)]
+    assert result.is_error
+
+
+def _insist(face: Face, model: Any, prompt: str) -> il.Response[Any]:
+    """What a caller does who trusts our errors: try once more if they say so, and wait as long as they say."""
+    try:
+        return face.finish(model.stream(prompt))
+    except il.Error as error:
+        if not error.retryable:
+            raise
+        time.sleep(error.retry_after_s or 0.05)
+        return face.finish(model.stream(prompt))
+
+
+def test_the_judge_of_the_mock_finds_no_fault(face: Face, mock: Mock) -> None:
+    """Its verdict on a caller who goes by `.retryable` and `.retry_after_s` holds no failure."""
+    model = face.model("mock/gpt-4o")
+    for behavior, facts in (
+        ("fail", {"status": 429, "retry_after": 0.2}),
+        ("fail", {"status": 503}),
+        ("stream_fault", {"kind": "truncate"}),
+        ("stream_fault", {"kind": "disconnect"}),
+    ):
+        mock.behave(behavior, **facts)
+        assert _insist(face, model, f"{behavior} {facts}").text
+    for behavior, facts in (("fail", {"status": 401}), ("stream_fault", {"kind": "malformed"})):
+        mock.behave(behavior, **facts)
+        with pytest.raises(il.Error):
+            _insist(face, model, f"{behavior} {facts}")
+    verdict = mock.call("/_llmock/verdict")
+    assert [finding for finding in verdict["findings"] if finding["severity"] == "error"] == []
