@@ -121,6 +121,12 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The most images in one request."""
     seals_carry_over: bool | None = None
     """Whether sealed reasoning of one model is taken by another of the same provider."""
+    system_messages: bool | None = None
+    """Whether system messages are taken after the conversation has begun."""
+    thinking: frozenset[str] | None = None
+    """The forms in which thinking can be asked for: `adaptive`, `enabled` (with a budget), `disabled`."""
+    output_schema: bool | None = None
+    """Whether an answer can be bound to a schema."""
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
