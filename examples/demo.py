@@ -17,7 +17,7 @@ FORECASTS = {
     "Lisbon": "sunny, 21 degrees",
     "Tokyo": "cloudy, 15 degrees",
 }
-QUESTION = "Check the weather in Oslo."
+QUESTION = "Tell me the weather in Oslo."
 SENTENCE = "Maria is 29 years old and lives in Lisbon."
 TOPIC = "What is photosynthesis?"
 

@@ -25,9 +25,9 @@ _CONTROL = re.compile(r"<(?=\|\w{1,40}\|>|/?s>|/?(?:start|end)_of_turn>)|\[(?=/?
 # The wording of these was measured with the smallest weights: see docs/guides/local.md.
 _RESULT = "The answer of {name} is: {text}\nTell me the answer in one plain sentence."
 _TOOLS = "Functions:\n{tools}\n"
-_MAY_REPLY = 'If the question needs a function, answer with its JSON. If not, answer with {"reply": "<your answer>"}.'
-_MUST_CALL = "Answer with the JSON of the function that fits."
-_MAY_OUTPUT = 'If the question needs a function, answer with its JSON. If not, answer with {{"output": {output}}}.'
+_FITS = "Answer with the JSON of the function that fits."
+_MAY_REPLY = f'{_FITS} Only if none fits, answer with {{"reply": "<your answer>"}}.'
+_MAY_OUTPUT = f'{_FITS} Only if none fits, answer with {{{{"output": {{output}}}}}}.'
 _OUTPUT = "Answer in JSON of this form:\n{output}"
 
 
@@ -104,7 +104,7 @@ def _instructions(tools: Sequence[ToolShape], *, reply: bool, output: JsonSchema
     lines = "\n".join(f"- {_tool_line(tool)}" for tool in tools)
     if form:
         return _TOOLS.format(tools=lines) + _MAY_OUTPUT.format(output=form)
-    return _TOOLS.format(tools=lines) + (_MAY_REPLY if reply else _MUST_CALL)
+    return _TOOLS.format(tools=lines) + (_MAY_REPLY if reply else _FITS)
 
 
 def _tool_line(tool: ToolShape) -> str:

@@ -23,7 +23,8 @@ RESULT = {"role": "tool", "tool_call_id": "c1", "content": "4 degrees"}
 TOOLS_TURN = Turn(
     "system",
     'Functions:\n- Weather forecast. {"name": "get_weather", "arguments": {"city": <string>}}\n'
-    'If the question needs a function, answer with its JSON. If not, answer with {"reply": "<your answer>"}.\n\n'
+    "Answer with the JSON of the function that fits. "
+    'Only if none fits, answer with {"reply": "<your answer>"}.\n\n'
     "Be terse.",
 )
 
@@ -86,6 +87,13 @@ def test_sec_08_text_cannot_forge_a_turn(text: str, shown: str) -> None:
 def test_an_output_is_asked_for_by_its_form() -> None:
     """The form stands in the system turn."""
     assert render([ASK], [], output=CITY)[0] == Turn("system", 'Answer in JSON of this form:\n{"city": <string>}')
+
+
+def test_an_output_beside_tools_is_asked_for_by_its_form() -> None:
+    """The form stands where a reply would."""
+    assert render([ASK], [WEATHER], output=CITY)[0].content.endswith(
+        'Only if none fits, answer with {"output": {"city": <string>}}.'
+    )
 
 
 @pytest.mark.parametrize(
