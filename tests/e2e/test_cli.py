@@ -179,3 +179,35 @@ def test_it_starts_fast(tmp_path: Path) -> None:
     loaded = set(json.loads(done.stderr.replace("'", '"')))
     heavy = {"asyncio", "concurrent", "difflib", "email", "hashlib", "httptools", "http", "json", "jsonschema_rs"}
     assert loaded & (heavy | {"logging", "random", "socket", "ssl", "subprocess", "tempfile", "xllamacpp"}) == set()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX")
+def test_a_conversation_at_a_terminal(tmp_path: Path) -> None:
+    """Somebody types: a prompt for each line, the answer, and Ctrl-D ends with 0."""
+    import pty
+
+    reading, writing = pty.openpty()
+    process = subprocess.Popen(
+        [*IL, "chat", "-m", "fake/echo"],
+        stdin=writing,
+        stdout=writing,
+        stderr=writing,
+        env=_environ(tmp_path, TERM="xterm"),
+        start_new_session=True,
+    )
+    os.close(writing)
+    said = _until(reading, b"> ")
+    os.write(reading, b"Hello\n")
+    said = _until(reading, b"> ")
+    assert b"It was told: Hello\r\n" in said
+    os.write(reading, b"\x04")
+    assert process.wait(30) == 0
+    os.close(reading)
+
+
+def _until(descriptor: int, end: bytes) -> bytes:
+    """What comes until something ends with `end`."""
+    said = b""
+    while not said.endswith(end):
+        said += os.read(descriptor, 4096)
+    return said

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -127,3 +128,13 @@ def test_a_bad_request_file(capsys: Capture, tmp_path: Path, content: str | None
     err = capsys.readouterr().err
     assert err.startswith("il: --request r.json: ")
     assert said in err
+
+
+def test_a_conversation_that_would_go_on(capsys: Capture) -> None:
+    """-c explains the next turn of the last conversation, to its model."""
+    assert main(["ask", "-m", "fake/echo", "One"]) == 0
+    capsys.readouterr()
+    assert main(["explain", "-c", "Two"]) == 0
+    messages = _body(capsys.readouterr().out)["messages"]
+    assert isinstance(messages, list)
+    assert len(cast("list[object]", messages)) == 3

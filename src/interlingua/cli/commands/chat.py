@@ -17,7 +17,7 @@ from interlingua.cli.asking import (
 )
 from interlingua.cli.conversing import converse, manner_arguments, manner_of
 from interlingua.cli.state import load_last, save_last
-from interlingua.cli.terminal import bold, note
+from interlingua.cli.terminal import note, write
 from interlingua.errors import Error
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class _Chat:
         self._history: Response[Any] | None = load_last() if options.goes_on else None
         self._model: Model = model_of(options, self._history.model if self._history else "")
         self._toolbox = toolbox_of(options.tool)
-        self._asks = sys.stdin.isatty()
+        self._asks = sys.stdin.isatty() and sys.stdout.isatty()
 
     def run(self) -> None:
         if self._asks:
@@ -76,8 +76,9 @@ class _Chat:
     def _line(self) -> str | None:
         """The next line without white space at its ends; None at the end of the input."""
         try:
-            return input(bold("> ", sys.stdout) if self._asks else "").strip()
+            return input("> " if self._asks else "").strip()
         except EOFError:
+            write("\n" if self._asks else "")
             return None
 
     def _take(self, line: str) -> None:

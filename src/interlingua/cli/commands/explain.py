@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.cli.asking import EXIT_CODES, knobs_of, model_arguments, model_of, question_of, request_arguments
+from interlingua.cli.asking import (
+    EXIT_CODES,
+    continue_argument,
+    knobs_of,
+    model_arguments,
+    model_of,
+    question_of,
+    request_arguments,
+)
 from interlingua.cli.outcome import MISUSED
+from interlingua.cli.state import load_last
 from interlingua.cli.terminal import write
 from interlingua.errors import Error, UsageError
 
@@ -32,6 +41,7 @@ def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
     request_arguments(parser)
     model_arguments(parser)
+    continue_argument(parser)
     parser.add_argument("--request", metavar="FILE", help="explain this request: canonical JSON, or a Chat body")
     parser.add_argument("--curl", action="store_true", help="a command line that sends it")
 
@@ -44,9 +54,10 @@ def run(options: Namespace) -> int:
 
 
 def _plan(options: Namespace) -> Plan:
+    history = load_last() if options.goes_on else None
     question = question_of(options)
-    model = model_of(options)
-    return model.explain(question.prompt, output=question.output, tools=question.toolbox)
+    model = model_of(options, history.model if history else "")
+    return model.explain(question.prompt, history=history, output=question.output, tools=question.toolbox)
 
 
 def _plan_of_file(options: Namespace) -> Plan:
