@@ -428,6 +428,23 @@ def test_retry_after_is_honoured(awaited: bool) -> None:
     assert len(chat.requests) == 2
 
 
+@pytest.mark.parametrize(
+    ("error", "times"),
+    [
+        (il.BillingError("Pay.", status=429), 1),
+        (il.MalformedArgumentsError("Broken arguments."), 1),
+        (il.BadRequestError("A bad call was made.", status=400, retryable=True, retry_after_s=0.01), 2),
+        (il.OverloadedError("Busy.", status=503, retry_after_s=0.01), 2),
+    ],
+    ids=["billing", "arguments", "bad-call", "overloaded"],
+)
+def test_only_what_is_worth_it_is_retried(awaited: bool, error: il.Error, times: int) -> None:
+    """RTR-07: where the status alone would mislead the SDK, a header says whether to try again."""
+    with _serving(error) as chat, pytest.raises(openai.APIStatusError):
+        Sdk(chat, awaited=awaited, max_retries=1).create()
+    assert len(chat.requests) == times
+
+
 def test_retry_after_is_told(awaited: bool) -> None:
     """Whoever does not retry reads the wait in the header."""
     slow = il.RateLimitError("Slow down.", retry_after_s=7)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._contract import DecodedRequest, Target
+from interlingua.dialects._errors import RETRYABLE_STATUSES
 from interlingua.dialects._history import prepare_history
 from interlingua.dialects._members import merge_members
 from interlingua.dialects.openai_chat.assistant import AssistantEncoder
@@ -279,7 +280,7 @@ def _has_refusal(parts: Sequence[Part]) -> bool:
 
 
 def encode_error(error: Error, context: ServerContext) -> HttpReply:
-    """An error in the dialect's own body, with its status and when to come back."""
+    """An error in the dialect's own body, with its status, when to come back, and whether at all if that is unusual."""
     del context
     status, body = encode_error_body(error)
     headers = JSON_HEADERS
@@ -287,4 +288,6 @@ def encode_error(error: Error, context: ServerContext) -> HttpReply:
         headers = (*headers, ("retry-after", f"{error.retry_after_s:g}"))
     if error.request_id is not None:
         headers = (*headers, ("x-request-id", error.request_id))
+    if error.retryable != (status in RETRYABLE_STATUSES):
+        headers = (*headers, ("x-should-retry", "true" if error.retryable else "false"))
     return HttpReply(status=status, headers=headers, body=encode(body))
