@@ -115,7 +115,10 @@ class Folder:
                 pass
 
     def response(self) -> Response[Any]:
-        """The response that the events add up to; IncompleteStreamError when no end came."""
+        """The response that the events add up to.
+
+        Raises: IncompleteStreamError when no end came.
+        """
         if self._end is None:
             raise IncompleteStreamError("the stream ended before its end event", partial=self.partial())
         return self._fold(self._end)

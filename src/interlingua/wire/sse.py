@@ -164,7 +164,7 @@ class SseDecoder(Feed[SseEvent]):
 
 
 def _overhead(line: bytearray) -> int:
-    """How much of an unfinished line does not count: what stands before the data, so that every cut is bounded alike."""
+    """How much of an unfinished line does not count: what stands before the data. So every cut is bounded alike."""
     start = len(_BOM) if line.startswith(_BOM) else 0
     if line.startswith(b"data: ", start):
         return start + 6

@@ -276,15 +276,19 @@ class AssistantEncoder:
         """The message; a `reply` has plain text content, a history may have a list of parts."""
         self.reply = reply
         for place, part in enumerate(parts):
-            self._part(part, f"{self.path}/parts/{place}")
+            path = f"{self.path}/parts/{place}"
+            if not isinstance(part, OpaquePart) and part.extra:
+                self._note_foreign(part.extra, path)
+            self._part(part, path)
         self._finish_thinking()
         self._finish_content(reply=reply)
         return self.message
 
+    def _note_foreign(self, extra: dict[str, dict[str, Any]], path: str) -> None:
+        for dialect in foreign_extras(extra, NAME):
+            self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
+
     def _part(self, part: Part, path: str) -> None:
-        if not isinstance(part, OpaquePart) and part.extra:
-            for dialect in foreign_extras(part.extra, NAME):
-                self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
         match part:
             case TextPart():
                 self._text(part, path)

@@ -199,7 +199,10 @@ def encode_content(parts: Sequence[Part], quirks: Quirks) -> str | list[PartWire
 
 
 def encode_part(part: Part, quirks: Quirks) -> PartWire:
-    """One content part; TypeError for a part that has no place in `content`."""
+    """One content part.
+
+    Raises: TypeError for a part that has no place in `content`.
+    """
     wire = _bare(part, quirks)
     cache = getattr(part, "cache", None)
     if cache is not None:
