@@ -205,6 +205,18 @@ def test_a_conversation_at_a_terminal(tmp_path: Path) -> None:
     os.close(reading)
 
 
+def test_what_is_spared_at_the_start_is_there_for_others(tmp_path: Path) -> None:
+    """A module of the user's may import typing_extensions, though msgspec was loaded without it."""
+    pytest.importorskip("typing_extensions")
+    source = (
+        "from typing_extensions import Annotated\ndef double(n: Annotated[int, 'a number']) -> int:\n    return 2 * n\n"
+    )
+    (tmp_path / "mytools.py").write_text(source, encoding="utf-8")
+    done = _il(tmp_path, "explain", "-m", "fake/echo", "Hi", "--tool", "mytools.py:double")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert '"name": "double"' in done.stdout
+
+
 def _until(descriptor: int, end: bytes) -> bytes:
     """What comes until something ends with `end`."""
     said = b""

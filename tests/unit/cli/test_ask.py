@@ -338,3 +338,20 @@ def test_a_failure_keeps_the_conversation_before(ask: Callable[..., int], capsys
         assert ask("Two") == 1
         assert ask("-c", "Three") == 0
     assert [message.text for message in fake.last_request.messages] == ["One", "First.", "Three"]
+
+
+def test_results_are_told_by_their_kind(ask: Callable[..., int], capsys: Capture, tmp_path: Path) -> None:
+    """Text as it is, media by its name, and long ones cut short."""
+    (tmp_path / "shows.py").write_text(
+        "import interlingua as il\n"
+        "def show() -> list:\n"
+        "    return ['here:', il.DocumentPart(b'x', 'text/plain')]\n"
+        "def talk() -> str:\n"
+        "    return 'word ' * 100\n",
+        encoding="utf-8",
+    )
+    with use([[tool_call("show"), tool_call("talk")], "Done."]):
+        assert ask("Show", "--tool", "shows.py") == 0
+    err = capsys.readouterr().err
+    assert "← show: here:, DocumentPart\n" in err
+    assert f"← talk: {'word ' * 40}…\n" in err

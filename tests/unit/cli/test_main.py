@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+from interlingua.cli import outcome
 from interlingua.cli.main import COMMANDS, LATER, main
 from interlingua.errors import AuthenticationError, OutputError
 from interlingua.testing import use
 
 Capture = pytest.CaptureFixture[str]
+GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "cli.md"
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"], ["help"]])
@@ -131,3 +136,11 @@ def test_debug_shows_the_traceback(capsys: Capture, monkeypatch: pytest.MonkeyPa
     err = capsys.readouterr().err
     assert "Traceback (most recent call last)" in err
     assert "sk-abc" not in err
+
+
+def test_the_guide_knows_every_command_and_exit_code() -> None:
+    """The guide's tables list what there is, and no more commands than there are."""
+    guide = GUIDE.read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `il (\w+)` \|", guide, re.MULTILINE)) == set(COMMANDS)
+    codes = {0, outcome.FAILED, outcome.MISUSED, outcome.UNFIT, outcome.INTERRUPTED, outcome.UNREAD}
+    assert {int(code) for code in re.findall(r"^\| (\d+) \|", guide, re.MULTILINE)} == codes
