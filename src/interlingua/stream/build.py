@@ -19,6 +19,8 @@ from interlingua.stream.calls import CallIdSource, is_empty_arguments, make_call
 from interlingua.types.content import (
     AudioPart,
     BrokenToolCall,
+    DocumentPart,
+    ImagePart,
     RefusalPart,
     TextPart,
     ThinkingPart,
@@ -146,13 +148,16 @@ class StreamBuilder:
         if self.start_event is None:
             self.start_event = StreamStart(model, wire_model, id, extra or {})
             self._events.append(self.start_event)
+            if self.usage is not None:  # counts that came before the content
+                self._events.append(UsageUpdate(self.usage))
 
     def update_usage(self, usage: Usage) -> None:
         """Cumulative counts so far; nothing is said when they say nothing new."""
         merged = merge_usage(self.usage, usage)
         if merged != self.usage:
             self.usage = merged
-            self._events.append(UsageUpdate(usage))
+            if self.start_event is not None:
+                self._events.append(UsageUpdate(usage))
 
     def extra_event(self, dialect: str, raw: object) -> None:
         """Pass an upstream event on that has no canonical form."""
@@ -265,6 +270,8 @@ class StreamBuilder:
         self.close_prose(choice)
         block = self._open(kind, choice)
         self._events.append(BlockStart(block.index, kind, None, None, choice))
+        if isinstance(part, ImagePart | DocumentPart) and part.data:
+            self._events.append(DataDelta(block.index, part.data, "", choice))
         self._end_block(block, part)
 
     # The end

@@ -104,9 +104,9 @@ def _delta(index: int, part: Part, choice: int) -> Event | None:
             return RefusalDelta(index, text, choice)
         case ToolCall(arguments_json=text) | BrokenToolCall(raw_arguments=text) if text:
             return ToolCallDelta(index, text, choice)
-        case AudioPart(data=data, transcript=transcript):
+        case AudioPart(data=data, transcript=transcript) if data or transcript:
             return DataDelta(index, data, transcript or "", choice)
-        case ImagePart(data=data) | DocumentPart(data=data):
+        case ImagePart(data=data) | DocumentPart(data=data) if data:
             return DataDelta(index, data, "", choice)
         case _:
             return None

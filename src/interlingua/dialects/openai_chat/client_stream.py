@@ -32,7 +32,7 @@ from interlingua.dialects.openai_chat.wire import ChunkWire, DeltaWire, Function
 from interlingua.errors import DecodeError, Error, IncompleteStreamError, LimitExceededError
 from interlingua.stream.build import StreamBuilder
 from interlingua.types.change import Changes
-from interlingua.types.content import Citation, ImagePart, Sealed, TextPart, ThinkingPart
+from interlingua.types.content import AudioPart, Citation, DocumentPart, ImagePart, RefusalPart, Sealed, TextPart, ThinkingPart
 from interlingua.wire.json import decode_any, decode_wire, encode
 from interlingua.wire.media import from_base64
 from interlingua.wire.sse import DONE, SseDecoder
@@ -43,10 +43,13 @@ if TYPE_CHECKING:
     from interlingua.dialects.openai_chat.template import Template
     from interlingua.dialects.openai_chat.wire import AudioWire, ChunkChoiceWire, PartWire
     from interlingua.stream.build import Block
-    from interlingua.types.event import Event
+    from interlingua.types.content import Part
+    from interlingua.types.event import BlockKind, Event
 
 __all__ = ["ChatStreamDecoder"]
 
+_WHOLE: dict[type, BlockKind] = {ImagePart: "image", DocumentPart: "document"}
+"""Blocks of parts that come in one piece; any other is opaque."""
 MAX_CHOICES = 128
 """The most choices of one answer; the reference server makes no more."""
 _DELTA_FIELDS = tuple(name for name in DeltaWire.__struct_fields__ if name != "role")
@@ -244,13 +247,20 @@ class ChatStreamDecoder:
             self._text(content, choice)
             return
         for part in decode_content(content):
-            match part:
-                case TextPart(text=text):
-                    self._text(text, choice)
-                case ThinkingPart(text=text, extra=extra):
-                    self.builder.thinking(text, choice.number, extra)
-                case _:
-                    self.builder.whole(part, "opaque", choice.number)
+            self._part(part, choice)
+
+    def _part(self, part: Part, choice: _Choice) -> None:
+        match part:
+            case TextPart(text=text):
+                self._text(text, choice)
+            case ThinkingPart(text=text, extra=extra):
+                self.builder.thinking(text, choice.number, extra)
+            case RefusalPart(text=text):
+                self.builder.refusal(text, choice.number)
+            case AudioPart(data=data, transcript=transcript):
+                self.builder.audio(data, transcript or "", choice.number)
+            case _:
+                self.builder.whole(part, _WHOLE.get(type(part), "opaque"), choice.number)
 
     def _text(self, text: str, choice: _Choice) -> None:
         if choice.thinking is not None or choice.details:
@@ -280,7 +290,7 @@ class ChatStreamDecoder:
             self._audio(delta.audio, choice)
         for image in delta.images or ():
             for part in decode_content([image], "images"):
-                self.builder.whole(part, "image" if isinstance(part, ImagePart) else "opaque", choice.number)
+                self._part(part, choice)
         if delta.extra:
             message = self.builder.choice_extra(choice.number, NAME).setdefault("message", {})
             for name, value in delta.extra.items():

@@ -52,9 +52,10 @@ DONE = b"data: [DONE]\n\n"
 class _Choice:
     """What one choice has said so far."""
 
-    __slots__ = ("freeform", "ordinals", "reasoning_field")
+    __slots__ = ("audio", "freeform", "ordinals", "reasoning_field")
 
     def __init__(self) -> None:
+        self.audio: set[int] = set()
         self.ordinals: dict[int, int] = {}
         self.freeform: set[int] = set()
         self.reasoning_field = "reasoning_content"
@@ -96,10 +97,8 @@ class ChatStreamEncoder:
                 return self._block_end(event)
             case Seal():
                 return self._seal(event)
-            case DataDelta(data=data, transcript=transcript, choice=choice):
-                members = {"data": to_base64(data) or None, "transcript": transcript or None}
-                said = {name: value for name, value in members.items() if value is not None}
-                return self._chunk(choice, {"audio": said})
+            case DataDelta():
+                return self._audio(event)
             case StreamEnd(response=response):
                 return self._end(response)
             case StreamError():
@@ -150,6 +149,8 @@ class ChatStreamEncoder:
         state = self._choices[event.choice]
         if event.block == "thinking":
             state.reasoning_field = event.extra.get(NAME, {}).get("field", "reasoning_content")
+        if event.block == "audio":
+            state.audio.add(event.index)
         if event.block != "tool_call":
             return opening
         ordinal = state.ordinals[event.index] = len(state.ordinals)
@@ -159,6 +160,13 @@ class ChatStreamEncoder:
         function = {"name": event.name, "arguments": ""}
         call = {"index": ordinal, "id": event.id, "type": "function", "function": function}
         return opening + self._chunk(event.choice, {"tool_calls": [call]})
+
+    def _audio(self, event: DataDelta) -> bytes:
+        """A piece of audio; other media go out whole, when their block ends."""
+        if event.index not in self._choices[event.choice].audio:
+            return b""
+        members = {"data": to_base64(event.data), "transcript": event.transcript}
+        return self._chunk(event.choice, {"audio": {name: value for name, value in members.items() if value}})
 
     def _arguments(self, event: ToolCallDelta) -> bytes:
         state = self._choices[event.choice]
