@@ -17,7 +17,7 @@ from interlingua.dialects.openai_chat.usage import encode_usage
 from interlingua.dialects.openai_chat.wire import AudioWire, ChoiceWire, FunctionWire, RequestWire, ResponseWire
 from interlingua.errors import DecodeError, HistoryError
 from interlingua.types.change import Changes
-from interlingua.types.content import RefusalPart
+from interlingua.types.content import BrokenToolCall, RefusalPart
 from interlingua.types.request import Request
 from interlingua.types.response import Alternative
 from interlingua.wire.http import HttpReply
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import DecodeOptions, ServerContext
     from interlingua.errors import Error
+    from interlingua.types.capability import Effort
     from interlingua.types.content import Part
     from interlingua.types.message import Message
     from interlingua.types.response import Response
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["decode_request", "encode_error", "encode_response", "finish_word", "reply_members"]
 
 JSON_HEADERS = (("content-type", "application/json"),)
-EFFORTS = frozenset({"none", "minimal", "low", "medium", "high", "xhigh", "max"})
+EFFORTS: frozenset[Effort] = frozenset({"none", "minimal", "low", "medium", "high", "xhigh", "max"})
 """Efforts that are canonical; another word passes through as a member."""
 
 
@@ -103,7 +104,7 @@ class _RequestDecoder:
             logit_bias=wire.logit_bias,
             logprobs=(wire.top_logprobs or 0) if wire.logprobs else None,
             n=wire.n,
-            effort=self._effort(),  # type: ignore[arg-type] - checked against the closed set there
+            effort=self._effort(),
             thinking_budget=self._budget(),
             parallel_tool_calls=wire.parallel_tool_calls,
             verbosity=wire.verbosity,
@@ -159,7 +160,7 @@ class _RequestDecoder:
         given = self.wire.response_format
         return given.json_schema.description if given is not None and given.json_schema is not None else None
 
-    def _effort(self) -> str | None:
+    def _effort(self) -> Effort | None:
         said = self.wire.reasoning_effort
         nested = (self.wire.reasoning or {}).get("effort")
         if said in EFFORTS:
@@ -188,10 +189,9 @@ class _RequestDecoder:
 def _refuse_broken(messages: Sequence[Message]) -> None:
     for place, message in enumerate(messages):
         for part in message.parts:
-            reason = getattr(part, "reason", None)
-            if reason is not None:
-                call = f"call {part.id!r} (tool {part.name})"  # type: ignore[union-attr] - only broken calls have a reason
-                raise HistoryError(f"messages[{place}]: the arguments of {call} are broken: {reason}")
+            if isinstance(part, BrokenToolCall):
+                call = f"call {part.id!r} (tool {part.name})"
+                raise HistoryError(f"messages[{place}]: the arguments of {call} are broken: {part.reason}")
 
 
 # The answer
