@@ -164,6 +164,8 @@ def _decode_result(wire: MessageWire) -> tuple[str | tuple[Any, ...], bool]:
     first = parts[0] if parts else None
     if not isinstance(first, TextPart):
         return (tuple(parts), False) if parts else ("", False)
+    if first.text == ERROR_PREFIX.strip() and len(parts) > 1:  # the mark of a result that has no text itself
+        return tuple(parts[1:]), True
     is_error = first.text.startswith(ERROR_PREFIX)
     text = first.text.removeprefix(ERROR_PREFIX)
     if len(parts) == 1 and not first.extra and first.cache is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._members import foreign_extras, is_object, members_of, merge_members, plain
+from interlingua.dialects._members import foreign_extras, is_object, merge_members, plain
 from interlingua.dialects.openai_chat.parts import NAME, decode_cache, encode_cache
 from interlingua.dialects.openai_chat.wire import (
     CustomWire,
@@ -57,7 +57,7 @@ def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueToo
     if function is not None:
         return decode_function(function, path, wire)
     if wire.custom is not None:
-        return _freeform(wire, wire.custom)
+        return _freeform(wire, wire.custom, path)
     if wire.type in (None, "function") and wire.name:
         changes.add("foreign_shape", path, "the flat shape of another dialect")
         flat = FunctionWire(
@@ -101,15 +101,35 @@ def _beside(wire: ToolWire) -> tuple[Cache | None, dict[str, Any]]:
     return cache, {**extra, **(marked.extra or {})}
 
 
-def _freeform(wire: ToolWire, custom: CustomWire) -> Tool:
-    grammar: dict[str, Any] = (custom.format or {}).get("grammar") or {}
+def _freeform(wire: ToolWire, custom: CustomWire, path: str) -> Tool:
+    if not custom.name:
+        raise DecodeError(f"{path}/custom/name: a tool must have a name", path=f"{path}/custom/name")
+    cache, extra = _beside(wire)
+    members = dict(custom.extra or {})
+    freeform = _grammar(custom.format)
+    if freeform is None:
+        members["format"] = custom.format
+    if members:
+        extra["custom"] = members
     return Tool(
-        name=custom.name or "",
+        name=custom.name,
         description=custom.description,
         parameters={"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]},
-        freeform=Freeform(grammar.get("syntax", "text"), grammar.get("definition")),
-        extra=members_of(wire, NAME),
+        cache=cache,
+        freeform=freeform or Freeform(),
+        extra={NAME: extra} if extra else {},
     )
+
+
+def _grammar(given: dict[str, Any] | None) -> Freeform | None:
+    """What binds the text; None for a format that we cannot say, which stays a member."""
+    match given:
+        case None | {"type": "text"}:
+            return Freeform()
+        case {"type": "grammar", "grammar": {"syntax": str(syntax), "definition": str(definition)}}:
+            return Freeform(syntax, definition)
+        case _:
+            return None
 
 
 def decode_choice(choice: str | dict[str, Any], changes: Changes, path: str = "/tool_choice") -> ToolChoice:
@@ -154,16 +174,17 @@ def _named(choice: Mapping[str, Any], path: str) -> str:
 def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: Changes, path: str) -> ToolWire:
     """One entry of `tools`."""
     name = names.get(tool.name, tool.name)
+    strict = tool.strict if quirks.strict_schemas and tool.freeform is None else None
     if tool.freeform is not None:
-        return _encode_freeform(tool, tool.freeform, name)
-    function = FunctionWire(name=name, description=tool.description, parameters=tool.parameters, strict=tool.strict)
-    wire = ToolWire(type="function", function=function)
+        wire = _encode_freeform(tool, tool.freeform, name)
+    else:
+        function = FunctionWire(name=name, description=tool.description, parameters=tool.parameters, strict=strict)
+        wire = ToolWire(type="function", function=function)
     if tool.cache is not None:
         wire.cache_control = encode_cache(tool.cache, quirks)
         if wire.cache_control is None:
             changes.add("cache_unsupported", f"{path}/cache")
-    if tool.strict is not None and not quirks.strict_schemas:
-        function.strict = None
+    if tool.strict is not strict:
         changes.add("strict_unsupported", f"{path}/strict")
     if tool.extra:
         for dialect in foreign_extras(tool.extra, NAME):
@@ -176,9 +197,7 @@ def _encode_freeform(tool: Tool, freeform: Freeform, name: str) -> ToolWire:
     given: dict[str, Any] | None = None
     if freeform.syntax != "text":
         given = {"type": "grammar", "grammar": {"syntax": freeform.syntax, "definition": freeform.definition}}
-    wire = ToolWire(type="custom", custom=CustomWire(name=name, description=tool.description, format=given))
-    merge_members(wire, tool.extra.get(NAME, {}))
-    return wire
+    return ToolWire(type="custom", custom=CustomWire(name=name, description=tool.description, format=given))
 
 
 def encode_choice(choice: ToolChoice, names: Mapping[str, str], freeform: frozenset[str]) -> str | dict[str, Any]:

@@ -377,3 +377,26 @@ def test_an_answer_without_parts_is_empty() -> None:
     """No text is no part."""
     assert reply('{"content":""}').parts == ()
     assert reply('{"content":"x"}', context=DecodeContext()).parts == (TextPart("x"),)
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        '{"type":"custom","custom":{"name":"p"},"cache_control":{"type":"ephemeral"}}',
+        '{"type":"custom","custom":{"name":"p","format":{"type":"grammar","grammar":"x"}}}',
+        '{"type":"custom","custom":{"name":"p","format":{"type":"peg","rules":[1]},"new":2},"more":3}',
+    ],
+)
+def test_members_of_a_freeform_tool_survive(tool: str) -> None:
+    """A cache mark, a format that we cannot say, and what is new."""
+    request = asked(f'"tools":[{tool}]')
+    assert wire(request)["tools"] == [json.loads(tool)]
+
+
+def test_a_freeform_tool_takes_no_strictness_and_must_have_a_name() -> None:
+    """The wish is an entry, the missing name an error."""
+    request = Request(messages=HI, tools=(Tool(name="p", freeform=Freeform(), strict=True),))
+    assert wire(request)["tools"] == [{"type": "custom", "custom": {"name": "p"}}]
+    assert codes(encode(request).changes) == ["strict_unsupported /tools/0/strict"]
+    with pytest.raises(DecodeError, match="/tools/0/custom/name"):
+        asked('"tools":[{"type":"custom","custom":{}}]')

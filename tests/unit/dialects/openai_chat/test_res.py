@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any
 
 import pytest
@@ -337,3 +338,11 @@ def test_audio_in_a_result_and_in_a_prompt() -> None:
         {"type": "text", "text": "Hi"},
         part,
     ]
+
+
+def test_res_16_a_failed_result_of_media_alone_is_read_back() -> None:
+    """The mark stands in a text part of its own, and is no part of the content."""
+    failed = result((ImagePart(PNG, "image/png"),), is_error=True)
+    asked = Request(messages=(user("Hi"), assistant(CALL), Message("tool", (failed,))))
+    body = json.dumps(wire(asked)["messages"])
+    assert request(body).messages[2].parts == (failed,)
