@@ -178,6 +178,7 @@ def test_it_starts_fast(tmp_path: Path) -> None:
     )
     loaded = set(json.loads(done.stderr.replace("'", '"')))
     heavy = {"asyncio", "concurrent", "difflib", "email", "hashlib", "httptools", "http", "json", "jsonschema_rs"}
+    heavy |= {"ipaddress", "pathlib", "shutil", "threading", "typing_extensions", "urllib"}
     assert loaded & (heavy | {"logging", "random", "socket", "ssl", "subprocess", "tempfile", "xllamacpp"}) == set()
 
 

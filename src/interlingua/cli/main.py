@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from interlingua.cli.outcome import Interrupted, exit_code
 from interlingua.cli.terminal import lenient, write
@@ -21,28 +21,19 @@ if TYPE_CHECKING:
 
     from interlingua.cli.command import CommandModule
 
-__all__ = ["COMMANDS", "LATER", "CommandRow", "main"]
+__all__ = ["COMMANDS", "LATER", "main"]
 
 
-class CommandRow(NamedTuple):
-    """One command."""
-
-    module: str
-    """Where it is."""
-    help: str
-    """What it does, in one line."""
-
-
-COMMANDS: dict[str, CommandRow] = {
-    "ask": CommandRow("interlingua.cli.commands.ask", "ask a model once; pipes, files, tools and types welcome"),
-    "chat": CommandRow("interlingua.cli.commands.chat", "talk to a model"),
-    "providers": CommandRow("interlingua.cli.commands.providers", "who is known, and whose key is there"),
-    "explain": CommandRow("interlingua.cli.commands.explain", "show what would be sent, to whom, and what changes"),
-    "doctor": CommandRow("interlingua.cli.commands.doctor", "versions, extras, keys, and what is broken"),
-    "models": CommandRow("interlingua.cli.commands.models", "local models: list, pull, path"),
-    "version": CommandRow("interlingua.cli.commands.version", "the version of interlingua"),
+COMMANDS: dict[str, tuple[str, str]] = {
+    "ask": ("interlingua.cli.commands.ask", "ask a model once; pipes, files, tools and types welcome"),
+    "chat": ("interlingua.cli.commands.chat", "talk to a model"),
+    "providers": ("interlingua.cli.commands.providers", "who is known, and whose key is there"),
+    "explain": ("interlingua.cli.commands.explain", "show what would be sent, to whom, and what changes"),
+    "doctor": ("interlingua.cli.commands.doctor", "versions, extras, keys, and what is broken"),
+    "models": ("interlingua.cli.commands.models", "local models: list, pull, path"),
+    "version": ("interlingua.cli.commands.version", "the version of interlingua"),
 }
-"""Every command, in the order of the help."""
+"""Every command, in the order of the help: the module where it is, and what it does in one line."""
 LATER = frozenset({
     "extract", "health", "keys", "launch", "lint", "logs", "replay", "run", "serve", "translate",
 })  # fmt: skip
@@ -98,21 +89,21 @@ def _command(arguments: list[str]) -> int:
 
 
 def _help() -> str:
-    lines = [f"  {name:<10} {row.help}\n" for name, row in COMMANDS.items()]
+    lines = [f"  {name:<10} {said}\n" for name, (_, said) in COMMANDS.items()]
     return f"{HEAD}\ncommands:\n{''.join(lines)}{TAIL}"
 
 
 def _run(name: str, arguments: list[str]) -> int:
-    row = COMMANDS.get(name)
-    if row is None:
+    if name not in COMMANDS:
         raise _unknown(name)
+    place, said = COMMANDS[name]
     from importlib import import_module
 
     _load_quickly()
     from interlingua.cli.parse import parse
 
-    command = cast("CommandModule", import_module(row.module))
-    return command.run(parse(name, row.help, command, arguments))
+    command = cast("CommandModule", import_module(place))
+    return command.run(parse(name, said, command, arguments))
 
 
 def _load_quickly() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -16,6 +17,8 @@ __all__ = ["parse"]
 
 
 WIDEST = 120
+# Our texts are English. Half of a sentence in another language helps nobody, and looking for one takes 2 ms.
+argparse.__dict__["_"] = str
 
 
 class _Formatter(RawDescriptionHelpFormatter):

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
-from interlingua.client.core import call
 from interlingua.client.face import Face
 from interlingua.client.options import Options, Settings, settle
-from interlingua.client.pump import Pump
-from interlingua.client.stream import ModelStream
 
 if TYPE_CHECKING:
     from typing import Self
 
     from interlingua.client.plan import Plan
     from interlingua.client.prompt import History, Prompt
+    from interlingua.client.stream import ModelStream
     from interlingua.types.response import Response
 
 __all__ = ["Model", "model"]
@@ -75,6 +73,9 @@ class Model(Face):
         Raises: UsageError and its kinds, TransportError, UpstreamError and their kinds, DecodeError,
         MalformedArgumentsError, ChainExhaustedError when every target of a chain failed; OutputError.
         """
+        from interlingua.client.core import call
+        from interlingua.client.pump import Pump  # who only explains carries nothing anywhere
+
         response = Pump(call(self._job(prompt, history, options, output))).run()
         if output is None:
             return response
@@ -128,6 +129,8 @@ class Model(Face):
 
         Raises: UsageError and its kinds.
         """
+        from interlingua.client.stream import ModelStream  # the same
+
         return ModelStream(self._job(prompt, history, options, output, tool_deltas=tool_deltas), output)
 
     def explain(

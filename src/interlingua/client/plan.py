@@ -8,7 +8,6 @@ Rules
 from __future__ import annotations
 
 import re
-from shlex import quote
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -71,6 +70,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
             refused = tuple([change for target in self.targets for change in target.changes])
             reasons = "; ".join(f"{target.spec}: {target.reason}" for target in self.targets)
             raise UnsupportedError(f"there is nothing to send: {reasons}", changes=refused)
+        from shlex import quote  # who asks for no command line does not need it
+
         lines = [f"curl {quote(self.http.url)}"]
         if self.key is not None:
             name, variable = self.key

@@ -14,7 +14,6 @@ from interlingua.cli.asking import (
     request_arguments,
 )
 from interlingua.cli.outcome import MISUSED
-from interlingua.cli.state import load_last
 from interlingua.cli.terminal import write
 from interlingua.errors import Error, UsageError
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from interlingua.client.plan import Plan, PlannedTarget
     from interlingua.types.request import Request
+    from interlingua.types.response import Response
 
 __all__ = ["EXAMPLES", "arguments", "run"]
 
@@ -54,10 +54,16 @@ def run(options: Namespace) -> int:
 
 
 def _plan(options: Namespace) -> Plan:
-    history = load_last() if options.goes_on else None
+    history = _last() if options.goes_on else None
     question = question_of(options)
     model = model_of(options, history.model if history else "")
     return model.explain(question.prompt, history=history, output=question.output, tools=question.toolbox)
+
+
+def _last() -> Response[Any]:
+    from interlingua.cli.state import load_last  # paths cost 4 ms: only who goes on pays for them
+
+    return load_last()
 
 
 def _plan_of_file(options: Namespace) -> Plan:
