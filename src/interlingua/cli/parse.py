@@ -18,7 +18,7 @@ __all__ = ["parse"]
 
 WIDEST = 120
 # Our texts are English. Half of a sentence in another language helps nobody, and looking for one takes 2 ms.
-argparse.__dict__["_"] = str
+vars(argparse)["_"] = str
 
 
 class _Formatter(RawDescriptionHelpFormatter):
