@@ -175,12 +175,12 @@ class StreamBuilder:
 
     # Prose
 
-    def text(self, text: str, choice: int = 0) -> Block:
+    def text(self, text: str, choice: int = 0, extra: dict[str, dict[str, Any]] | None = None) -> Block:
         """Text that goes on, or a new text block."""
         state = self._choices.get(choice)
         block = state.prose if state is not None else None
         if block is None or block.kind != "text":
-            block = self._prose("text", choice)
+            block = self._prose("text", choice, extra)
         if text:
             block.pieces.append(text)
             self._events.append(TextDelta(block.index, text, choice))
@@ -238,15 +238,23 @@ class StreamBuilder:
         """The pointer to the part that the next block of a choice becomes."""
         return _path(choice, len(self._choice(choice).blocks))
 
-    def open_call(self, wire_id: str | None, name: str, choice: int = 0, *, freeform: bool = False) -> Block:
+    def open_call(
+        self,
+        wire_id: str | None,
+        name: str,
+        choice: int = 0,
+        *,
+        freeform: bool = False,
+        extra: dict[str, dict[str, Any]] | None = None,
+    ) -> Block:
         """A new call block; `name` is known by now."""
         self.close_prose(choice)
         block = self._open("tool_call", choice)
         block.id, code = self._ids.assign(wire_id)
-        block.name, block.freeform = name, freeform
+        block.name, block.freeform, block.extra = name, freeform, extra or {}
         if code is not None:
             self.changes.add(code, f"{block.path}/id")
-        self._events.append(BlockStart(block.index, "tool_call", block.id, name, choice, freeform))
+        self._events.append(BlockStart(block.index, "tool_call", block.id, name, choice, freeform, block.extra))
         return block
 
     def call_arguments(self, block: Block, fragment: str) -> None:

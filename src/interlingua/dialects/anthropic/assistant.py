@@ -1,0 +1,277 @@
+"""The assistant's turn, both ways, in histories and in answers.
+
+Rules
+- Blocks keep their order: thinking, text and calls interleave.
+- `thinking` with its signature and `redacted_thinking` with its data are sealed, byte-exact, and go back only to their
+  issuer. Thinking without a seal cannot be sent to a service; an answer may hold it.
+- The `input` of a call keeps its exact text, so that a cached prefix stays the same bytes.
+- Blocks of tools that the provider runs, and of kinds that are not known, are opaque and stay where they are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Raw
+
+from interlingua.dialects._members import members_of, merge_members
+from interlingua.dialects._seals import seal_fits
+from interlingua.dialects.anthropic.parts import NAME, decode_block, opaque_block
+from interlingua.dialects.anthropic.wire import BlockWire
+from interlingua.errors import DecodeError
+from interlingua.stream.calls import is_empty_arguments, make_call
+from interlingua.types.content import (
+    AudioPart,
+    BrokenToolCall,
+    DocumentPart,
+    ImagePart,
+    OpaquePart,
+    Sealed,
+    TextPart,
+    ThinkingPart,
+    ToolCall,
+)
+from interlingua.wire.json import raw_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from msgspec import UnsetType
+
+    from interlingua.dialects._contract import Target, Undo
+    from interlingua.dialects.anthropic.parts import BlockEncoder
+    from interlingua.stream.calls import CallIdSource
+    from interlingua.types.change import Changes
+    from interlingua.types.content import Part
+
+__all__ = [
+    "AssistantDecoder",
+    "AssistantEncoder",
+    "call_extra",
+    "media_note",
+    "seal_of",
+    "signature_of",
+    "thinking_block",
+]
+
+MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
+SIGNATURE, REDACTED = "signature", "data"
+"""The member that seals a thinking block, and the one that a redacted block is."""
+
+
+# Reading
+
+
+def seal_of(wire: BlockWire, target: Target) -> Sealed | None:
+    """The seal of a thinking block; None for one that is not signed."""
+    name = REDACTED if wire.type == "redacted_thinking" else SIGNATURE
+    value = getattr(wire, name)
+    return Sealed(NAME, {name: value}, target.provider or None, target.model or None) if value else None
+
+
+class AssistantDecoder:
+    """Reads assistant turns; `prefix` points to where their parts will stand in the canonical value."""
+
+    __slots__ = ("changes", "ids", "place", "prefix", "target", "undo")
+
+    def __init__(self, ids: CallIdSource, target: Target, undo: Undo, changes: Changes, prefix: str = "") -> None:
+        """`ids` gives the calls their ids, `target` is who said it, `undo` what the request had mapped."""
+        self.ids = ids
+        self.target = target
+        self.undo = undo
+        self.changes = changes
+        self.prefix = prefix
+        self.place = 0
+
+    def decode(self, content: str | Sequence[BlockWire] | None, *, cut_off: bool = False) -> list[Part]:
+        """The parts of a turn; `cut_off` says that the length limit ended it.
+
+        Raises: DecodeError, with a path inside the message.
+        """
+        if isinstance(content, str):
+            return [TextPart(content)] if content else []
+        parts: list[Part] = []
+        for place, wire in enumerate(content or (), 1):
+            self.place = len(parts)
+            try:
+                part = self._part(wire, cut_off=cut_off and place == len(content or ()))
+            except DecodeError as error:
+                raise error.under(f"/content/{place - 1}") from None
+            if part is not None:
+                parts.append(part)
+        return parts
+
+    def _part(self, wire: BlockWire, *, cut_off: bool) -> Part | None:
+        match wire.type:
+            case "tool_use":
+                return self._call(wire, cut_off=cut_off)
+            case "thinking" | "redacted_thinking":
+                return self._thinking(wire)
+            case _:
+                return decode_block(wire)
+
+    def _here(self, member: str = "") -> str:
+        return f"{self.prefix}/parts/{self.place}{member}"
+
+    def _thinking(self, wire: BlockWire) -> Part:
+        if wire.cache_control is not None:
+            self.changes.add("cache_unsupported", self._here(), "thinking takes no cache mark")
+        return ThinkingPart(wire.thinking or "", seal_of(wire, self.target), members_of(wire, NAME))
+
+    def _call(self, wire: BlockWire, *, cut_off: bool) -> Part:
+        if not wire.name:
+            raise DecodeError("a tool call must have a name", path="/name")
+        call_id, code = self.ids.assign(wire.id)
+        if code is not None:
+            self.changes.add(code, self._here("/id"))
+        text = self._arguments(wire.input)
+        if not cut_off and is_empty_arguments(text):
+            self.changes.add("arguments_empty", self._here("/arguments_json"))
+        name = self.undo.names.get(wire.name, wire.name)
+        freeform = name in self.undo.freeform
+        return make_call(call_id, name, text, cut_off=cut_off, freeform=freeform, extra=call_extra(wire))
+
+    def _arguments(self, given: Raw | UnsetType) -> str:
+        """The text of an input; one that is text itself, as other dialects have it, is taken for what it says."""
+        if not isinstance(given, Raw):
+            return ""
+        text = bytes(given).decode()
+        if text.startswith('"'):
+            self.changes.add("foreign_shape", self._here("/arguments_json"), "the input is text")
+            return raw_text(given)
+        return text
+
+
+def call_extra(wire: BlockWire) -> dict[str, dict[str, Any]]:
+    """The members of a call without a field."""
+    said = {name: value for name in ("caller", "cache_control") if (value := getattr(wire, name)) is not None}
+    extra = {**said, **(wire.extra or {})}
+    return {NAME: extra} if extra else {}
+
+
+# Writing
+
+
+def signature_of(part: ThinkingPart) -> str:
+    """The signature of a thinking block; empty for one that this dialect did not sign."""
+    sealed = part.sealed
+    return str(sealed.data.get(SIGNATURE, "")) if sealed is not None and sealed.dialect == NAME else ""
+
+
+def thinking_block(part: ThinkingPart) -> BlockWire:
+    """Thinking as the block that it came in; unsigned thinking has an empty signature."""
+    sealed = part.sealed
+    if sealed is not None and sealed.dialect == NAME and REDACTED in sealed.data:
+        wire = BlockWire(type="redacted_thinking")
+        merge_members(wire, sealed.data)
+    else:
+        wire = BlockWire(type="thinking", thinking=part.text, signature=signature_of(part))
+    if part.extra:
+        merge_members(wire, part.extra.get(NAME, {}))
+    return wire
+
+
+def media_note(part: ImagePart | AudioPart | DocumentPart) -> str:
+    """The text that stands where an answer holds media that the wire cannot say."""
+    said = f": {part.transcript}" if isinstance(part, AudioPart) and part.transcript else ""
+    return f"[{part.media_type}, {len(part.data)} bytes{said}]"
+
+
+class AssistantEncoder:
+    """Writes assistant turns; a `reply` is an answer to a client, else it is a turn of a history."""
+
+    def __init__(
+        self,
+        blocks: BlockEncoder,
+        target: Target,
+        changes: Changes,
+        names: Mapping[str, str] | None = None,
+        ids: Mapping[str, str] | None = None,
+        *,
+        reply: bool,
+    ) -> None:
+        """`names` and `ids` map the caller's own names and ids to those of the wire."""
+        self.blocks = blocks
+        self.target = target
+        self.changes = changes
+        self.names = names or {}
+        self.ids = ids or {}
+        self.reply = reply
+
+    def encode(self, parts: Sequence[Part], path: str) -> list[BlockWire]:
+        """The blocks of one turn, in order."""
+        wires = [self.part(part, f"{path}/parts/{place}") for place, part in enumerate(parts)]
+        return [wire for wire in wires if wire is not None]
+
+    def part(self, part: Part, path: str) -> BlockWire | None:
+        """The block of one part; None when it has no place."""
+        writer = _WRITERS.get(type(part))
+        return writer(self, part, path) if writer is not None else self.blocks.encode(part, path)
+
+    def call(self, part: ToolCall, path: str) -> BlockWire:
+        """A call; its input is the very text of its arguments."""
+        if part.sealed is not None:
+            self.changes.add("seal_foreign", f"{path}/sealed")
+        return self._call(part, part.arguments_json.encode(), path)
+
+    def broken(self, part: BrokenToolCall, path: str) -> BlockWire | None:
+        """A broken call: as it is where that is JSON, else told as text, so that nobody runs it."""
+        if part.reason in ("not_object", "duplicate_key"):
+            return self._call(part, part.raw_arguments.encode(), path)
+        self.changes.add("broken_call_as_text", path, f"{part.name}: {part.reason}")
+        return BlockWire(type="text", text=f"{part.name}({part.raw_arguments})")
+
+    def _call(self, part: ToolCall | BrokenToolCall, text: bytes, path: str) -> BlockWire:
+        call_id, name = self.ids.get(part.id, part.id), self.names.get(part.name, part.name)
+        wire = BlockWire(type="tool_use", id=call_id, name=name, input=Raw(text))
+        if part.extra:
+            self.blocks.finish(wire, part, path)
+        return wire
+
+    def thinking(self, part: ThinkingPart, path: str) -> BlockWire | None:
+        """Thinking that its issuer, or a client, may have."""
+        sealed = part.sealed
+        if self.reply:
+            if sealed is not None and sealed.dialect != NAME:
+                self.changes.add("seal_foreign", f"{path}/sealed")
+            return thinking_block(part) if part.text or (sealed is not None and sealed.dialect == NAME) else None
+        if sealed is not None and not seal_fits(sealed, NAME, self.target):
+            self.changes.add("seal_foreign", f"{path}/sealed")
+            sealed = None
+        if sealed is None and self.target.quirks.reasoning_echo != "always":
+            if part.text:
+                self.changes.add("thinking_unsupported", path, "thinking without a signature is refused")
+            return None
+        wire = thinking_block(part)
+        if wire.cache_control is not None:
+            self.changes.add("cache_unsupported", path, "thinking takes no cache mark")
+            wire.cache_control = None
+        return wire
+
+    def media(self, part: ImagePart | AudioPart | DocumentPart, path: str) -> BlockWire | None:
+        """Media of an assistant, which the wire cannot say: a note to a client, refused towards a service."""
+        if self.reply:
+            self.changes.add("media_as_text", path, "an answer of this dialect has no media")
+            return BlockWire(type="text", text=media_note(part))
+        self.changes.add(MEDIA_CODES[type(part)], path, "an assistant's message holds no media")
+        return None
+
+    def opaque(self, part: OpaquePart, path: str) -> BlockWire | None:
+        """A block that came unread; one of another dialect has no place."""
+        if not self.reply:
+            return self.blocks.encode(part, path)
+        if part.dialect == NAME:
+            return opaque_block(part)
+        self.changes.add("opaque_part", path, f"{part.kind} of {part.dialect}", action="dropped")
+        return None
+
+
+_WRITERS: dict[type, Callable[[AssistantEncoder, Any, str], BlockWire | None]] = {
+    ToolCall: AssistantEncoder.call,
+    BrokenToolCall: AssistantEncoder.broken,
+    ThinkingPart: AssistantEncoder.thinking,
+    ImagePart: AssistantEncoder.media,
+    AudioPart: AssistantEncoder.media,
+    DocumentPart: AssistantEncoder.media,
+    OpaquePart: AssistantEncoder.opaque,
+}

@@ -1,0 +1,369 @@
+"""The client's role, streamed: events of the wire to canonical events.
+
+Strategy: one method per wire event; blocks go by their index; `stream.build` makes the events lawful. A block that goes
+on unread is gathered and comes whole when it stops.
+
+Rules
+- `message_start` is held until the first block: content has begun only then.
+- Token counts come in two halves and are put together by name; later ones replace earlier ones.
+- A call's arguments are the joined `partial_json`; where none came, the input of the block's start counts.
+- The terminal signal is `message_stop`. `ping` says nothing; an event of an unknown type goes on as it is.
+- A whole answer in place of a stream is taken for what it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Raw
+
+from interlingua.dialects._members import members_of, plain
+from interlingua.dialects.anthropic.assistant import call_extra, seal_of
+from interlingua.dialects.anthropic.client import answer_members, id_source
+from interlingua.dialects.anthropic.marks import decode_mark
+from interlingua.dialects.anthropic.parts import NAME
+from interlingua.dialects.anthropic.reasons import decode_finish, error_of_value
+from interlingua.dialects.anthropic.usage import decode_usage
+from interlingua.dialects.anthropic.wire import BlockWire, DeltaWire, EventWire, ResponseWire
+from interlingua.errors import DecodeError, Error, IncompleteStreamError, LimitExceededError
+from interlingua.stream.build import StreamBuilder
+from interlingua.types.change import Changes
+from interlingua.types.content import OpaquePart, Sealed
+from interlingua.wire.json import decode_any, decode_wire
+from interlingua.wire.sse import SseDecoder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlingua.dialects._contract import DecodeContext
+    from interlingua.stream.build import Block
+    from interlingua.types.event import Event
+
+__all__ = ["MessagesStreamDecoder"]
+
+
+class _Open:
+    """A block of the wire that has not stopped."""
+
+    __slots__ = ("block", "pieces", "raw", "wire")
+
+    def __init__(self, wire: BlockWire) -> None:
+        self.wire = wire
+        self.block: Block | None = None
+        self.pieces: list[str] = []
+        self.raw: dict[str, Any] | None = None
+
+
+class MessagesStreamDecoder:
+    """Events from the bytes of one streamed answer."""
+
+    def __init__(self, context: DecodeContext) -> None:
+        """A decoder for the answer to the request that `context` tells of."""
+        self.context = context
+        self.changes = Changes(NAME, "decode_response")
+        self.builder = StreamBuilder(self.changes, id_source(context))
+        self._framing = SseDecoder()
+        self._message = ResponseWire()
+        self._open: dict[int, _Open] = {}
+        self._usage: dict[str, Any] = {}
+        self._members: dict[str, Any] = {}
+
+    @property
+    def terminal(self) -> bool:
+        """Whether `message_stop` came."""
+        return self.builder.ended
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal event was given out."""
+        return self.builder.ended
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that `data` completes."""
+        try:
+            for event in self._framing.feed(data):
+                self._event(event.data)
+        except Error as error:
+            self._abort(error)
+        return self.builder.take()
+
+    def close(self) -> list[Event]:
+        """The events that the end of the bytes completes."""
+        try:
+            for event in self._framing.close():
+                self._event(event.data)
+            if not self.builder.ended:
+                raise IncompleteStreamError("the stream ended without message_stop")
+        except Error as error:
+            self._abort(error)
+        return self.builder.take()
+
+    def fail(self, error: Error) -> list[Event]:
+        """The end of a stream that the transport broke; after `message_stop` that is no failure."""
+        self._abort(error)
+        return self.builder.take()
+
+    def _abort(self, error: Error) -> None:
+        if self.builder.ended:
+            return
+        self._open.clear()
+        self._finish_members()
+        self.builder.fail(error)
+
+    def _event(self, data: bytes) -> None:
+        if self.builder.ended:
+            return
+        repairs: list[str] = []
+        event = _read(data, repairs)
+        for repair in repairs:
+            self.changes.add(repair, "")
+        kind = event.type if event is not None else None
+        reader = _EVENTS.get(kind or "")
+        if reader is not None and event is not None:
+            reader(self, event, data)
+        else:
+            self._unknown(decode_any(data))
+
+    def _unknown(self, value: Any) -> None:
+        """An event that is none of the dialect's: a bare error, or one to pass on."""
+        if isinstance(value, dict) and value.get("error") and "type" not in value:
+            raise error_of_value(value, None)
+        self._begin()
+        self.builder.extra_event(NAME, value)
+
+    # The answer as a whole
+
+    def message_start(self, event: EventWire, data: bytes) -> None:
+        del data
+        if self.builder.start_event is None and event.message is not None:
+            self._message = event.message
+            self._count(event.message.usage)
+
+    def message_delta(self, event: EventWire, data: bytes) -> None:
+        del data
+        self._begin()
+        self._count(event.usage)
+        delta = event.delta or DeltaWire()
+        self._members.update(answer_members(delta))
+        if event.context_management:
+            self._members["context_management"] = event.context_management
+        if event.extra:
+            self._members.update(event.extra)
+        if delta.stop_reason:
+            self.builder.finish(decode_finish(delta.stop_reason), delta.stop_reason)
+
+    def message_stop(self, event: EventWire, data: bytes) -> None:
+        del event, data
+        self._begin()
+        for index in list(self._open):
+            self._flush(self._open.pop(index))
+        self._finish_members()
+        self.builder.end()
+
+    def whole_message(self, event: EventWire, data: bytes) -> None:
+        """A whole answer: as if each of its blocks had come in one piece."""
+        message = decode_wire(data, ResponseWire)
+        self.message_start(EventWire(message=message), data)
+        for index, block in enumerate(message.content or ()):
+            self.block_start(EventWire(index=index, content_block=block), data)
+            self.block_stop(EventWire(index=index), data)
+        reason = message.stop_reason if isinstance(message.stop_reason, str) else None
+        self.message_delta(EventWire(delta=DeltaWire(stop_reason=reason)), data)
+        self.message_stop(event, data)
+
+    def ping(self, event: EventWire, data: bytes) -> None:
+        """A sign of life."""
+
+    def error(self, event: EventWire, data: bytes) -> None:
+        del event
+        raise error_of_value(decode_any(data), None)
+
+    def _begin(self) -> None:
+        """The first content: from here on the name of the answer is known."""
+        if self.builder.start_event is not None:
+            return
+        message = self._message
+        self._members = {**answer_members(message), **self._members}
+        self.builder.start(model=message.model or "", wire_model=message.model, id=message.id or None)
+        self._tell_usage()
+
+    def _count(self, usage: dict[str, Any] | None) -> None:
+        """Counts put over the earlier ones; told when content has begun."""
+        if usage:
+            self._usage.update({name: count for name, count in usage.items() if count is not None})
+            if self.builder.start_event is not None:
+                self._tell_usage()
+
+    def _tell_usage(self) -> None:
+        if self._usage:
+            self.builder.update_usage(decode_usage(self._usage))
+
+    def _finish_members(self) -> None:
+        if self._members:
+            self.builder.extra[NAME] = self._members
+
+    # Blocks
+
+    def block_start(self, event: EventWire, data: bytes) -> None:
+        del data
+        wire = event.content_block or BlockWire()
+        self._begin()
+        self.builder.close_prose()
+        state = self._open[event.index or 0] = _Open(wire)
+        match wire.type:
+            case "text":
+                self._text_start(state)
+            case "thinking" | "redacted_thinking":
+                self._thinking_start(state)
+            case "tool_use":
+                self._call_start(state)
+            case _:
+                state.raw = plain(wire)
+
+    def _text_start(self, state: _Open) -> None:
+        wire = state.wire
+        if wire.text or wire.extra:
+            self._text(state, wire.text or "")
+        for citation in wire.citations or ():
+            self._annotate(state, citation)
+
+    def _thinking_start(self, state: _Open) -> None:
+        decode_mark(state.wire)
+        state.block = self.builder.thinking(state.wire.thinking or "", extra=members_of(state.wire, NAME))
+        sealed = seal_of(state.wire, self.context.target)
+        if sealed is not None:
+            self.builder.seal(state.block, sealed)
+
+    def _call_start(self, state: _Open) -> None:
+        wire, undo = state.wire, self.context.undo
+        if not wire.name:
+            raise DecodeError("a tool call must have a name", path="/content_block/name")
+        name = undo.names.get(wire.name, wire.name)
+        state.block = self.builder.open_call(wire.id, name, freeform=name in undo.freeform, extra=call_extra(wire))
+
+    def block_stop(self, event: EventWire, data: bytes) -> None:
+        del data
+        state = self._open.pop(event.index or 0, None)
+        if state is not None:
+            self._flush(state)
+
+    def _flush(self, state: _Open) -> None:
+        """Close a block, as far as it came."""
+        block = state.block
+        if state.raw is not None:
+            self._whole(state, state.raw)
+        elif block is None:
+            return
+        elif block.kind == "tool_call":
+            if not state.pieces and isinstance(state.wire.input, Raw) and memoryview(state.wire.input) != b"{}":
+                self.builder.call_arguments(block, bytes(state.wire.input).decode())
+            self.builder.close_call(block)
+        elif self.builder.open_prose() is block:
+            self.builder.close_prose()
+
+    def _whole(self, state: _Open, raw: dict[str, Any]) -> None:
+        """A block that goes on unread, with what its deltas said."""
+        if state.pieces:
+            text = "".join(state.pieces)
+            try:
+                raw = {**raw, "input": decode_any(text)}
+            except (DecodeError, LimitExceededError):
+                raw = {**raw, "input": text}
+        self.builder.whole(OpaquePart(NAME, str(raw.get("type", "unknown")), raw), "opaque")
+
+    # Deltas
+
+    def block_delta(self, event: EventWire, data: bytes) -> None:
+        del data
+        state, delta = self._open.get(event.index or 0), event.delta
+        if state is None or delta is None:
+            raise DecodeError(f"a delta for block {event.index}, which is not open", path="/index")
+        if state.raw is not None:
+            self._grow_raw(state, state.raw, delta)
+            return
+        reader = _DELTAS.get(delta.type or "")
+        if reader is not None:
+            reader(self, state, delta)
+        else:
+            self.builder.extra_event(NAME, plain(event))
+
+    def _text(self, state: _Open, text: str) -> None:
+        if state.block is None:
+            state.block = self.builder.text(text, extra=members_of(state.wire, NAME))
+        else:
+            self.builder.text(text)
+
+    def text_delta(self, state: _Open, delta: DeltaWire) -> None:
+        if delta.text:
+            self._text(state, delta.text)
+
+    def thinking_delta(self, state: _Open, delta: DeltaWire) -> None:
+        block = state.block
+        if delta.signature and block is not None:
+            if delta.thinking == block.content:  # the whole thinking once more, together with its signature
+                delta.thinking = None
+            self.signature_delta(state, delta)
+        if delta.thinking:
+            self.builder.thinking(delta.thinking)
+
+    def signature_delta(self, state: _Open, delta: DeltaWire) -> None:
+        if state.block is not None and delta.signature:
+            target = self.context.target
+            data = {"signature": delta.signature}
+            self.builder.seal(state.block, Sealed(NAME, data, target.provider or None, target.model or None))
+
+    def input_delta(self, state: _Open, delta: DeltaWire) -> None:
+        if delta.partial_json and state.block is not None:
+            state.pieces.append(delta.partial_json)
+            self.builder.call_arguments(state.block, delta.partial_json)
+
+    def citation_delta(self, state: _Open, delta: DeltaWire) -> None:
+        if delta.citation is not None:
+            self._annotate(state, delta.citation)
+
+    def _annotate(self, state: _Open, citation: dict[str, Any]) -> None:
+        if state.block is None:
+            self._text(state, "")
+        if state.block is not None:
+            self.builder.annotate(state.block, citation)
+
+    def _grow_raw(self, state: _Open, raw: dict[str, Any], delta: DeltaWire) -> None:
+        """A delta of a block that goes on unread: pieces of input, or members whose texts are joined."""
+        if delta.type == "input_json_delta":
+            state.pieces.append(delta.partial_json or "")
+            return
+        for name, value in plain(delta).items():
+            said = raw.get(name)
+            if name != "type":
+                raw[name] = said + value if isinstance(said, str) and isinstance(value, str) else value
+
+
+_EVENTS: dict[str, Callable[[MessagesStreamDecoder, EventWire, bytes], None]] = {
+    "content_block_delta": MessagesStreamDecoder.block_delta,
+    "content_block_start": MessagesStreamDecoder.block_start,
+    "content_block_stop": MessagesStreamDecoder.block_stop,
+    "message_start": MessagesStreamDecoder.message_start,
+    "message_delta": MessagesStreamDecoder.message_delta,
+    "message_stop": MessagesStreamDecoder.message_stop,
+    "message": MessagesStreamDecoder.whole_message,
+    "ping": MessagesStreamDecoder.ping,
+    "error": MessagesStreamDecoder.error,
+}
+_DELTAS: dict[str, Callable[[MessagesStreamDecoder, _Open, DeltaWire], None]] = {
+    "text_delta": MessagesStreamDecoder.text_delta,
+    "thinking_delta": MessagesStreamDecoder.thinking_delta,
+    "input_json_delta": MessagesStreamDecoder.input_delta,
+    "signature_delta": MessagesStreamDecoder.signature_delta,
+    "citations_delta": MessagesStreamDecoder.citation_delta,
+}
+
+
+def _read(data: bytes, repairs: list[str]) -> EventWire | None:
+    """The event in `data`; None for JSON that is none, such as an event of an unknown type with members of its own."""
+    try:
+        return decode_wire(data, EventWire, repairs=repairs)
+    except DecodeError:
+        value = decode_any(data)
+        if isinstance(value, dict) and value.get("type") not in _EVENTS:
+            return None
+        raise

@@ -1,0 +1,177 @@
+"""The normal form N: two bodies with one normal form mean the same to this dialect.
+
+The rules, one function each; docs/dialects/anthropic.md lists them, a test holds each.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from interlingua.errors import DecodeError
+from interlingua.types.tool import EMPTY_PARAMETERS
+from interlingua.wire.media import from_base64
+
+__all__ = ["RULES", "normal_form"]
+
+JsonObject: TypeAlias = dict[str, Any]
+
+VERBATIM = frozenset({"input", "input_schema", "schema", "input_examples"})
+"""Members whose inside is somebody else's."""
+THINKING = frozenset({"thinking", "redacted_thinking"})
+
+
+def absent_members(body: Any) -> Any:
+    """Null is absent, but for what stands in inputs and schemas."""
+    if isinstance(body, list):
+        return [absent_members(item) for item in body]
+    if not isinstance(body, dict):
+        return body
+    return {
+        name: value if name in VERBATIM else absent_members(value) for name, value in body.items() if value is not None
+    }
+
+
+def defaults(body: JsonObject) -> JsonObject:
+    """A documented default is absent: no stream, no tools, no stop sequences, the constant type and role of an answer."""
+    dull = {"stream": False, "tools": [], "stop_sequences": [], "mcp_servers": [], "type": "message", "system": ""}
+    kept = {name: value for name, value in body.items() if name not in dull or value != dull[name]}
+    if kept.get("role") == "assistant":
+        del kept["role"]
+    return kept
+
+
+def output_format(body: JsonObject) -> JsonObject:
+    """The older `output_format` is `output_config.format`."""
+    given = body.pop("output_format", None)
+    if given is not None:
+        body["output_config"] = {"format": given, **body.get("output_config", {})}
+    return body
+
+
+def tools(body: JsonObject) -> JsonObject:
+    """A tool is the caller's own unless it has another type than `custom`; without a schema it takes an empty object."""
+    if "tools" in body:
+        body["tools"] = [_tool(tool) for tool in body["tools"]]
+    return body
+
+
+def _tool(tool: JsonObject) -> JsonObject:
+    tool = _cache(tool)
+    if tool.get("type") not in (None, "", "custom"):
+        return tool
+    return {"input_schema": EMPTY_PARAMETERS, **{name: value for name, value in tool.items() if name != "type"}}
+
+
+def tool_choice(body: JsonObject) -> JsonObject:
+    """Several calls in one turn are allowed unless that is switched off."""
+    choice = body.get("tool_choice")
+    if isinstance(choice, dict) and choice.get("disable_parallel_tool_use") is False:
+        body["tool_choice"] = {name: value for name, value in choice.items() if name != "disable_parallel_tool_use"}
+    return body
+
+
+def cache(body: JsonObject) -> JsonObject:
+    """A cache mark of five minutes is the plain one; one on thinking is none."""
+    return _cache(body)
+
+
+def _cache(value: JsonObject) -> JsonObject:
+    mark = value.get("cache_control")
+    if value.get("type") in THINKING:
+        return {name: member for name, member in value.items() if name != "cache_control"}
+    return {**value, "cache_control": {"type": "ephemeral"}} if mark == {"type": "ephemeral", "ttl": "5m"} else value
+
+
+def roles(body: JsonObject) -> JsonObject:
+    """Neighbours of one role are one message, results first; system text before all others is `system`.
+
+    A turn of the assistant that says nothing is absent.
+    """
+    if "messages" not in body:
+        return body
+    system = content(body.pop("system", None))
+    messages: list[JsonObject] = []
+    for message in body["messages"]:
+        blocks = content(message.get("content"))
+        role = message.get("role")
+        if role == "assistant" and not blocks:
+            continue
+        if role == "system" and not messages and all(block.get("type") == "text" for block in blocks):
+            system = [*system, *blocks]
+        elif messages and messages[-1]["role"] == role:
+            messages[-1] = {**messages[-1], **message, "content": _ordered([*messages[-1]["content"], *blocks])}
+        else:
+            messages.append({**message, "content": _ordered(blocks)})
+    return {**body, "messages": messages, **({"system": system} if system else {})}
+
+
+def _ordered(blocks: list[JsonObject]) -> list[JsonObject]:
+    return sorted(blocks, key=lambda block: block.get("type") != "tool_result")
+
+
+def content(given: Any) -> list[JsonObject]:
+    """Content is a list of blocks: missing and empty are none, text is one, empty text is none."""
+    if not given:
+        return []
+    blocks = [{"type": "text", "text": given}] if isinstance(given, str) else given
+    return [_block(block) for block in blocks if not _is_empty(block)]
+
+
+def _is_empty(block: JsonObject) -> bool:
+    return block.get("type") == "text" and not block.get("text") and not block.get("citations")
+
+
+def _block(block: JsonObject) -> JsonObject:
+    block = media(_cache(block))
+    if block.get("type") == "tool_result":
+        kept = {name: value for name, value in block.items() if name != "is_error" or value is not False}
+        return {**kept, "content": content(block.get("content"))}
+    if block.get("citations") == []:
+        return {name: value for name, value in block.items() if name != "citations"}
+    return block
+
+
+def media(block: JsonObject) -> JsonObject:
+    """Base64 is its bytes."""
+    source = block.get("source")
+    if not isinstance(source, dict) or source.get("type") != "base64":
+        return block
+    try:
+        data = base64.b64encode(from_base64(source.get("data", ""))).decode()
+    except DecodeError:
+        return block
+    return {**block, "source": {**source, "data": data}}
+
+
+def answer(body: JsonObject) -> JsonObject:
+    """The blocks of an answer, by the rules of content."""
+    body["content"] = content(body.get("content"))
+    return body
+
+
+def usage(body: JsonObject) -> JsonObject:
+    """A count of 0 tokens is absent."""
+    given = body.get("usage")
+    if isinstance(given, dict):
+        body["usage"] = {name: value for name, value in given.items() if value != 0}
+    return body
+
+
+RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
+    "request": (defaults, output_format, tools, tool_choice, cache, roles),
+    "response": (defaults, answer, usage),
+    "chunk": (usage,),
+}
+"""The rules by kind of body, in order."""
+
+
+def normal_form(kind: str, body: object) -> object:
+    """The normal form of a parsed body; `kind` is request, response or chunk."""
+    found = absent_members(body)
+    if not isinstance(found, dict):
+        return found
+    for rule in RULES[kind]:
+        found = rule(found)
+    return absent_members(found)

@@ -1,0 +1,276 @@
+"""Blocks of prompts and of tool results, both ways.
+
+Rules
+- Media that a block holds become bytes; what only points to media is an opaque `media_ref`.
+- A block of any other kind is opaque and goes back verbatim, in its place.
+Loss: an empty text block is no part at all; the service refuses it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects._members import members_of, merge_members, plain
+from interlingua.dialects.anthropic.marks import decode_mark
+from interlingua.dialects.anthropic.wire import BlocksWire, BlockWire
+from interlingua.errors import DecodeError
+from interlingua.types.content import AudioPart, DocumentPart, ImagePart, OpaquePart, RefusalPart, TextPart
+from interlingua.wire.json import decode_wire, raw_text
+from interlingua.wire.media import from_base64, to_base64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from msgspec import Raw, UnsetType
+
+    from interlingua.dialects._contract import Facts
+    from interlingua.dialects.anthropic.marks import Marks
+    from interlingua.types.change import Changes
+    from interlingua.types.content import Part
+
+__all__ = [
+    "NAME",
+    "BlockEncoder",
+    "decode_block",
+    "decode_content",
+    "decode_nested",
+    "is_citation",
+    "opaque",
+    "opaque_block",
+    "text_part",
+]
+
+NAME = "anthropic"
+"""The dialect's name."""
+
+IMAGE_TYPES = frozenset({"image/jpeg", "image/jpg", "image/png", "image/gif", "image/webp"})
+"""What an image may be."""
+PDF, PLAIN = "application/pdf", "text/plain"
+TEXTUAL = frozenset({"application/json", "application/xml", "application/yaml", "application/javascript"})
+"""Documents beside `text/…` that are text, and can be told as plain text."""
+CITATIONS = frozenset(
+    {
+        "char_location",
+        "page_location",
+        "content_block_location",
+        "web_search_result_location",
+        "search_result_location",
+    }
+)
+"""The types of this dialect's citations; any other annotation belongs to somebody else."""
+
+
+# Reading
+
+
+def decode_content(content: str | Sequence[BlockWire] | None) -> list[Part]:
+    """The parts of a prompt's `content`; results of tools are not among them.
+
+    Raises: DecodeError for broken base64.
+    """
+    if type(content) is str:
+        return [TextPart(content)] if content else []
+    parts: list[Part] = []
+    for place, wire in enumerate(content or ()):
+        try:
+            part = decode_block(wire)  # type: ignore[arg-type] - a string was dealt with above
+        except DecodeError as error:
+            raise error.under(f"/content/{place}") from None
+        if part is not None:
+            parts.append(part)
+    return parts
+
+
+def decode_nested(content: Raw | UnsetType) -> str | tuple[Any, ...]:
+    """The content of a tool result: text, or parts; absent is empty text.
+
+    Raises: DecodeError for content that is neither.
+    """
+    first = memoryview(content)[:1] if content else b""  # type: ignore[arg-type] - an unset member is falsy
+    if first == b'"':
+        return raw_text(content)  # type: ignore[arg-type] - as above
+    if first == b"[":
+        blocks = decode_wire(b'{"content":%b}' % bytes(content), BlocksWire)  # type: ignore[arg-type] - as above
+        return tuple(decode_content(blocks.content))
+    if first in (b"", b"n"):
+        return ""
+    raise DecodeError("the content of a tool result is text or a list of blocks", path="/content")
+
+
+def decode_block(wire: BlockWire) -> Part | None:
+    """The part that a block of a prompt is, or None for an empty text.
+
+    Raises: DecodeError for broken base64.
+    """
+    reader = _READERS.get(wire.type or "")
+    return reader(wire) if reader is not None else opaque(wire)
+
+
+def opaque(wire: BlockWire) -> OpaquePart:
+    """A block that goes on unread."""
+    cache = decode_mark(wire)
+    kind = wire.type or "unknown"
+    return OpaquePart(NAME, "media_ref" if kind in ("image", "document") else kind, plain(wire), cache)
+
+
+def text_part(wire: BlockWire) -> TextPart | None:
+    """Text with its citations; None for an empty text with nothing to it."""
+    cache = decode_mark(wire)
+    citations = wire.citations
+    if not wire.text and not citations and not wire.extra:
+        return None
+    annotations = tuple(citations) if isinstance(citations, list) else ()
+    return TextPart(wire.text or "", annotations, cache, extra=members_of(wire, NAME))
+
+
+def _image(wire: BlockWire) -> Part:
+    source = wire.source or {}
+    data, media_type = source.get("data"), source.get("media_type")
+    if source.get("type") != "base64" or not isinstance(data, str) or not isinstance(media_type, str):
+        return opaque(wire)
+    cache = decode_mark(wire)
+    return ImagePart(from_base64(data, "/source/data"), media_type, cache=cache, extra=_members(wire, source))
+
+
+def _document(wire: BlockWire) -> Part:
+    source = wire.source or {}
+    data, media_type = source.get("data"), source.get("media_type")
+    if not isinstance(data, str) or source.get("type") not in ("base64", "text"):
+        return opaque(wire)
+    body = data.encode() if source["type"] == "text" else from_base64(data, "/source/data")
+    media_type = media_type or (PLAIN if source["type"] == "text" else PDF)
+    cache = decode_mark(wire)
+    return DocumentPart(body, media_type, wire.title, cache, extra=_members(wire, source))
+
+
+def _members(wire: BlockWire, source: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What of a media block has no field: its own members, and those of its source."""
+    said = {name: value for name in ("context", "citations") if (value := getattr(wire, name)) is not None}
+    rest = {name: value for name, value in source.items() if name not in ("type", "data", "media_type")}
+    extra = {**said, **(wire.extra or {}), **({"source": rest} if rest else {})}
+    return {NAME: extra} if extra else {}
+
+
+_READERS: dict[str, Callable[[BlockWire], Part | None]] = {
+    "text": text_part,
+    "image": _image,
+    "document": _document,
+}
+
+
+# Writing
+
+
+def is_citation(annotation: dict[str, Any]) -> bool:
+    """Whether an annotation is one of this dialect's."""
+    return annotation.get("type") in CITATIONS
+
+
+def opaque_block(part: OpaquePart) -> BlockWire:
+    """A block that came unread, as it came."""
+    wire = BlockWire()
+    merge_members(wire, part.raw)
+    return wire
+
+
+class BlockEncoder:
+    """Writes the parts of prompts and results; what the service cannot take is an entry."""
+
+    def __init__(self, facts: Facts, marks: Marks, changes: Changes) -> None:
+        """`facts` say what the model takes."""
+        self.facts = facts
+        self.marks = marks
+        self.changes = changes
+
+    def encode(self, part: Part, path: str) -> BlockWire | None:
+        """The block of one part; None when it was refused or left out."""
+        if type(part) is TextPart and part.cache is None and not part.annotations and part.text and not part.extra:
+            if part.sealed is not None:
+                self.changes.add("seal_foreign", f"{path}/sealed")
+            return BlockWire(type="text", text=part.text)
+        wire = self._bare(part, path)
+        if wire is None:
+            return None
+        self.finish(wire, part, path)
+        return wire
+
+    def finish(self, wire: BlockWire, part: Part, path: str) -> None:
+        """Give a block its members and its mark."""
+        extra = getattr(part, "extra", None)
+        if extra:
+            for dialect in extra:
+                if dialect != NAME:
+                    self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
+            merge_members(wire, extra.get(NAME, {}))
+        cache = getattr(part, "cache", None)
+        if cache is not None or wire.cache_control is not None:
+            self.marks.put(wire, cache, path)
+
+    def text(self, part: TextPart, path: str) -> BlockWire | None:
+        """A text block with the citations that are this dialect's own."""
+        if not part.text:
+            self.changes.add("empty_part", path, "the service takes no empty text")
+            return None
+        if part.sealed is not None:
+            self.changes.add("seal_foreign", f"{path}/sealed")
+        own = [annotation for annotation in part.annotations if is_citation(annotation)]
+        if len(own) < len(part.annotations):
+            self.changes.add("annotation_unsupported", f"{path}/annotations")
+        return BlockWire(type="text", text=part.text, citations=own or None)
+
+    def _bare(self, part: Part, path: str) -> BlockWire | None:
+        match part:
+            case TextPart():
+                return self.text(part, path)
+            case RefusalPart(text=text):
+                self.changes.add("refusal_as_text", path)
+                return BlockWire(type="text", text=text) if text else None
+            case ImagePart():
+                return self._image(part, path)
+            case DocumentPart():
+                return self._document(part, path)
+            case OpaquePart():
+                return self._opaque(part, path)
+            case AudioPart():
+                self.changes.add("audio", path, "the dialect has no audio")
+            case _:
+                self.changes.add("opaque_part", path, f"a prompt holds no {type(part).__name__}")
+        return None
+
+    def _image(self, part: ImagePart, path: str) -> BlockWire | None:
+        if self.facts.images is False or part.media_type.lower() not in IMAGE_TYPES:
+            self.changes.add("images", path, f"{part.media_type} is not taken")
+            return None
+        if part.detail is not None:
+            self.changes.add("detail_unsupported", f"{path}/detail")
+        source = {"type": "base64", "media_type": part.media_type, "data": to_base64(part.data)}
+        return BlockWire(type="image", source=source)
+
+    def _document(self, part: DocumentPart, path: str) -> BlockWire | None:
+        source = self._source(part, path) if self.facts.documents is not False else None
+        if source is None:
+            self.changes.add("documents", path, f"{part.media_type} is not taken")
+            return None
+        return BlockWire(type="document", source=source, title=part.name)
+
+    def _source(self, part: DocumentPart, path: str) -> dict[str, Any] | None:
+        """Where the document stands: a PDF in base64, text as it is; None for anything else."""
+        media_type = part.media_type.lower()
+        if media_type == PDF:
+            return {"type": "base64", "media_type": part.media_type, "data": to_base64(part.data)}
+        if not media_type.startswith("text/") and media_type not in TEXTUAL:
+            return None
+        try:
+            text = part.data.decode()
+        except UnicodeDecodeError:
+            return None
+        if media_type.partition(";")[0] != PLAIN:
+            self.changes.add("media_as_text", path, f"{part.media_type} is told as {PLAIN}")
+        return {"type": "text", "media_type": PLAIN, "data": text}
+
+    def _opaque(self, part: OpaquePart, path: str) -> BlockWire | None:
+        if part.dialect == NAME:
+            return opaque_block(part)
+        code = "media_refs" if part.kind == "media_ref" else "opaque_part"
+        self.changes.add(code, path, f"{part.kind} of {part.dialect}")
+        return None

@@ -1,0 +1,213 @@
+"""Stop reasons and errors, both ways: the two tables of the dialect.
+
+Rules
+- An error's class comes from `error.details.error_code`, else from `error.type`, else from the status.
+- `invalid_request_error` says less than any other status than 400. What is left of it may be told apart by a phrase:
+  the service has no code for an empty account, for a spent limit and for a prompt that is too long.
+- A class for which the wire has no type is told by a type near it and its own `error_code`.
+Source: vendor page "Claude API errors"; official SDK; recorded bodies, November 2026.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from interlingua.dialects._errors import class_of_status, make_error
+from interlingua.errors import (
+    APIConnectionError,
+    APITimeoutError,
+    AuthenticationError,
+    BadRequestError,
+    BillingError,
+    ContentPolicyViolationError,
+    ContextWindowExceededError,
+    DecodeError,
+    Error,
+    IncompleteStreamError,
+    InternalServerError,
+    LimitExceededError,
+    NotFoundError,
+    OverloadedError,
+    PermissionDeniedError,
+    RateLimitError,
+    RequestTooLargeError,
+    UnknownModelError,
+    UpstreamError,
+    UsageError,
+)
+from interlingua.wire.json import decode_any
+
+if TYPE_CHECKING:
+    from interlingua.types.response import FinishReason
+    from interlingua.wire.http import Headers
+
+__all__ = ["decode_finish", "encode_error_body", "encode_finish", "error_of_value", "read_error"]
+
+FINISH_REASONS: dict[str, FinishReason] = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "tool_calls",
+    "pause_turn": "pause",
+    "refusal": "refusal",
+}
+"""The wire's stop reasons; what is not here is `other`."""
+WIRE_REASONS: dict[FinishReason, str] = {
+    "stop": "end_turn",
+    "length": "max_tokens",
+    "tool_calls": "tool_use",
+    "pause": "pause_turn",
+    "refusal": "refusal",
+    "content_filter": "refusal",
+    "error": "end_turn",
+    "other": "end_turn",
+}
+APPROXIMATE = frozenset({"content_filter", "error", "other"})
+"""Finish reasons that the wire has only nearly."""
+
+
+def decode_finish(raw: str | None) -> FinishReason:
+    """The canonical finish reason of the wire's word."""
+    return FINISH_REASONS.get(raw or "", "other")
+
+
+def encode_finish(reason: FinishReason) -> tuple[str, bool]:
+    """The wire's word, and whether it says what the canonical one says."""
+    return WIRE_REASONS[reason], reason not in APPROXIMATE
+
+
+# Errors
+
+CODE_CLASSES: dict[str, type[Error]] = {
+    "context_window_exceeded": ContextWindowExceededError,
+    "content_policy_violation": ContentPolicyViolationError,
+    "incomplete_stream": IncompleteStreamError,
+    "contract_spend_limit_reached": BillingError,
+    "spend_limit_reached": BillingError,
+    "image_dimensions_too_large": BadRequestError,
+    "tool_name_conflict": BadRequestError,
+}
+"""`error.details.error_code` -> class; the first three are our own, for classes without a type."""
+TYPE_CLASSES: dict[str, type[Error]] = {
+    "invalid_request_error": BadRequestError,
+    "authentication_error": AuthenticationError,
+    "billing_error": BillingError,
+    "permission_error": PermissionDeniedError,
+    "not_found_error": NotFoundError,
+    "conflict_error": UpstreamError,
+    "request_too_large": RequestTooLargeError,
+    "rate_limit_error": RateLimitError,
+    "api_error": InternalServerError,
+    "timeout_error": APITimeoutError,
+    "overloaded_error": OverloadedError,
+}
+"""`error.type` -> class."""
+PHRASES: tuple[tuple[re.Pattern[str], type[Error]], ...] = (
+    # "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade …"
+    (re.compile(r"credit balance is too low"), BillingError),
+    # "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC."
+    (re.compile(r"reached your specified (workspace )?API usage limits"), BillingError),
+    # "prompt is too long: 216370 tokens > 200000 maximum"
+    (re.compile(r"prompt is too long"), ContextWindowExceededError),
+    # "input length and `max_tokens` exceed context limit: 199999 + 8192 > 200000, …"
+    (re.compile(r"exceeds? (the )?context (limit|window)"), ContextWindowExceededError),
+)
+"""What a bad request says where the service has no code for it."""
+
+
+def read_error(body: bytes, status: int | None, headers: Headers = ()) -> Error:
+    """The error that the body of a failed answer stands for, whatever it is."""
+    try:
+        value = decode_any(body)
+    except (DecodeError, LimitExceededError):
+        text = " ".join(body[:2000].decode("utf-8", "replace").split())
+        value = {"error": {"message": text[:300] or "an empty body"}}
+    return error_of_value(value, status, headers)
+
+
+def error_of_value(value: Any, status: int | None, headers: Headers = ()) -> Error:
+    """The error that a JSON body or event stands for; `status` is None inside a stream or a 200."""
+    outer: dict[str, Any] = value if isinstance(value, dict) else {}
+    given = outer.get("error", value)
+    error: dict[str, Any] = given if isinstance(given, dict) else {"message": given}
+    said, kind = error.get("message"), error.get("type")
+    message = said if isinstance(said, str) and said else "the server gave no reason"
+    details = error.get("details")
+    code = details.get("error_code") if isinstance(details, dict) else None
+    found = make_error(
+        _class(code, kind, status, message),
+        message,
+        status=status,
+        code=code if isinstance(code, str) else kind if isinstance(kind, str) else None,
+        headers=headers,
+    )
+    request_id = outer.get("request_id")
+    if isinstance(request_id, str) and request_id:
+        found.request_id = request_id
+    if type(found) is UpstreamError and status is None:
+        found.retryable = True
+    return found
+
+
+def _class(code: object, kind: object, status: int | None, message: str) -> type[Error]:
+    if isinstance(code, str) and code in CODE_CLASSES:
+        return CODE_CLASSES[code]
+    found = TYPE_CLASSES.get(kind) if isinstance(kind, str) else None
+    if found is None or (found is BadRequestError and status is not None):
+        found = class_of_status(status) if status is not None else found or InternalServerError
+    if found is BadRequestError:
+        return next((finer for phrase, finer in PHRASES if phrase.search(message)), found)
+    return found
+
+
+class ErrorRow(NamedTuple):
+    """How a class looks on the wire."""
+
+    status: int
+    type: str
+    code: str | None = None
+
+
+ERROR_ROWS: tuple[tuple[type[Error], ErrorRow], ...] = (
+    (AuthenticationError, ErrorRow(401, "authentication_error")),
+    (BillingError, ErrorRow(402, "billing_error")),
+    (PermissionDeniedError, ErrorRow(403, "permission_error")),
+    (NotFoundError, ErrorRow(404, "not_found_error")),
+    (UnknownModelError, ErrorRow(404, "not_found_error")),
+    (RequestTooLargeError, ErrorRow(413, "request_too_large")),
+    (LimitExceededError, ErrorRow(413, "request_too_large")),
+    (ContextWindowExceededError, ErrorRow(400, "invalid_request_error", "context_window_exceeded")),
+    (ContentPolicyViolationError, ErrorRow(400, "invalid_request_error", "content_policy_violation")),
+    (BadRequestError, ErrorRow(400, "invalid_request_error")),
+    (RateLimitError, ErrorRow(429, "rate_limit_error")),
+    (OverloadedError, ErrorRow(529, "overloaded_error")),
+    (InternalServerError, ErrorRow(500, "api_error")),
+    (APITimeoutError, ErrorRow(504, "timeout_error")),
+    (IncompleteStreamError, ErrorRow(502, "api_error", "incomplete_stream")),
+    (APIConnectionError, ErrorRow(502, "api_error")),
+    (UsageError, ErrorRow(400, "invalid_request_error")),
+)
+"""Class -> status, type and code; the first row that fits counts."""
+
+
+def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
+    """Status and body of an error, as the service itself would say it."""
+    row = next((row for kind, row in ERROR_ROWS if isinstance(error, kind)), None) or _other_row(error)
+    told: dict[str, Any] = {"type": row.type, "message": error.message}
+    code = row.code if row.code is not None else error.code if error.code in CODE_CLASSES else None
+    if code is not None:
+        told["details"] = {"error_code": code}
+    body: dict[str, Any] = {"type": "error", "error": told}
+    if error.request_id is not None:
+        body["request_id"] = error.request_id
+    return row.status, body
+
+
+def _other_row(error: Error) -> ErrorRow:
+    """The row of an error that the table does not know: by its status."""
+    status = error.status if error.status is not None and error.status >= 400 else error.http_status
+    if type(error) is UpstreamError and status == 409:
+        return ErrorRow(409, "conflict_error")
+    return ErrorRow(status, "invalid_request_error" if status < 500 else "api_error")

@@ -1,0 +1,222 @@
+"""The server's role: what a client of a Messages service asks, and an answer in its own form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects._contract import DecodedRequest, Facts, Quirks, Target
+from interlingua.dialects._history import prepare_history
+from interlingua.dialects._members import merge_members
+from interlingua.dialects.anthropic.assistant import AssistantEncoder
+from interlingua.dialects.anthropic.client import BETA_HEADER, BETAS
+from interlingua.dialects.anthropic.marks import Marks, cache_of
+from interlingua.dialects.anthropic.messages import decode_messages
+from interlingua.dialects.anthropic.parts import NAME, BlockEncoder
+from interlingua.dialects.anthropic.reasons import encode_error_body, encode_finish
+from interlingua.dialects.anthropic.thinking import decode_thinking
+from interlingua.dialects.anthropic.tools import decode_choice, decode_servers, decode_tool
+from interlingua.dialects.anthropic.usage import encode_usage
+from interlingua.dialects.anthropic.wire import RequestWire, ResponseWire
+from interlingua.errors import DecodeError, HistoryError
+from interlingua.types.change import Changes
+from interlingua.types.content import BrokenToolCall
+from interlingua.types.request import Request
+from interlingua.wire.http import HttpReply
+from interlingua.wire.json import decode_wire, encode, encode_wire
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from interlingua.dialects._contract import DecodeOptions, ServerContext
+    from interlingua.errors import Error
+    from interlingua.types.message import Message
+    from interlingua.types.response import Response
+    from interlingua.types.tool import OpaqueTool, Tool
+    from interlingua.wire.http import Headers, HttpRequest
+
+__all__ = ["decode_request", "encode_error", "encode_response", "reply_encoder", "stop_word"]
+
+JSON_HEADERS = (("content-type", "application/json"),)
+
+
+# The request
+
+
+def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
+    """What a client asks.
+
+    Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
+    """
+    try:
+        return _decode_request(http, options)
+    except DecodeError as error:
+        error.status = 400  # bytes of a client, so the client's fault and no upstream's
+        raise
+
+
+def _decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
+    repairs: list[str] = []
+    wire = decode_wire(http.body, RequestWire, repairs=repairs)
+    if not wire.model:
+        raise DecodeError("/model: the model is missing", path="/model")
+    changes = Changes(NAME, "decode_request")
+    for repair in repairs:
+        changes.add(repair, "")
+    request = _RequestDecoder(wire, http.headers, changes, options).decode()
+    return DecodedRequest(model=wire.model, request=request, stream=bool(wire.stream), changes=changes.done())
+
+
+class _RequestDecoder:
+    """Reads one request; what the canonical request has no field for stays in `extra`."""
+
+    def __init__(self, wire: RequestWire, headers: Headers, changes: Changes, options: DecodeOptions) -> None:
+        self.wire = wire
+        self.headers = headers
+        self.changes = changes
+        self.options = options
+        self.extra: dict[str, Any] = dict(wire.extra or {})
+
+    def decode(self) -> Request:
+        wire = self.wire
+        system, messages = decode_messages(wire.system, wire.messages, self.changes)
+        messages = self._paired(messages)
+        choice, parallel = (
+            decode_choice(wire.tool_choice, self.changes) if wire.tool_choice is not None else (None, None)
+        )
+        effort, budget = decode_thinking(wire, self.extra)
+        return Request(
+            messages=messages,
+            system=system,
+            tools=self._tools(),
+            tool_choice=choice,
+            output_schema=self._schema(),
+            max_tokens=wire.max_tokens,
+            temperature=wire.temperature,
+            top_p=wire.top_p,
+            top_k=wire.top_k,
+            stop=tuple(wire.stop_sequences or ()),
+            effort=effort,  # type: ignore[arg-type] - checked against the closed set there
+            thinking_budget=budget,
+            parallel_tool_calls=parallel,
+            service_tier=wire.service_tier,
+            user=self._user(),
+            cache=self._cache(),  # type: ignore[arg-type] - one of the closed set
+            extra=self._extra(),
+        )
+
+    def _paired(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """The history with calls and results paired, and no call in it broken."""
+        if self.options.history == "refuse":
+            _refuse_broken(messages)
+        return prepare_history(messages, self.options.history, self.changes)
+
+    def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
+        tools = [decode_tool(tool, self.changes, f"/tools/{place}") for place, tool in enumerate(self.wire.tools or ())]
+        return (*tools, *decode_servers(self.wire.mcp_servers))
+
+    def _schema(self) -> dict[str, Any] | None:
+        """The output schema, under its name or its older one; a format of another kind only passes through."""
+        given = (self.wire.output_config or {}).get("format") or self.wire.output_format
+        if not isinstance(given, dict):
+            return None
+        schema = given.get("schema")
+        is_schema = given.get("type") == "json_schema" and isinstance(schema, dict)
+        rest = {name: value for name, value in given.items() if not is_schema or name not in ("type", "schema")}
+        if rest:
+            self.extra["output_config"] = {**self.extra.get("output_config", {}), "format": rest}
+        return schema if is_schema else None
+
+    def _user(self) -> str | None:
+        metadata = dict(self.wire.metadata or {})
+        user = metadata.pop("user_id", None)
+        if metadata:
+            self.extra["metadata"] = metadata
+        return user if isinstance(user, str) else None
+
+    def _cache(self) -> str | None:
+        mark = self.wire.cache_control
+        if mark is None:
+            return None
+        cache = cache_of(mark)
+        if cache is None:
+            self.extra["cache_control"] = mark
+        return cache
+
+    def _extra(self) -> dict[str, dict[str, Any]]:
+        """The members that only pass through, and the beta features that some of them need."""
+        for name in ("container", "context_management"):
+            value = getattr(self.wire, name)
+            if value is not None:
+                self.extra[name] = value
+        betas = [beta.strip() for name, value in self.headers if name == BETA_HEADER for beta in value.split(",")]
+        if betas:
+            self.extra[BETAS] = [beta for beta in betas if beta]
+        return {NAME: self.extra} if self.extra else {}
+
+
+def _refuse_broken(messages: Sequence[Message]) -> None:
+    for place, message in enumerate(messages):
+        for part in message.parts:
+            if isinstance(part, BrokenToolCall):
+                call = f"call {part.id!r} (tool {part.name})"
+                raise HistoryError(f"messages[{place}]: the arguments of {call} are broken: {part.reason}")
+
+
+# The answer
+
+
+def reply_encoder(changes: Changes) -> AssistantEncoder:
+    """An encoder for the blocks of an answer."""
+    blocks = BlockEncoder(_FACTS, Marks(_QUIRKS, changes), changes)
+    return AssistantEncoder(blocks, _CLIENT, changes, reply=True)
+
+
+_FACTS, _QUIRKS, _CLIENT = Facts(), Quirks(), Target()
+
+
+def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
+    """A whole answer in the client's own form."""
+    changes = Changes(NAME, "encode_response")
+    own = context.source == NAME
+    wire = ResponseWire(
+        id=response.id or (context.make_id() if context.make_id else None),
+        type="message",
+        role="assistant",
+        model=context.model or response.wire_model or response.model,
+        content=reply_encoder(changes).encode(response.parts, ""),
+        stop_reason=stop_word(response, changes, own=own),
+        stop_sequence=None,
+        usage=encode_usage(response.usage),
+    )
+    for place in range(len(response.alternatives)):
+        changes.add("alternatives_unsupported", f"/alternatives/{place}")
+    merge_members(wire, response.extra.get(NAME, {}))
+    if context.changes is not None:
+        context.changes.extend(changes.entries)
+    meant = (wire.stop_sequence is None) + (wire.stop_reason is None)
+    return HttpReply(status=200, headers=JSON_HEADERS, body=encode_wire(wire, nulls=meant))
+
+
+def stop_word(response: Response[Any], changes: Changes, *, own: bool) -> str | None:
+    """The wire's stop reason, with an entry where it says less than the canonical one.
+
+    An answer that came in this dialect (`own`) keeps its own word.
+    """
+    if own:
+        return response.finish_reason_raw
+    word, exact = encode_finish(response.finish_reason)
+    if not exact:
+        changes.add("finish_reason_approximated", "/finish_reason", f"{response.finish_reason} is told as {word}")
+    return word
+
+
+def encode_error(error: Error, context: ServerContext) -> HttpReply:
+    """An error in the dialect's own body, with its status and when to come back."""
+    del context
+    status, body = encode_error_body(error)
+    headers = JSON_HEADERS
+    if error.retry_after_s is not None:
+        headers = (*headers, ("retry-after", f"{error.retry_after_s:g}"))
+    if error.request_id is not None:
+        headers = (*headers, ("request-id", error.request_id))
+    return HttpReply(status=status, headers=headers, body=encode(body))

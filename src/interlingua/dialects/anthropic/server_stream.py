@@ -1,0 +1,324 @@
+"""The server's role, streamed: canonical events to events of the wire.
+
+Strategy: one block is open on the wire at a time. Canonical blocks may interleave, so the events of a block that is not
+the open one wait until all blocks before it have stopped.
+
+Rules
+- Wire indexes are dense, in the order of the canonical blocks; a block that has no place on the wire takes none.
+- A call opens with `input: {}` and grows by at least one `input_json_delta`; its stop waits for the next event, so that
+  a call that was cut off by an error is never told as whole.
+- A signature comes once, just before its block stops.
+- The stop reason and the counts stand in one `message_delta`; then `message_stop`. An error ends the stream instead.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects.anthropic.assistant import signature_of
+from interlingua.dialects.anthropic.parts import NAME, is_citation
+from interlingua.dialects.anthropic.reasons import encode_error_body
+from interlingua.dialects.anthropic.server import reply_encoder, stop_word
+from interlingua.dialects.anthropic.usage import encode_usage
+from interlingua.stream.fold import error_of
+from interlingua.types.change import Changes
+from interlingua.types.content import BrokenToolCall, RefusalPart, TextPart, ThinkingPart, ToolCall
+from interlingua.types.event import (
+    Annotation,
+    BlockEnd,
+    BlockStart,
+    Extra,
+    RefusalDelta,
+    StreamEnd,
+    StreamError,
+    StreamStart,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    UsageUpdate,
+)
+from interlingua.types.usage import Usage, merge_usage
+from interlingua.wire.json import decode_any, encode, encode_text, encode_wire
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import ServerContext
+    from interlingua.types.content import Part
+    from interlingua.types.event import Event
+    from interlingua.types.response import Response
+
+__all__ = ["MessagesStreamEncoder"]
+
+PING = b'event: ping\ndata: {"type":"ping"}\n\n'
+STOP = b'event: message_stop\ndata: {"type":"message_stop"}\n\n'
+STARTS: dict[str, dict[str, Any]] = {
+    "text": {"type": "text", "text": ""},
+    "refusal": {"type": "text", "text": ""},
+    "thinking": {"type": "thinking", "thinking": "", "signature": ""},
+}
+"""How prose blocks open."""
+
+
+class _Block:
+    """One canonical block on its way to the wire."""
+
+    __slots__ = ("grown", "heads", "held", "number", "start")
+
+    def __init__(self, start: BlockStart) -> None:
+        self.start = start
+        self.number: int | None = None
+        self.grown = False
+        self.held: list[Event] = []
+        self.heads: dict[str, bytes] = {}
+
+
+class MessagesStreamEncoder:
+    """Events of the wire for the events of one answer."""
+
+    def __init__(self, context: ServerContext) -> None:
+        """An encoder for one answer."""
+        self.context = context
+        self.changes = Changes(NAME, "encode_response")
+        self._turns = reply_encoder(self.changes)
+        self._start: StreamStart | None = StreamStart()
+        self._usage: Usage | None = None
+        self._blocks: dict[int, _Block] = {}
+        self._active: int | None = None
+        self._next = 0
+        self._owed = b""
+
+    def encode(self, event: Event) -> bytes:
+        """The bytes that `event` adds; may be empty."""
+        match event:
+            case TextDelta() | ThinkingDelta() | ToolCallDelta() | RefusalDelta() | Annotation():
+                return self._delta(event)
+            case BlockStart(choice=0):
+                return self._block_start(event)
+            case BlockEnd(choice=0):
+                return self._block_end(event)
+            case StreamStart():
+                self._start = event
+            case UsageUpdate(usage=usage):
+                self._usage = merge_usage(self._usage, usage)
+            case Extra(dialect=dialect, raw=raw) if dialect == NAME and isinstance(raw, dict):
+                return self._settle() + _event(str(raw.get("type", "unknown")), raw)
+            case StreamEnd(response=response):
+                return self._end(response)
+            case StreamError():
+                return self._error(event)
+            case _:
+                pass
+        return b""
+
+    # The answer as a whole
+
+    def _settle(self) -> bytes:
+        """What has to stand before anything else: the start of the answer, or the stop that a call still owes."""
+        owed, self._owed = self._owed, b""
+        start = self._start
+        if start is None:
+            return owed
+        self._start = None
+        made = self.context.make_id() if start.id is None and self.context.make_id else start.id
+        message = {
+            "id": made,
+            "type": "message",
+            "role": "assistant",
+            "model": self.context.model or start.wire_model or start.model,
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": encode_usage(self._usage),
+        }
+        if made is None:
+            del message["id"]
+        return _event("message_start", {"type": "message_start", "message": message}) + PING
+
+    def _end(self, response: Response[Any]) -> bytes:
+        members = dict(response.extra.get(NAME, {}))
+        delta: dict[str, Any] = {
+            "stop_reason": stop_word(response, self.changes, own=self.context.source == NAME),
+            "stop_sequence": None,
+        }
+        told: dict[str, Any] = {"type": "message_delta", "delta": delta, "usage": encode_usage(response.usage)}
+        if "context_management" in members:
+            told["context_management"] = members.pop("context_management")
+        delta |= members
+        for place in range(len(response.alternatives)):
+            self.changes.add("alternatives_unsupported", f"/alternatives/{place}")
+        if self.context.changes is not None:
+            self.context.changes.extend(self.changes.entries)
+        return self._settle() + _event("message_delta", told) + STOP
+
+    def _error(self, event: StreamError) -> bytes:
+        _, body = encode_error_body(error_of(event))
+        if self.context.changes is not None:
+            self.context.changes.extend(self.changes.entries)
+        return _event("error", body)
+
+    # Blocks
+
+    def _block_start(self, event: BlockStart) -> bytes:
+        block = self._blocks[event.index] = _Block(event)
+        if self._active is not None:
+            return b""
+        self._active = event.index
+        return self._activate(block)
+
+    def _activate(self, block: _Block) -> bytes:
+        """The block's turn has come: a call opens at once, anything else when there is something to say."""
+        start = block.start
+        if start.block != "tool_call":
+            return b""
+        call = {"type": "tool_use", "id": start.id, "name": start.name, "input": {}}
+        return self._open(block, {**call, **_start_members(start)})
+
+    def _open(self, block: _Block, content: dict[str, Any]) -> bytes:
+        settled = self._settle()
+        block.number, self._next = self._next, self._next + 1
+        body = {"type": "content_block_start", "index": block.number, "content_block": content}
+        return settled + _event("content_block_start", body)
+
+    def _opened(self, block: _Block) -> bytes:
+        """The opening of a prose block, once."""
+        if block.number is not None:
+            return b""
+        return self._open(block, {**STARTS[block.start.block], **_start_members(block.start)})
+
+    def _delta(self, event: TextDelta | ThinkingDelta | ToolCallDelta | RefusalDelta | Annotation) -> bytes:
+        if event.choice:
+            return b""
+        block = self._blocks[event.index]
+        if event.index != self._active:
+            block.held.append(event)
+            return b""
+        return self._grow(block, event)
+
+    def _grow(self, block: _Block, event: Event) -> bytes:
+        match event:
+            case TextDelta(text=text) | RefusalDelta(text=text):
+                return self._string(block, "text_delta", "text", text)
+            case ThinkingDelta(text=text):
+                return self._string(block, "thinking_delta", "thinking", text)
+            case ToolCallDelta(arguments=text):
+                block.grown = True
+                return self._string(block, "input_json_delta", "partial_json", text)
+            case Annotation(annotation=annotation) if is_citation(annotation):
+                delta = {"type": "citations_delta", "citation": annotation}
+                return self._opened(block) + self._block_delta(block, delta)
+            case _:
+                return b""
+
+    def _string(self, block: _Block, kind: str, member: str, text: str) -> bytes:
+        """A delta of one string: what stands before it is the same for the whole block."""
+        head = block.heads.get(kind)
+        if head is not None:
+            return head + encode_text(text) + b"}}\n\n"
+        opening = self._opened(block)
+        start = f'{{"type":"content_block_delta","index":{block.number},"delta":{{"type":"{kind}","{member}":'
+        head = block.heads[kind] = b"event: content_block_delta\ndata: " + start.encode()
+        return opening + head + encode_text(text) + b"}}\n\n"
+
+    def _block_delta(self, block: _Block, delta: dict[str, Any]) -> bytes:
+        return _event("content_block_delta", {"type": "content_block_delta", "index": block.number, "delta": delta})
+
+    def _block_end(self, event: BlockEnd) -> bytes:
+        if event.index != self._active:
+            self._blocks[event.index].held.append(event)
+            return b""
+        pieces = [self._finish(self._blocks.pop(event.index), event.part)]
+        self._active = None
+        while self._active is None and self._blocks:
+            pieces.append(self._resume())
+        return b"".join(pieces)
+
+    def _resume(self) -> bytes:
+        """The next block, with everything that waited for its turn."""
+        index = min(self._blocks)
+        block = self._blocks[index]
+        self._active = index
+        pieces = [self._activate(block)]
+        for event in block.held:
+            if isinstance(event, BlockEnd):
+                pieces.append(self._finish(self._blocks.pop(index), event.part))
+                self._active = None
+            else:
+                pieces.append(self._grow(block, event))
+        block.held = []
+        return b"".join(pieces)
+
+    # Ends
+
+    def _finish(self, block: _Block, part: Part) -> bytes:
+        path = f"/parts/{block.start.index}"
+        match part:
+            case TextPart():
+                if not all(is_citation(annotation) for annotation in part.annotations):
+                    self.changes.add("annotation_unsupported", f"{path}/annotations")
+                self._note_seal(part.sealed, path)
+                return self._stop(block)
+            case RefusalPart():
+                self.changes.add("refusal_as_text", path)
+                return self._stop(block)
+            case ThinkingPart():
+                return self._finish_thinking(block, part, path)
+            case ToolCall() | BrokenToolCall():
+                return self._finish_call(block, part, path)
+            case _:
+                return self._whole(block, part, path)
+
+    def _note_seal(self, sealed: Any, path: str) -> None:
+        if sealed is not None:
+            self.changes.add("seal_foreign", f"{path}/sealed")
+
+    def _finish_thinking(self, block: _Block, part: ThinkingPart, path: str) -> bytes:
+        signature = signature_of(part)
+        if signature:
+            signed = self._opened(block) + self._block_delta(block, {"type": "signature_delta", "signature": signature})
+            return signed + self._stop(block)
+        if part.sealed is not None and part.sealed.dialect == NAME:
+            return self._whole(block, part, path)
+        self._note_seal(part.sealed, path)
+        return self._stop(block)
+
+    def _finish_call(self, block: _Block, part: ToolCall | BrokenToolCall, path: str) -> bytes:
+        told = b""
+        if isinstance(part, ToolCall):
+            self._note_seal(part.sealed, path)
+        if not block.grown:
+            text = part.arguments_json if isinstance(part, ToolCall) else part.raw_arguments
+            told = self._string(block, "input_json_delta", "partial_json", text)
+        stop = self._stop(block)
+        if isinstance(part, ToolCall):
+            return told + stop
+        self._owed = stop
+        return told
+
+    def _stop(self, block: _Block) -> bytes:
+        if block.number is None:
+            return b""
+        return _event("content_block_stop", {"type": "content_block_stop", "index": block.number})
+
+    def _whole(self, block: _Block, part: Part, path: str) -> bytes:
+        """A part that comes in one piece; the input of a call that the provider makes comes as a delta, as ever."""
+        wire = self._turns.part(part, path)
+        if wire is None:
+            return b""
+        content = decode_any(encode_wire(wire))
+        told: dict[str, Any] | None = None
+        if content["type"] == "text":
+            told = {"type": "text_delta", "text": content["text"]}
+            content["text"] = ""
+        elif isinstance(content.get("input"), dict):
+            told = {"type": "input_json_delta", "partial_json": encode(content["input"]).decode()}
+            content["input"] = {}
+        opening = self._open(block, content)
+        return opening + (self._block_delta(block, told) if told is not None else b"") + self._stop(block)
+
+
+def _start_members(start: BlockStart) -> dict[str, Any]:
+    """The dialect's own members of a block that are known at its start."""
+    return dict(start.extra.get(NAME, {})) if start.extra else {}
+
+
+def _event(name: str, body: dict[str, Any]) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), encode(body))

@@ -1,0 +1,62 @@
+"""Token counts, both ways.
+
+The wire counts what was read from the prompt cache and written to it apart from the other input; the canonical input is
+the sum of the three, and is taken apart again on the way back. Everything else stays in `extra` as it came.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects.anthropic.parts import NAME
+from interlingua.types.usage import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["decode_usage", "encode_usage"]
+
+INPUT, READ, WRITTEN = "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"
+OUTPUT, DETAILS, THINKING = "output_tokens", "output_tokens_details", "thinking_tokens"
+COUNTS = frozenset({INPUT, READ, WRITTEN, OUTPUT})
+
+
+def decode_usage(wire: Mapping[str, Any]) -> Usage:
+    """The counts of an answer, or of a stream so far."""
+    fresh, read, written = _count(wire, INPUT), _count(wire, READ), _count(wire, WRITTEN)
+    details = wire.get(DETAILS)
+    details = details if isinstance(details, dict) else {}
+    extra = {name: value for name, value in wire.items() if name not in COUNTS and value is not None}
+    reasoning = _count(details, THINKING)
+    if reasoning is not None:
+        rest = {name: value for name, value in details.items() if name != THINKING}
+        extra = {**extra, DETAILS: rest} if rest else {name: extra[name] for name in extra if name != DETAILS}
+    return Usage(
+        input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
+        output_tokens=_count(wire, OUTPUT),
+        cache_read_tokens=read,
+        cache_write_tokens=written,
+        reasoning_tokens=reasoning,
+        extra={NAME: extra} if extra else {},
+    )
+
+
+def _count(wire: Mapping[str, Any], name: str) -> int | None:
+    value = wire.get(name)
+    return value if type(value) is int else None
+
+
+def encode_usage(usage: Usage | None) -> dict[str, Any]:
+    """The counts on the wire; clients insist on numbers, so an unknown one is 0."""
+    usage = usage or Usage()
+    read, written = usage.cache_read_tokens, usage.cache_write_tokens
+    wire: dict[str, Any] = {INPUT: max(0, (usage.input_tokens or 0) - (read or 0) - (written or 0))}
+    if written is not None:
+        wire[WRITTEN] = written
+    if read is not None:
+        wire[READ] = read
+    wire[OUTPUT] = usage.output_tokens or 0
+    wire |= usage.extra.get(NAME, {})
+    if usage.reasoning_tokens is not None:
+        wire[DETAILS] = {**wire.get(DETAILS, {}), THINKING: usage.reasoning_tokens}
+    return wire
