@@ -18,7 +18,7 @@ __all__ = ["parse"]
 
 WIDEST = 120
 # Our texts are English. Half of a sentence in another language helps nobody, and looking for one takes 2 ms.
-vars(argparse)["_"] = str
+setattr(argparse, "_", str)  # noqa: B010 - the stubs know no such name
 
 
 class _Formatter(RawDescriptionHelpFormatter):
