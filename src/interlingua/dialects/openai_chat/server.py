@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._contract import DecodedRequest, Target
+from interlingua.dialects._contract import DecodedRequest, Quirks, Target
 from interlingua.dialects._errors import RETRYABLE_STATUSES
 from interlingua.dialects._history import prepare_history
 from interlingua.dialects._members import merge_members
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["decode_request", "encode_error", "encode_response", "finish_word", "reply_members"]
 
 JSON_HEADERS = (("content-type", "application/json"),)
+_PLAIN = Target(quirks=Quirks(reasoning_field="reasoning_content"))
+"""How a client is told what did not come in its own dialect: readable reasoning where most of them look for it."""
 EFFORTS: frozenset[Effort] = frozenset({"none", "minimal", "low", "medium", "high", "xhigh", "max"})
 """Efforts that are canonical; another word passes through as a member."""
 
@@ -240,7 +242,7 @@ def reply_members(extra: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dic
 
 def _choice(alternative: Alternative, place: int, changes: Changes, *, own: bool) -> ChoiceWire:
     path = f"/alternatives/{place - 1}" if place else ""
-    message = AssistantEncoder(Target(), changes, path).encode(alternative.parts, reply=True)
+    message = AssistantEncoder(Target() if own else _PLAIN, changes, path).encode(alternative.parts, reply=True)
     if message.refusal is not None and not isinstance(message.refusal, str):
         message.refusal = None
     message.annotations = message.annotations or []

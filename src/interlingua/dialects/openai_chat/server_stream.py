@@ -148,7 +148,7 @@ class ChatStreamEncoder:
         opening = self._opening(event.choice)
         state = self._choices[event.choice]
         if event.block == "thinking":
-            state.reasoning_field = event.extra.get(NAME, {}).get("field", "reasoning_content")
+            state.reasoning_field = self._reasoning_field(event)
         if event.block == "audio":
             state.audio.add(event.index)
         if event.block != "tool_call":
@@ -160,6 +160,11 @@ class ChatStreamEncoder:
         function = {"name": event.name, "arguments": ""}
         call = {"index": ordinal, "id": event.id, "type": "function", "function": function}
         return opening + self._chunk(event.choice, {"tool_calls": [call]})
+
+    def _reasoning_field(self, event: BlockStart) -> str:
+        """Where it was read, for a client of the server that said it; details have their text in them."""
+        read = event.extra.get(NAME, {}).get("field", "reasoning_content")
+        return read if self.context.source == NAME or read == "reasoning_details" else "reasoning_content"
 
     def _audio(self, event: DataDelta) -> bytes:
         """A piece of audio; other media go out whole, when their block ends."""

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from interlingua.dialects._contract import DecodeContext, Facts, Target
+from interlingua.dialects._contract import DecodeContext, Facts, ServerContext, Target
+from interlingua.stream.unfold import unfold
 from interlingua.types.content import Sealed, TextPart, ThinkingPart, ToolCall, ToolResult
 from interlingua.types.message import Message, assistant, user
 from interlingua.types.request import Request
@@ -159,8 +160,18 @@ def test_thk_15_reasoning_is_read_under_every_known_name(delta: str, part: Think
     raw = chunk(delta) + chunk("{}", "stop") + DONE
     assert parts(raw) == (part,)
     assert reply(delta).parts == (part,)
-    again = answer(part, finish="stop")
-    assert reply(json.dumps(encode_reply(again)["choices"][0]["message"])).parts == (part,)
+    again = encode_reply(answer(part, finish="stop"), ServerContext(source="openai-chat"))
+    assert reply(json.dumps(again["choices"][0]["message"])).parts == (part,)
+
+
+@pytest.mark.parametrize("field", ["reasoning", "thinking_chunks"])
+def test_thk_15_reasoning_of_elsewhere_is_told_as_reasoning_content(field: str) -> None:
+    """A client that knows nothing of the server behind finds it where most look, and the content stays text."""
+    said = answer(ThinkingPart("Hm.", extra={"openai-chat": {"field": field}}), TextPart("Hi"), finish="stop")
+    message = encode_reply(said)["choices"][0]["message"]
+    assert (message["reasoning_content"], message["content"]) == ("Hm.", "Hi")
+    deltas = [told["choices"][0]["delta"] for told in encode_stream(list(unfold(said)))[:-1]]
+    assert deltas[1:3] == [{"reasoning_content": "Hm."}, {"content": "Hi"}]
 
 
 def test_thk_16_sealed_details_are_the_same_whole_and_streamed() -> None:
