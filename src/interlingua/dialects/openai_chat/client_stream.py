@@ -32,7 +32,16 @@ from interlingua.dialects.openai_chat.wire import ChunkWire, DeltaWire, Function
 from interlingua.errors import DecodeError, Error, IncompleteStreamError, LimitExceededError
 from interlingua.stream.build import StreamBuilder
 from interlingua.types.change import Changes
-from interlingua.types.content import AudioPart, Citation, DocumentPart, ImagePart, RefusalPart, Sealed, TextPart, ThinkingPart
+from interlingua.types.content import (
+    AudioPart,
+    Citation,
+    DocumentPart,
+    ImagePart,
+    RefusalPart,
+    Sealed,
+    TextPart,
+    ThinkingPart,
+)
 from interlingua.wire.json import decode_any, decode_wire, encode
 from interlingua.wire.media import from_base64
 from interlingua.wire.sse import DONE, SseDecoder
