@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from interlingua.dialects._contract import DecodedRequest, Quirks, Target
 from interlingua.dialects._errors import RETRYABLE_STATUSES
 from interlingua.dialects._history import prepare_history
-from interlingua.dialects._members import merge_members
+from interlingua.dialects._members import foreign_extras, merge_members
 from interlingua.dialects.openai_chat.assistant import AssistantEncoder
 from interlingua.dialects.openai_chat.messages import decode_messages
 from interlingua.dialects.openai_chat.parts import NAME
@@ -202,7 +202,7 @@ def _refuse_broken(messages: Sequence[Message]) -> None:
 def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """A whole answer in the client's own form."""
     changes = Changes(NAME, "encode_response")
-    members, choice_extra = reply_members(response.extra)
+    members, choice_extra = reply_members(response.extra, changes)
     first = Alternative(
         parts=response.parts,
         finish_reason=response.finish_reason,
@@ -233,8 +233,10 @@ def _nulls(choice: ChoiceWire) -> int:
     return sum([value is None for value in told])
 
 
-def reply_members(extra: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
+def reply_members(extra: dict[str, dict[str, Any]], changes: Changes) -> tuple[dict[str, Any], dict[str, Any]]:
     """The members of the answer as a whole, and those of its first choice and message."""
+    for dialect in foreign_extras(extra, NAME):
+        changes.add("extra_foreign", f"/extra/{dialect}")
     members = dict(extra.get(NAME, {}))
     choice = {name: members.pop(name) for name in ("choice", "message") if name in members}
     return members, choice

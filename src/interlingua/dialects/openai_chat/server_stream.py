@@ -238,7 +238,7 @@ class ChatStreamEncoder:
         return told + b"data: " + encode(body) + b"\n\n"
 
     def _last_chunks(self, response: Response[Any]) -> bytes:
-        members, first_extra = reply_members(response.extra)
+        members, first_extra = reply_members(response.extra, self.changes)
         first = Alternative(
             parts=response.parts,
             finish_reason=response.finish_reason,
