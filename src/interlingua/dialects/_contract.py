@@ -92,6 +92,8 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether token counts of a stream must be asked for with `stream_options`."""
     cache_marks: Literal["cache_control", "none"] = "cache_control"
     """How parts and tools are marked for the prompt cache; `none`: the server knows no such member."""
+    call_ids_back: bool = True
+    """Whether calls and results in a history may carry ids (Vertex refuses them)."""
     unsupported: frozenset[str] = frozenset()
     """Names of `Request` fields that the server refuses or ignores."""
 
@@ -123,6 +125,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The most images in one request."""
     seals_carry_over: bool | None = None
     """Whether sealed reasoning of one model is taken by another of the same provider."""
+    call_seals: bool | None = None
+    """Whether the first call of each step in a history must carry sealed state, or the provider's filler for it."""
     system_messages: bool | None = None
     """Whether system messages are taken after the conversation has begun."""
     thinking: frozenset[str] | None = None
@@ -218,6 +222,8 @@ class DecodedRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it wants a stream."""
     changes: tuple[Change, ...] = ()
     """What was repaired."""
+    json_array: bool = False
+    """Whether it wants the stream as one JSON array instead of server-sent events."""
 
 
 class ServerContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -233,6 +239,8 @@ class ServerContext(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the client asked for token counts in its stream."""
     source: str | None = None
     """The dialect in which the answer came, when it came in one: its own words are kept if it is this one."""
+    json_array: bool = False
+    """Whether the client wants the stream as one JSON array, where the dialect has such a framing."""
     changes: list[Change] | None = None
     """Takes what encoding the answer dropped and approximated."""
 

@@ -18,6 +18,7 @@ from typing import Any, cast
 
 from interlingua.errors import ConfigError
 from interlingua.testing.wirefacts.anthropic_stream import READER as ANTHROPIC
+from interlingua.testing.wirefacts.google_stream import READER as GOOGLE
 from interlingua.testing.wirefacts.openai_chat import error_facts as chat_error
 from interlingua.testing.wirefacts.openai_chat import request_facts as chat_request
 from interlingua.testing.wirefacts.openai_chat import request_faults as chat_faults
@@ -45,6 +46,7 @@ __all__ = [
 
 READERS: dict[str, FactReader] = {
     "anthropic": ANTHROPIC,
+    "google": GOOGLE,
     "openai-chat": FactReader(chat_request, chat_faults, chat_response, chat_stream, chat_error),
     "openai-responses": OPENAI_RESPONSES,
 }

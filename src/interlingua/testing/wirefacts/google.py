@@ -1,0 +1,350 @@
+"""Facts of generateContent bodies.
+
+Rules
+- Members are read in camel case and in snake case, except inside schemas, arguments and results.
+- A content is the model's when its role says so, else the user's; all declarations are one list of tools.
+- Calls and results pair by id, and without one by name, then by order.
+- The output of a result is its `output`, its error its `error`, each alone; any other object is the output itself.
+- An answer's input counts what tools added to the prompt, its output counts the thoughts.
+- Calls decide over the finish reason: `STOP` with calls is `tool_calls`.
+
+Source: wire/google.md §1-§6.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from interlingua.testing.wirefacts.google_schema import json_schema
+from interlingua.testing.wirefacts.values import (
+    NO_PARAMETERS,
+    Conversation,
+    Facts,
+    arguments_value,
+    digest,
+    items,
+    members,
+    objects,
+    word,
+)
+
+__all__ = ["camel", "error_facts", "request_facts", "request_faults", "response_facts", "usage_facts"]
+
+FINISH_REASONS = {
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    "CONTINUATION": "length",
+    "SAFETY": "content_filter",
+    "RECITATION": "content_filter",
+    "BLOCKLIST": "content_filter",
+    "PROHIBITED_CONTENT": "content_filter",
+    "SPII": "content_filter",
+    "IMAGE_SAFETY": "content_filter",
+    "IMAGE_PROHIBITED_CONTENT": "content_filter",
+    "IMAGE_RECITATION": "content_filter",
+    "MODEL_ARMOR": "content_filter",
+    "ESCALATION": "content_filter",
+    "MALFORMED_FUNCTION_CALL": "error",
+    "UNEXPECTED_TOOL_CALL": "error",
+    "MALFORMED_RESPONSE": "error",
+    "MISSING_THOUGHT_SIGNATURE": "error",
+    "TOO_MANY_TOOL_CALLS": "error",
+    "PUP_LIMITED_DISABLED": "error",
+    "1": "stop",
+    "2": "length",
+    "3": "content_filter",
+    "4": "content_filter",
+}
+VERBATIM = frozenset({"args", "response", "parameters", "parametersJsonSchema", "responseSchema", "responseJsonSchema"})
+FILLER = "skip_thought_signature_validator"
+
+
+def camel(value: Any) -> Any:
+    """A body with its members in camel case, what is somebody else's left alone."""
+    if isinstance(value, list):
+        return [camel(item) for item in items(value)]
+    if not isinstance(value, dict):
+        return value
+    renamed = {re.sub(r"_([a-z])", _upper, name): member for name, member in members(value).items()}
+    return {name: member if name in VERBATIM else camel(member) for name, member in renamed.items()}
+
+
+def _upper(match: re.Match[str]) -> str:
+    return match[1].upper()
+
+
+def _listed(value: Any) -> list[dict[str, Any]]:
+    """The objects of an array; an object alone is an array of one."""
+    return objects([value] if isinstance(value, dict) else value)
+
+
+# Requests
+
+
+def request_facts(body: Any, model: str | None = None) -> Facts:
+    """The facts of a request body; the model stands in the path."""
+    body = camel(body)
+    tools = _listed(body.get("tools"))
+    declared = [tool for entry in tools for tool in objects(entry.get("functionDeclarations"))]
+    return {
+        "model": model,
+        **_conversation(body).facts(),
+        "tools": [_tool(tool) for tool in declared],
+        "server_tools": [
+            {name: member} for entry in tools for name, member in entry.items() if name != "functionDeclarations"
+        ],
+        "tool_choice": _choice(members(body.get("toolConfig"))) if tools else None,
+        "output_schema": _output_schema(members(body.get("generationConfig"))),
+    }
+
+
+def request_faults(body: Any) -> list[str]:
+    """What is wrong with the calls and results of the history."""
+    return _conversation(camel(body)).pairing_faults()
+
+
+class _Pairs:
+    """Numbers for calls, found again for their results."""
+
+    def __init__(self) -> None:
+        self.open: list[tuple[str, str | None, str]] = []
+        self.seen: set[str] = set()
+        self.number = 0
+
+    def call(self, call_id: str | None, name: str) -> str:
+        """The key of a call; a repeated id gives a repeated key."""
+        key = f"id {call_id}" if call_id else f"number {self.number}"
+        self.number += 1
+        self.open.append((key, call_id, name))
+        return key
+
+    def result(self, call_id: str | None, name: str) -> str | None:
+        """The key of the call that a result answers."""
+        same_id = [entry for entry in self.open if call_id and entry[1] == call_id]
+        same_name = [entry for entry in self.open if entry[2] == name and not (call_id and entry[1])]
+        found = next(iter([*same_id, *same_name]), None)
+        if found is None:
+            return None
+        self.open.remove(found)
+        return found[0]
+
+
+def _conversation(body: Any) -> Conversation:
+    conversation, pairs = Conversation(), _Pairs()
+    system = body.get("systemInstruction")
+    _content(conversation, pairs, "system", {"parts": {"text": system}} if isinstance(system, str) else members(system))
+    for content in _listed(body.get("contents")):
+        _content(conversation, pairs, "assistant" if content.get("role") == "model" else "user", content)
+    return conversation
+
+
+def _content(conversation: Conversation, pairs: _Pairs, role: str, content: dict[str, Any]) -> None:
+    parts = _listed(content.get("parts"))
+    for part in parts:
+        _part(conversation, pairs, role, part)
+    thinking, seals = _thinking(parts)
+    conversation.thinking.extend([thinking] if thinking else [])
+    conversation.seals.extend(seals)
+
+
+def _part(conversation: Conversation, pairs: _Pairs, role: str, part: dict[str, Any]) -> None:
+    if "functionCall" in part:
+        call = members(part["functionCall"])
+        name = word(call.get("name"))
+        conversation.call(pairs.call(call.get("id"), name), name, call.get("args"))
+    elif "functionResponse" in part:
+        _result(conversation, pairs, members(part["functionResponse"]))
+    elif "inlineData" in part:
+        conversation.media.append(_media(members(part["inlineData"])))
+    elif "text" in part or part.keys() <= {"thoughtSignature", "thought"}:
+        conversation.text(role, "" if part.get("thought") else word(part.get("text")))
+    else:
+        conversation.references.append({name: value for name, value in part.items() if name != "thoughtSignature"})
+
+
+def _media(blob: dict[str, Any]) -> list[str]:
+    return digest(word(blob.get("mimeType")), word(blob.get("data")))
+
+
+def _result(conversation: Conversation, pairs: _Pairs, result: dict[str, Any]) -> None:
+    key = pairs.result(result.get("id"), word(result.get("name")))
+    content, is_error = _outcome(result.get("response"))
+    conversation.result(key, content, is_error=is_error)
+    for part in objects(result.get("parts")):
+        if "inlineData" in part:
+            conversation.media.append(_media(members(part["inlineData"])))
+        else:
+            conversation.references.append(part)
+
+
+def _outcome(response: Any) -> tuple[Any, bool]:
+    given = response if isinstance(response, dict) else {"output": "" if response is None else response}
+    given = members(given)
+    failed = given.get("error") is not None and "output" not in given
+    value: Any = given
+    for name in ("output", "error"):
+        if given.keys() == {name} and given[name] is not None:
+            value = given[name]
+    return value if isinstance(value, str | dict | list) else json.dumps(value), failed
+
+
+def _thinking(parts: list[dict[str, Any]]) -> tuple[str, list[str]]:
+    """Readable thinking and sealed state of a content; neighbours are one thought."""
+    texts: list[str] = []
+    signed = True
+    for part in parts:
+        text = word(part.get("text")) if part.get("thought") else ""
+        if text and not signed:
+            texts[-1] += text
+        elif text:
+            texts.append(text)
+        signed = not text or "thoughtSignature" in part
+    readable = ("text", "functionCall", "inlineData")
+    signatures = [
+        word(part.get("thoughtSignature")) for part in parts if len(part) == 1 or any(name in part for name in readable)
+    ]
+    return "\n\n".join(texts), [signature for signature in signatures if signature and signature != FILLER]
+
+
+def _tool(tool: dict[str, Any]) -> Facts:
+    given = tool.get("parametersJsonSchema")
+    schema = json_schema(tool.get("parameters")) if given is None else given
+    return {
+        "name": tool.get("name"),
+        "description": tool.get("description") or None,
+        "schema": schema or NO_PARAMETERS,
+    }
+
+
+def _choice(config: dict[str, Any]) -> Any:
+    """The tool choice; None is `AUTO`, said or not."""
+    calling = members(config.get("functionCallingConfig"))
+    names = items(calling.get("allowedFunctionNames"))
+    match word(calling.get("mode")).upper():
+        case "NONE":
+            return "none"
+        case "ANY" if len(names) == 1:
+            return {"name": names[0]}
+        case "ANY":
+            return {"allowed": names, "mode": "required"} if names else "required"
+        case _:
+            return {"allowed": names, "mode": "auto"} if names else None
+
+
+def _output_schema(config: dict[str, Any]) -> Any:
+    """The schema of the answer, or `json` for JSON mode; None for plain text."""
+    if config.get("responseJsonSchema") is not None:
+        return config["responseJsonSchema"]
+    if config.get("responseSchema") is not None:
+        return json_schema(config["responseSchema"])
+    return "json" if config.get("responseMimeType") == "application/json" else None
+
+
+# Answers
+
+
+def response_facts(body: Any) -> Facts:
+    """The facts of a whole answer; a blocked prompt is one filtered choice."""
+    body = camel(body)
+    candidates = objects(body.get("candidates"))
+    if not candidates and members(body.get("promptFeedback")).get("blockReason"):
+        candidates = [{"finishReason": "PROHIBITED_CONTENT"}]
+    return {
+        "model": body.get("modelVersion"),
+        "choices": [_answer(candidate) for candidate in candidates],
+        "usage": usage_facts(members(body.get("usageMetadata"))),
+    }
+
+
+def _answer(candidate: dict[str, Any]) -> Facts:
+    parts = _listed(members(candidate.get("content")).get("parts"))
+    thinking, seals = _thinking(parts)
+    calls = [
+        {"name": word(call.get("name")), "arguments": arguments_value(call.get("args"))}
+        for call in [members(part["functionCall"]) for part in parts if "functionCall" in part]
+    ]
+    reason = FINISH_REASONS.get(str(candidate.get("finishReason")), "other")
+    return {
+        "text": "".join([word(part.get("text")) for part in parts if not part.get("thought")]),
+        "thinking": thinking,
+        "seals": seals,
+        "calls": calls,
+        "refusal": None,
+        "finish_reason": "tool_calls" if calls and reason in ("stop", "other") else reason,
+        "media": [_media(members(part["inlineData"])) for part in parts if "inlineData" in part],
+    }
+
+
+def usage_facts(usage: dict[str, Any]) -> Facts | None:
+    """Token counts: input with cached and tool tokens, output with thoughts."""
+    counts = {
+        "input": _sum(usage.get("promptTokenCount"), usage.get("toolUsePromptTokenCount")),
+        "output": _sum(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount")),
+        "cache_read": usage.get("cachedContentTokenCount"),
+        "cache_write": None,
+        "reasoning": usage.get("thoughtsTokenCount"),
+    }
+    return counts if any(count is not None for count in counts.values()) else None
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None and other is None else (one or 0) + (other or 0)
+
+
+# Errors
+
+BY_WORD = {
+    "UNAUTHENTICATED": "AuthenticationError",
+    "PERMISSION_DENIED": "PermissionDeniedError",
+    "NOT_FOUND": "NotFoundError",
+    "RESOURCE_EXHAUSTED": "RateLimitError",
+    "ABORTED": "UpstreamError",
+    "ALREADY_EXISTS": "UpstreamError",
+    "INTERNAL": "InternalServerError",
+    "UNAVAILABLE": "OverloadedError",
+    "DEADLINE_EXCEEDED": "APITimeoutError",
+}
+BY_REASON = {
+    "API_KEY_INVALID": "AuthenticationError",
+    "API_KEY_EXPIRED": "AuthenticationError",
+    "BILLING_DISABLED": "BillingError",
+}
+BY_STATUS = {
+    401: "AuthenticationError",
+    402: "BillingError",
+    403: "PermissionDeniedError",
+    404: "NotFoundError",
+    408: "APITimeoutError",
+    409: "UpstreamError",
+    413: "RequestTooLargeError",
+    429: "RateLimitError",
+    503: "OverloadedError",
+    504: "APITimeoutError",
+}
+
+
+def error_facts(status: int, body: Any) -> Facts | None:
+    """Class and status of an error answer; None for a body that is none."""
+    body = (objects(body) or [{}])[0] if isinstance(body, list) else members(body)
+    error = members(body.get("error"))
+    if status < 400 and not error:
+        return None
+    code = error.get("code")
+    effective = status if status >= 400 else code if isinstance(code, int) and code >= 400 else None
+    return {"status": effective, "class": _error_class(effective, error)}
+
+
+def _error_class(status: int | None, error: dict[str, Any]) -> str:
+    for detail in objects(error.get("details")):
+        if word(detail.get("reason")) in BY_REASON:
+            return BY_REASON[detail["reason"]]
+    named = word(error.get("status"))
+    if re.search(r"input token count .*exceeds the maximum number of tokens", word(error.get("message"))):
+        return "ContextWindowExceededError"
+    if named in BY_WORD:
+        return BY_WORD[named]
+    if status in BY_STATUS:
+        return BY_STATUS[status]
+    return "InternalServerError" if status is None or status >= 500 else "BadRequestError"

@@ -1,0 +1,161 @@
+"""What a streamGenerateContent answer adds up to: an assembler of its own.
+
+Rules (wire/google.md §3)
+- The frames are whole answers: server-sent events, or the objects of one JSON array.
+- Neighbouring texts of one kind are one text, unless one of them is signed; empty ones without a signature are none.
+- Counts and members of a candidate are those of the last frame that says them; the last finish reason counts.
+- `partialArgs` set or extend the value at their path until the call no longer says that it will continue.
+- The stream is done when every candidate has a finish reason, or the prompt was blocked; else it was cut.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from interlingua.testing.wirefacts.google import camel, error_facts, request_facts, request_faults, response_facts
+from interlingua.testing.wirefacts.values import FactReader, StreamFacts, items, members, objects, word
+
+__all__ = ["READER", "assemble", "stream_facts"]
+
+_LINE = re.compile(r"\r\n|\n|\r")
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]")
+VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
+
+
+def stream_facts(text: str) -> StreamFacts:
+    """The facts of what the stream adds up to, how it ended, and by which error."""
+    body, end, error = assemble(text)
+    return StreamFacts(response_facts(body), end, error)
+
+
+def assemble(text: str) -> tuple[Any, str, Any]:
+    """The whole answer that the frames make, how the stream ended (`done`, `cut`, `error`), and the error's facts."""
+    answer = _Answer()
+    for frame in _frames(text):
+        if "error" in frame:
+            return answer.body(), "error", error_facts(200, frame)
+        answer.feed(camel(frame))
+    return answer.body(), "done" if answer.finished() else "cut", None
+
+
+def _frames(text: str) -> list[dict[str, Any]]:
+    text = text.removeprefix("\ufeff").lstrip()
+    if text[:1] in ("[", "{"):
+        given = json.loads(text)
+        return [frame for entry in (given if isinstance(given, list) else [given]) for frame in objects([entry])]
+    frames: list[dict[str, Any]] = []
+    lines: list[str] = []
+    for line in [*_LINE.split(text), ""]:
+        name, _, value = line.partition(":")
+        if name == "data":
+            lines.append(value.removeprefix(" "))
+        elif not line and lines:
+            frames.append(json.loads("\n".join(lines)))
+            lines = []
+    return frames
+
+
+class _Answer:
+    def __init__(self) -> None:
+        self.top: dict[str, Any] = {}
+        self.usage: dict[str, Any] = {}
+        self.candidates: dict[int, dict[str, Any]] = {}
+        self.parts: dict[int, list[dict[str, Any]]] = {}
+        self.partial: dict[int, dict[str, Any]] = {}
+
+    def feed(self, frame: dict[str, Any]) -> None:
+        self.usage |= members(frame.get("usageMetadata"))
+        self.top |= {name: value for name, value in frame.items() if name not in ("candidates", "usageMetadata")}
+        for candidate in objects(frame.get("candidates")):
+            index = candidate.get("index", 0)
+            said = {name: value for name, value in candidate.items() if name != "content"}
+            self.candidates.setdefault(index, {}).update(said)
+            for part in objects(members(candidate.get("content")).get("parts")):
+                self._part(index, part)
+
+    def _part(self, index: int, part: dict[str, Any]) -> None:
+        parts = self.parts.setdefault(index, [])
+        if "functionCall" in part:
+            self._call(index, parts, part)
+        elif part.keys() <= {"text", "thought"}:
+            self._text(parts, part)
+        else:
+            parts.append(part)
+
+    def _text(self, parts: list[dict[str, Any]], part: dict[str, Any]) -> None:
+        last = parts[-1] if parts else {}
+        joins = "text" in last and last.keys() <= {"text", "thought"} and last.get("thought") == part.get("thought")
+        if joins:
+            last["text"] += word(part.get("text"))
+        elif part.get("text"):
+            parts.append(dict(part))
+
+    def _call(self, index: int, parts: list[dict[str, Any]], part: dict[str, Any]) -> None:
+        call = members(part["functionCall"])
+        going = self.partial.get(index)
+        if going is None:
+            if not call.get("name"):
+                return
+            going = {"args": {}, **call}
+            parts.append({**part, "functionCall": going})
+        for piece in objects(call.get("partialArgs")):
+            _place(going["args"], piece)
+        if call.get("willContinue"):
+            self.partial[index] = going
+        else:
+            self.partial.pop(index, None)
+
+    def finished(self) -> bool:
+        blocked = members(self.top.get("promptFeedback")).get("blockReason")
+        named = [candidate.get("finishReason") is not None for candidate in self.candidates.values()]
+        return bool(blocked) or (bool(named) and all(named))
+
+    def body(self) -> Any:
+        candidates = [
+            {**self.candidates[index], "content": {"parts": self.parts.get(index, [])}}
+            for index in sorted(self.candidates)
+        ]
+        return {**self.top, "candidates": candidates, "usageMetadata": self.usage}
+
+
+def _place(arguments: dict[str, Any], piece: dict[str, Any]) -> None:
+    """Put the value of one piece at its path."""
+    path = word(piece.get("jsonPath"))
+    steps: list[Any] = [
+        int(found[2]) if found[2] else found[1] or found[3] for found in _STEP.finditer(path.removesuffix("[]"))
+    ]
+    value: Any = next((piece[name] for name in VALUES if name in piece), [] if path.endswith("[]") else None)
+    if "nullValue" in piece:
+        value = None
+    holder: Any = arguments
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        if following is None:
+            _set(holder, step, value)
+        else:
+            holder = _get(holder, step, [] if isinstance(following, int) else {})
+
+
+def _get(holder: Any, step: Any, fresh: Any) -> Any:
+    if isinstance(step, int):
+        while len(items(holder)) <= step:
+            holder.append(type(fresh)())
+        return holder[step]
+    return holder.setdefault(step, fresh)
+
+
+def _set(holder: Any, step: Any, value: Any) -> None:
+    old = holder.get(step) if isinstance(holder, dict) else (holder[step] if step < len(holder) else None)
+    if isinstance(old, str) and isinstance(value, str):
+        value = old + value
+    elif isinstance(old, list) and value == []:
+        value = old
+    if isinstance(step, int) and step >= len(holder):
+        holder.append(value)
+    else:
+        holder[step] = value
+
+
+READER = FactReader(request_facts, request_faults, response_facts, stream_facts, error_facts)
+"""The readers of the dialect."""
