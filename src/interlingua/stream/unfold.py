@@ -83,10 +83,12 @@ _BLOCKS: dict[type, BlockKind] = {
 def _opening(index: int, part: Part, choice: int) -> BlockStart:
     match part:
         case (
-            ToolCall(id=call_id, name=name, freeform=freeform)
-            | BrokenToolCall(id=call_id, name=name, freeform=freeform)
+            ToolCall(id=call_id, name=name, freeform=freeform, extra=extra)
+            | BrokenToolCall(id=call_id, name=name, freeform=freeform, extra=extra)
         ):
-            return BlockStart(index, "tool_call", call_id, name, choice, freeform)
+            return BlockStart(index, "tool_call", call_id, name, choice, freeform, extra)
+        case TextPart(extra=extra):
+            return BlockStart(index, "text", None, None, choice, extra=extra)
         case ThinkingPart(extra=extra):
             return BlockStart(index, "thinking", None, None, choice, extra=extra)
         case _:
