@@ -205,7 +205,10 @@ def encode_text(text: str) -> bytes:
 
     Raises: UsageError for half of a surrogate pair.
     """
-    return _dump(text, _ENCODER)
+    try:
+        return _ENCODER.encode(text)
+    except UnicodeEncodeError:
+        return _dump(text, _ENCODER)
 
 
 def raw_text(raw: msgspec.Raw | bytes) -> str:

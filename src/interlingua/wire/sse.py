@@ -69,7 +69,7 @@ class SseDecoder(Feed[SseEvent]):
         self._bare = False
 
     def _take(self, data: bytes, whole: list[SseEvent]) -> None:
-        if self._is_between() and data.startswith(b"data: ") and data.endswith(b"\n\n"):
+        if self.is_between() and data.startswith(b"data: ") and data.endswith(b"\n\n"):
             text = data[6:-2]
             if text and b"\n" not in text and b"\r" not in text and len(text) <= self.max_event_bytes:
                 whole.append(SseEvent(text))
@@ -92,7 +92,7 @@ class SseDecoder(Feed[SseEvent]):
             if len(self._line) > self.max_event_bytes:
                 self._bound(len(self._line) - _overhead(self._line))
 
-    def _is_between(self) -> bool:
+    def is_between(self) -> bool:
         """Whether nothing of an event or a line has come yet."""
         return not (self._line or self._at_start or self._after_cr or self._event or self._id or self._data is not None)
 

@@ -105,11 +105,20 @@ class ChatStreamDecoder:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""
+        if self._template is not None and (text := self._one_text(data, self._template)):
+            self._say(text)
+            return self.builder.take()
         try:
             self._feed(data)
         except Error as error:
             self._abort(error)
         return self.builder.take()
+
+    def _one_text(self, data: bytes, template: Template) -> str | None:
+        """The text of a piece that is exactly one event like the template; None for any other piece."""
+        if self._framing.is_between() and data.startswith(b"data: ") and data.endswith(b"\n\n"):
+            return template.text_in(data, 6, len(data) - 2)
+        return None
 
     def close(self) -> list[Event]:
         """The events that the end of the bytes completes."""
@@ -134,7 +143,7 @@ class ChatStreamDecoder:
     def _feed(self, data: bytes) -> None:
         for event in self._framing.feed(data):
             template = self._template
-            text = None if template is None else template.text_in(event.data)
+            text = None if template is None else template.text_in(event.data, 0, len(event.data))
             if text:
                 self._say(text)
             else:
@@ -341,7 +350,8 @@ class ChatStreamDecoder:
             fragment, was_object = arguments_text(function.arguments)
         slot = choice.slots.find(usable_index(wire.index), call_id, name)
         self._open_earlier(choice, slot)
-        slot.custom = slot.custom or wire.type == "custom" or (wire.custom is not None and wire.function is None)
+        if slot.block is None and (wire.type == "custom" or (wire.custom is not None and wire.function is None)):
+            slot.custom = True
         slot.was_object = slot.was_object or was_object
         slot.learn(call_id, name)
         self._call_members(wire, slot)
@@ -356,9 +366,11 @@ class ChatStreamDecoder:
             slot.extra.update(wire.extra)
 
     def _grow(self, slot: Slot, fragment: str, choice: _Choice) -> None:
+        if slot.custom:
+            return  # its text becomes a JSON string when it is whole
         if slot.block is not None:
             self.builder.call_arguments(slot.block, fragment)
-        elif slot.name and not slot.custom:
+        elif slot.name:
             self._open(slot, choice)
 
     def _open(self, slot: Slot, choice: _Choice) -> None:
@@ -366,15 +378,15 @@ class ChatStreamDecoder:
         path = f"{self.builder.next_path(choice.number)}/name"
         name = clean_name(slot.name, self.context.undo, self.changes, path)
         slot.block = self.builder.open_call(slot.id, name, choice.number, freeform=slot.custom)
-        text = freeform_arguments(slot.text) if slot.custom else slot.text
-        self.builder.call_arguments(slot.block, text)
+        if not slot.custom:
+            self.builder.call_arguments(slot.block, slot.text)
 
     def _open_earlier(self, choice: _Choice, slot: Slot) -> None:
         """Open the calls before this one, so that the order of the blocks is the order of the calls."""
         for earlier in choice.slots.all:
             if earlier is slot:
                 return
-            if earlier.block is None and earlier.name and not earlier.custom:
+            if earlier.block is None and earlier.name:
                 self._open(earlier, choice)
 
     # The end
@@ -398,6 +410,8 @@ class ChatStreamDecoder:
         block = slot.block
         if block is None:
             return
+        if slot.custom and not block.pieces:
+            self.builder.call_arguments(block, freeform_arguments(slot.text))
         if slot.was_object:
             self.changes.add("arguments_object", f"{block.path}/arguments_json")
         target = self.context.target

@@ -75,22 +75,33 @@ class ChatStreamEncoder:
 
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
+        if type(event) is TextDelta:
+            return self._string("content", event.text, event.choice)
         match event:
-            case TextDelta(text=text, choice=choice):
-                return self._string("content", text, choice)
-            case ThinkingDelta(text=text, choice=choice):
-                return self._thinking(text, choice)
-            case ToolCallDelta():
-                return self._arguments(event)
-            case RefusalDelta(text=text, choice=choice):
-                return self._string("refusal", text, choice)
-            case _:
-                return self._rare(event)
-
-    def _rare(self, event: Event) -> bytes:
-        match event:
+            case ThinkingDelta() | ToolCallDelta() | RefusalDelta():
+                return self._delta(event)
             case StreamStart():
                 return self._start(event)
+            case BlockStart() | BlockEnd() | Seal() | DataDelta():
+                return self._block(event)
+            case StreamEnd(response=response):
+                return self._end(response)
+            case StreamError():
+                return self._error(event)
+            case _:
+                return b""
+
+    def _delta(self, event: ThinkingDelta | ToolCallDelta | RefusalDelta) -> bytes:
+        match event:
+            case ThinkingDelta(text=text, choice=choice):
+                return self._thinking(text, choice)
+            case RefusalDelta(text=text, choice=choice):
+                return self._string("refusal", text, choice)
+            case ToolCallDelta():
+                return self._arguments(event)
+
+    def _block(self, event: BlockStart | BlockEnd | Seal | DataDelta) -> bytes:
+        match event:
             case BlockStart():
                 return self._block_start(event)
             case BlockEnd():
@@ -99,12 +110,6 @@ class ChatStreamEncoder:
                 return self._seal(event)
             case DataDelta():
                 return self._audio(event)
-            case StreamEnd(response=response):
-                return self._end(response)
-            case StreamError():
-                return self._error(event)
-            case _:
-                return b""
 
     # Chunks
 

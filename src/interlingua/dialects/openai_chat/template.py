@@ -28,18 +28,19 @@ class Template:
         self.padding: bytes = padding
         self.tail: bytes = tail
 
-    def text_in(self, data: bytes) -> str | None:
-        """The string in a chunk of this kind; None for any other chunk."""
+    def text_in(self, data: bytes, start: int, end: int) -> str | None:
+        """The string in a chunk of this kind that stands in `data[start:end]`; None for any other chunk."""
         head, padding, tail = self.head, self.padding, self.tail
-        if not (data.startswith(head) and data.endswith(tail)):
+        if not (data.startswith(head, start) and data.endswith(tail, start, end)):
             return None
-        end = len(data) - len(tail)
+        start += len(head)
+        end -= len(tail)
         if padding:
-            start = data.rfind(padding, len(head), end)
-            if start < 0 or not data[start + len(padding) : end].isalnum():
+            padded = data.rfind(padding, start, end)
+            if padded < 0 or not data[padded + len(padding) : end].isalnum():
                 return None
-            end = start
-        gap = data[len(head) : end]
+            end = padded
+        gap = data[start:end]
         try:
             return raw_text(gap) if gap[:1] == b'"' else None
         except DecodeError:
@@ -58,7 +59,7 @@ def template_of(data: bytes, member: str, text: str) -> Template | None:
         template = Template(data[:start], b"", data[end:])
     else:
         template = Template(data[:start], data[end : padded + 1], data[until:])
-    return template if template.text_in(data) == text else None
+    return template if template.text_in(data, 0, len(data)) == text else None
 
 
 def _after(data: bytes, name: bytes, start: int) -> int:
