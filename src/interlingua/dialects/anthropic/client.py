@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._history import call_ids, prepare_history
-from interlingua.dialects._members import foreign_extras, merge_members
+from interlingua.dialects._members import foreign_extras, is_object, merge_members
 from interlingua.dialects.anthropic.assistant import AssistantDecoder
 from interlingua.dialects.anthropic.marks import Marks
 from interlingua.dialects.anthropic.messages import MessageEncoder, split_system
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.reasons import decode_finish, read_error
 from interlingua.dialects.anthropic.thinking import has_budget, lost_thinking, set_thinking
-from interlingua.dialects.anthropic.tools import MCP_SERVER, encode_choice, encode_tool
+from interlingua.dialects.anthropic.tools import MCP_SERVER, check_choice, encode_choice, encode_tool
 from interlingua.dialects.anthropic.usage import decode_usage
 from interlingua.dialects.anthropic.wire import RequestWire, ResponseWire, ToolWire
 from interlingua.errors import DecodeError, UnsupportedError
 from interlingua.schema.names import map_call_ids, map_names
-from interlingua.stream.calls import CallIdSource, settle_finish
+from interlingua.stream.calls import CallIdSource, note_finish, settle_finish
 from interlingua.types.change import Changes
 from interlingua.types.content import TextPart, ToolCall
 from interlingua.types.response import Response
@@ -45,7 +45,8 @@ BETA_HEADER = "anthropic-beta"
 BETAS = "betas"
 """The member of `Request.extra` that becomes the beta header."""
 UNKNOWN_KNOBS = (
-    "min_p", "seed", "presence_penalty", "frequency_penalty", "logit_bias", "logprobs", "verbosity", "metadata", "store",
+    "min_p", "seed", "presence_penalty", "frequency_penalty", "logit_bias", "logprobs",
+    "verbosity", "metadata", "store", "cache_key", "schema_description",
 )  # fmt: skip
 """Knobs that the wire does not know."""
 SAMPLING = ("temperature", "top_p", "top_k")
@@ -60,7 +61,8 @@ JSON_PROMPT = "Answer with one JSON object and nothing else."
 def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     """The request on the wire.
 
-    Raises: UnsupportedError with every refusal found; HistoryError for calls and results that do not pair.
+    Raises: UnsupportedError with every refusal found; HistoryError for calls and results that do not pair; UsageError
+    for a choice of a tool that is not there.
     """
     return _RequestEncoder(request, options).encode()
 
@@ -145,6 +147,7 @@ class _RequestEncoder:
 
     def _tools(self) -> None:
         choice = self.request.tool_choice
+        check_choice(choice, self.request.tools)
         allowed = frozenset(choice.names) if isinstance(choice, AllowedTools) else None
         wires: list[ToolWire] = []
         left_out: list[str] = []
@@ -157,10 +160,13 @@ class _RequestEncoder:
             elif self.facts.tools is False:
                 self.changes.add("tools", path, f"{self.target.model} takes no tools")
             else:
-                wires.append(encode_tool(tool, self.names, self.quirks, self.marks, self.changes, path))
+                wires.append(self._tool(tool, path))
         self.wire.tools = wires or None
         if left_out:
             self.changes.add("tool_choice_approximated", "/tools", f"left out, not allowed: {', '.join(left_out)}")
+
+    def _tool(self, tool: Tool, path: str) -> ToolWire:
+        return encode_tool(tool, self.names, path, quirks=self.quirks, marks=self.marks, changes=self.changes)
 
     def _opaque_tool(self, tool: OpaqueTool, wires: list[ToolWire], path: str) -> None:
         if tool.dialect != NAME:
@@ -246,6 +252,8 @@ class _RequestEncoder:
             self.changes.add("choices", "/n", "the dialect gives one answer")
 
     def _extra(self) -> None:
+        if self.request.continues is not None:
+            self.changes.add("server_state", "/continues", f"a conversation kept by {self.request.continues.dialect}")
         if not self.request.extra:
             return
         for dialect in foreign_extras(self.request.extra, NAME):
@@ -255,7 +263,7 @@ class _RequestEncoder:
         if betas:
             self.headers = (*self.headers, (BETA_HEADER, ",".join([str(beta) for beta in betas])))
         thinking = members.get("thinking")
-        if self.wire.thinking is None and isinstance(thinking, dict) and "type" not in thinking:
+        if self.wire.thinking is None and is_object(thinking) and "type" not in thinking:
             del members["thinking"]  # how to show a thinking that is not asked for any more
         merge_members(self.wire, members)
 
@@ -313,8 +321,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     decoder = AssistantDecoder(id_source(context), context.target, context.undo, changes)
     parts = tuple(decoder.decode(wire.content, cut_off=reason == "length"))
     settled = settle_finish(reason, parts)
-    if settled != reason:
-        changes.add("finish_reason_derived", "/finish_reason", f"the wire says {raw!r}")
+    note_finish(reason, settled, raw, changes, "/finish_reason")
     members = answer_members(wire)
     return Response(
         parts=parts,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
 
-from interlingua.dialects._members import members_of, plain
+from interlingua.dialects._members import is_object, members_of, plain
 from interlingua.dialects.anthropic.assistant import call_extra, seal_of
 from interlingua.dialects.anthropic.client import answer_members, id_source
 from interlingua.dialects.anthropic.marks import decode_mark
@@ -28,13 +28,11 @@ from interlingua.dialects.anthropic.wire import BlockWire, DeltaWire, EventWire,
 from interlingua.errors import DecodeError, Error, IncompleteStreamError, LimitExceededError
 from interlingua.stream.build import StreamBuilder
 from interlingua.types.change import Changes
-from interlingua.types.content import OpaquePart, Sealed
+from interlingua.types.content import Citation, OpaquePart, Sealed
 from interlingua.wire.json import decode_any, decode_wire
 from interlingua.wire.sse import SseDecoder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from interlingua.dialects._contract import DecodeContext
     from interlingua.stream.build import Block
     from interlingua.types.event import Event
@@ -117,30 +115,47 @@ class MessagesStreamDecoder:
         event = _read(data, repairs)
         for repair in repairs:
             self.changes.add(repair, "")
-        kind = event.type if event is not None else None
-        reader = _EVENTS.get(kind or "")
-        if reader is not None and event is not None:
-            reader(self, event, data)
-        else:
+        if event is None:
             self._unknown(decode_any(data))
+        else:
+            self._known(event, data)
+
+    def _known(self, event: EventWire, data: bytes) -> None:
+        match event.type:
+            case "content_block_delta":
+                self._block_delta(event)
+            case "content_block_start":
+                self._block_start(event)
+            case "content_block_stop":
+                self._block_stop(event)
+            case "message_start":
+                self._message_start(event)
+            case "message_delta":
+                self._message_delta(event)
+            case "message_stop":
+                self._message_stop()
+            case "message":
+                self._whole_message(data)
+            case "ping":
+                pass  # a sign of life
+            case _:
+                raise error_of_value(decode_any(data), None)
 
     def _unknown(self, value: Any) -> None:
         """An event that is none of the dialect's: a bare error, or one to pass on."""
-        if isinstance(value, dict) and value.get("error") and "type" not in value:
+        if is_object(value) and value.get("error") and "type" not in value:
             raise error_of_value(value, None)
         self._begin()
         self.builder.extra_event(NAME, value)
 
     # The answer as a whole
 
-    def message_start(self, event: EventWire, data: bytes) -> None:
-        del data
+    def _message_start(self, event: EventWire) -> None:
         if self.builder.start_event is None and event.message is not None:
             self._message = event.message
             self._count(event.message.usage)
 
-    def message_delta(self, event: EventWire, data: bytes) -> None:
-        del data
+    def _message_delta(self, event: EventWire) -> None:
         self._begin()
         self._count(event.usage)
         delta = event.delta or DeltaWire()
@@ -152,31 +167,23 @@ class MessagesStreamDecoder:
         if delta.stop_reason:
             self.builder.finish(decode_finish(delta.stop_reason), delta.stop_reason)
 
-    def message_stop(self, event: EventWire, data: bytes) -> None:
-        del event, data
+    def _message_stop(self) -> None:
         self._begin()
         for index in list(self._open):
             self._flush(self._open.pop(index))
         self._finish_members()
         self.builder.end()
 
-    def whole_message(self, event: EventWire, data: bytes) -> None:
+    def _whole_message(self, data: bytes) -> None:
         """A whole answer: as if each of its blocks had come in one piece."""
         message = decode_wire(data, ResponseWire)
-        self.message_start(EventWire(message=message), data)
+        self._message_start(EventWire(message=message))
         for index, block in enumerate(message.content or ()):
-            self.block_start(EventWire(index=index, content_block=block), data)
-            self.block_stop(EventWire(index=index), data)
+            self._block_start(EventWire(index=index, content_block=block))
+            self._block_stop(EventWire(index=index))
         reason = message.stop_reason if isinstance(message.stop_reason, str) else None
-        self.message_delta(EventWire(delta=DeltaWire(stop_reason=reason)), data)
-        self.message_stop(event, data)
-
-    def ping(self, event: EventWire, data: bytes) -> None:
-        """A sign of life."""
-
-    def error(self, event: EventWire, data: bytes) -> None:
-        del event
-        raise error_of_value(decode_any(data), None)
+        self._message_delta(EventWire(delta=DeltaWire(stop_reason=reason)))
+        self._message_stop()
 
     def _begin(self) -> None:
         """The first content: from here on the name of the answer is known."""
@@ -204,8 +211,7 @@ class MessagesStreamDecoder:
 
     # Blocks
 
-    def block_start(self, event: EventWire, data: bytes) -> None:
-        del data
+    def _block_start(self, event: EventWire) -> None:
         wire = event.content_block or BlockWire()
         self._begin()
         self.builder.close_prose()
@@ -241,8 +247,7 @@ class MessagesStreamDecoder:
         name = undo.names.get(wire.name, wire.name)
         state.block = self.builder.open_call(wire.id, name, freeform=name in undo.freeform, extra=call_extra(wire))
 
-    def block_stop(self, event: EventWire, data: bytes) -> None:
-        del data
+    def _block_stop(self, event: EventWire) -> None:
         state = self._open.pop(event.index or 0, None)
         if state is not None:
             self._flush(state)
@@ -255,8 +260,9 @@ class MessagesStreamDecoder:
         elif block is None:
             return
         elif block.kind == "tool_call":
-            if not state.pieces and isinstance(state.wire.input, Raw) and memoryview(state.wire.input) != b"{}":
-                self.builder.call_arguments(block, bytes(state.wire.input).decode())
+            if not state.pieces and isinstance(state.wire.input, Raw):
+                text = bytes(state.wire.input).decode()
+                self.builder.call_arguments(block, text if text != "{}" else "")
             self.builder.close_call(block)
         elif self.builder.open_prose() is block:
             self.builder.close_prose()
@@ -273,19 +279,27 @@ class MessagesStreamDecoder:
 
     # Deltas
 
-    def block_delta(self, event: EventWire, data: bytes) -> None:
-        del data
+    def _block_delta(self, event: EventWire) -> None:
         state, delta = self._open.get(event.index or 0), event.delta
         if state is None or delta is None:
             raise DecodeError(f"a delta for block {event.index}, which is not open", path="/index")
         if state.raw is not None:
             self._grow_raw(state, state.raw, delta)
             return
-        reader = _DELTAS.get(delta.type or "")
-        if reader is not None:
-            reader(self, state, delta)
-        else:
-            self.builder.extra_event(NAME, plain(event))
+        match delta.type:
+            case "text_delta":
+                if delta.text:
+                    self._text(state, delta.text)
+            case "input_json_delta":
+                self._input(state, delta.partial_json)
+            case "thinking_delta":
+                self._thinking(state, delta)
+            case "signature_delta":
+                self._sign(state, delta.signature)
+            case "citations_delta" if delta.citation is not None:
+                self._annotate(state, delta.citation)
+            case _:
+                self.builder.extra_event(NAME, plain(event))
 
     def _text(self, state: _Open, text: str) -> None:
         if state.block is None:
@@ -293,39 +307,32 @@ class MessagesStreamDecoder:
         else:
             self.builder.text(text)
 
-    def text_delta(self, state: _Open, delta: DeltaWire) -> None:
-        if delta.text:
-            self._text(state, delta.text)
+    def _input(self, state: _Open, piece: str | None) -> None:
+        if piece and state.block is not None:
+            state.pieces.append(piece)
+            self.builder.call_arguments(state.block, piece)
 
-    def thinking_delta(self, state: _Open, delta: DeltaWire) -> None:
-        block = state.block
+    def _thinking(self, state: _Open, delta: DeltaWire) -> None:
+        """More thinking; a delta that brings the signature too may say the whole thinking once more."""
+        block, text = state.block, delta.thinking
         if delta.signature and block is not None:
-            if delta.thinking == block.content:  # the whole thinking once more, together with its signature
-                delta.thinking = None
-            self.signature_delta(state, delta)
-        if delta.thinking:
-            self.builder.thinking(delta.thinking)
+            self._sign(state, delta.signature)
+            if text == block.content:
+                return
+        if text:
+            self.builder.thinking(text)
 
-    def signature_delta(self, state: _Open, delta: DeltaWire) -> None:
-        if state.block is not None and delta.signature:
+    def _sign(self, state: _Open, signature: str | None) -> None:
+        if state.block is not None and signature:
             target = self.context.target
-            data = {"signature": delta.signature}
-            self.builder.seal(state.block, Sealed(NAME, data, target.provider or None, target.model or None))
-
-    def input_delta(self, state: _Open, delta: DeltaWire) -> None:
-        if delta.partial_json and state.block is not None:
-            state.pieces.append(delta.partial_json)
-            self.builder.call_arguments(state.block, delta.partial_json)
-
-    def citation_delta(self, state: _Open, delta: DeltaWire) -> None:
-        if delta.citation is not None:
-            self._annotate(state, delta.citation)
+            sealed = Sealed(NAME, {"signature": signature}, target.provider or None, target.model or None)
+            self.builder.seal(state.block, sealed)
 
     def _annotate(self, state: _Open, citation: dict[str, Any]) -> None:
         if state.block is None:
             self._text(state, "")
         if state.block is not None:
-            self.builder.annotate(state.block, citation)
+            self.builder.annotate(state.block, Citation(NAME, citation))
 
     def _grow_raw(self, state: _Open, raw: dict[str, Any], delta: DeltaWire) -> None:
         """A delta of a block that goes on unread: pieces of input, or members whose texts are joined."""
@@ -338,32 +345,29 @@ class MessagesStreamDecoder:
                 raw[name] = said + value if isinstance(said, str) and isinstance(value, str) else value
 
 
-_EVENTS: dict[str, Callable[[MessagesStreamDecoder, EventWire, bytes], None]] = {
-    "content_block_delta": MessagesStreamDecoder.block_delta,
-    "content_block_start": MessagesStreamDecoder.block_start,
-    "content_block_stop": MessagesStreamDecoder.block_stop,
-    "message_start": MessagesStreamDecoder.message_start,
-    "message_delta": MessagesStreamDecoder.message_delta,
-    "message_stop": MessagesStreamDecoder.message_stop,
-    "message": MessagesStreamDecoder.whole_message,
-    "ping": MessagesStreamDecoder.ping,
-    "error": MessagesStreamDecoder.error,
-}
-_DELTAS: dict[str, Callable[[MessagesStreamDecoder, _Open, DeltaWire], None]] = {
-    "text_delta": MessagesStreamDecoder.text_delta,
-    "thinking_delta": MessagesStreamDecoder.thinking_delta,
-    "input_json_delta": MessagesStreamDecoder.input_delta,
-    "signature_delta": MessagesStreamDecoder.signature_delta,
-    "citations_delta": MessagesStreamDecoder.citation_delta,
-}
+_EVENTS = frozenset(
+    {
+        "content_block_delta",
+        "content_block_start",
+        "content_block_stop",
+        "message_start",
+        "message_delta",
+        "message_stop",
+        "message",
+        "ping",
+        "error",
+    }
+)
+"""The events that are read; any other goes on as it is."""
 
 
 def _read(data: bytes, repairs: list[str]) -> EventWire | None:
-    """The event in `data`; None for JSON that is none, such as an event of an unknown type with members of its own."""
+    """The event in `data`; None for JSON that is none of those that are read."""
     try:
-        return decode_wire(data, EventWire, repairs=repairs)
+        event = decode_wire(data, EventWire, repairs=repairs)
     except DecodeError:
         value = decode_any(data)
-        if isinstance(value, dict) and value.get("type") not in _EVENTS:
+        if is_object(value) and value.get("type") not in _EVENTS:
             return None
         raise
+    return event if event.type in _EVENTS else None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from interlingua.dialects._contract import Target, Undo
-from interlingua.dialects._history import result_text
+from interlingua.dialects._history import json_text, result_text
 from interlingua.dialects._members import foreign_extras, members_of, merge_members
 from interlingua.dialects.anthropic.assistant import AssistantDecoder, AssistantEncoder
 from interlingua.dialects.anthropic.marks import decode_mark
@@ -62,7 +62,7 @@ class _History:
 
     def assistant(self, wire: MessageWire) -> None:
         here = f"/messages/{len(self.messages)}"
-        ids = CallIdSource(first_index=len(self.names))
+        ids = CallIdSource(first_index=len(self.names), taken=self.names, keeps_repeats=True)
         parts = AssistantDecoder(ids, _NOBODY, _NOTHING, self.changes, here).decode(wire.content)
         for part in parts:
             if isinstance(part, ToolCall | BrokenToolCall):
@@ -269,7 +269,8 @@ class MessageEncoder:
             blocks: list[BlockWire] = []
         else:
             text = ""
-            found = [self.blocks.encode(part, f"{path}/content/{place}") for place, part in enumerate(content)]
+            told = [TextPart(json_text(part)) if isinstance(part, Json) else part for part in content]
+            found = [self.blocks.encode(part, f"{path}/content/{place}") for place, part in enumerate(told)]
             blocks = [block for block in found if block is not None]
         if result.is_error and not text and not blocks:
             self.changes.add("parameter_added", f"{path}/content", "an error result must say something")

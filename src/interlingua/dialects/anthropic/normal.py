@@ -9,6 +9,7 @@ import base64
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from interlingua.dialects._members import is_list, is_object
 from interlingua.errors import DecodeError
 from interlingua.types.tool import EMPTY_PARAMETERS
 from interlingua.wire.media import from_base64
@@ -24,9 +25,9 @@ THINKING = frozenset({"thinking", "redacted_thinking"})
 
 def absent_members(body: Any) -> Any:
     """Null is absent, but for what stands in inputs and schemas."""
-    if isinstance(body, list):
+    if is_list(body):
         return [absent_members(item) for item in body]
-    if not isinstance(body, dict):
+    if not is_object(body):
         return body
     return {
         name: value if name in VERBATIM else absent_members(value) for name, value in body.items() if value is not None
@@ -34,8 +35,15 @@ def absent_members(body: Any) -> Any:
 
 
 def defaults(body: JsonObject) -> JsonObject:
-    """A documented default is absent: no stream, no tools, no stop sequences, the constant type and role of an answer."""
-    dull = {"stream": False, "tools": [], "stop_sequences": [], "mcp_servers": [], "type": "message", "system": ""}
+    """A documented default is absent: no stream, no tools, no stop sequences, an answer's type and role."""
+    dull: dict[str, Any] = {
+        "stream": False,
+        "tools": [],
+        "stop_sequences": [],
+        "mcp_servers": [],
+        "type": "message",
+        "system": "",
+    }
     kept = {name: value for name, value in body.items() if name not in dull or value != dull[name]}
     if kept.get("role") == "assistant":
         del kept["role"]
@@ -51,7 +59,7 @@ def output_format(body: JsonObject) -> JsonObject:
 
 
 def tools(body: JsonObject) -> JsonObject:
-    """A tool is the caller's own unless it has another type than `custom`; without a schema it takes an empty object."""
+    """A tool is the caller's own unless it has another type; without a schema it takes an empty object."""
     if "tools" in body:
         body["tools"] = [_tool(tool) for tool in body["tools"]]
     return body
@@ -67,7 +75,7 @@ def _tool(tool: JsonObject) -> JsonObject:
 def tool_choice(body: JsonObject) -> JsonObject:
     """Several calls in one turn are allowed unless that is switched off."""
     choice = body.get("tool_choice")
-    if isinstance(choice, dict) and choice.get("disable_parallel_tool_use") is False:
+    if is_object(choice) and choice.get("disable_parallel_tool_use") is False:
         body["tool_choice"] = {name: value for name, value in choice.items() if name != "disable_parallel_tool_use"}
     return body
 
@@ -136,7 +144,7 @@ def _block(block: JsonObject) -> JsonObject:
 def media(block: JsonObject) -> JsonObject:
     """Base64 is its bytes."""
     source = block.get("source")
-    if not isinstance(source, dict) or source.get("type") != "base64":
+    if not is_object(source) or source.get("type") != "base64":
         return block
     try:
         data = base64.b64encode(from_base64(source.get("data", ""))).decode()
@@ -154,7 +162,7 @@ def answer(body: JsonObject) -> JsonObject:
 def usage(body: JsonObject) -> JsonObject:
     """A count of 0 tokens is absent."""
     given = body.get("usage")
-    if isinstance(given, dict):
+    if is_object(given):
         body["usage"] = {name: value for name, value in given.items() if value != 0}
     return body
 
@@ -170,7 +178,7 @@ RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
 def normal_form(kind: str, body: object) -> object:
     """The normal form of a parsed body; `kind` is request, response or chunk."""
     found = absent_members(body)
-    if not isinstance(found, dict):
+    if not is_object(found):
         return found
     for rule in RULES[kind]:
         found = rule(found)

@@ -10,18 +10,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._members import members_of, merge_members, plain
+from msgspec import Raw
+
+from interlingua.dialects._members import foreign_extras, is_list, members_of, merge_members, plain
 from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.wire import BlocksWire, BlockWire
 from interlingua.errors import DecodeError
-from interlingua.types.content import AudioPart, DocumentPart, ImagePart, OpaquePart, RefusalPart, TextPart
+from interlingua.types.content import (
+    AudioPart,
+    Citation,
+    DocumentPart,
+    ImagePart,
+    OpaquePart,
+    RefusalPart,
+    TextPart,
+)
 from interlingua.wire.json import decode_wire, raw_text
 from interlingua.wire.media import from_base64, to_base64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from msgspec import Raw, UnsetType
+    from msgspec import UnsetType
 
     from interlingua.dialects._contract import Facts
     from interlingua.dialects.anthropic.marks import Marks
@@ -34,9 +44,9 @@ __all__ = [
     "decode_block",
     "decode_content",
     "decode_nested",
-    "is_citation",
     "opaque",
     "opaque_block",
+    "own_citations",
     "text_part",
 ]
 
@@ -48,16 +58,6 @@ IMAGE_TYPES = frozenset({"image/jpeg", "image/jpg", "image/png", "image/gif", "i
 PDF, PLAIN = "application/pdf", "text/plain"
 TEXTUAL = frozenset({"application/json", "application/xml", "application/yaml", "application/javascript"})
 """Documents beside `text/…` that are text, and can be told as plain text."""
-CITATIONS = frozenset(
-    {
-        "char_location",
-        "page_location",
-        "content_block_location",
-        "web_search_result_location",
-        "search_result_location",
-    }
-)
-"""The types of this dialect's citations; any other annotation belongs to somebody else."""
 
 
 # Reading
@@ -86,13 +86,15 @@ def decode_nested(content: Raw | UnsetType) -> str | tuple[Any, ...]:
 
     Raises: DecodeError for content that is neither.
     """
-    first = memoryview(content)[:1] if content else b""  # type: ignore[arg-type] - an unset member is falsy
+    if not isinstance(content, Raw):
+        return ""
+    first = bytes(memoryview(content)[:1])
     if first == b'"':
-        return raw_text(content)  # type: ignore[arg-type] - as above
+        return raw_text(content)
     if first == b"[":
-        blocks = decode_wire(b'{"content":%b}' % bytes(content), BlocksWire)  # type: ignore[arg-type] - as above
+        blocks = decode_wire(b'{"content":%b}' % bytes(content), BlocksWire)
         return tuple(decode_content(blocks.content))
-    if first in (b"", b"n"):
+    if first == b"n":
         return ""
     raise DecodeError("the content of a tool result is text or a list of blocks", path="/content")
 
@@ -119,7 +121,7 @@ def text_part(wire: BlockWire) -> TextPart | None:
     citations = wire.citations
     if not wire.text and not citations and not wire.extra:
         return None
-    annotations = tuple(citations) if isinstance(citations, list) else ()
+    annotations = tuple([Citation(NAME, citation) for citation in citations]) if is_list(citations) else ()
     return TextPart(wire.text or "", annotations, cache, extra=members_of(wire, NAME))
 
 
@@ -161,9 +163,12 @@ _READERS: dict[str, Callable[[BlockWire], Part | None]] = {
 # Writing
 
 
-def is_citation(annotation: dict[str, Any]) -> bool:
-    """Whether an annotation is one of this dialect's."""
-    return annotation.get("type") in CITATIONS
+def own_citations(annotations: Sequence[Citation], changes: Changes, path: str) -> list[dict[str, Any]]:
+    """The citations that are this dialect's; an entry for those of others."""
+    own = [annotation.raw for annotation in annotations if annotation.dialect == NAME]
+    if len(own) < len(annotations):
+        changes.add("annotation_unsupported", f"{path}/annotations")
+    return own
 
 
 def opaque_block(part: OpaquePart) -> BlockWire:
@@ -198,9 +203,8 @@ class BlockEncoder:
         """Give a block its members and its mark."""
         extra = getattr(part, "extra", None)
         if extra:
-            for dialect in extra:
-                if dialect != NAME:
-                    self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
+            for dialect in foreign_extras(extra, NAME):
+                self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
             merge_members(wire, extra.get(NAME, {}))
         cache = getattr(part, "cache", None)
         if cache is not None or wire.cache_control is not None:
@@ -213,9 +217,7 @@ class BlockEncoder:
             return None
         if part.sealed is not None:
             self.changes.add("seal_foreign", f"{path}/sealed")
-        own = [annotation for annotation in part.annotations if is_citation(annotation)]
-        if len(own) < len(part.annotations):
-            self.changes.add("annotation_unsupported", f"{path}/annotations")
+        own = own_citations(part.annotations, self.changes, path)
         return BlockWire(type="text", text=part.text, citations=own or None)
 
     def _bare(self, part: Part, path: str) -> BlockWire | None:

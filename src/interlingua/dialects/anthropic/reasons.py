@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interlingua.dialects._errors import class_of_status, make_error
+from interlingua.dialects._members import is_object
 from interlingua.errors import (
     APIConnectionError,
     APITimeoutError,
@@ -105,16 +106,12 @@ TYPE_CLASSES: dict[str, type[Error]] = {
 }
 """`error.type` -> class."""
 PHRASES: tuple[tuple[re.Pattern[str], type[Error]], ...] = (
-    # "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade …"
     (re.compile(r"credit balance is too low"), BillingError),
-    # "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC."
     (re.compile(r"reached your specified (workspace )?API usage limits"), BillingError),
-    # "prompt is too long: 216370 tokens > 200000 maximum"
     (re.compile(r"prompt is too long"), ContextWindowExceededError),
-    # "input length and `max_tokens` exceed context limit: 199999 + 8192 > 200000, …"
     (re.compile(r"exceeds? (the )?context (limit|window)"), ContextWindowExceededError),
 )
-"""What a bad request says where the service has no code for it."""
+"""What a bad request says where the service has no code for it; the whole sentences are in the tests."""
 
 
 def read_error(body: bytes, status: int | None, headers: Headers = ()) -> Error:
@@ -129,13 +126,13 @@ def read_error(body: bytes, status: int | None, headers: Headers = ()) -> Error:
 
 def error_of_value(value: Any, status: int | None, headers: Headers = ()) -> Error:
     """The error that a JSON body or event stands for; `status` is None inside a stream or a 200."""
-    outer: dict[str, Any] = value if isinstance(value, dict) else {}
+    outer = value if is_object(value) else {}
     given = outer.get("error", value)
-    error: dict[str, Any] = given if isinstance(given, dict) else {"message": given}
+    error = given if is_object(given) else {"message": given}
     said, kind = error.get("message"), error.get("type")
     message = said if isinstance(said, str) and said else "the server gave no reason"
     details = error.get("details")
-    code = details.get("error_code") if isinstance(details, dict) else None
+    code = details.get("error_code") if is_object(details) else None
     found = make_error(
         _class(code, kind, status, message),
         message,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._contract import DecodedRequest, Facts, Quirks, Target
+from interlingua.dialects._errors import RETRYABLE_STATUSES
 from interlingua.dialects._history import prepare_history
-from interlingua.dialects._members import merge_members
+from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects.anthropic.assistant import AssistantEncoder
 from interlingua.dialects.anthropic.client import BETA_HEADER, BETAS
 from interlingua.dialects.anthropic.marks import Marks, cache_of
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import DecodeOptions, ServerContext
     from interlingua.errors import Error
+    from interlingua.types.content import Cache
     from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
@@ -83,7 +85,7 @@ class _RequestDecoder:
         choice, parallel = (
             decode_choice(wire.tool_choice, self.changes) if wire.tool_choice is not None else (None, None)
         )
-        effort, budget = decode_thinking(wire, self.extra)
+        thinking = decode_thinking(wire, self.extra)
         return Request(
             messages=messages,
             system=system,
@@ -95,12 +97,14 @@ class _RequestDecoder:
             top_p=wire.top_p,
             top_k=wire.top_k,
             stop=tuple(wire.stop_sequences or ()),
-            effort=effort,  # type: ignore[arg-type] - checked against the closed set there
-            thinking_budget=budget,
+            effort=thinking.effort,
+            thinking=thinking.wanted,
+            thinking_summary=thinking.summary,
+            thinking_budget=thinking.budget,
             parallel_tool_calls=parallel,
             service_tier=wire.service_tier,
             user=self._user(),
-            cache=self._cache(),  # type: ignore[arg-type] - one of the closed set
+            cache=self._cache(),
             extra=self._extra(),
         )
 
@@ -117,14 +121,14 @@ class _RequestDecoder:
     def _schema(self) -> dict[str, Any] | None:
         """The output schema, under its name or its older one; a format of another kind only passes through."""
         given = (self.wire.output_config or {}).get("format") or self.wire.output_format
-        if not isinstance(given, dict):
+        if not is_object(given):
             return None
         schema = given.get("schema")
-        is_schema = given.get("type") == "json_schema" and isinstance(schema, dict)
+        is_schema = given.get("type") == "json_schema" and is_object(schema)
         rest = {name: value for name, value in given.items() if not is_schema or name not in ("type", "schema")}
         if rest:
             self.extra["output_config"] = {**self.extra.get("output_config", {}), "format": rest}
-        return schema if is_schema else None
+        return schema if is_schema and is_object(schema) else None
 
     def _user(self) -> str | None:
         metadata = dict(self.wire.metadata or {})
@@ -133,7 +137,7 @@ class _RequestDecoder:
             self.extra["metadata"] = metadata
         return user if isinstance(user, str) else None
 
-    def _cache(self) -> str | None:
+    def _cache(self) -> Cache | None:
         mark = self.wire.cache_control
         if mark is None:
             return None
@@ -211,7 +215,7 @@ def stop_word(response: Response[Any], changes: Changes, *, own: bool) -> str | 
 
 
 def encode_error(error: Error, context: ServerContext) -> HttpReply:
-    """An error in the dialect's own body, with its status and when to come back."""
+    """An error in the dialect's own body, with its status, when to come back, and whether at all if that is unusual."""
     del context
     status, body = encode_error_body(error)
     headers = JSON_HEADERS
@@ -219,4 +223,6 @@ def encode_error(error: Error, context: ServerContext) -> HttpReply:
         headers = (*headers, ("retry-after", f"{error.retry_after_s:g}"))
     if error.request_id is not None:
         headers = (*headers, ("request-id", error.request_id))
+    if error.retryable != (status in RETRYABLE_STATUSES):
+        headers = (*headers, ("x-should-retry", "true" if error.retryable else "false"))
     return HttpReply(status=status, headers=headers, body=encode(body))

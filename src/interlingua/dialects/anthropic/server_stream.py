@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._members import is_object
 from interlingua.dialects.anthropic.assistant import signature_of
-from interlingua.dialects.anthropic.parts import NAME, is_citation
+from interlingua.dialects.anthropic.parts import NAME, own_citations
 from interlingua.dialects.anthropic.reasons import encode_error_body
 from interlingua.dialects.anthropic.server import reply_encoder, stop_word
 from interlingua.dialects.anthropic.usage import encode_usage
@@ -99,7 +100,7 @@ class MessagesStreamEncoder:
                 self._start = event
             case UsageUpdate(usage=usage):
                 self._usage = merge_usage(self._usage, usage)
-            case Extra(dialect=dialect, raw=raw) if dialect == NAME and isinstance(raw, dict):
+            case Extra(dialect=dialect, raw=raw) if dialect == NAME and is_object(raw):
                 return self._settle() + _event(str(raw.get("type", "unknown")), raw)
             case StreamEnd(response=response):
                 return self._end(response)
@@ -119,7 +120,7 @@ class MessagesStreamEncoder:
             return owed
         self._start = None
         made = self.context.make_id() if start.id is None and self.context.make_id else start.id
-        message = {
+        message: dict[str, Any] = {
             "id": made,
             "type": "message",
             "role": "assistant",
@@ -169,7 +170,7 @@ class MessagesStreamEncoder:
         start = block.start
         if start.block != "tool_call":
             return b""
-        call = {"type": "tool_use", "id": start.id, "name": start.name, "input": {}}
+        call: dict[str, Any] = {"type": "tool_use", "id": start.id, "name": start.name, "input": {}}
         return self._open(block, {**call, **_start_members(start)})
 
     def _open(self, block: _Block, content: dict[str, Any]) -> bytes:
@@ -202,8 +203,8 @@ class MessagesStreamEncoder:
             case ToolCallDelta(arguments=text):
                 block.grown = True
                 return self._string(block, "input_json_delta", "partial_json", text)
-            case Annotation(annotation=annotation) if is_citation(annotation):
-                delta = {"type": "citations_delta", "citation": annotation}
+            case Annotation(annotation=annotation) if annotation.dialect == NAME:
+                delta = {"type": "citations_delta", "citation": annotation.raw}
                 return self._opened(block) + self._block_delta(block, delta)
             case _:
                 return b""
@@ -252,8 +253,7 @@ class MessagesStreamEncoder:
         path = f"/parts/{block.start.index}"
         match part:
             case TextPart():
-                if not all(is_citation(annotation) for annotation in part.annotations):
-                    self.changes.add("annotation_unsupported", f"{path}/annotations")
+                own_citations(part.annotations, self.changes, path)
                 self._note_seal(part.sealed, path)
                 return self._stop(block)
             case RefusalPart():

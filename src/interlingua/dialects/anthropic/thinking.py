@@ -13,55 +13,89 @@ Source: our notes on the wire, "Thinking rules"; rows PAR-04 to PAR-07, THK-01 a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from interlingua.dialects.anthropic.parts import NAME
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import Facts
     from interlingua.dialects.anthropic.wire import MessageWire, RequestWire
+    from interlingua.types.capability import Effort
     from interlingua.types.change import Changes
-    from interlingua.types.request import Request
+    from interlingua.types.request import Request, ThinkingSummary
 
-__all__ = ["DEFAULT_MAX_TOKENS", "MIN_BUDGET", "decode_thinking", "has_budget", "lost_thinking", "set_thinking"]
+__all__ = [
+    "DEFAULT_MAX_TOKENS",
+    "MIN_BUDGET",
+    "ThinkingAsked",
+    "decode_thinking",
+    "has_budget",
+    "lost_thinking",
+    "set_thinking",
+]
 
 DEFAULT_MAX_TOKENS = 8_192
 """How long an answer may be when neither the caller nor the model's facts say."""
 MIN_BUDGET = 1_024
 """The smallest budget that the service takes."""
-EFFORTS = ("low", "medium", "high", "xhigh", "max")
+EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
 """The wire's words, least first."""
-CANONICAL_EFFORTS = frozenset({"none", "minimal", *EFFORTS})
-BUDGETS = {"minimal": 1_024, "low": 2_048, "medium": 8_192, "high": 16_384, "xhigh": 24_576, "max": 32_768}
+BY_WORD: dict[Any, Effort] = {word: word for word in ("none", "minimal", *EFFORTS)}
+BUDGETS: dict[Effort, int] = {
+    "minimal": 1_024,
+    "low": 2_048,
+    "medium": 8_192,
+    "high": 16_384,
+    "xhigh": 24_576,
+    "max": 32_768,
+}
 """The budget that stands for an effort, for models that know no effort."""
+DISPLAYS: dict[Any, ThinkingSummary] = {"summarized": "auto", "omitted": "none"}
+
+
+class ThinkingAsked(NamedTuple):
+    """What a request says of thinking."""
+
+    effort: Effort | None = None
+    """How hard to think."""
+    wanted: bool | None = None
+    """Whether to think at all."""
+    summary: ThinkingSummary | None = None
+    """Whether to show it."""
+    budget: int | None = None
+    """How many tokens it may take."""
 
 
 # Reading
 
 
-def decode_thinking(wire: RequestWire, extra: dict[str, Any]) -> tuple[str | None, int | None]:
-    """The effort and the budget that a request asks for; what has no field goes to `extra`."""
+def decode_thinking(wire: RequestWire, extra: dict[str, Any]) -> ThinkingAsked:
+    """What a request says of thinking; what has no field goes to `extra`."""
     config = dict(wire.output_config or {})
-    effort = config.pop("effort", None)
-    if effort is not None and effort not in CANONICAL_EFFORTS:
-        config["effort"], effort = effort, None
-    config.pop("format", None)
-    if config:
-        extra["output_config"] = config
-    thinking = dict(wire.thinking or {})
-    budget = thinking.get("budget_tokens")
-    if thinking == {"type": "disabled"} and effort is None:
-        return "none", None
-    if thinking.get("type") == "enabled" and type(budget) is int and budget > 0:
-        rest = {name: value for name, value in thinking.items() if name not in ("type", "budget_tokens")}
-        if rest:
-            extra["thinking"] = rest
-        return effort, budget
-    if thinking:
-        extra["thinking"] = thinking
-    return effort, None
+    effort = BY_WORD.get(config.get("effort"))
+    rest = {name: value for name, value in config.items() if name != "format" and (name != "effort" or effort is None)}
+    if rest:
+        extra["output_config"] = rest
+    asked, unread = _read(dict(wire.thinking or {}))
+    if unread:
+        extra["thinking"] = unread
+    return asked._replace(effort=effort)
+
+
+def _read(thinking: dict[str, Any]) -> tuple[ThinkingAsked, dict[str, Any]]:
+    """What the member `thinking` says, and what of it has no field."""
+    summary = DISPLAYS.get(thinking.get("display"))
+    if summary is not None:
+        del thinking["display"]
+    match thinking:
+        case {"type": "enabled", "budget_tokens": int(budget), **rest} if budget > 0:
+            return ThinkingAsked(budget=budget, summary=summary), rest
+        case {"type": "adaptive", **rest}:
+            return ThinkingAsked(wanted=True, summary=summary), rest
+        case {"type": "disabled", **rest}:
+            return ThinkingAsked(wanted=False, summary=summary), rest
+        case rest:
+            return ThinkingAsked(summary=summary), rest
 
 
 # Writing
@@ -78,28 +112,31 @@ class _Thinking:
         self.request = request
         self.facts = facts
         self.changes = changes
-        self.said = "type" in (request.extra.get(NAME, {}).get("thinking") or {})
 
     def write(self) -> None:
-        budget, effort = self.request.thinking_budget, self.request.effort
+        request = self.request
+        effort, budget = request.effort, request.thinking_budget
         if budget is None and effort not in (None, "none") and self._is_without_effort():
-            budget = self._budget_of(str(effort))
+            budget = self._budget_of(effort)
         elif effort not in (None, "none"):
-            self._effort(str(effort))
+            self._effort(effort)
         self._max_tokens(budget or 0)
         if budget is not None and budget > 0:
             self._budget(budget)
-        elif budget is not None and budget < 0:
+        elif effort == "none" or budget == 0 or request.thinking is False:
+            self._disable()
+        elif budget is not None:
             self._adaptive("/thinking_budget", "the model is to find its budget by itself")
-        elif budget == 0 or effort == "none":
-            self._disable("/effort" if effort == "none" else "/thinking_budget")
-        elif effort is not None and not self.said and "adaptive" in (self.facts.thinking or ()):
+        elif request.thinking:
+            self._think()
+        elif effort is not None and "adaptive" in (self.facts.thinking or ()):
             self.wire.thinking = {"type": "adaptive"}
+        self._summary()
 
     def _max_tokens(self, budget: int) -> None:
         asked, most = self.request.max_tokens, self.facts.max_output_tokens
         if asked is None:
-            asked = most or DEFAULT_MAX_TOKENS + budget
+            asked = most or DEFAULT_MAX_TOKENS + max(0, budget)
             self.changes.add("parameter_added", "/max_tokens", f"the service insists on it: {asked}")
         elif most is not None and asked > most:
             self.changes.add("parameter_adjusted", "/max_tokens", f"the model writes {most} at most")
@@ -112,7 +149,7 @@ class _Thinking:
         """Whether the model is known to have no effort, only budgets."""
         return self.facts.efforts is not None and not self.facts.efforts
 
-    def _budget_of(self, effort: str) -> int | None:
+    def _budget_of(self, effort: Effort) -> int | None:
         if "enabled" not in (self.facts.thinking or ()):
             self.changes.add("parameter_unsupported", "/effort", "the model does not think")
             return None
@@ -120,16 +157,15 @@ class _Thinking:
         self.changes.add("parameter_adjusted", "/effort", f"told as a budget of {budget} tokens")
         return budget
 
-    def _effort(self, effort: str) -> None:
+    def _effort(self, effort: Effort) -> None:
         known = self.facts.efforts
-        taken = [word for word in EFFORTS if known is None or word in known]
-        nearest = effort if effort in taken else _nearest(effort, taken)
+        nearest = _nearest(effort, [word for word in EFFORTS if known is None or word in known])
         if nearest is None:
             self.changes.add("parameter_unsupported", "/effort", "the model takes no effort")
             return
         if nearest != effort:
             self.changes.add("parameter_adjusted", "/effort", f"{effort} is told as {nearest}")
-        self.wire.output_config = {**(self.wire.output_config or {}), "effort": nearest}
+        self.wire.output_config = {"effort": nearest}
 
     # Forms of thinking
 
@@ -146,7 +182,7 @@ class _Thinking:
             self.changes.add("parameter_unsupported", "/thinking_budget", why)
             return
         fitted = max(MIN_BUDGET, min(budget, room))
-        if fitted != budget and self.request.thinking_budget is not None:
+        if fitted != budget:
             self.changes.add("parameter_adjusted", "/thinking_budget", f"{budget} is told as {fitted}")
         self.wire.thinking = {"type": "enabled", "budget_tokens": fitted}
 
@@ -157,19 +193,42 @@ class _Thinking:
         self.changes.add("parameter_adjusted", path, why)
         self.wire.thinking = {"type": "adaptive"}
 
-    def _disable(self, path: str) -> None:
+    def _think(self) -> None:
+        """Thinking without a word of how much."""
+        if self._has("adaptive"):
+            self.wire.thinking = {"type": "adaptive"}
+        elif self._has("enabled"):
+            self.changes.add("parameter_adjusted", "/thinking", "the model needs a budget")
+            self._budget(BUDGETS["medium"])
+        else:
+            self.changes.add("parameter_unsupported", "/thinking", "the model does not think")
+
+    def _disable(self) -> None:
         if self._has("disabled"):
             self.wire.thinking = {"type": "disabled"}
             return
+        path = "/effort" if self.request.effort == "none" else "/thinking"
         self.changes.add("parameter_adjusted", path, "the model always thinks; told as the effort low")
-        self.wire.output_config = {**(self.wire.output_config or {}), "effort": EFFORTS[0]}
+        self.wire.output_config = {"effort": EFFORTS[0]}
+
+    def _summary(self) -> None:
+        """Whether to show the thinking, where there is any."""
+        summary, thinking = self.request.thinking_summary, self.wire.thinking
+        if summary is None or (summary == "none" and not thinking):
+            return
+        if thinking is None or thinking["type"] == "disabled":
+            self.changes.add("parameter_unsupported", "/thinking_summary", "no thinking is asked for")
+            return
+        if summary in ("concise", "detailed"):
+            self.changes.add("parameter_adjusted", "/thinking_summary", f"{summary} is told as summarized")
+        self.wire.thinking = {**thinking, "display": "omitted" if summary == "none" else "summarized"}
 
 
-def _nearest(effort: str, taken: Sequence[str]) -> str | None:
-    """The next lower effort there is, else the lowest one."""
+def _nearest(effort: Effort, taken: Sequence[Effort]) -> Effort | None:
+    """The effort itself, else the next lower one there is, else the lowest."""
     place = EFFORTS.index(effort) if effort in EFFORTS else 0
-    lower = [word for word in taken if EFFORTS.index(word) <= place]
-    return (lower or taken or [None])[-1 if lower else 0]
+    ordered = [*[word for word in taken if EFFORTS.index(word) <= place][::-1], *taken]
+    return ordered[0] if ordered else None
 
 
 def has_budget(wire: RequestWire) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._members import foreign_extras, merge_members, plain
+from interlingua.dialects._members import foreign_extras, is_object, merge_members, plain
 from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.wire import ToolWire
-from interlingua.errors import DecodeError
+from interlingua.errors import DecodeError, UsageError
 from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, NamedTool, OpaqueTool, Tool
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FREEFORM_PARAMETERS",
     "MCP_SERVER",
+    "check_choice",
     "decode_choice",
     "decode_servers",
     "decode_tool",
@@ -94,16 +95,16 @@ def decode_choice(choice: Any, changes: Changes, path: str = "/tool_choice") -> 
 
     Raises: DecodeError for anything else.
     """
-    members: dict[str, Any] = choice if isinstance(choice, dict) else {"type": choice}
-    if isinstance(members.get("type"), dict):
-        changes.add("foreign_shape", path, "wrapped twice")
-        members = members["type"]
+    members: dict[str, Any] = choice if is_object(choice) else {"type": choice}
     kind = members.get("type")
+    if is_object(kind):
+        changes.add("foreign_shape", path, "wrapped twice")
+        members, kind = kind, kind.get("type")
     found = CHOICES.get(kind) if isinstance(kind, str) else None
     disabled = members.get("disable_parallel_tool_use")
     parallel = None if disabled is None else not disabled
     if found is not None:
-        if not isinstance(choice, dict) or kind == "required":
+        if not is_object(choice) or kind == "required":
             changes.add("foreign_shape", path, "the shape of another dialect")
         return found, parallel
     name = members.get("name")
@@ -119,8 +120,23 @@ def decode_choice(choice: Any, changes: Changes, path: str = "/tool_choice") -> 
 # Writing
 
 
+def check_choice(choice: object, tools: Sequence[Tool | OpaqueTool]) -> None:
+    """Nothing, when every tool that a choice names is there; an opaque tool may have any name.
+
+    Raises: UsageError.
+    """
+    named = (
+        choice.names if isinstance(choice, AllowedTools) else (choice.name,) if isinstance(choice, NamedTool) else ()
+    )
+    known = {tool.name for tool in tools if isinstance(tool, Tool)}
+    unknown = [name for name in named if name not in known]
+    if unknown and len(known) == len(tools):
+        told = ", ".join(repr(name) for name in unknown)
+        raise UsageError(f"tool_choice names {told}, and no such tool is in the request")
+
+
 def encode_tool(
-    tool: Tool, names: Mapping[str, str], quirks: Quirks, marks: Marks, changes: Changes, path: str
+    tool: Tool, names: Mapping[str, str], path: str, *, quirks: Quirks, marks: Marks, changes: Changes
 ) -> ToolWire:
     """One entry of `tools`."""
     wire = ToolWire(name=names.get(tool.name, tool.name), description=tool.description, input_schema=tool.parameters)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._members import is_object
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.types.usage import Usage
 
@@ -24,8 +25,8 @@ COUNTS = frozenset({INPUT, READ, WRITTEN, OUTPUT})
 def decode_usage(wire: Mapping[str, Any]) -> Usage:
     """The counts of an answer, or of a stream so far."""
     fresh, read, written = _count(wire, INPUT), _count(wire, READ), _count(wire, WRITTEN)
-    details = wire.get(DETAILS)
-    details = details if isinstance(details, dict) else {}
+    given = wire.get(DETAILS)
+    details = given if is_object(given) else {}
     extra = {name: value for name, value in wire.items() if name not in COUNTS and value is not None}
     reasoning = _count(details, THINKING)
     if reasoning is not None:
