@@ -1,0 +1,242 @@
+"""The assistant's turn, both ways: one mapping for a history, a whole reply, and what a stream adds up to.
+
+Rules
+- Each content part of a message is a part of its own; the seal of a text has the members of the message around it, and
+  neighbours with the same `id` become one message again.
+- A piece of reasoning is sealed whole. Where its seal does not fit, the ids of what came with it do not fit either.
+- The status `completed` is what not saying it means.
+- An item of any other kind is opaque, verbatim, in its place; a generated picture is an image sealed with its item.
+Loss: thinking without our seal has no place in a history; in a reply it is told as a summary.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET, Raw, UnsetType
+from msgspec.structs import replace
+
+from interlingua.dialects._contract import Target, Undo
+from interlingua.dialects._members import is_list, is_object, merge_members, plain
+from interlingua.dialects.openai_chat.assistant import arguments_text, clean_name, freeform_arguments
+from interlingua.dialects.openai_responses.parts import NAME, decode_content
+from interlingua.errors import DecodeError
+from interlingua.stream.calls import is_empty_arguments, make_call
+from interlingua.types.content import (
+    BrokenToolCall,
+    ImagePart,
+    OpaquePart,
+    RefusalPart,
+    Sealed,
+    TextPart,
+    ThinkingPart,
+    ToolCall,
+)
+from interlingua.wire.json import raw_text
+from interlingua.wire.media import from_base64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from interlingua.dialects.openai_responses.wire import ItemWire
+    from interlingua.stream.calls import CallIdSource
+    from interlingua.types.change import Changes
+    from interlingua.types.content import Part
+
+__all__ = [
+    "CALLS",
+    "FREEFORM_END",
+    "ItemDecoder",
+    "item_kind",
+    "item_members",
+    "picture",
+    "reasoning_text",
+    "text_of",
+]
+
+CALLS = frozenset({"function_call", "custom_tool_call"})
+"""The items that the client must answer."""
+COMPLETED = "completed"
+FREEFORM_END = '"}'
+"""What ends the arguments of a freeform call."""
+
+
+def item_kind(wire: ItemWire) -> str:
+    """What kind of item it is; a role alone makes a message, an id alone a reference."""
+    return wire.type or ("message" if wire.role is not None else "item_reference")
+
+
+def item_members(wire: ItemWire) -> dict[str, Any]:
+    """The members of a message or a call besides what it says."""
+    members: dict[str, Any] = {}
+    if wire.id is not None:
+        members["id"] = wire.id
+    if wire.status is not None and wire.status != COMPLETED:
+        members["status"] = wire.status
+    if wire.phase is not None:
+        members["phase"] = wire.phase
+    return members
+
+
+class ItemDecoder:
+    """Reads the items of the assistant; `path` points to the value whose `parts` they become."""
+
+    __slots__ = ("changes", "cut_off", "ids", "parts", "path", "target", "undo")
+
+    def __init__(
+        self, ids: CallIdSource, changes: Changes, path: str = "", target: Target | None = None, undo: Undo | None = None
+    ) -> None:
+        """`ids` gives the calls their ids, `target` is who said it, `undo` what the request had mapped."""
+        self.ids = ids
+        self.changes = changes
+        self.path = path
+        self.target = target or Target()
+        self.undo = undo or Undo()
+        self.parts: list[Part] = []
+        self.cut_off = False
+
+    def decode(self, wire: ItemWire) -> None:
+        """Read one item into `parts`.
+
+        Raises: DecodeError, with a path inside the item.
+        """
+        before = len(self.parts)
+        _READERS.get(item_kind(wire), _unknown)(self, wire)
+        if len(self.parts) == before:
+            self.opaque(wire)
+
+    def sealed(self, data: dict[str, Any]) -> Sealed:
+        """A seal of whoever answers."""
+        return Sealed(NAME, data, self.target.provider or None, self.target.model or None)
+
+    def opaque(self, wire: ItemWire) -> None:
+        """An item verbatim."""
+        self.parts.append(OpaquePart(NAME, item_kind(wire), plain(wire)))
+
+    def message(self, wire: ItemWire) -> None:
+        """A message: one part for each of its contents; its members are in the seal of a text."""
+        members = {**item_members(wire), **(wire.extra or {})}
+        content = wire.content
+        if isinstance(content, str) and content and not members:
+            self.parts.append(TextPart(content))
+            return
+        parts = [TextPart(content)] if isinstance(content, str) else decode_content(content)
+        for place, part in enumerate(parts):
+            first = place == 0 and "id" not in members and self._follows()
+            self.parts.append(self._content(part, members, first=first))
+
+    def _follows(self) -> bool:
+        """Whether a message without an id could be taken for a part of the one before it."""
+        return bool(self.parts) and isinstance(self.parts[-1], TextPart | RefusalPart)
+
+    def _content(self, part: Part, members: dict[str, Any], *, first: bool) -> Part:
+        own: dict[str, Any] = {"new_item": True} if first else {}
+        match part:
+            case TextPart(extra=extra):
+                own = {**extra.get(NAME, {}), **own}
+                return replace(part, sealed=self.sealed(members), extra={NAME: own} if own else {})
+            case RefusalPart(extra=extra):
+                own = {**extra.get(NAME, {}), **own, **({"item": members} if members else {})}
+                return replace(part, extra={NAME: own} if own else {})
+            case OpaquePart(raw=raw):
+                return OpaquePart(NAME, "content_part", {"part": raw, "item": members, **own})
+            case _:
+                raise DecodeError(f"an assistant message holds no {type(part).__name__}", path="/content")
+
+    def reasoning(self, wire: ItemWire) -> None:
+        """A piece of reasoning, sealed whole."""
+        item = plain(wire)
+        self.parts.append(ThinkingPart(reasoning_text(item), self.sealed(item)))
+
+    def call(self, wire: ItemWire) -> None:
+        """A call that the client must answer."""
+        freeform = item_kind(wire) == "custom_tool_call"
+        if not wire.name:
+            raise DecodeError("a tool call must have a name", path="/name")
+        here = f"{self.path}/parts/{len(self.parts)}"
+        call_id, code = self.ids.assign(wire.call_id)
+        if code is not None:
+            self.changes.add(code, f"{here}/id")
+        text = self._input(wire) if freeform else self._arguments(wire, here)
+        if not self.cut_off and is_empty_arguments(text):
+            self.changes.add("arguments_empty", f"{here}/arguments_json")
+        name = wire.name
+        if name not in self.undo.tool_names:
+            name = clean_name(name, self.undo, self.changes, f"{here}/name")
+        members, extra = item_members(wire), dict(wire.extra or {})
+        sealed = self.sealed(members) if members else None
+        part = make_call(
+            call_id,
+            name,
+            text,
+            cut_off=self.cut_off,
+            freeform=freeform,
+            sealed=sealed,
+            extra={NAME: extra} if extra else {},
+        )
+        if isinstance(part, BrokenToolCall) and members:
+            part = replace(part, extra={NAME: {**extra, "item": members}})
+        self.parts.append(part)
+
+    def _input(self, wire: ItemWire) -> str:
+        """The arguments of a freeform call; one that was cut off stays open."""
+        text = freeform_arguments(text_of(wire.input))
+        return text.removesuffix(FREEFORM_END) if wire.status == "incomplete" else text
+
+    def _arguments(self, wire: ItemWire, here: str) -> str:
+        text, was_object = arguments_text(wire.arguments)
+        if was_object:
+            self.changes.add("arguments_object", f"{here}/arguments_json")
+        return text
+
+    def image(self, wire: ItemWire) -> None:
+        """A generated picture."""
+        part = picture(plain(wire), self.sealed)
+        if part is not None:
+            self.parts.append(part)
+
+
+def _unknown(decoder: ItemDecoder, wire: ItemWire) -> None:
+    decoder.opaque(wire)
+
+
+_READERS: dict[str, Callable[[ItemDecoder, ItemWire], None]] = {
+    "message": ItemDecoder.message,
+    "reasoning": ItemDecoder.reasoning,
+    "function_call": ItemDecoder.call,
+    "custom_tool_call": ItemDecoder.call,
+    "image_generation_call": ItemDecoder.image,
+}
+
+
+def text_of(text: Raw | UnsetType) -> str:
+    """The string that a member is; empty where it is absent or null.
+
+    Raises: DecodeError for anything else.
+    """
+    return "" if text is UNSET or bytes(text) == b"null" else raw_text(text)
+
+
+def reasoning_text(item: dict[str, Any]) -> str:
+    """The readable text of a reasoning item: its summaries, or else its content, blocks parted by a blank line."""
+    return "\n\n".join(_texts(item.get("summary")) or _texts(item.get("content")))
+
+
+def _texts(parts: object) -> list[str]:
+    found: Sequence[object] = parts if is_list(parts) else ()
+    return [part["text"] for part in found if is_object(part) and isinstance(part.get("text"), str)]
+
+
+def picture(item: dict[str, Any], sealed: Callable[[dict[str, Any]], Sealed]) -> ImagePart | None:
+    """The picture of an item, sealed with the rest of the item; None where there is none.
+
+    Raises: DecodeError for broken base64.
+    """
+    result = item.pop("result", None)
+    if not isinstance(result, str) or not result:
+        if result is not None:
+            item["result"] = result
+        return None
+    kind = item.get("output_format") or "png"
+    return ImagePart(from_base64(result, "/result"), f"image/{kind}", sealed=sealed(item))
+

@@ -1,0 +1,334 @@
+"""The client's role, streamed: events of the wire to events of ours.
+
+Strategy: one handler for each type of event; `live` knows how the items grow, `stream.build` makes the events lawful.
+
+Rules
+- An item is found by its `output_index`, where that is missing or unknown by its id, and else it is the newest.
+- The type is in the data; where it is missing, the name of the event counts.
+- `response.completed` and `response.incomplete` end the stream. An item that only the last snapshot holds is told then.
+- `response.failed` and `error`, flat or nested, break it off. `[DONE]` says nothing.
+- Progress of hosted tools passes as it is, the opening of their items among it.
+Loss: padding (`obfuscation`) and numbering; log probabilities come with the whole text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET
+
+from interlingua.dialects._members import plain
+from interlingua.dialects.openai_responses.client import id_source, top_members
+from interlingua.dialects.openai_responses.live import CallItem, MessageItem, OtherItem, ReasoningItem, open_item
+from interlingua.dialects.openai_responses.parts import NAME
+from interlingua.dialects.openai_responses.reasons import decode_finish, error_of_failure, raw_finish
+from interlingua.dialects.openai_responses.usage import decode_usage
+from interlingua.dialects.openai_responses.wire import EventWire, ItemWire, ResponseWire
+from interlingua.errors import DecodeError, Error, IncompleteStreamError
+from interlingua.stream.build import StreamBuilder
+from interlingua.types.change import Changes
+from interlingua.wire.json import decode_any, decode_wire
+from interlingua.wire.sse import DONE, SseDecoder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlingua.dialects._contract import DecodeContext
+    from interlingua.dialects.openai_responses.live import Item
+    from interlingua.types.event import Event
+    from interlingua.wire.sse import SseEvent
+
+__all__ = ["ResponsesStreamDecoder"]
+
+
+class ResponsesStreamDecoder:
+    """Events from the bytes of one streamed answer."""
+
+    def __init__(self, context: DecodeContext) -> None:
+        """A decoder for the answer to the request that `context` tells of."""
+        self._answer = _Answer(context)
+        self._builder = self._answer.builder
+        self._framing = SseDecoder()
+
+    @property
+    def terminal(self) -> bool:
+        """Whether the answer said that it is completed, incomplete or failed."""
+        return self._builder.ended
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal event was given out."""
+        return self._builder.ended
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that `data` completes."""
+        try:
+            for event in self._framing.feed(data):
+                self._answer.event(event)
+        except Error as error:
+            self._answer.abort(error)
+        return self._builder.take()
+
+    def close(self) -> list[Event]:
+        """The events that the end of the bytes completes."""
+        try:
+            for event in self._framing.close():
+                self._answer.event(event)
+            if not self._builder.ended:
+                raise IncompleteStreamError("the stream ended before its answer was completed")
+        except Error as error:
+            self._answer.abort(error)
+        return self._builder.take()
+
+    def fail(self, error: Error) -> list[Event]:
+        """The end of a stream that the transport broke; after the terminal event that is no failure."""
+        self._answer.abort(error)
+        return self._builder.take()
+
+
+class _Answer:
+    """The answer as far as it came."""
+
+    def __init__(self, context: DecodeContext) -> None:
+        self.context = context
+        self.changes = Changes(NAME, "decode_response")
+        self.builder = StreamBuilder(self.changes, id_source(context))
+        self.by_index: dict[int, Item] = {}
+        self.by_id: dict[str, Item] = {}
+        self.newest: Item | None = None
+        self.snapshot: ResponseWire | None = None
+
+    def event(self, event: SseEvent) -> None:
+        if self.builder.ended or event.data.strip() == DONE:
+            return
+        repairs: list[str] = []
+        wire = decode_wire(event.data, EventWire, repairs=repairs)
+        for repair in repairs:
+            self.changes.add(repair, "")
+        kind = wire.type or event.event or _untyped(wire)
+        handler = _HANDLERS.get(kind)
+        if handler is not None:
+            handler(self, wire)
+        elif kind == "response":
+            self.end(decode_wire(event.data, ResponseWire))
+        else:
+            self.start()
+            self.builder.extra_event(NAME, decode_any(event.data))
+
+    def abort(self, error: Error) -> None:
+        self.tell_members()
+        self.builder.fail(error)
+
+    # The answer as a whole
+
+    def learn(self, wire: EventWire) -> None:
+        """What is known of the answer; it is told with the first content."""
+        self.snapshot = wire.response or self.snapshot
+
+    def start(self, last: ResponseWire | None = None) -> None:
+        """The first content; an answer that only has a last word begins with that."""
+        if self.builder.start_event is not None:
+            return
+        response = self.snapshot or last or ResponseWire()
+        members = top_members(response)
+        extra = {NAME: members} if members else {}
+        self.builder.start(
+            model=response.model or "", wire_model=response.model, id=response.id or None, extra=extra
+        )
+
+    def tell_members(self) -> None:
+        members = top_members(self.snapshot) if self.snapshot is not None else {}
+        if members:
+            self.builder.extra[NAME] = members
+
+    def completed(self, wire: EventWire) -> None:
+        response = wire.response or ResponseWire()
+        response.status = response.status or wire.type.removeprefix("response.")
+        self.end(response)
+
+    def end(self, response: ResponseWire) -> None:
+        if response.status == "failed" or response.error not in (None, UNSET):
+            self.fail_with(response.error)
+        self.start(response)
+        self.snapshot = response
+        if self.newest is None:
+            for item in response.output or ():
+                self.whole(item)
+        if response.usage is not None and response.usage is not UNSET:
+            self.builder.update_usage(decode_usage(response.usage))
+        raw = raw_finish(response.status, response.incomplete_details)
+        self.builder.finish(decode_finish(raw), raw)
+        self.tell_members()
+        self.builder.end()
+
+    def failed(self, wire: EventWire) -> None:
+        self.snapshot = wire.response or self.snapshot
+        failure = wire.response.error if wire.response is not None else None
+        self.fail_with(failure)
+
+    def fail_with(self, failure: object) -> None:
+        raise error_of_failure(None if failure is UNSET else failure)
+
+    def error(self, wire: EventWire) -> None:
+        flat = {"message": wire.message or "the stream failed", "code": wire.code}
+        raise error_of_failure(flat if wire.error in (None, "") else {"error": wire.error})
+
+    # Items
+
+    def added(self, wire: EventWire) -> None:
+        if wire.item is None:
+            raise DecodeError("response.output_item.added without an item", path="/item")
+        self.open(wire.item, wire)
+        if isinstance(self.newest, OtherItem):
+            raw: dict[str, Any] = {"type": wire.type, "output_index": wire.output_index}
+            raw["item"] = plain(wire.item)
+            self.builder.extra_event(NAME, {name: value for name, value in raw.items() if value is not None})
+
+    def open(self, item: ItemWire, wire: EventWire) -> Item:
+        self.start()
+        opened = self.newest = open_item(item, self.builder, self.context)
+        if type(wire.output_index) is int:
+            self.by_index[wire.output_index] = opened
+        if item.id:
+            self.by_id[item.id] = opened
+        return opened
+
+    def item(self, wire: EventWire, item_id: str | None) -> Item | None:
+        found = self.by_index.get(wire.output_index) if type(wire.output_index) is int else None
+        return found or self.by_id.get(item_id or "")
+
+    def done(self, wire: EventWire) -> None:
+        item = wire.item
+        if item is None:
+            raise DecodeError("response.output_item.done without an item", path="/item")
+        live = self.item(wire, item.id)
+        if live is not None and live.settled:
+            return
+        if live is None:
+            live = self.open(item, wire)
+        live.settled = True
+        live.settle(item)
+
+    def whole(self, item: ItemWire) -> None:
+        """An item of which nothing came before."""
+        self.done(EventWire(item=item))
+
+    def message(self, wire: EventWire) -> MessageItem:
+        """The message that an event is about; one that never began, begins."""
+        found = self.item(wire, wire.item_id) or self.newest
+        if not isinstance(found, MessageItem) or found.settled:
+            found = self.open(ItemWire(type="message", id=wire.item_id, role="assistant"), wire)
+            assert isinstance(found, MessageItem)  # its type says so
+        return found
+
+    def reasoning(self, wire: EventWire) -> ReasoningItem:
+        found = self.item(wire, wire.item_id) or self.newest
+        if not isinstance(found, ReasoningItem) or found.settled:
+            found = self.open(ItemWire(type="reasoning", id=wire.item_id), wire)
+            assert isinstance(found, ReasoningItem)  # its type says so
+        return found
+
+    def call(self, wire: EventWire) -> CallItem:
+        found = self.item(wire, wire.item_id) or self.newest
+        if not isinstance(found, CallItem):
+            raise DecodeError(f"arguments for the unknown item {wire.item_id!r}", path="/item_id")
+        if wire.name and not found.wire.name:
+            found.wire.name = wire.name
+        return found
+
+    # What items say
+
+    def part_added(self, wire: EventWire) -> None:
+        part = wire.part
+        if part is not None and part.type != "reasoning_text":
+            self.message(wire).begin(_place(wire.content_index), part)
+
+    def part_done(self, wire: EventWire) -> None:
+        part = wire.part
+        if part is not None and part.type != "reasoning_text":
+            self.message(wire).part(_place(wire.content_index), part)
+
+    def text(self, wire: EventWire) -> None:
+        self.message(wire).text(_place(wire.content_index), _delta(wire))
+
+    def text_done(self, wire: EventWire) -> None:
+        self.message(wire).whole_text(_place(wire.content_index), wire.text or "")
+
+    def annotation(self, wire: EventWire) -> None:
+        if wire.annotation is not None:
+            self.message(wire).annotate(_place(wire.content_index), wire.annotation)
+
+    def refusal(self, wire: EventWire) -> None:
+        self.message(wire).refusal(_place(wire.content_index), _delta(wire))
+
+    def refusal_done(self, wire: EventWire) -> None:
+        self.message(wire).whole_refusal(_place(wire.content_index), wire.refusal or "")
+
+    def summary(self, wire: EventWire) -> None:
+        self.reasoning(wire).text("summary", _place(wire.summary_index), _delta(wire))
+
+    def summary_done(self, wire: EventWire) -> None:
+        self.reasoning(wire).whole_text("summary", _place(wire.summary_index), wire.text or "")
+
+    def thought(self, wire: EventWire) -> None:
+        self.reasoning(wire).text("content", _place(wire.content_index), _delta(wire))
+
+    def thought_done(self, wire: EventWire) -> None:
+        self.reasoning(wire).whole_text("content", _place(wire.content_index), wire.text or "")
+
+    def arguments(self, wire: EventWire) -> None:
+        self.call(wire).grow(_delta(wire))
+
+    def arguments_done(self, wire: EventWire) -> None:
+        self.call(wire).whole_text(wire.arguments or "")
+
+    def input_done(self, wire: EventWire) -> None:
+        self.call(wire).whole_text(wire.input or "")
+
+    def nothing(self, wire: EventWire) -> None:
+        """An event that only says again what others say."""
+
+
+def _place(index: object) -> int:
+    return index if type(index) is int else 0
+
+
+def _delta(wire: EventWire) -> str:
+    return wire.delta if isinstance(wire.delta, str) else ""
+
+
+def _untyped(wire: EventWire) -> str:
+    """What an event without a type is: an error, or the whole answer of a server that did not stream."""
+    if wire.error:
+        return "error"
+    return "response" if (wire.extra or {}).get("object") == "response" else ""
+
+
+_HANDLERS: dict[str, Callable[[_Answer, EventWire], None]] = {
+    "response.output_text.delta": _Answer.text,
+    "response.function_call_arguments.delta": _Answer.arguments,
+    "response.reasoning_summary_text.delta": _Answer.summary,
+    "response.reasoning_text.delta": _Answer.thought,
+    "response.custom_tool_call_input.delta": _Answer.arguments,
+    "response.refusal.delta": _Answer.refusal,
+    "response.created": _Answer.learn,
+    "response.in_progress": _Answer.learn,
+    "response.queued": _Answer.learn,
+    "response.output_item.added": _Answer.added,
+    "response.output_item.done": _Answer.done,
+    "response.content_part.added": _Answer.part_added,
+    "response.content_part.done": _Answer.part_done,
+    "response.output_text.done": _Answer.text_done,
+    "response.output_text.annotation.added": _Answer.annotation,
+    "response.refusal.done": _Answer.refusal_done,
+    "response.reasoning_summary_part.added": _Answer.nothing,
+    "response.reasoning_summary_part.done": _Answer.nothing,
+    "response.reasoning_summary_text.done": _Answer.summary_done,
+    "response.reasoning_text.done": _Answer.thought_done,
+    "response.function_call_arguments.done": _Answer.arguments_done,
+    "response.custom_tool_call_input.done": _Answer.input_done,
+    "response.completed": _Answer.completed,
+    "response.incomplete": _Answer.completed,
+    "response.failed": _Answer.failed,
+    "error": _Answer.error,
+}

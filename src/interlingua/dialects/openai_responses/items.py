@@ -1,0 +1,239 @@
+"""Parts of the assistant into items.
+
+Rules
+- In a history, text without our seal is a message with a string; in a reply, neighbouring texts are one message.
+- What has no seal of ours gets no `id` in a history, since made up ones are refused; in a reply it gets one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Raw
+
+from interlingua.dialects._contract import Target
+from interlingua.dialects._members import merge_members
+from interlingua.dialects._seals import seal_fits
+from interlingua.dialects.openai_chat.assistant import freeform_input
+from interlingua.dialects.openai_responses.assistant import COMPLETED, FREEFORM_END
+from interlingua.dialects.openai_responses.parts import ITEM_MEMBERS, NAME, own_annotations
+from interlingua.dialects.openai_responses.wire import ItemWire, PartWire
+from interlingua.types.content import (
+    AudioPart,
+    BrokenToolCall,
+    DocumentPart,
+    ImagePart,
+    OpaquePart,
+    RefusalPart,
+    TextPart,
+    ThinkingPart,
+    ToolCall,
+    ToolResult,
+)
+from interlingua.wire.json import encode_text, raw
+from interlingua.wire.media import to_base64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from interlingua.types.change import Changes
+    from interlingua.types.content import Part, Sealed
+
+__all__ = ["ItemEncoder", "ItemIds", "opaque_item"]
+
+NOBODY = Target()
+
+
+class ItemIds:
+    """Makes ids for the items of one answer: the answer's own id and a number."""
+
+    __slots__ = ("_number", "_tail")
+
+    def __init__(self, response_id: str) -> None:
+        """Ids that go with the answer `response_id`."""
+        self._tail = "".join([letter for letter in response_id.removeprefix("resp_") if letter.isalnum()])
+        self._number = 0
+
+    def __call__(self, prefix: str) -> str:
+        """The id of the next item."""
+        self._number += 1
+        return f"{prefix}_{self._tail}{self._number:02}"
+
+
+class ItemEncoder:
+    """Writes the parts of the assistant as items."""
+
+    def __init__(
+        self,
+        changes: Changes,
+        *,
+        target: Target = NOBODY,
+        names: Mapping[str, str] | None = None,
+        ids: Mapping[str, str] | None = None,
+        reply: bool = False,
+        make_id: Callable[[str], str] | None = None,
+    ) -> None:
+        """`names` and `ids` map the caller's own to those of the wire; `make_id` makes the ids of a reply's items."""
+        self.changes = changes
+        self.target = target
+        self.names = names or {}
+        self.ids = ids or {}
+        self.reply = reply
+        self.make_id = make_id
+        self.items: list[ItemWire] = []
+        self._open: tuple[ItemWire, object] | None = None
+
+    def encode(self, parts: Sequence[Part], path: str) -> list[ItemWire]:
+        """The items of `parts`; `path` points to the value that holds them."""
+        for place, part in enumerate(parts):
+            self.part(part, f"{path}/parts/{place}")
+        return self.items
+
+    def part(self, part: Part, path: str) -> None:
+        """Write one part into `items`, or into the message that is open."""
+        match part:
+            case TextPart() | RefusalPart():
+                self._prose(part, path)
+            case ThinkingPart():
+                self._thinking(part, path)
+            case ToolCall() | BrokenToolCall():
+                self._call(part, path)
+            case ImagePart():
+                self._image(part, path)
+            case OpaquePart():
+                self._opaque(part, path)
+            case AudioPart():
+                self._no_place("audio", part, path)
+            case DocumentPart():
+                self._no_place("documents", part, path)
+            case ToolResult():
+                self.changes.add("opaque_part", path, "an assistant message holds no ToolResult", action="dropped")
+
+    def _no_place(self, code: str, part: Part, path: str) -> None:
+        """What a reply cannot say is left out; in a history it is refused, unless that is allowed."""
+        why = f"no item of the assistant holds {type(part).__name__}"
+        self.changes.add(code, path, why, action="dropped" if self.reply else None)
+
+    def _add(self, wire: ItemWire, prefix: str) -> None:
+        if self.reply and wire.id is None and self.make_id is not None:
+            wire.id = self.make_id(prefix)
+        self.items.append(wire)
+        self._open = None
+
+    def _members(self, sealed: Sealed | None, path: str) -> dict[str, Any] | None:
+        """What a seal of ours says; None without one."""
+        if sealed is None:
+            return None
+        if seal_fits(sealed, NAME, self.target):
+            return sealed.data
+        self.changes.add("seal_foreign", f"{path}/sealed")
+        return None
+
+    # Messages
+
+    def _prose(self, part: TextPart | RefusalPart, path: str) -> None:
+        extra = part.extra.get(NAME, {})
+        members = self._members(part.sealed, path) if isinstance(part, TextPart) else extra.get("item")
+        if isinstance(part, TextPart) and members is None and not self.reply:
+            self._plain(part, path)
+            return
+        self._said(self.content(part, path), members or {}, new="new_item" in extra)
+
+    def _plain(self, part: TextPart, path: str) -> None:
+        """Text of a history that has no seal: the easy form of a message."""
+        if part.annotations:
+            self.changes.add("annotation_unsupported", f"{path}/annotations")
+        self.items.append(ItemWire(role="assistant", content=part.text))
+        self._open = None
+
+    def content(self, part: TextPart | RefusalPart, path: str) -> PartWire:
+        """The content part that a text or a refusal is."""
+        if isinstance(part, TextPart):
+            own = own_annotations(part.annotations, self.changes, f"{path}/annotations")
+            wire = PartWire(type="output_text", text=part.text, annotations=own)
+        else:
+            wire = PartWire(type="refusal", refusal=part.text)
+        extra = part.extra.get(NAME)
+        if extra:
+            merge_members(wire, {name: value for name, value in extra.items() if name not in ITEM_MEMBERS})
+        return wire
+
+    def _said(self, content: PartWire, members: dict[str, Any], *, new: bool) -> None:
+        key = members.get("id")
+        if self._open is not None and self._open[1] == key and not new:
+            wire = self._open[0]
+            assert isinstance(wire.content, list)  # as it was made below
+            wire.content.append(content)
+        else:
+            wire = ItemWire(type="message", role="assistant", content=[content])
+            wire.status = COMPLETED if self.reply or key is not None else None
+        if members:
+            merge_members(wire, members)
+        if wire.content is not None and (self._open is None or self._open[0] is not wire):
+            self._add(wire, "msg")
+            self._open = (wire, key)
+
+    # Everything else
+
+    def _thinking(self, part: ThinkingPart, path: str) -> None:
+        item = self._members(part.sealed, path)
+        if item is not None:
+            self._add(opaque_item(item), "rs")
+        elif self.reply:
+            summary = [{"type": "summary_text", "text": part.text}] if part.text else []
+            self._add(ItemWire(type="reasoning", summary=raw(summary)), "rs")
+        elif part.text:
+            self.changes.add("thinking_unsupported", path)
+
+    def _call(self, part: ToolCall | BrokenToolCall, path: str) -> None:
+        wire = self._bare_call(part)
+        extra = part.extra.get(NAME, {})
+        members = self._members(part.sealed, path) if isinstance(part, ToolCall) else extra.get("item")
+        if members:
+            merge_members(wire, members)
+        if extra:
+            merge_members(wire, {name: value for name, value in extra.items() if name not in ITEM_MEMBERS})
+        self._add(wire, "ctc" if part.freeform else "fc")
+
+    def _bare_call(self, part: ToolCall | BrokenToolCall) -> ItemWire:
+        text = part.arguments_json if isinstance(part, ToolCall) else part.raw_arguments
+        name, call_id = self.names.get(part.name, part.name), self.ids.get(part.id, part.id)
+        if part.freeform:
+            whole = text if isinstance(part, ToolCall) else f"{text}{FREEFORM_END}"
+            said = Raw(encode_text(freeform_input(whole)))
+            return ItemWire(type="custom_tool_call", call_id=call_id, name=name, input=said)
+        status = COMPLETED if self.reply else None
+        if self.make_id is not None and isinstance(part, BrokenToolCall) and part.reason == "cut_off":
+            status = "incomplete"
+        arguments = Raw(encode_text(text))
+        return ItemWire(type="function_call", call_id=call_id, name=name, arguments=arguments, status=status)
+
+    def _image(self, part: ImagePart, path: str) -> None:
+        item = self._members(part.sealed, path)
+        if item is None and not self.reply:
+            self._no_place("images", part, path)
+            return
+        wire = opaque_item(item or {"type": "image_generation_call", "status": COMPLETED})
+        merge_members(wire, {"result": to_base64(part.data)})
+        self._add(wire, "ig")
+
+    def _opaque(self, part: OpaquePart, path: str) -> None:
+        if part.dialect != NAME:
+            code = "media_refs" if part.kind == "media_ref" else "opaque_part"
+            self.changes.add(
+                code, path, f"{part.kind} of {part.dialect}", action="dropped" if self.reply else None
+            )
+        elif part.kind == "content_part":
+            content = PartWire()
+            merge_members(content, part.raw["part"])
+            self._said(content, part.raw["item"], new="new_item" in part.raw)
+        else:
+            self.items.append(opaque_item(part.raw))
+            self._open = None
+
+
+def opaque_item(item: dict[str, Any]) -> ItemWire:
+    """An item as it was."""
+    wire = ItemWire()
+    merge_members(wire, item)
+    return wire

@@ -1,0 +1,345 @@
+"""One item of a stream while it grows: what its events say, as blocks of the builder.
+
+Strategy: the stream decoder finds the item of an event and calls the method that the event is about. Each kind of item
+knows how it opens, grows and settles; `done` payloads fill in what the deltas left out.
+
+Rules
+- Where both came, the done payload must begin with what the deltas said; what is more is added. For the arguments of a
+  call anything else is an error, unless both are the same JSON.
+- An empty payload after something else says nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects._members import plain
+from interlingua.dialects.openai_chat.assistant import arguments_text, clean_name
+from interlingua.dialects.openai_responses.assistant import (
+    FREEFORM_END,
+    item_kind,
+    item_members,
+    picture,
+    reasoning_text,
+    text_of,
+)
+from interlingua.dialects.openai_responses.parts import NAME, decode_part
+from interlingua.dialects.openai_responses.wire import ItemWire
+from interlingua.errors import DecodeError
+from interlingua.types.content import Citation, OpaquePart, RefusalPart, Sealed, TextPart
+from interlingua.wire.json import decode_any, encode_text
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import DecodeContext
+    from interlingua.dialects.openai_responses.wire import PartWire
+    from interlingua.stream.build import Block, StreamBuilder
+
+__all__ = ["CallItem", "Item", "MessageItem", "OtherItem", "ReasoningItem", "open_item"]
+
+FREEFORM_START = '{"input":"'
+
+
+class Item:
+    """What every item has: its first form, and the builder that it speaks to."""
+
+    __slots__ = ("block", "builder", "context", "settled", "wire")
+
+    def __init__(self, wire: ItemWire, builder: StreamBuilder, context: DecodeContext) -> None:
+        """An item as `response.output_item.added` shows it."""
+        self.wire = wire
+        self.builder = builder
+        self.context = context
+        self.block: Block | None = None
+        self.settled = False
+
+    def sealed(self, data: dict[str, Any]) -> Sealed:
+        """A seal of whoever answers."""
+        target = self.context.target
+        return Sealed(NAME, data, target.provider or None, target.model or None)
+
+    def settle(self, wire: ItemWire) -> None:
+        """The item is whole."""
+        self.builder.whole(OpaquePart(NAME, item_kind(wire), plain(wire)), "opaque")
+
+
+class OtherItem(Item):
+    """An item that the client only passes on; a generated picture is an image."""
+
+    def settle(self, wire: ItemWire) -> None:
+        """The item is whole: an image where it holds a picture, else opaque."""
+        image = picture(plain(wire), self.sealed) if item_kind(wire) == "image_generation_call" else None
+        if image is not None:
+            self.builder.whole(image, "image")
+        else:
+            super().settle(wire)
+
+
+class MessageItem(Item):
+    """A message: each content part is a block."""
+
+    __slots__ = ("_place", "_seen")
+
+    def __init__(self, wire: ItemWire, builder: StreamBuilder, context: DecodeContext) -> None:
+        """A message without content so far."""
+        super().__init__(wire, builder, context)
+        self._seen: set[int] = set()
+        self._place = -1
+
+    def _members(self) -> dict[str, Any]:
+        return {**item_members(self.wire), **(self.wire.extra or {})}
+
+    def _opened(self, kind: str, place: int) -> Block:
+        """The block of a content part, opened when it is another than before."""
+        block = self.block
+        if block is not None and block.part is None and self._place == place and block.kind == kind:
+            return block
+        self.builder.close_prose()
+        self._place = place
+        self._seen.add(place)
+        if kind == "text":
+            self.block = self.builder.text("")
+            self.builder.seal(self.block, self.sealed(self._members()))
+        else:
+            self.block = self.builder.refusal("")
+            members = self._members()
+            self.block.extra = {NAME: {"item": members}} if members else {}
+        return self.block
+
+    def text(self, place: int, text: str) -> None:
+        """More text of a content part."""
+        self._opened("text", place)
+        self.builder.text(text)
+
+    def refusal(self, place: int, text: str) -> None:
+        """More of a refusal."""
+        self._opened("refusal", place)
+        self.builder.refusal(text)
+
+    def whole_text(self, place: int, text: str) -> None:
+        """All of a text."""
+        rest = _rest(self._opened("text", place), text)
+        if rest:
+            self.builder.text(rest)
+
+    def whole_refusal(self, place: int, text: str) -> None:
+        """All of a refusal."""
+        rest = _rest(self._opened("refusal", place), text)
+        if rest:
+            self.builder.refusal(rest)
+
+    def annotate(self, place: int, annotation: dict[str, Any]) -> None:
+        """One more annotation."""
+        self.builder.annotate(self._opened("text", place), Citation(NAME, annotation))
+
+    def begin(self, place: int, wire: PartWire) -> None:
+        """A content part begins."""
+        if wire.type in ("output_text", "text"):
+            self._opened("text", place)
+        elif wire.type == "refusal":
+            self._opened("refusal", place)
+
+    def part(self, place: int, wire: PartWire) -> None:
+        """A content part is whole."""
+        part = decode_part(wire)
+        if isinstance(part, TextPart):
+            self.whole_text(place, part.text)
+            self._text_members(part)
+        elif isinstance(part, RefusalPart):
+            self.whole_refusal(place, part.text)
+            if self.block is not None and part.extra:
+                self.block.extra = {NAME: {**self.block.extra.get(NAME, {}), **part.extra[NAME]}}
+        elif isinstance(part, OpaquePart) and place not in self._seen:
+            self._seen.add(place)
+            raw = {"part": part.raw, "item": self._members()}
+            self.builder.whole(OpaquePart(NAME, "content_part", raw), "opaque")
+
+    def _text_members(self, part: TextPart) -> None:
+        block = self.block
+        if block is None:
+            return
+        for annotation in part.annotations[len(block.annotations) :]:
+            self.builder.annotate(block, annotation)
+        block.extra = part.extra
+
+    def settle(self, wire: ItemWire) -> None:
+        """The message is whole: parts that were never streamed, and members that have changed."""
+        before = self._members()
+        self.wire = wire
+        content = wire.content
+        for place, part in enumerate(content if isinstance(content, list) else ()):
+            if place not in self._seen or place == self._place:
+                self.part(place, part)
+        if isinstance(content, str) and not self._seen:
+            self.whole_text(0, content)
+        if not self._seen:
+            super().settle(wire)
+        elif self._members() != before:
+            self._reseal()
+        self.builder.close_prose()
+
+    def _reseal(self) -> None:
+        block, members = self.block, self._members()
+        if block is None or block.part is not None:
+            return
+        if block.kind == "text":
+            self.builder.seal(block, self.sealed(members))
+        elif members:
+            block.extra = {NAME: {**block.extra.get(NAME, {}), "item": members}}
+
+
+class ReasoningItem(Item):
+    """A piece of reasoning: its summaries, or else its content, make one block."""
+
+    __slots__ = ("_member", "_place")
+
+    def __init__(self, wire: ItemWire, builder: StreamBuilder, context: DecodeContext) -> None:
+        """Reasoning without a word so far."""
+        super().__init__(wire, builder, context)
+        self._member = ""
+        self._place = -1
+
+    def _opened(self) -> Block:
+        block = self.block
+        if block is None or block.part is not None:
+            self.builder.close_prose()
+            known = {NAME: {"id": self.wire.id}} if self.wire.id is not None else None
+            block = self.block = self.builder.thinking("", extra=known)
+            block.extra = {}  # the seal will say it
+        return block
+
+    def text(self, member: str, place: int, text: str) -> None:
+        """More of a `summary` or of the `content`; what comes second of the two is not told again."""
+        if self._member not in ("", member):
+            return
+        self._member = member
+        block = self._opened()
+        if place != self._place and block.pieces:
+            self.builder.thinking("\n\n")
+        self._place = place
+        self.builder.thinking(text)
+
+    def whole_text(self, member: str, place: int, text: str) -> None:
+        """All of a summary or of a content part, where its deltas did not come."""
+        if text and (self._member, self._place) != (member, place):
+            self.text(member, place, text)
+
+    def settle(self, wire: ItemWire) -> None:
+        """The reasoning is whole and sealed."""
+        item = plain(wire)
+        block = self._opened()
+        rest = _rest(block, reasoning_text(item))
+        if rest:
+            self.builder.thinking(rest)
+        self.builder.seal(block, self.sealed(item))
+        self.builder.close_prose()
+
+
+class CallItem(Item):
+    """A call that the client must answer."""
+
+    __slots__ = ("_held", "_said", "freeform")
+
+    def __init__(self, wire: ItemWire, builder: StreamBuilder, context: DecodeContext) -> None:
+        """A call without arguments so far; its block opens when its name is known, and its id or its arguments."""
+        super().__init__(wire, builder, context)
+        self.freeform = item_kind(wire) == "custom_tool_call"
+        self._held: list[str] = []
+        self._said = ""
+        if wire.name and wire.call_id:
+            self._open()
+
+    def _open(self) -> Block:
+        wire = self.wire
+        if not wire.name:
+            raise DecodeError("a tool call never got a name")
+        path = f"{self.builder.next_path()}/name"
+        name = clean_name(wire.name, self.context.undo, self.builder.changes, path)
+        block = self.block = self.builder.open_call(wire.call_id, name, freeform=self.freeform)
+        members = item_members(wire)
+        members.pop("status", None)  # it is not settled yet
+        if members:
+            self.builder.seal(block, self.sealed(members))
+        if self.freeform:
+            self.builder.call_arguments(block, FREEFORM_START)
+        held, self._held = "".join(self._held), []
+        self._say(held)
+        return block
+
+    def _say(self, text: str) -> None:
+        if self.block is None:
+            self._held.append(text)
+            return
+        self._said += text
+        self.builder.call_arguments(self.block, encode_text(text)[1:-1].decode() if self.freeform else text)
+
+    def grow(self, text: str) -> None:
+        """More of the arguments, or of the input."""
+        if self.block is None and self.wire.name:
+            self._open()
+        self._say(text)
+
+    def whole_text(self, text: str) -> None:
+        """All of the arguments, or of the input."""
+        said = self._said if self.block is not None else "".join(self._held)
+        if text == said or (said and text.strip() in ("", "{}", "null")):
+            return
+        if text.startswith(said):
+            self.grow(text[len(said) :])
+        elif self.freeform or not _same_json(said, text):
+            raise DecodeError(f"the arguments of {self.wire.name!r} are not what their pieces add up to")
+
+    def settle(self, wire: ItemWire) -> None:
+        """The call is whole."""
+        known = self.wire
+        self.wire = wire
+        wire.name, wire.call_id = wire.name or known.name, wire.call_id or known.call_id
+        block = self.block or self._open()
+        if self.freeform:
+            self._settle_input(block, wire)
+        else:
+            text, was_object = arguments_text(wire.arguments)
+            self.whole_text(text)
+            if was_object:
+                self.builder.changes.add("arguments_object", f"{block.path}/arguments_json")
+        self._settle_members(block, wire)
+        self.builder.close_call(block)
+
+    def _settle_input(self, block: Block, wire: ItemWire) -> None:
+        self.whole_text(text_of(wire.input))
+        if wire.status != "incomplete":
+            self.builder.call_arguments(block, FREEFORM_END)
+
+    def _settle_members(self, block: Block, wire: ItemWire) -> None:
+        members, extra = item_members(wire), dict(wire.extra or {})
+        if members and (block.sealed is None or block.sealed.data != members):
+            self.builder.seal(block, self.sealed(members))
+        if extra:
+            block.extra = {NAME: extra}
+
+
+def _rest(block: Block, text: str) -> str:
+    """What of a whole text was not said yet; nothing where it begins otherwise, since what was said stays said."""
+    said = block.content
+    return text[len(said) :] if text.startswith(said) else ""
+
+
+def _same_json(one: str, other: str) -> bool:
+    try:
+        return bool(decode_any(one) == decode_any(other))
+    except DecodeError:
+        return False
+
+
+KINDS: dict[str, type[Item]] = {
+    "message": MessageItem,
+    "reasoning": ReasoningItem,
+    "function_call": CallItem,
+    "custom_tool_call": CallItem,
+}
+
+
+def open_item(wire: ItemWire, builder: StreamBuilder, context: DecodeContext) -> Item:
+    """The item that `response.output_item.added` opens."""
+    return KINDS.get(item_kind(wire), OtherItem)(wire, builder, context)
+
+

@@ -1,0 +1,300 @@
+"""The history, both ways: items and messages.
+
+Rules
+- `instructions` are `Request.system`; system and developer items are messages in their place.
+- Neighbouring items of the assistant are one message; neighbouring results are one message with role tool.
+- A result is a `custom_tool_call_output` when its call was freeform.
+- A result's error flag is one leading `ERROR: `, never doubled.
+- Items of unknown kinds stand where they stood: in the message of the assistant or of the results around them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Raw, UnsetType
+from msgspec.structs import replace
+
+from interlingua.dialects._history import result_text
+from interlingua.dialects._members import foreign_extras, members_of, merge_members, plain
+from interlingua.dialects.openai_responses.assistant import ItemDecoder, item_kind, item_members
+from interlingua.dialects.openai_responses.items import ItemEncoder, opaque_item
+from interlingua.dialects.openai_responses.parts import NAME, decode_content, encode_content, encode_part
+from interlingua.dialects.openai_responses.wire import ItemWire, PartWire
+from interlingua.errors import DecodeError
+from interlingua.stream.calls import CallIdSource
+from interlingua.types.content import (
+    AudioPart,
+    BrokenToolCall,
+    DocumentPart,
+    ImagePart,
+    Json,
+    OpaquePart,
+    TextPart,
+    ToolCall,
+    ToolResult,
+)
+from interlingua.types.message import Message
+from interlingua.wire.json import WireStruct, decode_wire, encode, encode_text, encode_wire, raw_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from interlingua.dialects._contract import Target
+    from interlingua.types.change import Changes
+    from interlingua.types.content import Part
+
+__all__ = ["ERROR_PREFIX", "REFERENCE", "InputEncoder", "decode_input", "refers"]
+
+ERROR_PREFIX = "ERROR: "
+"""What marks a failed tool's text; the wire has no flag."""
+REFERENCE = "item_reference"
+"""The kind of an item that stands for one that the provider keeps."""
+RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
+MEDIA = (ImagePart, AudioPart, DocumentPart)
+
+
+class _Output(WireStruct):
+    """A list of parts has no struct of its own; this one holds it while it is read."""
+
+    output: list[PartWire] = []
+
+
+# Reading
+
+
+class _History:
+    """Reads items one by one, remembering the calls."""
+
+    def __init__(self, changes: Changes) -> None:
+        self.changes = changes
+        self.messages: list[Message] = []
+        self.names: dict[str, str] = {}
+        self.freeform: set[str] = set()
+
+    def read(self, wire: ItemWire) -> None:
+        kind = item_kind(wire)
+        if kind == "message" and wire.role != "assistant":
+            self._prompt(wire)
+        elif kind in RESULTS:
+            self._result(wire, kind)
+        elif kind.endswith("_output") and self._last("tool"):
+            self._extend("tool", [OpaquePart(NAME, kind, plain(wire))])
+        else:
+            self._assistant(wire)
+
+    def _last(self, role: str) -> Message | None:
+        last = self.messages[-1] if self.messages else None
+        return last if last is not None and last.role == role else None
+
+    def _extend(self, role: Any, parts: Sequence[Part]) -> None:
+        """Add parts to the last message, or begin a new one."""
+        last = self._last(role)
+        if last is None:
+            self.messages.append(Message(role, tuple(parts)))
+        else:
+            self.messages[-1] = replace(last, parts=(*last.parts, *parts))
+
+    def _assistant(self, wire: ItemWire) -> None:
+        last = self._last("assistant")
+        place = len(self.messages) - (last is not None)
+        ids = CallIdSource(first_index=len(self.names), taken=self.names, keeps_repeats=True)
+        decoder = ItemDecoder(ids, self.changes, f"/messages/{place}")
+        decoder.cut_off = wire.status == "incomplete"
+        before = last.parts if last is not None else ()
+        decoder.parts = list(before)
+        decoder.decode(wire)
+        said = decoder.parts[len(before) :]
+        for part in said:
+            if isinstance(part, ToolCall | BrokenToolCall):
+                self.names[part.id] = part.name
+        self._extend("assistant", said)
+
+    def _prompt(self, wire: ItemWire) -> None:
+        role = _ROLES.get(wire.role or "")
+        if role is None:
+            raise DecodeError(f"{wire.role!r} is no role (there are {', '.join(_ROLES)}, assistant)", path="/role")
+        members = {**item_members(wire), **(wire.extra or {})}
+        if wire.role == "developer":
+            members["role"] = "developer"
+        extra = {NAME: members} if members else {}
+        self.messages.append(Message(role, tuple(decode_content(wire.content)), extra=extra))
+
+    def _result(self, wire: ItemWire, kind: str) -> None:
+        content, is_error = _decode_output(wire.output)
+        call_id = wire.call_id or ""
+        members = {**item_members(wire), **(wire.extra or {})}
+        if call_id not in self.names and kind != "function_call_output":
+            members["type"] = kind
+        extra = {NAME: members} if members else {}
+        name = self.names.get(call_id) or wire.name or ""
+        self._extend("tool", [ToolResult(call_id, name, content, is_error, extra=extra)])
+
+
+_ROLES: dict[str, Any] = {"user": "user", "system": "system", "developer": "system"}
+
+
+def decode_input(given: str | list[ItemWire] | None, changes: Changes) -> tuple[Message, ...]:
+    """The messages of a request.
+
+    Raises: DecodeError for an unknown role and for parts that cannot be read.
+    """
+    if isinstance(given, str):
+        return (Message("user", (TextPart(given),) if given else ()),)
+    history = _History(changes)
+    for place, wire in enumerate(given or ()):
+        try:
+            history.read(wire)
+        except DecodeError as error:
+            raise error.under(f"/input/{place}") from None
+    return tuple(history.messages)
+
+
+def refers(messages: Sequence[Message]) -> bool:
+    """Whether some item stands for one that the provider keeps."""
+    return any(
+        isinstance(part, OpaquePart) and part.dialect == NAME and part.kind == REFERENCE
+        for message in messages
+        for part in message.parts
+    )
+
+
+def _decode_output(output: Raw | UnsetType) -> tuple[str | tuple[Any, ...], bool]:
+    text = b"" if isinstance(output, UnsetType) else bytes(output)
+    if text in (b"", b"null"):
+        return "", False
+    if text.startswith(b'"'):
+        said = raw_text(text)
+        return said.removeprefix(ERROR_PREFIX), said.startswith(ERROR_PREFIX)
+    if not text.startswith(b"["):
+        raise DecodeError("an output must be a string or a list of parts", path="/output")
+    parts = decode_content(decode_wire(b'{"output":%b}' % text, _Output).output, "output")
+    first = parts[0] if parts else None
+    if not isinstance(first, TextPart) or not first.text.startswith(ERROR_PREFIX):
+        return tuple(parts), False
+    return (replace(first, text=first.text.removeprefix(ERROR_PREFIX)), *parts[1:]), True
+
+
+# Writing
+
+
+class InputEncoder:
+    """Writes a history; `names` and `ids` map the caller's own names and ids to those of the wire."""
+
+    def __init__(self, target: Target, names: dict[str, str], ids: dict[str, str], changes: Changes) -> None:
+        self.target = target
+        self.quirks = target.quirks
+        self.names = names
+        self.ids = ids
+        self.changes = changes
+        self.items: list[ItemWire] = []
+        self._freeform: set[str] = set()
+
+    def encode(self, messages: Sequence[Message]) -> list[ItemWire]:
+        """The items on the wire."""
+        for place, message in enumerate(messages):
+            self._message(message, f"/messages/{place}")
+        return self.items
+
+    def _message(self, message: Message, path: str) -> None:
+        match message.role:
+            case "assistant":
+                self._assistant(message, path)
+            case "tool":
+                self._results(message, path)
+            case _:
+                self.prompt(message, path)
+        if message.name:
+            self.changes.add("name_unsupported", f"{path}/name")
+        if message.extra:
+            for dialect in foreign_extras(message.extra, NAME):
+                self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
+
+    def _assistant(self, message: Message, path: str) -> None:
+        encoder = ItemEncoder(self.changes, target=self.target, names=self.names, ids=self.ids)
+        self.items.extend(encoder.encode(message.parts, path))
+        self._freeform.update([part.id for part in message.parts if isinstance(part, ToolCall) and part.freeform])
+
+    def prompt(self, message: Message, path: str) -> None:
+        """Write a message of the user or of the system."""
+        parts = [part for place, part in enumerate(message.parts) if self._keeps(part, f"{path}/parts/{place}")]
+        wire = ItemWire(role=message.role, content=encode_content(parts, detail=True))
+        if message.extra:
+            merge_members(wire, message.extra.get(NAME, {}))
+        if message.role == "system":
+            wire.role = self._system_role(wire.role)
+        self.items.append(wire)
+
+    def _system_role(self, read: str | None) -> str | None:
+        """The role of a system message: what the server takes, else what the model wants, else as it was read."""
+        if self.quirks.system_role != "as_read":
+            return self.quirks.system_role
+        return self.target.facts.system_role or read
+
+    def _keeps(self, part: Part | Json, path: str) -> bool:
+        """Whether a part can stand in the input; what cannot is refused or dropped with an entry."""
+        match part:
+            case OpaquePart(dialect=dialect, kind=kind):
+                if dialect != NAME:
+                    code = "media_refs" if kind == "media_ref" else "opaque_part"
+                    self.changes.add(code, path, f"{kind} of {dialect}")
+                return dialect == NAME
+            case TextPart() | ImagePart() | AudioPart() | DocumentPart():
+                if part.cache is not None:
+                    self.changes.add("cache_unsupported", f"{path}/cache")
+                return True
+            case _:
+                self.changes.add("opaque_part", path, f"the input holds no {type(part).__name__}")
+                return False
+
+    def _results(self, message: Message, path: str) -> None:
+        moved: list[Part] = []
+        for place, part in enumerate(message.parts):
+            here = f"{path}/parts/{place}"
+            if isinstance(part, ToolResult):
+                self.items.append(self._result(part, moved, here))
+            elif isinstance(part, OpaquePart) and part.dialect == NAME:
+                self.items.append(opaque_item(part.raw))
+            else:
+                moved.append(part)
+        if moved:
+            self.prompt(Message("user", tuple(moved)), path)
+
+    def _result(self, result: ToolResult, moved: list[Part], path: str) -> ItemWire:
+        kind = "custom_tool_call_output" if result.call_id in self._freeform else "function_call_output"
+        wire = ItemWire(type=kind, call_id=self.ids.get(result.call_id, result.call_id))
+        wire.output = self._output(result, moved, path)
+        if result.cache is not None:
+            self.changes.add("cache_unsupported", f"{path}/cache")
+        if result.extra:
+            merge_members(wire, result.extra.get(NAME, {}))
+        return wire
+
+    def _output(self, result: ToolResult, moved: list[Part], path: str) -> Raw:
+        content = result.content
+        if isinstance(content, str | Json):
+            return Raw(encode_text(self._prefixed(result_text(result), result, path)))
+        media = [part for part in content if isinstance(part, MEDIA)]
+        if media and not self.quirks.result_media:
+            self.changes.add("result_media_moved", f"{path}/content")
+            note = f"[{len(media)} media part(s) of this result follow in the next user message]"
+            moved.extend([TextPart(f"Media of the result of {result.name or result.call_id}:"), *media])
+            return Raw(encode_text(self._prefixed(result_text(result) or note, result, path)))
+        return self._parts(result, content, path)
+
+    def _parts(self, result: ToolResult, content: Sequence[Any], path: str) -> Raw:
+        told = [TextPart(encode(part.value).decode()) if isinstance(part, Json) else part for part in content]
+        kept = [part for place, part in enumerate(told) if self._keeps(part, f"{path}/content/{place}")]
+        first = kept[0] if kept else None
+        if isinstance(first, TextPart):
+            kept[0] = replace(first, text=self._prefixed(first.text, result, path))
+        elif result.is_error:
+            kept.insert(0, TextPart(ERROR_PREFIX.strip()))
+        return Raw(b"[%b]" % b",".join([encode_wire(encode_part(part, detail=False)) for part in kept]))
+
+    def _prefixed(self, text: str, result: ToolResult, path: str) -> str:
+        if result.is_error:
+            return text if text.startswith(ERROR_PREFIX) else f"{ERROR_PREFIX}{text}"
+        if text.startswith(ERROR_PREFIX):
+            self.changes.add("error_prefix_ambiguous", f"{path}/is_error")
+        return text

@@ -1,0 +1,178 @@
+"""The normal form N: two bodies with one normal form mean the same to this dialect.
+
+The rules, one function each; docs/dialects/openai-responses.md lists them, a test holds each.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from interlingua.dialects._members import is_list, is_object
+from interlingua.errors import DecodeError
+from interlingua.types.tool import EMPTY_PARAMETERS
+from interlingua.wire.media import from_base64, parse_data_url
+
+__all__ = ["RULES", "absent_members", "defaults", "input_items", "items", "normal_form", "repeated", "tools", "usage"]
+
+JsonObject: TypeAlias = dict[str, Any]
+
+VERBATIM = frozenset({"parameters", "schema", "metadata", "logprobs", "output_schema"})
+"""Members whose inside is somebody else's."""
+DULL: JsonObject = {
+    "stream": False,
+    "tools": [],
+    "include": [],
+    "metadata": {},
+    "parallel_tool_calls": True,
+    "truncation": "disabled",
+    "instructions": "",
+    "reasoning": {},
+    "text": {},
+}
+"""What says nothing that silence does not say."""
+
+
+def absent_members(body: object) -> object:
+    """Null is absent."""
+    if is_list(body):
+        return [absent_members(item) for item in body]
+    if not is_object(body):
+        return body
+    return {
+        name: value if name in VERBATIM else absent_members(value) for name, value in body.items() if value is not None
+    }
+
+
+def defaults(body: JsonObject) -> JsonObject:
+    """A documented default is absent: no stream, plain text, parallel calls, no truncation, empty lists."""
+    text = body.get("text")
+    if is_object(text) and text.get("format") == {"type": "text"}:
+        body = {**body, "text": {name: value for name, value in text.items() if name != "format"}}
+    return {name: value for name, value in body.items() if name not in DULL or value != DULL[name]}
+
+
+def tools(body: JsonObject) -> JsonObject:
+    """A function without parameters takes an empty object; a freeform tool without a format takes text."""
+    if "tools" in body:
+        body["tools"] = [_tool(tool) for tool in body["tools"]]
+    given = body.get("text")
+    if is_object(given) and is_object(given.get("format")) and given["format"].get("type") == "json_schema":
+        body["text"] = {**given, "format": {"name": "response", "schema": {}, **given["format"]}}
+    return body
+
+
+def _tool(tool: JsonObject) -> JsonObject:
+    if tool.get("type", "function") == "function":
+        return {"type": "function", "parameters": EMPTY_PARAMETERS, **tool}
+    if tool.get("type") == "custom" and tool.get("format") == {"type": "text"}:
+        return {name: value for name, value in tool.items() if name != "format"}
+    return tool
+
+
+def input_items(body: JsonObject) -> JsonObject:
+    """A string is one message of the user."""
+    if isinstance(body.get("input"), str):
+        body["input"] = [{"role": "user", "content": body["input"]}]
+    return body
+
+
+def items(body: JsonObject) -> JsonObject:
+    """Every item: a role alone makes a message, `completed` is what no status says, content is a list of parts."""
+    for name in ("input", "output"):
+        if is_list(body.get(name)):
+            body[name] = [_item(item) for item in body[name]]
+    return body
+
+
+def repeated(body: JsonObject) -> JsonObject:
+    """What an answer repeats of the request says nothing where it is the default; nor does the constant `object`."""
+    dull: JsonObject = {"object": "response", "tool_choice": "auto"}
+    return {name: value for name, value in body.items() if name not in dull or value != dull[name]}
+
+
+def usage(body: JsonObject) -> JsonObject:
+    """A count of 0 tokens is absent, and so is an empty object of details; the total is their sum."""
+    given = body.get("usage")
+    if not is_object(given):
+        return body
+    counts = ("input_tokens", "output_tokens", "total_tokens")
+    total = given.get("input_tokens", 0) + given.get("output_tokens", 0)
+    kept = {name: value for name, value in {"total_tokens": total, **given}.items() if name not in counts or value}
+    body["usage"] = {name: value for name, value in kept.items() if value != {}}
+    return body
+
+
+def _item(item: object) -> object:
+    if not is_object(item):
+        return item
+    kept = {"type": "message", **item} if "role" in item else dict(item)
+    if kept.get("status") == "completed":
+        del kept["status"]
+    if kept["type"] == "message":
+        side = "output_text" if kept.get("role") == "assistant" else "input_text"
+        kept["content"] = _content(kept.get("content", []), side)
+    if is_list(kept.get("output")) and str(kept["type"]).endswith("call_output"):
+        kept["output"] = [_part(part, "input_text") for part in kept["output"]]
+    if kept["type"] == "image_generation_call":
+        kept["result"] = _base64(kept.get("result"))
+    return kept
+
+
+def _content(content: object, side: str) -> object:
+    """Text alone is one part of the kind that the speaker uses."""
+    if isinstance(content, str):
+        return [{"type": side, "text": content}]
+    return [_part(part, side) for part in content] if is_list(content) else content
+
+
+def _part(part: object, side: str) -> object:
+    if not is_object(part):
+        return part
+    kept = {name: value for name, value in part.items() if name not in ("annotations", "logprobs") or value}
+    if kept.get("detail") == "auto" and kept.get("type") == "input_image":
+        del kept["detail"]
+    if kept.get("type", "text") == "text":
+        kept["type"] = side
+    for name in ("image_url", "file_data"):
+        if isinstance(kept.get(name), str):
+            kept[name] = _url(kept[name])
+    if is_object(kept.get("input_audio")):
+        kept["input_audio"] = {**kept["input_audio"], "data": _base64(kept["input_audio"].get("data"))}
+    return kept
+
+
+def _url(url: str) -> object:
+    """A data URL is its type and its bytes."""
+    try:
+        parsed = parse_data_url(url)
+    except DecodeError:
+        return url
+    return [parsed[0] or "image/png", base64.b64encode(parsed[1]).decode()] if parsed else url
+
+
+def _base64(text: object) -> object:
+    """Base64 is its bytes."""
+    try:
+        return base64.b64encode(from_base64(text)).decode() if isinstance(text, str) else text
+    except DecodeError:
+        return text
+
+
+RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
+    "request": (defaults, tools, input_items, items),
+    "response": (defaults, repeated, items, usage),
+    "chunk": (),
+}
+"""The rules by kind of body, in order."""
+
+
+def normal_form(kind: str, body: object) -> object:
+    """The normal form of a parsed body; `kind` is request, response or chunk."""
+    found = absent_members(body)
+    if not is_object(found):
+        return found
+    for rule in RULES[kind]:
+        found = rule(found)
+    return absent_members(found)

@@ -1,0 +1,267 @@
+"""The server's role: what a client of a Responses server asks, and an answer in its own form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects._contract import DecodedRequest
+from interlingua.dialects._history import prepare_history
+from interlingua.dialects._members import merge_members
+from interlingua.dialects.openai_chat.reasons import encode_error_body
+from interlingua.dialects.openai_responses.client import LOGPROBS, REPEATED
+from interlingua.dialects.openai_responses.items import ItemEncoder, ItemIds
+from interlingua.dialects.openai_responses.messages import decode_input, refers
+from interlingua.dialects.openai_responses.parts import NAME
+from interlingua.dialects.openai_responses.reasons import WIRE_REASONS, encode_finish
+from interlingua.dialects.openai_responses.tools import decode_choice, decode_tool
+from interlingua.dialects.openai_responses.usage import encode_usage
+from interlingua.dialects.openai_responses.wire import RequestWire, ResponseWire
+from interlingua.errors import DecodeError, HistoryError
+from interlingua.types.change import Changes
+from interlingua.types.content import BrokenToolCall, TextPart
+from interlingua.types.request import Request, ServerState
+from interlingua.wire.http import HttpReply
+from interlingua.wire.json import decode_wire, encode, encode_wire
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from interlingua.dialects._contract import DecodeOptions, ServerContext
+    from interlingua.dialects.openai_responses.wire import FormatWire, ItemWire
+    from interlingua.errors import Error
+    from interlingua.types.message import Message
+    from interlingua.types.response import Response
+    from interlingua.wire.http import HttpRequest
+
+__all__ = ["answer_wire", "decode_request", "encode_answer", "encode_error", "encode_response"]
+
+JSON_HEADERS = (("content-type", "application/json"),)
+EFFORTS = frozenset({"none", "minimal", "low", "medium", "high", "xhigh", "max"})
+"""Efforts that are canonical; another word passes through as a member."""
+SUMMARIES = frozenset({"auto", "concise", "detailed"})
+STATE = ("previous_response_id", "conversation")
+"""Members that go on with a conversation which the provider keeps."""
+
+
+# The request
+
+
+def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
+    """What a client asks.
+
+    Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
+    """
+    try:
+        return _decode_request(http, options)
+    except DecodeError as error:
+        error.status = 400  # bytes of a client, so the client's fault and no upstream's
+        raise
+
+
+def _decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
+    repairs: list[str] = []
+    wire = decode_wire(http.body, RequestWire, repairs=repairs)
+    if not wire.model:
+        raise DecodeError("/model: the model is missing", path="/model")
+    changes = Changes(NAME, "decode_request")
+    for repair in repairs:
+        changes.add(repair, "")
+    request = _RequestDecoder(wire, changes, options).decode()
+    return DecodedRequest(model=wire.model, request=request, stream=bool(wire.stream), changes=changes.done())
+
+
+class _RequestDecoder:
+    """Reads one request; what the canonical request has no field for stays in `extra`."""
+
+    def __init__(self, wire: RequestWire, changes: Changes, options: DecodeOptions) -> None:
+        self.wire = wire
+        self.changes = changes
+        self.options = options
+        self.extra: dict[str, Any] = dict(wire.extra or {})
+
+    def decode(self) -> Request:
+        wire = self.wire
+        given = self._format()
+        effort, summary = self._reasoning()
+        state = self._state()
+        return Request(
+            messages=self._messages(continues=state is not None),
+            system=self._system(),
+            tools=tuple([decode_tool(tool, self.changes, f"/tools/{at}") for at, tool in enumerate(wire.tools or ())]),
+            tool_choice=self._choice(),
+            output_schema=None if given is None else given.schema or {},
+            schema_name=given and given.name,
+            schema_description=given and given.description,
+            schema_strict=given and given.strict,
+            json_mode=self._type() == "json_object",
+            max_tokens=wire.max_output_tokens,
+            temperature=wire.temperature,
+            top_p=wire.top_p,
+            logprobs=self._logprobs(),
+            effort=effort,
+            thinking_summary=summary,
+            parallel_tool_calls=wire.parallel_tool_calls,
+            verbosity=wire.text.verbosity if wire.text is not None else None,
+            service_tier=wire.service_tier,
+            user=wire.user,
+            metadata=wire.metadata,
+            store=wire.store,
+            cache_key=wire.prompt_cache_key,
+            continues=state,
+            extra={NAME: self.extra} if self.extra else {},
+        )
+
+    def _messages(self, *, continues: bool) -> tuple[Message, ...]:
+        """The history with calls and results paired, and no call in it broken."""
+        messages = decode_input(self.wire.input, self.changes)
+        if self.options.history == "refuse":
+            _refuse_broken(messages)
+        continues = continues or refers(messages)
+        return prepare_history(messages, self.options.history, self.changes, continues=continues)
+
+    def _system(self) -> tuple[TextPart, ...]:
+        given = self.wire.instructions
+        if given is None or given == "":
+            return ()
+        if not isinstance(given, str):
+            raise DecodeError("/instructions: must be a string", path="/instructions")
+        return (TextPart(given),)
+
+    def _choice(self) -> Any:
+        given = self.wire.tool_choice
+        if given is None:
+            return None
+        choice = decode_choice(given, self.changes)
+        if choice is None:
+            self.extra["tool_choice"] = given
+        return choice
+
+    def _type(self) -> str | None:
+        text = self.wire.text
+        return text.format.type if text is not None and text.format is not None else None
+
+    def _format(self) -> FormatWire | None:
+        """The format where it has a schema; members of `text` without a field go to `extra`."""
+        text = self.wire.text
+        if text is None:
+            return None
+        rest: dict[str, Any] = dict(text.extra or {})
+        given = text.format
+        if given is not None:
+            members: dict[str, Any] = dict(given.extra or {})
+            if given.type == "json_schema" and given.strict is None:
+                members["strict"] = None
+            if given.type not in ("text", "json_object", "json_schema"):
+                members["type"] = given.type
+            rest |= {"format": members} if members else {}
+        if rest:
+            self.extra["text"] = rest
+        return given if given is not None and given.type == "json_schema" else None
+
+    def _reasoning(self) -> tuple[Any, Any]:
+        """Effort and summary; what is not canonical goes to `extra`."""
+        rest = dict(self.wire.reasoning or {})
+        effort = rest.pop("effort") if rest.get("effort") in EFFORTS else None
+        summary = rest.pop("summary") if rest.get("summary") in SUMMARIES else None
+        said = {name: value for name, value in rest.items() if value is not None}
+        if said:
+            self.extra["reasoning"] = said
+        return effort, summary
+
+    def _logprobs(self) -> int | None:
+        """How many log probabilities are wanted; `include` stays a member, since it asks for other things too."""
+        include = self.wire.include
+        if include is not None:
+            self.extra["include"] = include
+        top = self.wire.top_logprobs
+        if include is not None and LOGPROBS in include:
+            return top or 0
+        if top is not None:
+            self.extra["top_logprobs"] = top
+        return None
+
+    def _state(self) -> ServerState | None:
+        raw = {name: value for name in STATE if (value := getattr(self.wire, name)) is not None}
+        return ServerState(NAME, raw) if raw else None
+
+
+def _refuse_broken(messages: Sequence[Message]) -> None:
+    for place, message in enumerate(messages):
+        for part in message.parts:
+            if isinstance(part, BrokenToolCall):
+                call = f"call {part.id!r} (tool {part.name})"
+                raise HistoryError(f"messages[{place}]: the arguments of {call} are broken: {part.reason}")
+
+
+# The answer
+
+
+def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
+    """A whole answer in the client's own form."""
+    changes = Changes(NAME, "encode_response")
+    own = context.source == NAME
+    answer_id = response.id or (context.make_id() if context.make_id else None)
+    encoder = ItemEncoder(changes, reply=True, make_id=None if own else ItemIds(answer_id or ""))
+    items = encoder.encode(response.parts, "")
+    wire = answer_wire(response, answer_id, items, context, changes)
+    if response.alternatives:
+        changes.add("alternatives_unsupported", "/alternatives")
+    if context.changes is not None:
+        context.changes.extend(changes.entries)
+    return HttpReply(status=200, headers=JSON_HEADERS, body=encode_answer(wire))
+
+
+def answer_wire(
+    response: Response[Any], answer_id: str | None, items: list[ItemWire], context: ServerContext, changes: Changes
+) -> ResponseWire:
+    """The answer around its items."""
+    own = context.source == NAME
+    status, details = encode_finish(_word(response, changes, own=own))
+    wire = ResponseWire(
+        id=answer_id,
+        object="response",
+        created_at=context.created or None,
+        status=status or None,
+        error=None,
+        incomplete_details=details,
+        instructions=None,
+        model=context.model or response.wire_model or response.model,
+        output=items,
+        temperature=None,
+        top_p=None,
+        usage=encode_usage(response.usage, own=own) if response.usage is not None else None,
+    )
+    for name, value in REPEATED.items():
+        setattr(wire, name, value)
+    merge_members(wire, response.extra.get(NAME, {}))
+    if status == "failed":
+        wire.error = {"code": "server_error", "message": "the answer ended in an error"}
+    return wire
+
+
+def _word(response: Response[Any], changes: Changes, *, own: bool) -> str:
+    """The raw finish reason; an answer that came in this dialect (`own`) keeps its own."""
+    if own:
+        return response.finish_reason_raw or ""
+    reason = response.finish_reason
+    if reason in ("pause", "other"):
+        changes.add("finish_reason_approximated", "/finish_reason", f"{reason} is told as completed")
+    return WIRE_REASONS.get(reason, "completed")
+
+
+def encode_answer(wire: ResponseWire) -> bytes:
+    """An answer as JSON, with the nulls that clients insist on."""
+    told = (wire.error, wire.incomplete_details, wire.instructions, wire.temperature, wire.top_p, wire.usage)
+    return encode_wire(wire, nulls=sum([value is None for value in told]))
+
+
+def encode_error(error: Error, context: ServerContext) -> HttpReply:
+    """An error in the dialect's own body, with its status and when to come back."""
+    del context
+    status, body = encode_error_body(error)
+    headers = JSON_HEADERS
+    if error.retry_after_s is not None:
+        headers = (*headers, ("retry-after", f"{error.retry_after_s:g}"))
+    if error.request_id is not None:
+        headers = (*headers, ("x-request-id", error.request_id))
+    return HttpReply(status=status, headers=headers, body=encode(body))

@@ -1,0 +1,453 @@
+"""The server's role, streamed: events to events of the wire.
+
+Rules
+- Every item has its whole life: added, parts added, deltas, parts done, done; a message stays open until something else
+  comes, since the next text may belong to it.
+- An item opens when its seal or its first piece comes. In an answer of this very dialect only the seal knows its id, so
+  pieces that come before it wait for it.
+- Everything is numbered from 0 without a gap; the number stands last, so that the bytes before a text stay the same.
+- The last event holds the very items that were done: it equals the answer that would not have been streamed.
+- A stream that broke ends in `response.failed`, or in `error` where the answer never began; what was cut is not done.
+- Progress of hosted tools passes under the numbers of this stream.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from interlingua.dialects._members import is_object, merge_members, plain
+from interlingua.dialects._seals import seal_fits
+from interlingua.dialects.openai_responses.assistant import COMPLETED
+from interlingua.dialects.openai_responses.items import NOBODY, ItemEncoder, ItemIds
+from interlingua.dialects.openai_responses.parts import NAME
+from interlingua.dialects.openai_responses.reasons import failure_members
+from interlingua.dialects.openai_responses.server import answer_wire, encode_answer
+from interlingua.dialects.openai_responses.wire import ItemWire
+from interlingua.stream.fold import error_of
+from interlingua.types.change import Changes
+from interlingua.types.content import BrokenToolCall, RefusalPart, TextPart, ThinkingPart, ToolCall
+from interlingua.types.event import (
+    Annotation,
+    BlockEnd,
+    BlockStart,
+    Extra,
+    RefusalDelta,
+    Seal,
+    StreamEnd,
+    StreamError,
+    StreamStart,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+)
+from interlingua.types.response import Response
+from interlingua.wire.json import encode, encode_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlingua.dialects._contract import ServerContext
+    from interlingua.types.event import Event
+
+__all__ = ["ResponsesStreamEncoder"]
+
+PREFIXES = {"text": "msg", "refusal": "msg", "thinking": "rs", "tool_call": "fc"}
+"""How the ids of items begin that are made here, by the kind of block."""
+BREAK = "\n\n"
+"""What parts the summaries of one piece of reasoning."""
+
+
+class _Item:
+    """An item under way."""
+
+    __slots__ = ("deltas", "head", "id", "index", "members", "pieces", "place", "start", "wire")
+
+    def __init__(self, start: BlockStart, index: int, item_id: str | None, members: dict[str, Any]) -> None:
+        self.start = start
+        self.index = index
+        self.id = item_id
+        self.members = members
+        self.place = -1
+        self.head = b""
+        self.deltas = 0
+        self.pieces: list[str] = []
+        self.wire = ItemWire()
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """How events name it."""
+        return {"item_id": self.id or "", "output_index": self.index}
+
+
+class ResponsesStreamEncoder:
+    """Wire events for the events of one answer."""
+
+    def __init__(self, context: ServerContext) -> None:
+        """An encoder for one answer."""
+        self.context = context
+        self.changes = Changes(NAME, "encode_response")
+        self._own = context.source == NAME
+        self._encoder = ItemEncoder(self.changes, reply=True)
+        self._number = 0
+        self._answer_id: str | None = None
+        self._make_id: Callable[[str], str] | None = None
+        self._output: list[ItemWire | None] = []
+        self._held: dict[int, list[Event]] = {}
+        self._items: dict[int, _Item] = {}
+        self._message: _Item | None = None
+        self._later: list[tuple[_Item, BlockEnd]] = []
+        self._announced: dict[object, int] = {}
+        self._started = False
+
+    def encode(self, event: Event) -> bytes:
+        """The bytes that `event` adds; may be empty."""
+        if getattr(event, "choice", 0):
+            return b""
+        match event:
+            case TextDelta() | RefusalDelta() | ThinkingDelta() | ToolCallDelta():
+                return self._delta(event)
+            case BlockStart(index=index):
+                self._held[index] = [event]
+                return self._early(event)
+            case Seal(index=index, sealed=sealed):
+                fits = seal_fits(sealed, NAME, NOBODY)
+                return self._opening(index, sealed.data if fits else {}) if fits and index in self._held else b""
+            case Annotation(index=index):
+                return self._annotation(event) if self._is_open(index) else self._hold(event)
+            case BlockEnd():
+                return self._end_block(event)
+            case _:
+                return self._whole(event)
+
+    def _whole(self, event: Event) -> bytes:
+        match event:
+            case StreamStart():
+                return self._start(event)
+            case Extra(dialect=dialect, raw=raw):
+                return self._progress(raw) if dialect == NAME and is_object(raw) else b""
+            case StreamEnd(response=response):
+                return self._end(response)
+            case StreamError():
+                return self._error(event)
+            case _:
+                return b""
+
+    def _say(self, kind: str, **members: Any) -> bytes:
+        """One event, under the next number."""
+        body = {"type": kind, **members, "sequence_number": self._number}
+        self._number += 1
+        return b"event: %b\ndata: %b\n\n" % (kind.encode(), encode(body, nulls=1 << 30))
+
+    # The answer as a whole
+
+    def _start(self, event: StreamStart) -> bytes:
+        self._answer_id = event.id or (self.context.make_id() if self.context.make_id else None)
+        if not self._own:
+            self._make_id = ItemIds(self._answer_id or "")
+        self._started = True
+        early = Response[Any](model=event.model, wire_model=event.wire_model, extra=event.extra, finish_reason="stop")
+        wire = answer_wire(early, self._answer_id, [], self.context, self.changes)
+        wire.status = "in_progress"
+        snapshot = encode_answer(wire)
+        return self._shown("response.created", snapshot) + self._shown("response.in_progress", snapshot)
+
+    def _shown(self, kind: str, answer: bytes) -> bytes:
+        number = self._number
+        self._number += 1
+        name = kind.encode()
+        return b'event: %b\ndata: {"type":"%b","response":%b,"sequence_number":%d}\n\n' % (name, name, answer, number)
+
+    def _end(self, response: Response[Any]) -> bytes:
+        said = self._close_message() + self._flush()
+        if response.alternatives:
+            self.changes.add("alternatives_unsupported", "/alternatives")
+        wire = answer_wire(response, self._answer_id, self._done_items(), self.context, self.changes)
+        kind = wire.status if wire.status in ("incomplete", "failed") else COMPLETED
+        self._report()
+        return said + self._shown(f"response.{kind}", encode_answer(wire))
+
+    def _error(self, event: StreamError) -> bytes:
+        failure = failure_members(error_of(event))
+        said = self._close_message()
+        self._report()
+        if not self._started:
+            return said + self._say("error", **failure, param=None)
+        partial = event.partial or Response[Any]()
+        wire = answer_wire(partial, self._answer_id, self._done_items(), self.context, self.changes)
+        wire.status, wire.error = "failed", failure
+        return said + self._shown("response.failed", encode_answer(wire))
+
+    def _done_items(self) -> list[ItemWire]:
+        return [item for item in self._output if item is not None]
+
+    def _report(self) -> None:
+        if self.context.changes is not None:
+            self.context.changes.extend(self.changes.entries)
+
+    # Items open
+
+    def _early(self, event: BlockStart) -> bytes:
+        """What is known of an item before its first piece: the id of reasoning of this dialect."""
+        known = event.extra.get(NAME, {})
+        return self._opening(event.index, {"id": known["id"]}) if event.block == "thinking" and "id" in known else b""
+
+    def _is_open(self, index: int) -> bool:
+        return index in self._items
+
+    def _hold(self, event: Annotation | TextDelta | RefusalDelta | ThinkingDelta | ToolCallDelta) -> bytes:
+        self._held[event.index].append(event)
+        return b""
+
+    def _opening(self, index: int, members: dict[str, Any]) -> bytes:
+        """Open the item of a block, and say what waited for it."""
+        start, *held = self._held.pop(index)
+        assert isinstance(start, BlockStart)  # it was held first
+        said = _OPENERS.get(start.block, _nothing)(self, start, members)
+        return said + b"".join([self.encode(event) for event in held])
+
+    def _added(self, start: BlockStart, members: dict[str, Any], wire: ItemWire) -> tuple[_Item, bytes]:
+        said = self._close_message()
+        item_id = members.get("id")
+        if item_id is None and self._make_id is not None:
+            item_id = self._make_id("ctc" if start.freeform else PREFIXES[start.block])
+        item = self._items[start.index] = _Item(start, len(self._output), item_id, members)
+        self._output.append(None)
+        wire.id = item_id
+        item.wire = wire
+        return item, said + self._say("response.output_item.added", output_index=item.index, item=plain(wire))
+
+    def open_prose(self, start: BlockStart, members: dict[str, Any]) -> bytes:
+        """Open a content part, in the open message or in a new one."""
+        said = b""
+        item = self._message
+        if item is None or item.members.get("id") != members.get("id"):
+            wire = ItemWire(type="message", role="assistant", content=[])
+            merge_members(wire, {**members, "status": "in_progress"})
+            item, said = self._added(start, members, wire)
+            self._message = item
+        self._items[start.index] = item
+        item.place += 1
+        item.head = b""
+        empty = {"type": "refusal", "refusal": ""}
+        if start.block == "text":
+            empty = {"type": "output_text", "text": "", "annotations": []}
+        return said + self._say("response.content_part.added", **item.names, content_index=item.place, part=empty)
+
+    def open_thinking(self, start: BlockStart, members: dict[str, Any]) -> bytes:
+        """Open a piece of reasoning."""
+        wire = ItemWire(type="reasoning")
+        merge_members(wire, {"summary": []})
+        return self._added(start, {"id": members.get("id")}, wire)[1]
+
+    def open_call(self, start: BlockStart, members: dict[str, Any]) -> bytes:
+        """Open a call."""
+        kind, holder = ("custom_tool_call", "input") if start.freeform else ("function_call", "arguments")
+        wire = ItemWire(type=kind, call_id=start.id, name=start.name, status="in_progress")
+        merge_members(wire, {holder: ""})
+        return self._added(start, members, wire)[1]
+
+    # Items grow
+
+    def _delta(self, event: TextDelta | RefusalDelta | ThinkingDelta | ToolCallDelta) -> bytes:
+        item = self._items.get(event.index)
+        if item is None:
+            if self._own:
+                return self._hold(event)
+            said = self._opening(event.index, {})
+            return said + self._delta(event)
+        match event:
+            case TextDelta(text=text):
+                return self._piece(item, "response.output_text.delta", text, b',"logprobs":[]')
+            case RefusalDelta(text=text):
+                return self._piece(item, "response.refusal.delta", text)
+            case ThinkingDelta(text=text):
+                return self._thought(item, text)
+            case ToolCallDelta(arguments=text):
+                if item.start.freeform:
+                    return b""
+                return self._piece(item, "response.function_call_arguments.delta", text)
+
+    def _piece(self, item: _Item, kind: str, text: str, tail: bytes = b"") -> bytes:
+        if not item.head:
+            item.head = self._head(item, kind)
+        number = self._number
+        self._number += 1
+        item.deltas += 1
+        return b'%b%b%b,"sequence_number":%d}\n\n' % (item.head, encode_text(text), tail, number)
+
+    def _head(self, item: _Item, kind: str) -> bytes:
+        place: dict[str, Any] = {}
+        if item.start.block == "thinking":
+            place = {"summary_index": item.place}
+        elif item.start.block != "tool_call":
+            place = {"content_index": item.place}
+        told = encode({"type": kind, **item.names, **place})
+        return b'event: %b\ndata: %b,"delta":' % (kind.encode(), told[:-1])
+
+    def _thought(self, item: _Item, text: str) -> bytes:
+        said = b""
+        if self._own and text == BREAK and item.pieces:
+            return self._end_summary(item)
+        if not item.pieces:
+            item.place += 1
+            item.head = b""
+            said = self._summary(item, "added", "")
+        item.pieces.append(text)
+        return said + self._piece(item, "response.reasoning_summary_text.delta", text)
+
+    def _summary(self, item: _Item, what: str, text: str) -> bytes:
+        part = {"type": "summary_text", "text": text}
+        kind = f"response.reasoning_summary_part.{what}"
+        return self._say(kind, **item.names, summary_index=item.place, part=part)
+
+    def _end_summary(self, item: _Item) -> bytes:
+        text = "".join(item.pieces)
+        if not text:
+            return b""
+        item.pieces = []
+        kind = "response.reasoning_summary_text.done"
+        said = self._say(kind, **item.names, summary_index=item.place, text=text)
+        return said + self._summary(item, "done", text)
+
+    def _annotation(self, event: Annotation) -> bytes:
+        if event.annotation.dialect != NAME:
+            return b""
+        item = self._items[event.index]
+        names = {**item.names, "content_index": item.place, "annotation_index": len(item.pieces)}
+        item.pieces.append("")
+        return self._say("response.output_text.annotation.added", **names, annotation=event.annotation.raw)
+
+    # Items end
+
+    def _end_block(self, event: BlockEnd) -> bytes:
+        said = b""
+        part = event.part
+        if not self._is_open(event.index):
+            sealed = getattr(part, "sealed", None)
+            members = sealed.data if sealed is not None and seal_fits(sealed, NAME, NOBODY) else {}
+            if isinstance(part, RefusalPart):
+                members = part.extra.get(NAME, {}).get("item", {})
+            said = self._opening(event.index, members)
+        item = self._items.get(event.index)
+        if item is None:
+            return said + self._end_other(event)
+        cut = isinstance(part, BrokenToolCall) and part.reason == "cut_off"
+        if cut or (self._own and isinstance(part, ThinkingPart) and part.sealed is None):
+            self._later.append((item, event))  # nobody knows yet whether the stream breaks here
+            return said
+        return said + self._finish(item, event)
+
+    def _flush(self) -> bytes:
+        later, self._later = self._later, []
+        return b"".join([self._finish(item, event) for item, event in later])
+
+    def _finish(self, item: _Item, event: BlockEnd) -> bytes:
+        path = f"/parts/{event.index}"
+        match event.part:
+            case TextPart() | RefusalPart():
+                return self._end_prose(item, event.part, path)
+            case ThinkingPart():
+                return self._end_summary(item) + self._done(item, event, path)
+            case ToolCall() | BrokenToolCall():
+                return self._end_call(item, event, path)
+            case _:
+                return b""
+
+    def _end_prose(self, item: _Item, part: TextPart | RefusalPart, path: str) -> bytes:
+        content = self._encoder.content(part, path)
+        names = {**item.names, "content_index": item.place}
+        if isinstance(part, TextPart):
+            logprobs = content.logprobs or []
+            said = self._say("response.output_text.done", **names, text=part.text, logprobs=logprobs)
+            members = part.sealed.data if part.sealed and seal_fits(part.sealed, NAME, NOBODY) else {}
+        else:
+            said = self._say("response.refusal.done", **names, refusal=part.text)
+            members = part.extra.get(NAME, {}).get("item", {})
+        item.members = {**members, "id": item.id} if item.id is not None else members
+        cast("list[Any]", item.wire.content).append(content)
+        item.pieces = []
+        return said + self._say("response.content_part.done", **names, part=plain(content))
+
+    def _close_message(self) -> bytes:
+        item, self._message = self._message, None
+        if item is None:
+            return b""
+        item.wire.status = COMPLETED
+        merge_members(item.wire, item.members)
+        return self._item_done(item, item.wire)
+
+    def _end_call(self, item: _Item, event: BlockEnd, path: str) -> bytes:
+        wire = self._final(item, event, path)
+        if item.start.freeform:
+            text = cast("str", plain(wire).get("input", ""))
+            said = self._piece(item, "response.custom_tool_call_input.delta", text) if text else b""
+            return said + self._say("response.custom_tool_call_input.done", **item.names, input=text) + self._item_done(
+                item, wire
+            )
+        text = cast("str", plain(wire).get("arguments", ""))
+        said = b"" if item.deltas or not text else self._piece(item, "response.function_call_arguments.delta", text)
+        told = self._say("response.function_call_arguments.done", **item.names, arguments=text)
+        return said + told + self._item_done(item, wire)
+
+    def _final(self, item: _Item, event: BlockEnd, path: str) -> ItemWire:
+        """The whole item of a block that is one."""
+        self._encoder.part(event.part, path)
+        wire = self._encoder.items.pop()
+        wire.id = item.id if item.id is not None else wire.id
+        if not self._own and isinstance(event.part, BrokenToolCall):
+            wire.status = "incomplete"
+        return wire
+
+    def _done(self, item: _Item, event: BlockEnd, path: str) -> bytes:
+        return self._item_done(item, self._final(item, event, path))
+
+    def _item_done(self, item: _Item, wire: ItemWire) -> bytes:
+        self._output[item.index] = wire
+        return self._say("response.output_item.done", output_index=item.index, item=plain(wire))
+
+    # Items that come in one piece
+
+    def _end_other(self, event: BlockEnd) -> bytes:
+        self._encoder.part(event.part, f"/parts/{event.index}")
+        if not self._encoder.items:
+            return b""
+        wire = self._encoder.items.pop()
+        said = self._close_message()
+        index = self._announced.get(wire.id)
+        if wire.id is None and self._make_id is not None:
+            wire.id = self._make_id("ig")
+        if index is None:
+            index = len(self._output)
+            self._output.append(None)
+            said += self._say("response.output_item.added", output_index=index, item=plain(wire))
+        self._output[index] = wire
+        return said + self._say("response.output_item.done", output_index=index, item=plain(wire))
+
+    def _progress(self, raw: dict[str, Any]) -> bytes:
+        """An event of a hosted tool, under our own numbers."""
+        said = b""
+        members = {name: value for name, value in raw.items() if name not in ("type", "sequence_number")}
+        if raw.get("type") == "response.output_item.added":
+            said = self._close_message()
+            index = len(self._output)
+            self._output.append(None)
+            self._announced[raw["item"].get("id")] = self._announced[raw.get("output_index")] = index
+            members["output_index"] = index
+        elif "output_index" in raw:
+            known = self._announced.get(raw.get("item_id", raw["output_index"]))
+            members["output_index"] = raw["output_index"] if known is None else known
+        return said + self._say(str(raw.get("type", "unknown")), **members)
+
+
+def _nothing(encoder: ResponsesStreamEncoder, start: BlockStart, members: dict[str, Any]) -> bytes:
+    """A block that comes in one piece."""
+    del encoder, start, members
+    return b""
+
+
+_OPENERS: dict[str, Callable[[ResponsesStreamEncoder, BlockStart, dict[str, Any]], bytes]] = {
+    "text": ResponsesStreamEncoder.open_prose,
+    "refusal": ResponsesStreamEncoder.open_prose,
+    "thinking": ResponsesStreamEncoder.open_thinking,
+    "tool_call": ResponsesStreamEncoder.open_call,
+}
