@@ -57,7 +57,7 @@ FACTS: dict[str, tuple[str, ...]] = {
     "output_schema_forced_tool": ("output_schema", "tools", "tool_choice"),
     "output_schema_loosened": ("output_schema", "messages"),
     "output_schema_prompted": ("output_schema", "messages"),
-    "refusal_as_text": ("refusals", "refusal", "messages", "text"),
+    "refusal_as_text": ("refusals", "refusal", "messages", "text", "finish_reason"),
     "result_as_text": ("results",),
     "result_media_moved": ("media", "messages", "results"),
     "schema_rewritten": ("tools", "output_schema"),

@@ -190,7 +190,7 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
         content=reply_encoder(changes).encode(response.parts, ""),
         stop_reason=stop_word(response, changes, own=own),
         stop_sequence=None,
-        usage=encode_usage(response.usage),
+        usage=encode_usage(response.usage, changes),
     )
     for place in range(len(response.alternatives)):
         changes.add("alternatives_unsupported", f"/alternatives/{place}")

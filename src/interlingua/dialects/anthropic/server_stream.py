@@ -128,7 +128,7 @@ class MessagesStreamEncoder:
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
-            "usage": encode_usage(self._usage),
+            "usage": encode_usage(self._usage, Changes(NAME, "encode_response")),
         }
         if made is None:
             del message["id"]
@@ -140,7 +140,8 @@ class MessagesStreamEncoder:
             "stop_reason": stop_word(response, self.changes, own=self.context.source == NAME),
             "stop_sequence": None,
         }
-        told: dict[str, Any] = {"type": "message_delta", "delta": delta, "usage": encode_usage(response.usage)}
+        usage = encode_usage(response.usage, self.changes)
+        told: dict[str, Any] = {"type": "message_delta", "delta": delta, "usage": usage}
         if "context_management" in members:
             told["context_management"] = members.pop("context_management")
         delta |= members

@@ -227,8 +227,8 @@ class _Thinking:
 def _nearest(effort: Effort, taken: Sequence[Effort]) -> Effort | None:
     """The effort itself, else the next lower one there is, else the lowest."""
     place = EFFORTS.index(effort) if effort in EFFORTS else 0
-    ordered = [*[word for word in taken if EFFORTS.index(word) <= place][::-1], *taken]
-    return ordered[0] if ordered else None
+    lower: list[Effort] = [word for word in taken if EFFORTS.index(word) <= place]
+    return (lower or [None])[-1] or next(iter(taken), None)
 
 
 def has_budget(wire: RequestWire) -> bool:

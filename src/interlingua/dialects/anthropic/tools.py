@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._members import foreign_extras, is_object, merge_members, plain
+from interlingua.dialects._members import foreign_extras, is_list, is_object, merge_members, plain
 from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.wire import ToolWire
 from interlingua.errors import DecodeError, UsageError
 from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, NamedTool, OpaqueTool, Tool
+from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,6 +46,10 @@ FREEFORM_PARAMETERS: dict[str, Any] = {
     "required": ["input"],
 }
 """The schema of a freeform tool, which the wire does not know."""
+
+
+COMBINATORS = ("anyOf", "oneOf", "allOf")
+"""What the root of a tool's schema may not hold."""
 
 
 # Reading
@@ -139,7 +144,10 @@ def encode_tool(
     tool: Tool, names: Mapping[str, str], path: str, *, quirks: Quirks, marks: Marks, changes: Changes
 ) -> ToolWire:
     """One entry of `tools`."""
-    wire = ToolWire(name=names.get(tool.name, tool.name), description=tool.description, input_schema=tool.parameters)
+    schema = _object_root(tool.parameters)
+    if schema is not tool.parameters:
+        changes.add("schema_rewritten", f"{path}/parameters", "the root of a schema is a plain object")
+    wire = ToolWire(name=names.get(tool.name, tool.name), description=tool.description, input_schema=schema)
     if tool.freeform is not None:
         changes.add("freeform_as_function", path, "the dialect has no freeform tools")
         wire.input_schema = FREEFORM_PARAMETERS
@@ -158,6 +166,25 @@ def encode_tool(
     if tool.cache is not None or wire.cache_control is not None:
         marks.put(wire, tool.cache, path)
     return wire
+
+
+def _object_root(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema itself where its root is a plain object; else one that is, its alternatives told in the description."""
+    combined = [name for name in COMBINATORS if is_list(schema.get(name))]
+    if not combined and schema.get("type") == "object":
+        return schema
+    branches = [branch for name in combined for branch in schema[name] if is_object(branch)]
+    properties: dict[str, Any] = dict(schema.get("properties") or {})
+    for branch in branches:
+        properties.update(branch.get("properties") or {})
+    told = [schema.get("description"), *[f"{name}: {encode(schema[name]).decode()}" for name in combined]]
+    kept = {name: value for name, value in schema.items() if name not in (*combined, "type", "properties")}
+    rooted: dict[str, Any] = {"type": "object", "properties": properties, **kept}
+    if combined:
+        rooted["description"] = "\n".join([text for text in told if text])
+        if "allOf" in combined:
+            rooted["required"] = sorted({name for branch in (schema, *branches) for name in branch.get("required", ())})
+    return rooted
 
 
 def encode_choice(choice: ToolChoice | None, names: Mapping[str, str], *, parallel: bool | None) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from interlingua.types.usage import Usage
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from interlingua.types.change import Changes
+
 __all__ = ["decode_usage", "encode_usage"]
 
 INPUT, READ, WRITTEN = "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"
@@ -47,11 +49,19 @@ def _count(wire: Mapping[str, Any], name: str) -> int | None:
     return value if type(value) is int else None
 
 
-def encode_usage(usage: Usage | None) -> dict[str, Any]:
-    """The counts on the wire; clients insist on numbers, so an unknown one is 0."""
+def encode_usage(usage: Usage | None, changes: Changes) -> dict[str, Any]:
+    """The counts on the wire; clients insist on numbers, so an unknown one is 0.
+
+    On the wire no token counts twice: where cache reads and writes are more than the input, writes give way.
+    """
     usage = usage or Usage()
-    read, written = usage.cache_read_tokens, usage.cache_write_tokens
-    wire: dict[str, Any] = {INPUT: max(0, (usage.input_tokens or 0) - (read or 0) - (written or 0))}
+    total, read, written = usage.input_tokens or 0, usage.cache_read_tokens, usage.cache_write_tokens
+    room = max(0, total - (read or 0))
+    if written is not None and written > room and usage.input_tokens is not None:
+        why = f"{written} are more than the input has beside those read from the cache"
+        changes.add("parameter_adjusted", "/usage/cache_write_tokens", why)
+        written = room
+    wire: dict[str, Any] = {INPUT: max(0, total - (read or 0) - (written or 0))}
     if written is not None:
         wire[WRITTEN] = written
     if read is not None:
