@@ -57,6 +57,13 @@ if TYPE_CHECKING:
 __all__ = ["Block", "StreamBuilder", "stream_error"]
 
 
+_DELTAS: dict[BlockKind, type[TextDelta | ThinkingDelta | RefusalDelta]] = {
+    "text": TextDelta,
+    "thinking": ThinkingDelta,
+    "refusal": RefusalDelta,
+}
+
+
 class Block:
     """One block under construction."""
 
@@ -231,6 +238,27 @@ class StreamBuilder:
         if state.prose is not None:
             self._close(state.prose, cut_off=False)
             state.prose = None
+
+    # Prose of wires whose items interleave
+
+    def open_beside(self, kind: BlockKind, choice: int = 0, extra: dict[str, dict[str, Any]] | None = None) -> Block:
+        """A new block of text, thinking or refusal that stays open beside others until `close_beside`."""
+        self.close_prose(choice)
+        block = self._open(kind, choice)
+        block.extra = extra or {}
+        self._events.append(BlockStart(block.index, kind, None, None, choice, extra=block.extra))
+        return block
+
+    def grow(self, block: Block, text: str) -> None:
+        """More of a block that was opened by `open_beside`."""
+        if text:
+            block.pieces.append(text)
+            self._events.append(_DELTAS[block.kind](block.index, text, block.choice))
+
+    def close_beside(self, block: Block) -> None:
+        """Close a block that was opened by `open_beside`; a closed one stays closed."""
+        if block.part is None:
+            self._close(block, cut_off=False)
 
     # Calls
 
