@@ -116,6 +116,8 @@ class _Answer:
             self.builder.extra_event(NAME, decode_any(event.data))
 
     def abort(self, error: Error) -> None:
+        if self.snapshot is not None and not self.builder.ended:
+            self.start()
         self.tell_members()
         self.builder.fail(error)
 
@@ -249,20 +251,20 @@ class _Answer:
             self.message(wire).part(_place(wire.content_index), part)
 
     def text(self, wire: EventWire) -> None:
-        self.message(wire).text(_place(wire.content_index), _delta(wire))
+        self.message(wire).say("text", _place(wire.content_index), _delta(wire))
 
     def text_done(self, wire: EventWire) -> None:
-        self.message(wire).whole_text(_place(wire.content_index), wire.text or "")
+        self.message(wire).whole_text("text", _place(wire.content_index), wire.text or "")
 
     def annotation(self, wire: EventWire) -> None:
         if wire.annotation is not None:
             self.message(wire).annotate(_place(wire.content_index), wire.annotation)
 
     def refusal(self, wire: EventWire) -> None:
-        self.message(wire).refusal(_place(wire.content_index), _delta(wire))
+        self.message(wire).say("refusal", _place(wire.content_index), _delta(wire))
 
     def refusal_done(self, wire: EventWire) -> None:
-        self.message(wire).whole_refusal(_place(wire.content_index), wire.refusal or "")
+        self.message(wire).whole_text("refusal", _place(wire.content_index), wire.refusal or "")
 
     def summary(self, wire: EventWire) -> None:
         self.reasoning(wire).text("summary", _place(wire.summary_index), _delta(wire))

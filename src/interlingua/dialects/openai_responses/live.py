@@ -33,10 +33,14 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
     from interlingua.dialects.openai_responses.wire import PartWire
     from interlingua.stream.build import Block, StreamBuilder
+    from interlingua.types.event import BlockKind
 
 __all__ = ["CallItem", "Item", "MessageItem", "OtherItem", "ReasoningItem", "open_item"]
 
 FREEFORM_START = '{"input":"'
+"""What begins the arguments of a freeform call."""
+BREAK = "\n\n"
+"""What parts the summaries of one piece of reasoning."""
 
 
 class Item:
@@ -85,47 +89,38 @@ class MessageItem(Item):
         self._seen: set[int] = set()
         self._place = -1
 
-    def _members(self) -> dict[str, Any]:
-        return {**item_members(self.wire), **(self.wire.extra or {})}
+    def _members(self, *, settled: bool = False) -> dict[str, Any]:
+        members = {**item_members(self.wire), **(self.wire.extra or {})}
+        if not settled:
+            members.pop("status", None)
+        return members
 
-    def _opened(self, kind: str, place: int) -> Block:
+    def _opened(self, kind: BlockKind, place: int) -> Block:
         """The block of a content part, opened when it is another than before."""
         block = self.block
         if block is not None and block.part is None and self._place == place and block.kind == kind:
             return block
-        self.builder.close_prose()
+        if block is not None:
+            self.builder.close_beside(block)
         self._place = place
         self._seen.add(place)
+        members = self._members()
         if kind == "text":
-            self.block = self.builder.text("")
-            self.builder.seal(self.block, self.sealed(self._members()))
+            block = self.builder.open_beside(kind)
+            self.builder.seal(block, self.sealed(members))
         else:
-            self.block = self.builder.refusal("")
-            members = self._members()
-            self.block.extra = {NAME: {"item": members}} if members else {}
-        return self.block
+            block = self.builder.open_beside(kind, extra={NAME: {"item": members}} if members else None)
+        self.block = block
+        return block
 
-    def text(self, place: int, text: str) -> None:
-        """More text of a content part."""
-        self._opened("text", place)
-        self.builder.text(text)
+    def say(self, kind: BlockKind, place: int, text: str) -> None:
+        """More of a text or a refusal."""
+        self.builder.grow(self._opened(kind, place), text)
 
-    def refusal(self, place: int, text: str) -> None:
-        """More of a refusal."""
-        self._opened("refusal", place)
-        self.builder.refusal(text)
-
-    def whole_text(self, place: int, text: str) -> None:
-        """All of a text."""
-        rest = _rest(self._opened("text", place), text)
-        if rest:
-            self.builder.text(rest)
-
-    def whole_refusal(self, place: int, text: str) -> None:
-        """All of a refusal."""
-        rest = _rest(self._opened("refusal", place), text)
-        if rest:
-            self.builder.refusal(rest)
+    def whole_text(self, kind: BlockKind, place: int, text: str) -> None:
+        """All of a text or a refusal."""
+        block = self._opened(kind, place)
+        self.builder.grow(block, _rest(block, text))
 
     def annotate(self, place: int, annotation: dict[str, Any]) -> None:
         """One more annotation."""
@@ -142,10 +137,10 @@ class MessageItem(Item):
         """A content part is whole."""
         part = decode_part(wire)
         if isinstance(part, TextPart):
-            self.whole_text(place, part.text)
+            self.whole_text("text", place, part.text)
             self._text_members(part)
         elif isinstance(part, RefusalPart):
-            self.whole_refusal(place, part.text)
+            self.whole_text("refusal", place, part.text)
             if self.block is not None and part.extra:
                 self.block.extra = {NAME: {**self.block.extra.get(NAME, {}), **part.extra[NAME]}}
         elif isinstance(part, OpaquePart) and place not in self._seen:
@@ -163,26 +158,27 @@ class MessageItem(Item):
 
     def settle(self, wire: ItemWire) -> None:
         """The message is whole: parts that were never streamed, and members that have changed."""
-        before = self._members()
         self.wire = wire
         content = wire.content
         for place, part in enumerate(content if isinstance(content, list) else ()):
             if place not in self._seen or place == self._place:
                 self.part(place, part)
         if isinstance(content, str) and not self._seen:
-            self.whole_text(0, content)
-        if not self._seen:
+            self.whole_text("text", 0, content)
+        block = self.block
+        if block is not None:
+            self._reseal(block)
+            self.builder.close_beside(block)
+        elif not self._seen:
             super().settle(wire)
-        elif self._members() != before:
-            self._reseal()
-        self.builder.close_prose()
 
-    def _reseal(self) -> None:
-        block, members = self.block, self._members()
-        if block is None or block.part is not None:
+    def _reseal(self, block: Block) -> None:
+        members = self._members(settled=True)
+        if block.part is not None:
             return
         if block.kind == "text":
-            self.builder.seal(block, self.sealed(members))
+            if block.sealed is None or block.sealed.data != members:
+                self.builder.seal(block, self.sealed(members))
         elif members:
             block.extra = {NAME: {**block.extra.get(NAME, {}), "item": members}}
 
@@ -201,9 +197,8 @@ class ReasoningItem(Item):
     def _opened(self) -> Block:
         block = self.block
         if block is None or block.part is not None:
-            self.builder.close_prose()
             known = {NAME: {"id": self.wire.id}} if self.wire.id is not None else None
-            block = self.block = self.builder.thinking("", extra=known)
+            block = self.block = self.builder.open_beside("thinking", extra=known)
             block.extra = {}  # the seal will say it
         return block
 
@@ -214,9 +209,9 @@ class ReasoningItem(Item):
         self._member = member
         block = self._opened()
         if place != self._place and block.pieces:
-            self.builder.thinking("\n\n")
+            self.builder.grow(block, BREAK)
         self._place = place
-        self.builder.thinking(text)
+        self.builder.grow(block, text)
 
     def whole_text(self, member: str, place: int, text: str) -> None:
         """All of a summary or of a content part, where its deltas did not come."""
@@ -227,11 +222,9 @@ class ReasoningItem(Item):
         """The reasoning is whole and sealed."""
         item = plain(wire)
         block = self._opened()
-        rest = _rest(block, reasoning_text(item))
-        if rest:
-            self.builder.thinking(rest)
+        self.builder.grow(block, _rest(block, reasoning_text(item)))
         self.builder.seal(block, self.sealed(item))
-        self.builder.close_prose()
+        self.builder.close_beside(block)
 
 
 class CallItem(Item):

@@ -225,7 +225,7 @@ def answer_wire(
         error=None,
         incomplete_details=details,
         instructions=None,
-        model=context.model or response.wire_model or response.model,
+        model=context.model or response.wire_model or response.model or (None if own else ""),
         output=items,
         temperature=None,
         top_p=None,

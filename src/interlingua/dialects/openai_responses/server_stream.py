@@ -107,17 +107,25 @@ class ResponsesStreamEncoder:
             case TextDelta() | RefusalDelta() | ThinkingDelta() | ToolCallDelta():
                 return self._delta(event)
             case BlockStart(index=index):
+                if event.block not in _OPENERS:
+                    return b""
                 self._held[index] = [event]
                 return self._early(event)
-            case Seal(index=index, sealed=sealed):
-                fits = seal_fits(sealed, NAME, NOBODY)
-                return self._opening(index, sealed.data if fits else {}) if fits and index in self._held else b""
+            case Seal():
+                return self._seal(event)
             case Annotation(index=index):
                 return self._annotation(event) if self._is_open(index) else self._hold(event)
             case BlockEnd():
                 return self._end_block(event)
             case _:
                 return self._whole(event)
+
+    def _seal(self, event: Seal) -> bytes:
+        """A seal that fits tells how the item is called; one that does not says so at the end of its block."""
+        held = self._held.get(event.index)
+        if held is None or not seal_fits(event.sealed, NAME, NOBODY):
+            return b""
+        return self._opening(event.index, event.sealed.data)
 
     def _whole(self, event: Event) -> bytes:
         match event:
@@ -187,9 +195,11 @@ class ResponsesStreamEncoder:
     # Items open
 
     def _early(self, event: BlockStart) -> bytes:
-        """What is known of an item before its first piece: the id of reasoning of this dialect."""
+        """Open an item of which more is known than its first piece will say."""
         known = event.extra.get(NAME, {})
-        return self._opening(event.index, {"id": known["id"]}) if event.block == "thinking" and "id" in known else b""
+        if event.block == "thinking" and "id" in known:
+            return self._opening(event.index, {"id": known["id"]})
+        return self._opening(event.index, known["item"]) if event.block == "refusal" and "item" in known else b""
 
     def _is_open(self, index: int) -> bool:
         return index in self._items
@@ -202,7 +212,7 @@ class ResponsesStreamEncoder:
         """Open the item of a block, and say what waited for it."""
         start, *held = self._held.pop(index)
         assert isinstance(start, BlockStart)  # it was held first
-        said = _OPENERS.get(start.block, _nothing)(self, start, members)
+        said = _OPENERS[start.block](self, start, members)
         return said + b"".join([self.encode(event) for event in held])
 
     def _added(self, start: BlockStart, members: dict[str, Any], wire: ItemWire) -> tuple[_Item, bytes]:
@@ -322,7 +332,7 @@ class ResponsesStreamEncoder:
     def _end_block(self, event: BlockEnd) -> bytes:
         said = b""
         part = event.part
-        if not self._is_open(event.index):
+        if event.index in self._held:
             sealed = getattr(part, "sealed", None)
             members = sealed.data if sealed is not None and seal_fits(sealed, NAME, NOBODY) else {}
             if isinstance(part, RefusalPart):
@@ -437,12 +447,6 @@ class ResponsesStreamEncoder:
             known = self._announced.get(raw.get("item_id", raw["output_index"]))
             members["output_index"] = raw["output_index"] if known is None else known
         return said + self._say(str(raw.get("type", "unknown")), **members)
-
-
-def _nothing(encoder: ResponsesStreamEncoder, start: BlockStart, members: dict[str, Any]) -> bytes:
-    """A block that comes in one piece."""
-    del encoder, start, members
-    return b""
 
 
 _OPENERS: dict[str, Callable[[ResponsesStreamEncoder, BlockStart, dict[str, Any]], bytes]] = {

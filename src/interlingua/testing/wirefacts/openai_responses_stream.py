@@ -1,7 +1,8 @@
 """What a Responses stream adds up to: an assembler of its own, small and forgiving.
 
 Rules (wire/openai-responses.md §3, §4)
-- An item is what its `output_item.done` says; one that never got there is what its deltas add up to.
+- An item is what its `output_item.done` says; one that never got there is what its deltas add up to. A text whose end
+  contradicts its deltas is what the deltas said, since that was shown. A seal is not whole before its item is.
 - An item is found by its `output_index`, where that is missing by its id.
 - `response.completed` and `response.incomplete` end the stream, `response.failed` and `error` break it off; without
   any of them it was cut. Where no item came by itself, the last snapshot's count.
@@ -95,10 +96,19 @@ class _Item:
         place = event.get("summary_index", event.get("content_index", 0))
         self.texts[kind, place] = self.texts.get((kind, place), "") + word(event.get("delta"))
 
+    def _as_shown(self) -> Any:
+        content = objects(self.value.get("content"))
+        for (kind, place), text in self.texts.items():
+            if kind == "output_text" and place < len(content):
+                said = word(content[place].get("text"))
+                content[place]["text"] = said if said.startswith(text) else text
+        return self.value
+
     def whole(self) -> Any:
         """The item, with what its deltas said where it was never done."""
-        if self.is_done or not self.texts:
-            return self.value
+        if self.is_done:
+            return self._as_shown()
+        self.value.pop("encrypted_content", None)
         grown: dict[str, Any] = {}
         for (kind, _), text in sorted(self.texts.items(), key=lambda pair: str(pair[0])):
             match kind:
