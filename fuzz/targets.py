@@ -11,7 +11,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext
+from interlingua.dialects.openai_chat import DIALECT as CHAT
+from interlingua.stream.check import check
+from interlingua.types.event import Event
 from interlingua.wire.arguments import check_arguments
+from interlingua.wire.http import HttpReply, HttpRequest
 from interlingua.wire.json import WireStruct, decode_any, decode_wire, encode, encode_wire
 from interlingua.wire.ndjson import JsonArrayDecoder, NdjsonDecoder
 from interlingua.wire.sse import SseDecoder, encode_event, sniff
@@ -94,6 +99,34 @@ def _sniff(data: bytes) -> None:
     sniff(data[:20].decode(errors="replace"), data[20:])
 
 
+def _chat_request(data: bytes) -> None:
+    decoded = CHAT.decode_request(HttpRequest(url="http://fuzz/", body=data), DecodeOptions(history="mend"))
+    CHAT.encode_request(decoded.request, EncodeOptions())
+
+
+def _chat_response(data: bytes) -> None:
+    reply = HttpReply(status=200, body=data)
+    CHAT.decode_error(reply, DecodeContext())
+    CHAT.encode_response(CHAT.decode_response(reply, DecodeContext()), ServerContext())
+
+
+def _chat_stream(data: bytes) -> None:
+    """Lawful events, the same in pieces, that can be written."""
+    events = _chat_events([data])
+    if broken := check(events):
+        raise AssertionError(broken)
+    if _chat_events([data[at : at + 7] for at in range(0, len(data), 7)]) != events:
+        raise AssertionError("the cut of the bytes changed the events")
+    encoder = CHAT.stream_encoder(ServerContext())
+    for event in events:
+        encoder.encode(event)
+
+
+def _chat_events(pieces: list[bytes]) -> list[Event]:
+    decoder = CHAT.stream_decoder(DecodeContext())
+    return [*(event for piece in pieces for event in decoder.feed(piece)), *decoder.close()]
+
+
 _OBJECT = (
     b'{"model":"m","content":[{"kind":"\xc3\xa9","free":{"a":[1,-2.5e3,true,null,"\\ud83d\\ude00"]}}],"new":{"b":1}}'
 )
@@ -104,6 +137,24 @@ _TOOLS = (
 _EVENTS = b"".join(
     (b": ping\n\n", encode_event(_OBJECT, event="delta", id="1"), b"data:\n", _TOOLS, b"\r\n\r\ndata: [DONE]\n\n")
 )
+_CHAT_CALL = b'{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":"{\\"x\\":1}"}}'
+_CHAT_REQUEST = (
+    b'{"model":"m","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":[{"type":"text",'
+    b'"text":"Hi"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]},{"role":"assistant","content":null,'
+    b'"tool_calls":[' + _CHAT_CALL + b']},{"role":"tool","tool_call_id":"a","content":"ERROR: no"}],"tools":[{"type":'
+    b'"function","function":{"name":"f","parameters":{}}}],"tool_choice":{"type":"function","function":{"name":"f"}}}'
+)
+_CHAT_RESPONSE = (
+    b'{"id":"c","model":"m","choices":[{"index":0,"message":{"content":"Hi","reasoning":"Hm","tool_calls":['
+    + _CHAT_CALL
+    + b']},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}'
+)
+_CHAT_STREAM = (
+    b'data: {"id":"c","model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"Hi"}}]}\n\n: ping\n\n'
+    b'data: {"choices":[{"index":0,"delta":{"tool_calls":['
+    + _CHAT_CALL
+    + b']}}]}\n\ndata: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\ndata: [DONE]\n\n'
+)
 
 TARGETS: dict[str, Target] = {
     "json": Target(_any, (_OBJECT, _TOOLS, b"[" * 130 + b"]" * 130, b"1e999", b'"\\ud800"', b"\xef\xbb\xbf{}")),
@@ -112,6 +163,9 @@ TARGETS: dict[str, Target] = {
     "sse": Target(_stream(SseDecoder), (_EVENTS, encode_event(b"a\nb"))),
     "ndjson": Target(_stream(NdjsonDecoder), (_OBJECT + b"\n" + _TOOLS + b"\r\n",)),
     "json-array": Target(_stream(JsonArrayDecoder), (b"[" + _OBJECT + b"\n,\r\n" + _TOOLS + b"]",)),
+    "openai-chat-request": Target(_chat_request, (_CHAT_REQUEST,)),
+    "openai-chat-response": Target(_chat_response, (_CHAT_RESPONSE, b'{"error":{"message":"m","code":429}}')),
+    "openai-chat-stream": Target(_chat_stream, (_CHAT_STREAM,)),
     "sniff": Target(_sniff, (b"text/event-stream   data: 1", b"application/json    " + _OBJECT)),
 }
 """Every target by its name."""

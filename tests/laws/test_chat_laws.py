@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -59,7 +60,7 @@ def answered(body: bytes) -> Response[Any]:
 def cut(data: bytes, places: list[int]) -> list[bytes]:
     """`data` in pieces."""
     edges = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
-    return [data[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    return [data[start:end] for start, end in pairwise(edges)]
 
 
 @given(chat_requests())

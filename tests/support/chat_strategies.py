@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
+from interlingua.dialects.openai_chat import wire as shapes
 from interlingua.types.capability import Effort
 from interlingua.types.content import (
     AudioPart,
@@ -25,14 +26,14 @@ from interlingua.types.request import Request
 from interlingua.types.response import Alternative, FinishReason, Response
 from interlingua.types.tool import AllowedTools, Freeform, NamedTool, Tool
 from interlingua.types.usage import Usage
-from interlingua.wire.json import encode
+from interlingua.wire.json import WireStruct, encode
 from tests.support.strategies import argument_objects, counts, ids, json_objects, json_values, names, some_text, texts
 
 __all__ = ["NAME", "chat_requests", "chat_responses", "tool_turns", "wild_bodies"]
 
 NAME = "openai-chat"
 
-_extras = st.dictionaries(
+_extras: st.SearchStrategy[dict[str, dict[str, Any]]] = st.dictionaries(
     st.sampled_from(["x_new", "vendor"]), json_values.filter(lambda value: value is not None)
 ).map(lambda members: {NAME: members} if members else {})
 """Members that nobody knows."""
@@ -60,7 +61,7 @@ _plain_texts = some_text.map(TextPart)
 _details = st.lists(
     st.fixed_dictionaries({"type": st.just("reasoning.encrypted"), "data": texts}), min_size=1, max_size=2
 )
-_fields = st.sampled_from([{}, {NAME: {"field": "reasoning"}}])
+_fields: st.SearchStrategy[dict[str, dict[str, Any]]] = st.sampled_from([{}, {NAME: {"field": "reasoning"}}])
 _seals = _details.map(lambda details: Sealed(NAME, {"reasoning_details": details}))
 _thinking = st.builds(ThinkingPart, some_text, st.none() | _seals, _fields) | st.builds(
     ThinkingPart, st.just(""), _seals, st.just({NAME: {"field": "reasoning_details"}})
@@ -208,7 +209,7 @@ def chat_responses(draw: st.DrawFn) -> Response[Any]:
     ]
     first, *others = choices
     model = draw(names)
-    members = msgspec.structs.asdict(first) | {"alternatives": tuple(others)}
+    members: dict[str, Any] = msgspec.structs.asdict(first) | {"alternatives": tuple(others)}
     members.pop("extra")
     return Response(
         **members,
@@ -222,96 +223,13 @@ def chat_responses(draw: st.DrawFn) -> Response[Any]:
 
 # Bodies that only look right: known members with values of any kind
 
-_MEMBERS = [
-    "model",
-    "messages",
-    "tools",
-    "tool_choice",
-    "response_format",
-    "reasoning",
-    "stop",
-    "logprobs",
-    "functions",
-    "function_call",
-    "id",
-    "choices",
-    "usage",
-    "error",
-    "object",
-    "x_groq",
-    "created",
-    "role",
-    "content",
-    "tool_calls",
-    "tool_call_id",
-    "name",
-    "reasoning_content",
-    "reasoning_details",
-    "refusal",
-    "audio",
-    "images",
-    "annotations",
-    "type",
-    "text",
-    "image_url",
-    "input_audio",
-    "file",
-    "thinking",
-    "cache_control",
-    "document_url",
-    "index",
-    "function",
-    "custom",
-    "extra_content",
-    "arguments",
-    "input",
-    "parameters",
-    "description",
-    "strict",
-    "format",
-    "grammar",
-    "json_schema",
-    "schema",
-    "delta",
-    "message",
-    "finish_reason",
-    "url",
-    "data",
-    "detail",
-    "allowed_tools",
-    "mode",
-    "effort",
-    "zzz",
-]
+_STRUCTS = [kind for kind in vars(shapes).values() if isinstance(kind, type) and issubclass(kind, WireStruct)]
+_MEMBERS = sorted({name for kind in _STRUCTS for name in kind.__struct_fields__} | {"url", "data", "grammar", "zzz"})
 _WORDS = [
-    "user",
-    "assistant",
-    "tool",
-    "system",
-    "function",
-    "text",
-    "image_url",
-    "input_audio",
-    "file",
-    "thinking",
-    "refusal",
-    "custom",
-    "stop",
-    "length",
-    "tool_calls",
-    "auto",
-    "allowed_tools",
-    "json_schema",
-    "grammar",
-    "ephemeral",
-    "data:image/png;base64,AAAA",
-    "data:;base64,!",
-    "https://h/",
-    "{}",
-    "{",
-    "null",
-    "error",
-]
+    "user", "assistant", "tool", "system", "function", "text", "image_url", "input_audio", "file", "thinking", "refusal",
+    "custom", "stop", "length", "tool_calls", "auto", "allowed_tools", "json_schema", "grammar", "ephemeral", "{}", "{",
+    "data:image/png;base64,AAAA", "data:;base64,!", "https://h/", "null",
+]  # fmt: skip
 _leaves = (
     st.none()
     | st.booleans()
@@ -319,19 +237,19 @@ _leaves = (
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.sampled_from(_WORDS)
 )
-_wild = st.recursive(
+_wild: st.SearchStrategy[Any] = st.recursive(
     _leaves,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(_MEMBERS), inner, max_size=4),
     max_leaves=25,
 )
-_wild_objects = st.dictionaries(st.sampled_from(_MEMBERS), _wild, max_size=4)
-_wild_messages = st.lists(
+_wild_objects: st.SearchStrategy[dict[str, Any]] = st.dictionaries(st.sampled_from(_MEMBERS), _wild, max_size=4)
+_wild_messages: st.SearchStrategy[list[Any]] = st.lists(
     st.tuples(_wild_objects, st.sampled_from(["user", "assistant", "tool", "system", "function"])).map(
         lambda pair: {**pair[0], "role": pair[1]}
     ),
     max_size=2,
 )
-_wild_choices = st.lists(
+_wild_choices: st.SearchStrategy[list[Any]] = st.lists(
     st.fixed_dictionaries(
         {},
         optional={
@@ -343,7 +261,7 @@ _wild_choices = st.lists(
     ),
     max_size=2,
 )
-wild_bodies = st.one_of(
+wild_bodies: st.SearchStrategy[dict[str, Any]] = st.one_of(
     _wild_objects,
     st.tuples(_wild_objects, _wild_messages).map(lambda pair: {**pair[0], "model": "m", "messages": pair[1]}),
     st.tuples(_wild_objects, _wild_choices).map(lambda pair: {**pair[0], "choices": pair[1], "error": None}),

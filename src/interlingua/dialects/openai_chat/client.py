@@ -53,6 +53,8 @@ KNOBS: tuple[str, ...] = (
 """Knobs that the wire names as we do."""
 TOP_MEMBERS = ("created", "service_tier", "system_fingerprint", "provider", "x_groq", "timings")
 """Members of an answer that only pass through."""
+RESERVED = frozenset({"choice", "message", "top"})
+"""Where `extra` keeps the members of the first choice, of its message, and members of the answer named like these."""
 CHOICE_MEMBERS = ("logprobs", "native_finish_reason", "content_filter_results")
 """The same of a choice."""
 
@@ -344,7 +346,11 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
 def top_members(wire: ResponseWire | ChunkWire) -> dict[str, Any]:
     """The members of an answer, or of a chunk of it, that only pass through."""
     said = {name: value for name in TOP_MEMBERS if (value := getattr(wire, name)) is not None}
-    return {**said, **wire.extra} if wire.extra else said
+    if not wire.extra:
+        return said
+    said |= {name: value for name, value in wire.extra.items() if name not in RESERVED}
+    beside = {name: value for name, value in wire.extra.items() if name in RESERVED}
+    return {**said, "top": beside} if beside else said
 
 
 def _choice(wire: ChoiceWire, ids: CallIdSource, context: DecodeContext, changes: Changes, place: int) -> Alternative:

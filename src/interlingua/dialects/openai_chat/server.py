@@ -239,6 +239,7 @@ def reply_members(extra: dict[str, dict[str, Any]], changes: Changes) -> tuple[d
         changes.add("extra_foreign", f"/extra/{dialect}")
     members = dict(extra.get(NAME, {}))
     choice = {name: members.pop(name) for name in ("choice", "message") if name in members}
+    members |= members.pop("top", {})
     return members, choice
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from interlingua.dialects._contract import DecodeContext, ServerContext
@@ -15,10 +17,12 @@ from tests.support.chat import (
     DONE,
     answer,
     chunk,
+    encode_reply,
     encode_stream,
     events,
     failure,
     parts,
+    reply,
     stream,
     streamed,
 )
@@ -361,3 +365,13 @@ def test_choices_are_bounded() -> None:
     """Number 127 is read, 128 is beyond the bound: nobody makes us build a million of them."""
     assert streamed(chunk('{"content":"Hi"}', "stop", choice=127)).alternatives[126].parts == (TextPart("Hi"),)
     assert failure(chunk('{"content":"Hi"}', "stop", choice=128)).error == "LimitExceededError"
+
+
+@pytest.mark.parametrize("member", ['"choice":[1]', '"message":"x"', '"top":2', '"choice":{"a":1},"message":{"b":2}'])
+def test_members_named_like_ours_stay_where_they_were(member: str) -> None:
+    """A top-level `choice` or `message` is not the choice's own."""
+    response = streamed(chunk('{"content":"Hi"}', "stop", rest=f",{member}") + DONE)
+    sent = encode_reply(response, ServerContext(source="openai-chat"))
+    assert {name: sent[name] for name in json.loads(f"{{{member}}}")} == json.loads(f"{{{member}}}")
+    assert reply('{"content":"Hi"}', rest=f",{member}").extra["openai-chat"]["top"] == json.loads(f"{{{member}}}")
+    assert sent["choices"][0]["message"]["content"] == "Hi"
