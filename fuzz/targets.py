@@ -20,6 +20,7 @@ from interlingua.wire.http import HttpReply, HttpRequest
 from interlingua.wire.json import WireStruct, decode_any, decode_wire, encode, encode_wire
 from interlingua.wire.ndjson import JsonArrayDecoder, NdjsonDecoder
 from interlingua.wire.sse import SseDecoder, encode_event, sniff
+from tests.support.http1_fuzz import fuzz_http1
 
 __all__ = ["TARGETS", "Target"]
 
@@ -156,6 +157,9 @@ _CHAT_STREAM = (
     + b']}}]}\n\ndata: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\ndata: [DONE]\n\n'
 )
 
+_REPLY = b"\x01HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
+_CHUNKED = b"\x80HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+
 TARGETS: dict[str, Target] = {
     "json": Target(_any, (_OBJECT, _TOOLS, b"[" * 130 + b"]" * 130, b"1e999", b'"\\ud800"', b"\xef\xbb\xbf{}")),
     "wire": Target(_wire, (_OBJECT, _TOOLS)),
@@ -166,6 +170,7 @@ TARGETS: dict[str, Target] = {
     "openai-chat-request": Target(_chat_request, (_CHAT_REQUEST,)),
     "openai-chat-response": Target(_chat_response, (_CHAT_RESPONSE, b'{"error":{"message":"m","code":429}}')),
     "openai-chat-stream": Target(_chat_stream, (_CHAT_STREAM,)),
+    "http1": Target(fuzz_http1, (_REPLY, _CHUNKED)),
     "sniff": Target(_sniff, (b"text/event-stream   data: 1", b"application/json    " + _OBJECT)),
 }
 """Every target by its name."""
