@@ -227,7 +227,8 @@ _STRUCTS = [kind for kind in vars(shapes).values() if isinstance(kind, type) and
 _MEMBERS = sorted({name for kind in _STRUCTS for name in kind.__struct_fields__} | {"url", "data", "grammar", "zzz"})
 _WORDS = [
     "user", "assistant", "tool", "system", "function", "text", "image_url", "input_audio", "file", "thinking",
-    "refusal", "custom", "stop", "length", "tool_calls", "auto", "allowed_tools", "json_schema", "grammar", "ephemeral", "{}", "{",
+    "refusal", "custom", "stop", "length", "tool_calls", "auto", "allowed_tools", "json_schema", "grammar", "ephemeral",
+    "{}", "{",
     "data:image/png;base64,AAAA", "data:;base64,!", "https://h/", "null",
 ]  # fmt: skip
 _leaves = (

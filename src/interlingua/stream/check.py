@@ -151,7 +151,8 @@ class _Checker:
         if isinstance(last, StreamEnd):
             for choice, index in self.blocks.keys() - self.closed:
                 self.broken.append(f"L3: block {index} of choice {choice} never closes")
-            self._check_fold(events, last)
+            if not self.broken:  # only a lawful stream can be folded
+                self._check_fold(events, last)
 
     def _check_fold(self, events: Sequence[Event], end: StreamEnd) -> None:
         folder = Folder()
