@@ -17,7 +17,7 @@ from msgspec import UNSET, Raw, UnsetType
 from msgspec.structs import replace
 
 from interlingua.dialects._contract import Target, Undo
-from interlingua.dialects._members import is_list, is_object, merge_members, plain
+from interlingua.dialects._members import is_list, is_object, plain
 from interlingua.dialects.openai_chat.assistant import arguments_text, clean_name, freeform_arguments
 from interlingua.dialects.openai_responses.parts import NAME, decode_content
 from interlingua.errors import DecodeError
@@ -30,7 +30,6 @@ from interlingua.types.content import (
     Sealed,
     TextPart,
     ThinkingPart,
-    ToolCall,
 )
 from interlingua.wire.json import raw_text
 from interlingua.wire.media import from_base64
@@ -84,7 +83,12 @@ class ItemDecoder:
     __slots__ = ("changes", "cut_off", "ids", "parts", "path", "target", "undo")
 
     def __init__(
-        self, ids: CallIdSource, changes: Changes, path: str = "", target: Target | None = None, undo: Undo | None = None
+        self,
+        ids: CallIdSource,
+        changes: Changes,
+        path: str = "",
+        target: Target | None = None,
+        undo: Undo | None = None,
     ) -> None:
         """`ids` gives the calls their ids, `target` is who said it, `undo` what the request had mapped."""
         self.ids = ids
@@ -239,4 +243,3 @@ def picture(item: dict[str, Any], sealed: Callable[[dict[str, Any]], Sealed]) ->
         return None
     kind = item.get("output_format") or "png"
     return ImagePart(from_base64(result, "/result"), f"image/{kind}", sealed=sealed(item))
-

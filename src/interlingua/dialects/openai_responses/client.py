@@ -345,7 +345,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
         changes.add(repair, "")
     raw = raw_finish(wire.status, wire.incomplete_details)
     reason = decode_finish(raw)
-    parts = tuple(decode_output(wire, context, changes, cut_off=reason == "length"))
+    parts = tuple(_decode_output(wire, context, changes, cut_off=reason == "length"))
     extra = top_members(wire)
     return Response(
         parts=parts,
@@ -360,7 +360,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     )
 
 
-def decode_output(wire: ResponseWire, context: DecodeContext, changes: Changes, *, cut_off: bool) -> list[Part]:
+def _decode_output(wire: ResponseWire, context: DecodeContext, changes: Changes, *, cut_off: bool) -> list[Part]:
     """The parts of an answer; `cut_off` says that the length limit ended it.
 
     Raises: DecodeError, with the place.
@@ -396,5 +396,3 @@ def decode_error(reply: HttpReply, context: DecodeContext) -> Error:
     del context
     status = reply.status if reply.status >= 400 else None
     return error_of_body(read_error(reply.body), status, reply.headers)
-
-

@@ -13,7 +13,7 @@ Loss: padding (`obfuscation`) and numbering; log probabilities come with the who
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET
 
@@ -125,7 +125,12 @@ class _Answer:
 
     def learn(self, wire: EventWire) -> None:
         """What is known of the answer; it is told with the first content."""
-        self.snapshot = wire.response or self.snapshot
+        known, said = self.snapshot, wire.response
+        if said is None:
+            return
+        if known is not None:  # some servers name the answer once
+            said.id, said.model = said.id or known.id, said.model or known.model
+        self.snapshot = said
 
     def start(self, last: ResponseWire | None = None) -> None:
         """The first content; an answer that only has a last word begins with that."""
@@ -134,9 +139,7 @@ class _Answer:
         response = self.snapshot or last or ResponseWire()
         members = top_members(response)
         extra = {NAME: members} if members else {}
-        self.builder.start(
-            model=response.model or "", wire_model=response.model, id=response.id or None, extra=extra
-        )
+        self.builder.start(model=response.model or "", wire_model=response.model, id=response.id or None, extra=extra)
 
     def tell_members(self) -> None:
         members = top_members(self.snapshot) if self.snapshot is not None else {}
@@ -164,7 +167,7 @@ class _Answer:
         self.builder.end()
 
     def failed(self, wire: EventWire) -> None:
-        self.snapshot = wire.response or self.snapshot
+        self.learn(wire)
         failure = wire.response.error if wire.response is not None else None
         self.fail_with(failure)
 
@@ -219,15 +222,13 @@ class _Answer:
         """The message that an event is about; one that never began, begins."""
         found = self.item(wire, wire.item_id) or self.newest
         if not isinstance(found, MessageItem) or found.settled:
-            found = self.open(ItemWire(type="message", id=wire.item_id, role="assistant"), wire)
-            assert isinstance(found, MessageItem)  # its type says so
+            return cast("MessageItem", self.open(ItemWire(type="message", id=wire.item_id, role="assistant"), wire))
         return found
 
     def reasoning(self, wire: EventWire) -> ReasoningItem:
         found = self.item(wire, wire.item_id) or self.newest
         if not isinstance(found, ReasoningItem) or found.settled:
-            found = self.open(ItemWire(type="reasoning", id=wire.item_id), wire)
-            assert isinstance(found, ReasoningItem)  # its type says so
+            return cast("ReasoningItem", self.open(ItemWire(type="reasoning", id=wire.item_id), wire))
         return found
 
     def call(self, wire: EventWire) -> CallItem:
@@ -303,7 +304,7 @@ def _untyped(wire: EventWire) -> str:
     """What an event without a type is: an error, or the whole answer of a server that did not stream."""
     if wire.error:
         return "error"
-    return "response" if (wire.extra or {}).get("object") == "response" else ""
+    return "response" if wire.extra and wire.extra.get("object") == "response" else ""
 
 
 _HANDLERS: dict[str, Callable[[_Answer, EventWire], None]] = {

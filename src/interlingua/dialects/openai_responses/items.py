@@ -7,7 +7,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Raw
 
@@ -162,14 +162,13 @@ class ItemEncoder:
         key = members.get("id")
         if self._open is not None and self._open[1] == key and not new:
             wire = self._open[0]
-            assert isinstance(wire.content, list)  # as it was made below
-            wire.content.append(content)
+            cast("list[PartWire]", wire.content).append(content)
         else:
             wire = ItemWire(type="message", role="assistant", content=[content])
             wire.status = COMPLETED if self.reply or key is not None else None
         if members:
             merge_members(wire, members)
-        if wire.content is not None and (self._open is None or self._open[0] is not wire):
+        if self._open is None or self._open[0] is not wire:
             self._add(wire, "msg")
             self._open = (wire, key)
 
@@ -220,9 +219,7 @@ class ItemEncoder:
     def _opaque(self, part: OpaquePart, path: str) -> None:
         if part.dialect != NAME:
             code = "media_refs" if part.kind == "media_ref" else "opaque_part"
-            self.changes.add(
-                code, path, f"{part.kind} of {part.dialect}", action="dropped" if self.reply else None
-            )
+            self.changes.add(code, path, f"{part.kind} of {part.dialect}", action="dropped" if self.reply else None)
         elif part.kind == "content_part":
             content = PartWire()
             merge_members(content, part.raw["part"])

@@ -334,5 +334,3 @@ KINDS: dict[str, type[Item]] = {
 def open_item(wire: ItemWire, builder: StreamBuilder, context: DecodeContext) -> Item:
     """The item that `response.output_item.added` opens."""
     return KINDS.get(item_kind(wire), OtherItem)(wire, builder, context)
-
-

@@ -16,7 +16,7 @@ from msgspec import Raw, UnsetType
 from msgspec.structs import replace
 
 from interlingua.dialects._history import result_text
-from interlingua.dialects._members import foreign_extras, members_of, merge_members, plain
+from interlingua.dialects._members import foreign_extras, merge_members, plain
 from interlingua.dialects.openai_responses.assistant import ItemDecoder, item_kind, item_members
 from interlingua.dialects.openai_responses.items import ItemEncoder, opaque_item
 from interlingua.dialects.openai_responses.parts import NAME, decode_content, encode_content, encode_part

@@ -58,7 +58,7 @@ def decode_content(content: str | list[PartWire] | None, member: str = "content"
     if type(content) is str:
         return [TextPart(content)] if content else []
     parts: list[Part] = []
-    for place, wire in enumerate(content or ()):
+    for place, wire in enumerate(content if isinstance(content, list) else ()):
         try:
             parts.append(decode_part(wire))
         except DecodeError as error:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.dialects._contract import ServerContext
+    from interlingua.types.content import Part
     from interlingua.types.event import Event
 
 __all__ = ["ResponsesStreamEncoder"]
@@ -210,10 +211,10 @@ class ResponsesStreamEncoder:
 
     def _opening(self, index: int, members: dict[str, Any]) -> bytes:
         """Open the item of a block, and say what waited for it."""
-        start, *held = self._held.pop(index)
-        assert isinstance(start, BlockStart)  # it was held first
+        held = self._held.pop(index)
+        start = cast("BlockStart", held[0])
         said = _OPENERS[start.block](self, start, members)
-        return said + b"".join([self.encode(event) for event in held])
+        return said + b"".join([self.encode(event) for event in held[1:]])
 
     def _added(self, start: BlockStart, members: dict[str, Any], wire: ItemWire) -> tuple[_Item, bytes]:
         said = self._close_message()
@@ -238,7 +239,7 @@ class ResponsesStreamEncoder:
         self._items[start.index] = item
         item.place += 1
         item.head = b""
-        empty = {"type": "refusal", "refusal": ""}
+        empty: dict[str, Any] = {"type": "refusal", "refusal": ""}
         if start.block == "text":
             empty = {"type": "output_text", "text": "", "annotations": []}
         return said + self._say("response.content_part.added", **item.names, content_index=item.place, part=empty)
@@ -333,11 +334,7 @@ class ResponsesStreamEncoder:
         said = b""
         part = event.part
         if event.index in self._held:
-            sealed = getattr(part, "sealed", None)
-            members = sealed.data if sealed is not None and seal_fits(sealed, NAME, NOBODY) else {}
-            if isinstance(part, RefusalPart):
-                members = part.extra.get(NAME, {}).get("item", {})
-            said = self._opening(event.index, members)
+            said = self._opening(event.index, _members(part))
         item = self._items.get(event.index)
         if item is None:
             return said + self._end_other(event)
@@ -369,10 +366,9 @@ class ResponsesStreamEncoder:
         if isinstance(part, TextPart):
             logprobs = content.logprobs or []
             said = self._say("response.output_text.done", **names, text=part.text, logprobs=logprobs)
-            members = part.sealed.data if part.sealed and seal_fits(part.sealed, NAME, NOBODY) else {}
         else:
             said = self._say("response.refusal.done", **names, refusal=part.text)
-            members = part.extra.get(NAME, {}).get("item", {})
+        members = _members(part)
         item.members = {**members, "id": item.id} if item.id is not None else members
         cast("list[Any]", item.wire.content).append(content)
         item.pieces = []
@@ -391,8 +387,10 @@ class ResponsesStreamEncoder:
         if item.start.freeform:
             text = cast("str", plain(wire).get("input", ""))
             said = self._piece(item, "response.custom_tool_call_input.delta", text) if text else b""
-            return said + self._say("response.custom_tool_call_input.done", **item.names, input=text) + self._item_done(
-                item, wire
+            return (
+                said
+                + self._say("response.custom_tool_call_input.done", **item.names, input=text)
+                + self._item_done(item, wire)
             )
         text = cast("str", plain(wire).get("arguments", ""))
         said = b"" if item.deltas or not text else self._piece(item, "response.function_call_arguments.delta", text)
@@ -447,6 +445,13 @@ class ResponsesStreamEncoder:
             known = self._announced.get(raw.get("item_id", raw["output_index"]))
             members["output_index"] = raw["output_index"] if known is None else known
         return said + self._say(str(raw.get("type", "unknown")), **members)
+
+
+def _members(part: Part) -> dict[str, Any]:
+    """What a part says of the item around it, where this dialect made it."""
+    if isinstance(part, TextPart | ThinkingPart | ToolCall):
+        return part.sealed.data if part.sealed is not None and seal_fits(part.sealed, NAME, NOBODY) else {}
+    return part.extra.get(NAME, {}).get("item", {}) if isinstance(part, RefusalPart | BrokenToolCall) else {}
 
 
 _OPENERS: dict[str, Callable[[ResponsesStreamEncoder, BlockStart, dict[str, Any]], bytes]] = {

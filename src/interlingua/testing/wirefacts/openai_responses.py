@@ -88,7 +88,7 @@ def _item(conversation: Conversation, item: Any) -> None:
         conversation.call(item.get("call_id"), word(item.get("name")), _arguments(item))
     elif kind in RESULTS:
         output = item.get("output")
-        conversation.result(item.get("call_id"), output if isinstance(output, str) else joined_parts(output))
+        conversation.result(item.get("call_id"), output if isinstance(output, str) else _joined_parts(output))
         _media(conversation, output)
     elif kind == "reasoning":
         _reasoning(conversation, item)
@@ -102,13 +102,13 @@ def _arguments(item: Any) -> Any:
 
 def _message(conversation: Conversation, item: Any) -> None:
     role, content = word(item.get("role")), item.get("content")
-    conversation.text("system" if role == "developer" else role, joined_parts(content))
+    conversation.text("system" if role == "developer" else role, _joined_parts(content))
     refusal = joined(items(content), "refusal")
     conversation.refusals.extend([refusal] if refusal else [])
     _media(conversation, content)
 
 
-def joined_parts(content: Any) -> str:
+def _joined_parts(content: Any) -> str:
     """The text of a content: its string, or its text parts of either side."""
     if isinstance(content, str):
         return content
@@ -117,12 +117,12 @@ def joined_parts(content: Any) -> str:
 
 
 def _reasoning(conversation: Conversation, item: Any) -> None:
-    text = thinking_text(item)
+    text = _thinking_text(item)
     conversation.thinking.extend([text] if text else [])
     conversation.seals.extend([item["encrypted_content"]] if item.get("encrypted_content") else [])
 
 
-def thinking_text(item: Any) -> str:
+def _thinking_text(item: Any) -> str:
     """The readable text of a reasoning item: its summaries, or else its content."""
     summaries = [word(part.get("text")) for part in objects(item.get("summary"))]
     contents = [word(part.get("text")) for part in objects(item.get("content"))]
@@ -188,7 +188,7 @@ def _output_schema(given: Any) -> Any:
 
 def response_facts(body: Any) -> Facts:
     """The facts of a whole answer."""
-    return {"model": body.get("model"), "choices": [_answer(body)], "usage": usage_facts(body.get("usage"))}
+    return {"model": body.get("model"), "choices": [_answer(body)], "usage": _usage_facts(body.get("usage"))}
 
 
 def _answer(body: Any) -> Facts:
@@ -202,8 +202,8 @@ def _answer(body: Any) -> Facts:
     ]
     refusal = "".join([joined(items(item.get("content")), "refusal") for item in messages]) or None
     return {
-        "text": "".join([joined_parts(item.get("content")) for item in messages]),
-        "thinking": "\n\n".join([text for item in reasoning if (text := thinking_text(item))]),
+        "text": "".join([_joined_parts(item.get("content")) for item in messages]),
+        "thinking": "\n\n".join([text for item in reasoning if (text := _thinking_text(item))]),
         "seals": [item["encrypted_content"] for item in reasoning if item.get("encrypted_content")],
         "calls": calls,
         "refusal": refusal,
@@ -232,7 +232,7 @@ def _picture(item: Any) -> list[str] | None:
     return digest(f"image/{item.get('output_format') or 'png'}", word(item["result"]))
 
 
-def usage_facts(usage: Any) -> Facts | None:
+def _usage_facts(usage: Any) -> Facts | None:
     """Token counts: input with cached, output with reasoning."""
     if not usage:
         return None

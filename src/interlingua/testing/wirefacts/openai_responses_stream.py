@@ -97,11 +97,11 @@ class _Item:
         self.texts[kind, place] = self.texts.get((kind, place), "") + word(event.get("delta"))
 
     def _as_shown(self) -> Any:
-        content = objects(self.value.get("content"))
-        for (kind, place), text in self.texts.items():
-            if kind == "output_text" and place < len(content):
-                said = word(content[place].get("text"))
-                content[place]["text"] = said if said.startswith(text) else text
+        content: list[dict[str, Any]] = objects(self.value.get("content"))
+        for place, part in enumerate(content):
+            text = self.texts.get(("output_text", place), "")
+            if not word(part.get("text")).startswith(text):
+                part["text"] = text
         return self.value
 
     def whole(self) -> Any:
