@@ -241,6 +241,8 @@ class ServerContext(msgspec.Struct, frozen=True, kw_only=True):
     """The dialect in which the answer came, when it came in one: its own words are kept if it is this one."""
     json_array: bool = False
     """Whether the client wants the stream as one JSON array, where the dialect has such a framing."""
+    path: str = ""
+    """The path that the client asked, for dialects that answer in more than one form; empty when unknown."""
     changes: list[Change] | None = None
     """Takes what encoding the answer dropped and approximated."""
 

@@ -48,6 +48,7 @@ FACTS: dict[str, tuple[str, ...]] = {
     "finish_reason_approximated": ("finish_reason",),
     "images": ("media",),
     "media_refs": ("references",),
+    "media_type_unsaid": ("media",),
     "messages_merged": ("messages",),
     "media_as_text": ("media", "messages"),
     "name_mapped": ("tools", "calls"),

@@ -19,6 +19,7 @@ from typing import Any, cast
 from interlingua.errors import ConfigError
 from interlingua.testing.wirefacts.anthropic_stream import READER as ANTHROPIC
 from interlingua.testing.wirefacts.google_stream import READER as GOOGLE
+from interlingua.testing.wirefacts.ollama import READER as OLLAMA
 from interlingua.testing.wirefacts.openai_chat import error_facts as chat_error
 from interlingua.testing.wirefacts.openai_chat import request_facts as chat_request
 from interlingua.testing.wirefacts.openai_chat import request_faults as chat_faults
@@ -47,6 +48,7 @@ __all__ = [
 READERS: dict[str, FactReader] = {
     "anthropic": ANTHROPIC,
     "google": GOOGLE,
+    "ollama": OLLAMA,
     "openai-chat": FactReader(chat_request, chat_faults, chat_response, chat_stream, chat_error),
     "openai-responses": OPENAI_RESPONSES,
 }

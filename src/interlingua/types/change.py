@@ -40,6 +40,7 @@ CODES: dict[str, CodeRow] = {
     "annotation_unsupported": CodeRow("dropped", "citations or annotations, where the target has no place for them"),
     "name_unsupported": CodeRow("dropped", "the name of a message or of its author"),
     "detail_unsupported": CodeRow("dropped", "a media detail or a file name"),
+    "media_type_unsaid": CodeRow("dropped", "a media type that neither the target nor the bytes say"),
     "strict_unsupported": CodeRow("dropped", "a wish for strict schemas that the target cannot grant"),
     "extra_foreign": CodeRow("dropped", "a wire member that only another dialect knows"),
     "empty_part": CodeRow("dropped", "an empty text part that the target would refuse"),

@@ -1,0 +1,231 @@
+"""The assistant's turn, both ways: one mapping for a history, a whole reply, and what a stream adds up to.
+
+Rules
+- The wire has one place for each kind, so the order is: thinking, content, images, calls.
+- A call's arguments are an object on the wire, and its exact text in between.
+Loss: text or thinking that follows something else is told before it (`order_changed`); a refusal is text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Raw, UnsetType
+
+from interlingua.dialects._members import merge_members
+from interlingua.dialects.ollama.parts import NAME, PartNotes, decode_images
+from interlingua.dialects.ollama.wire import FunctionCallWire, MessageWire, ToolCallWire
+from interlingua.errors import DecodeError
+from interlingua.stream.calls import is_empty_arguments, make_call
+from interlingua.types.content import (
+    AudioPart,
+    BrokenToolCall,
+    DocumentPart,
+    ImagePart,
+    OpaquePart,
+    RefusalPart,
+    TextPart,
+    ThinkingPart,
+    ToolCall,
+    ToolResult,
+)
+from interlingua.wire.json import raw_text
+from interlingua.wire.media import to_base64
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from interlingua.dialects._contract import Undo
+    from interlingua.stream.calls import CallIdSource
+    from interlingua.types.change import Changes
+    from interlingua.types.content import Part
+
+__all__ = ["MEDIA_CODES", "AssistantEncoder", "CallReader", "decode_turn", "encode_call"]
+
+MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
+"""Kind of part -> the code of its refusal."""
+
+
+# Reading
+
+
+class CallReader:
+    """Reads what calls say on the wire: id, name, text of the arguments, members without a field."""
+
+    def __init__(self, undo: Undo, changes: Changes) -> None:
+        """`undo` tells which tools are freeform."""
+        self.undo = undo
+        self.changes = changes
+
+    def name(self, wire: ToolCallWire) -> str:
+        """The tool's name.
+
+        Raises: DecodeError for a call without one.
+        """
+        name = wire.function.name if wire.function is not None else None
+        if not name:
+            raise DecodeError("a tool call must have a name", path="/function/name")
+        return name
+
+    def freeform(self, name: str) -> bool:
+        """Whether the tool takes plain text."""
+        return name in self.undo.freeform
+
+    def arguments(self, wire: ToolCallWire, path: str) -> str:
+        """The text of the arguments; `path` points to the part that the call becomes."""
+        arguments = wire.function.arguments if wire.function is not None else None
+        if arguments is None or isinstance(arguments, UnsetType):
+            return ""
+        raw = bytes(arguments)
+        if not raw.startswith(b'"'):
+            return "" if raw == b"null" else raw.decode()
+        self.changes.add("foreign_shape", f"{path}/arguments_json", "arguments as a string where an object belongs")
+        return raw_text(raw)
+
+    def members(self, wire: ToolCallWire) -> dict[str, dict[str, Any]]:
+        """The members without a field."""
+        said: dict[str, Any] = dict(wire.extra) if wire.extra else {}
+        if wire.type not in (None, "function"):
+            said["type"] = wire.type
+        if wire.function is not None and wire.function.extra:
+            said["function"] = dict(wire.function.extra)
+        return {NAME: said} if said else {}
+
+
+def decode_turn(
+    message: MessageWire, ids: CallIdSource, reader: CallReader, prefix: str, *, cut_off: bool = False
+) -> list[Part]:
+    """The parts of an assistant message.
+
+    `prefix` points to the message in the canonical value; `cut_off` says that the length limit ended it.
+    Raises: DecodeError, with a path inside the message.
+    """
+    parts: list[Part] = []
+    if message.thinking:
+        parts.append(ThinkingPart(message.thinking))
+    if message.content:
+        parts.append(TextPart(message.content))
+    if message.images:
+        parts.extend(decode_images(message.images, reader.changes, prefix))
+    calls = message.tool_calls or ()
+    for place, wire in enumerate(calls):
+        path = f"{prefix}/parts/{len(parts)}"
+        try:
+            parts.append(_call(wire, ids, reader, path, cut_off=cut_off and place == len(calls) - 1))
+        except DecodeError as error:
+            raise error.under(f"/tool_calls/{place}") from None
+    return parts
+
+
+def _call(wire: ToolCallWire, ids: CallIdSource, reader: CallReader, path: str, *, cut_off: bool) -> Part:
+    name = reader.name(wire)
+    call_id, code = ids.assign(wire.id)
+    if code is not None:
+        reader.changes.add(code, f"{path}/id")
+    text = reader.arguments(wire, path)
+    if not cut_off and is_empty_arguments(text):
+        reader.changes.add("arguments_empty", f"{path}/arguments_json")
+    return make_call(call_id, name, text, cut_off=cut_off, freeform=reader.freeform(name), extra=reader.members(wire))
+
+
+# Writing
+
+
+class AssistantEncoder:
+    """Writes one assistant turn into one message: of a history, or of a `reply`.
+
+    `own` says that the reply came in this dialect: arguments that are JSON but no lawful object go back as they came.
+    """
+
+    def __init__(
+        self, changes: Changes, path: str, *, reply: bool = False, own: bool = False, first_call: int = 0
+    ) -> None:
+        """Losses go into `changes`, with paths under `path`; `first_call` calls of the turn are already told."""
+        self.changes = changes
+        self.notes = PartNotes(changes)
+        self.path = path
+        self.reply = reply
+        self.own = own
+        self.first_call = first_call
+        self.texts: list[str] = []
+        self.thinking: list[str] = []
+        self.images: list[str] = []
+        self.calls: list[ToolCallWire] = []
+
+    def encode(self, parts: Sequence[Part]) -> MessageWire:
+        """The message."""
+        for place, part in enumerate(parts):
+            self.add(part, place)
+        return self.message()
+
+    def add(self, part: Part, place: int) -> None:
+        """Take one part, the one at `place`."""
+        path = f"{self.path}/parts/{place}"
+        if not self.notes.plain(part):
+            self.notes.lost(part, path)
+        self._part(part, path)
+
+    def message(self) -> MessageWire:
+        """The message of the parts so far."""
+        return MessageWire(
+            role="assistant",
+            content="".join(self.texts),
+            thinking="\n\n".join(self.thinking) or None,
+            images=self.images or None,
+            tool_calls=self.calls or None,
+        )
+
+    def _part(self, part: Part, path: str) -> None:
+        match part:
+            case TextPart(text=text):
+                self._text(text, path)
+            case ToolCall(arguments_json=text):
+                self._call(part, text)
+            case ThinkingPart(text=text):
+                if text and (self.texts or self.calls):
+                    self.changes.add("order_changed", path, "thinking is told before everything else")
+                self.thinking.extend([text] if text else [])
+            case RefusalPart(text=text):
+                self.changes.add("refusal_as_text", path)
+                self._text(text, path)
+            case ImagePart(data=data):
+                self.images.append(to_base64(data))
+            case BrokenToolCall():
+                self._broken(part, path)
+            case AudioPart() | DocumentPart() | ToolResult() | OpaquePart():
+                self._refuse(part, path)
+
+    def _call(self, part: ToolCall | BrokenToolCall, arguments: str) -> None:
+        self.calls.append(encode_call(part, arguments, self.first_call + len(self.calls)))
+
+    def _text(self, text: str, path: str) -> None:
+        if self.calls or self.images:
+            self.changes.add("order_changed", path, "text is told before images and calls")
+        self.texts.append(text)
+
+    def _broken(self, part: BrokenToolCall, path: str) -> None:
+        """A broken call as text, unless the wire said it in just this way."""
+        if self.own and part.reason in ("duplicate_key", "not_object"):
+            self._call(part, part.raw_arguments)
+            return
+        self.changes.add("broken_call_as_text", path, f"{part.name}: {part.reason}")
+        self._text(f"{part.name}({part.raw_arguments})", path)
+
+    def _refuse(self, part: Part, path: str) -> None:
+        """What an assistant message has no place for: refused in a history, dropped in a reply, which must go out."""
+        code = MEDIA_CODES.get(type(part), "opaque_part")
+        told = type(part).__name__
+        if isinstance(part, OpaquePart):
+            code = "media_refs" if part.kind == "media_ref" else "opaque_part"
+            told = f"{part.kind} of {part.dialect}"
+        self.changes.add(code, path, told, action="dropped" if self.reply else None)
+
+
+def encode_call(part: ToolCall | BrokenToolCall, arguments: str, index: int) -> ToolCallWire:
+    """A call on the wire; `arguments` is JSON and goes out as it is."""
+    function = FunctionCallWire(index=index, name=part.name, arguments=Raw(arguments.encode()))
+    wire = ToolCallWire(id=part.id, function=function)
+    extra = part.extra.get(NAME)
+    if extra:
+        merge_members(wire, extra)
+    return wire

@@ -1,0 +1,365 @@
+"""The client's role: a request for an Ollama server, and what it answers.
+
+Rules
+- Sampling goes into `options`; the limit of tokens is `num_predict`.
+- A tool choice cannot be said: `none` withholds the tools, a named tool or a subset leaves out the others.
+- `/api/generate` is spoken when the request was read from there and still fits into one prompt.
+Source: vendor pages "API", "Thinking", "Structured outputs"; server source of August 2026; SDK types 0.6.3.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects._contract import Encoded, Undo
+from interlingua.dialects._history import call_ids, prepare_history
+from interlingua.dialects._members import merge_members
+from interlingua.dialects.ollama.assistant import CallReader, decode_turn
+from interlingua.dialects.ollama.messages import MessageEncoder
+from interlingua.dialects.ollama.parts import NAME, PartNotes
+from interlingua.dialects.ollama.reasons import decode_finish, error_of_value, read_error
+from interlingua.dialects.ollama.tools import check_choice, chosen_names, encode_tool, schema_prompt
+from interlingua.dialects.ollama.usage import decode_usage
+from interlingua.dialects.ollama.wire import ChunkWire, MessageWire, RequestWire, ToolWire
+from interlingua.errors import DecodeError, UnsupportedError
+from interlingua.stream.calls import CallIdSource, note_finish, settle_finish
+from interlingua.types.change import Changes
+from interlingua.types.content import BrokenToolCall, ImagePart, TextPart, ToolCall
+from interlingua.types.response import Response
+from interlingua.types.tool import OpaqueTool, Tool
+from interlingua.wire.json import decode_any, decode_wire, encode_wire
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from interlingua.dialects._contract import DecodeContext, EncodeOptions
+    from interlingua.errors import Error
+    from interlingua.types.message import Message
+    from interlingua.types.request import Request
+    from interlingua.wire.http import HttpReply
+
+__all__ = ["ANSWER_MEMBERS", "OPTIONS", "decode_error", "decode_response", "encode_request", "id_source", "turn_of"]
+
+CHAT_PATH = "/api/chat"
+GENERATE_PATH = "/api/generate"
+OPTIONS: dict[str, str] = {
+    "num_predict": "max_tokens",
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "top_k": "top_k",
+    "min_p": "min_p",
+    "seed": "seed",
+    "presence_penalty": "presence_penalty",
+    "frequency_penalty": "frequency_penalty",
+}
+"""Member of `options` -> field of a request, where both are one number."""
+SAMPLING = frozenset({"temperature", "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty", "logprobs"})
+"""What models without sampling refuse."""
+UNKNOWN_KNOBS = (
+    "logit_bias", "verbosity", "service_tier", "user", "metadata", "store", "cache_key", "schema_description",
+    "thinking_budget", "thinking_summary",
+)  # fmt: skip
+"""Knobs that the wire does not know."""
+EFFORTS: dict[str, bool | str] = {
+    "none": False,
+    "minimal": "low",
+    "low": "low",
+    "medium": "medium",
+    "high": "high",
+    "xhigh": "high",
+    "max": "max",
+}
+"""Effort -> `think`."""
+ANSWER_MEMBERS = (
+    "created_at", "context", "total_duration", "load_duration", "prompt_eval_duration", "eval_duration", "logprobs",
+)  # fmt: skip
+"""Members of an answer that only pass through."""
+
+
+# The request
+
+
+def encode_request(request: Request, options: EncodeOptions) -> Encoded:
+    """The request on the wire.
+
+    Raises: UnsupportedError with every refusal found; HistoryError for calls and results that do not pair; UsageError
+    for a choice of a tool that is not there.
+    """
+    return _RequestEncoder(request, options).encode()
+
+
+class _RequestEncoder:
+    """Writes one request; every method writes what its name says."""
+
+    def __init__(self, request: Request, options: EncodeOptions) -> None:
+        self.request = request
+        self.options = options
+        self.target = options.target
+        self.quirks = options.target.quirks
+        self.changes = Changes(NAME, "encode_request", options.allow)
+        self.wire = RequestWire(model=options.target.model)
+        self.settings: dict[str, Any] = {}
+
+    def encode(self) -> Encoded:
+        continues = self.request.continues is not None
+        history = prepare_history(self.request.messages, self.options.history, self.changes, continues=continues)
+        system = self._output(self.request.system)
+        self._media(history)
+        messages = MessageEncoder(self.quirks, self.changes).encode(system, history)
+        self._tools()
+        self._knobs()
+        self._thinking()
+        self._state()
+        path = self._form(messages)
+        self.wire.options = self.settings or None
+        self.wire.stream = self.options.stream
+        self._extra()
+        self._refuse()
+        body = encode_wire(self.wire)
+        return Encoded(path=path, body=body, changes=self.changes.done(), undo=self._undo(call_ids(history)))
+
+    def _undo(self, ids: list[str]) -> Undo:
+        tools = [tool for tool in self.request.tools if isinstance(tool, Tool)]
+        return Undo(
+            tool_names=frozenset([tool.name for tool in tools]),
+            freeform=frozenset([tool.name for tool in tools if tool.freeform]),
+            first_index=len(ids),
+            taken_ids=frozenset(ids),
+        )
+
+    def _form(self, messages: list[MessageWire]) -> str:
+        """Write the messages in the form of the request; the path of that form."""
+        older = self.request.extra.get(NAME, {}).get("field") == "prompt"
+        systems = [
+            message for message in messages if message.role == "system" and not (message.images or message.extra)
+        ]
+        users = [message for message in messages if message.role == "user" and not message.extra]
+        fits = len(systems) <= 1 and len(users) <= 1 and messages == [*systems, *users] and not self.wire.tools
+        if not (older and fits):
+            self.wire.messages = messages
+            return CHAT_PATH
+        self.wire.system = systems[0].content if systems else None
+        self.wire.prompt = users[0].content if users else ""
+        self.wire.images = users[0].images if users else None
+        return GENERATE_PATH
+
+    def _media(self, history: tuple[Message, ...]) -> None:
+        """Refuse images that the model is known not to take."""
+        if self.target.facts.images is not False:
+            return
+        for place, message in enumerate(history):
+            for number, part in enumerate(message.parts):
+                if isinstance(part, ImagePart):
+                    self.changes.add("images", f"/messages/{place}/parts/{number}")
+
+    # Tools
+
+    def _tools(self) -> None:
+        choice = self.request.tool_choice
+        check_choice(choice, self.request.tools)
+        only = chosen_names(choice)
+        wires: list[ToolWire] = []
+        for place, tool in enumerate(self.request.tools):
+            path = f"/tools/{place}"
+            left_out = isinstance(tool, Tool) and only and tool.name not in only
+            if choice == "none" or left_out:
+                self.changes.add("tools_withheld", path, "the choice leaves it out, and the dialect has no choices")
+            elif isinstance(tool, OpaqueTool):
+                self._opaque_tool(tool, wires, path)
+            elif self.target.facts.tools is False:
+                self.changes.add("tools", path, f"{self.target.model} takes no tools")
+            else:
+                self._note_tool(tool, path)
+                wires.append(encode_tool(tool))
+        self.wire.tools = wires or None
+        if choice not in (None, "auto", "none"):
+            self.changes.add("tool_choice_approximated", "/tool_choice", "the dialect has no choices")
+        if self.request.parallel_tool_calls is False:
+            self.changes.add("parameter_unsupported", "/parallel_tool_calls", "the dialect has no such switch")
+
+    def _opaque_tool(self, tool: OpaqueTool, wires: list[ToolWire], path: str) -> None:
+        if tool.dialect != NAME:
+            self.changes.add("server_tools", path, f"{tool.kind} of {tool.dialect}")
+            return
+        wire = ToolWire()
+        merge_members(wire, tool.raw)
+        wires.append(wire)
+
+    def _note_tool(self, tool: Tool, path: str) -> None:
+        if tool.strict is not None:
+            self.changes.add("strict_unsupported", f"{path}/strict")
+        if tool.cache is not None:
+            self.changes.add("cache_unsupported", f"{path}/cache")
+        if tool.freeform is not None:
+            self.changes.add("freeform_as_function", path)
+        if tool.extra:
+            PartNotes(self.changes).foreign(tool.extra, path)
+
+    # Structured output
+
+    def _output(self, system: tuple[TextPart, ...]) -> tuple[TextPart, ...]:
+        """Set `format`; the system text, with the schema in it for servers that ignore `format`."""
+        request = self.request
+        if request.schema_strict is not None:
+            self.changes.add("strict_unsupported", "/schema_strict")
+        if request.output_schema is None and not request.json_mode:
+            return system
+        if request.tools and not self.quirks.output_schema_with_tools and request.output_schema is not None:
+            self.changes.add("output_schema", "/output_schema", "the server has no schema together with tools")
+            return system
+        whole = request.output_schema is not None and self.quirks.output_schema != "json_object"
+        self.wire.format = request.output_schema if whole else "json"
+        if self.quirks.output_schema == "json_schema":
+            return system
+        place = "/output_schema" if request.output_schema is not None else "/json_mode"
+        self.changes.add("output_schema_prompted", place, "the server may ignore the schema")
+        gap = "\n\n" if system else ""
+        return (*system, TextPart(gap + schema_prompt(request.output_schema)))
+
+    # Everything else
+
+    def _knobs(self) -> None:
+        request = self.request
+        for member, field in OPTIONS.items():
+            value = getattr(request, field)
+            if value is not None and self._takes(field):
+                self.settings[member] = value
+        if request.stop and self._takes("stop"):
+            self.settings["stop"] = list(request.stop)
+        if request.logprobs is not None and self._takes("logprobs"):
+            self.wire.logprobs = True
+            self.wire.top_logprobs = request.logprobs or None
+        for name in UNKNOWN_KNOBS:
+            if getattr(request, name) is not None:
+                self.changes.add("parameter_unsupported", f"/{name}", f"the dialect has no {name}")
+        if request.cache is not None:
+            self.changes.add("cache_unsupported", "/cache")
+        if request.n is not None and request.n > 1:
+            self.changes.add("choices", "/n", "the dialect gives one choice")
+
+    def _takes(self, name: str) -> bool:
+        refused = self.target.facts.sampling is False and name in SAMPLING
+        if not refused and name not in self.quirks.unsupported:
+            return True
+        who = self.target.model if refused else self.target.provider or "the server"
+        self.changes.add("parameter_unsupported", f"/{name}", f"{who} does not take {name}")
+        return False
+
+    def _thinking(self) -> None:
+        """`think`: off or on, or how hard."""
+        request = self.request
+        effort = request.effort if self.quirks.effort_field != "none" else None
+        if request.effort is not None and (effort is None or request.thinking is False):
+            self.changes.add("parameter_unsupported", "/effort", "thinking is off, or has no degrees here")
+        self.wire.think = request.thinking
+        if effort is None or request.thinking is False:
+            return
+        self.wire.think = EFFORTS[effort]
+        if effort in ("minimal", "xhigh"):
+            self.changes.add("parameter_adjusted", "/effort", f"{effort} is sent as {EFFORTS[effort]}")
+
+    def _state(self) -> None:
+        """Hand the server's own state back."""
+        continues = self.request.continues
+        if continues is None:
+            return
+        if continues.dialect == NAME:
+            merge_members(self.wire, continues.raw)
+        else:
+            self.changes.add("server_state", "/continues", f"a conversation kept by {continues.dialect}")
+
+    def _extra(self) -> None:
+        if not self.request.extra:
+            return
+        PartNotes(self.changes).foreign(self.request.extra, "")
+        own = self.request.extra.get(NAME, {})
+        merge_members(self.wire, {name: value for name, value in own.items() if name != "field"})
+
+    def _refuse(self) -> None:
+        refused = self.changes.refused()
+        if refused:
+            told = "; ".join(f"{change.path} ({change.detail or change.code})" for change in refused)
+            who = "/".join(name for name in (self.target.provider, self.target.model) if name) or NAME
+            raise UnsupportedError(f"{who} cannot take {told}", changes=refused)
+
+
+# The answer
+
+
+def id_source(context: DecodeContext) -> CallIdSource:
+    """Ids for the calls of one answer."""
+    undo = context.undo
+    return CallIdSource(first_index=undo.first_index, taken=undo.taken_ids, make=context.make_id)
+
+
+def turn_of(wire: ChunkWire) -> MessageWire | None:
+    """What an answer or a line of a stream says, in either form; None when it says nothing."""
+    if wire.message is not None:
+        return wire.message
+    if wire.response is None and wire.thinking is None and wire.tool_calls is None:
+        return None
+    return MessageWire(content=wire.response, thinking=wire.thinking, tool_calls=wire.tool_calls)
+
+
+def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
+    """A whole answer, of either form.
+
+    Loss: none; members without a field go to `extra`.
+    Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
+    """
+    repairs: list[str] = []
+    wire = decode_wire(reply.body, ChunkWire, repairs=repairs)
+    if wire.error is not None:
+        raise error_of_value(decode_any(reply.body), reply.status if reply.status >= 400 else None, reply.headers)
+    message = turn_of(wire)
+    if message is None and not wire.done:
+        raise DecodeError("/message: the answer has no message", path="/message")
+    if wire.done is False:
+        raise DecodeError("/done: the answer is not finished", path="/done")
+    changes = Changes(NAME, "decode_response")
+    for repair in repairs:
+        changes.add(repair, "")
+    return _response(wire, message or MessageWire(), context, changes)
+
+
+def _response(wire: ChunkWire, message: MessageWire, context: DecodeContext, changes: Changes) -> Response[Any]:
+    cut_off = wire.done_reason == "length"
+    try:
+        parts = tuple(decode_turn(message, id_source(context), CallReader(context.undo, changes), "", cut_off=cut_off))
+    except DecodeError as error:
+        raise error.under("/message") from None
+    called = any(isinstance(part, ToolCall | BrokenToolCall) for part in parts)
+    reason = decode_finish(wire.done_reason, called=called)
+    settled = settle_finish(reason, parts)
+    note_finish(reason, settled, wire.done_reason, changes, "/finish_reason")
+    extra = answer_members(wire)
+    return Response(
+        parts=parts,
+        finish_reason=settled,
+        finish_reason_raw=wire.done_reason,
+        usage=decode_usage(wire),
+        model=wire.model or "",
+        wire_model=wire.model,
+        changes=changes.done(),
+        extra={NAME: extra} if extra else {},
+    )
+
+
+def answer_members(wire: ChunkWire) -> dict[str, Any]:
+    """The members of an answer, or of a line of it, that only pass through; `field` says that it was the older form."""
+    said: dict[str, Any] = {name: value for name in ANSWER_MEMBERS if (value := getattr(wire, name)) is not None}
+    if wire.message is None and wire.response is not None:
+        said["field"] = "response"
+    if wire.message is not None and wire.message.extra:
+        said["message"] = dict(wire.message.extra)
+    return _with(said, wire.extra)
+
+
+def _with(said: dict[str, Any], extra: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {**said, **extra} if extra else said
+
+
+def decode_error(reply: HttpReply, context: DecodeContext) -> Error:
+    """The error that a failed answer stands for."""
+    del context
+    return read_error(reply.body, reply.status if reply.status >= 400 else None, reply.headers)

@@ -1,0 +1,153 @@
+"""The client's role, streamed: lines to events.
+
+Rules
+- Every line is read like a whole answer and adds to what came before; calls come whole, in any line.
+- The terminal signal is `done: true`; nothing follows it. One object alone is a whole stream.
+- Members that only pass through are kept as the last line said them; log probabilities are joined.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects._members import is_list, is_object
+from interlingua.dialects.ollama.assistant import CallReader
+from interlingua.dialects.ollama.client import answer_members, id_source, turn_of
+from interlingua.dialects.ollama.parts import NAME, decode_images
+from interlingua.dialects.ollama.reasons import decode_finish, error_of_value
+from interlingua.dialects.ollama.usage import decode_usage
+from interlingua.dialects.ollama.wire import ChunkWire
+from interlingua.errors import DecodeError, Error, IncompleteStreamError
+from interlingua.stream.build import StreamBuilder
+from interlingua.types.change import Changes
+from interlingua.wire.json import decode_any, decode_wire
+from interlingua.wire.ndjson import NdjsonDecoder
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import DecodeContext
+    from interlingua.dialects.ollama.wire import MessageWire, ToolCallWire
+    from interlingua.types.event import Event
+
+__all__ = ["OllamaStreamDecoder"]
+
+START_MEMBERS = ("created_at", "field")
+"""Members that the first line already states."""
+
+
+class OllamaStreamDecoder:
+    """Events from the bytes of one streamed answer."""
+
+    def __init__(self, context: DecodeContext) -> None:
+        """A decoder for the answer to the request that `context` tells of."""
+        self.changes: Changes = Changes(NAME, "decode_response")
+        self.builder: StreamBuilder = StreamBuilder(self.changes, id_source(context))
+        self._reader = CallReader(context.undo, self.changes)
+        self._framing = NdjsonDecoder()
+        self._members: dict[str, Any] = {}
+        self._called = False
+
+    @property
+    def terminal(self) -> bool:
+        """Whether `done: true` came."""
+        return self.builder.ended
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal event was given out."""
+        return self.builder.ended
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that `data` completes."""
+        try:
+            self._lines(self._framing.feed(data))
+        except Error as error:
+            self._abort(error)
+        return self.builder.take()
+
+    def close(self) -> list[Event]:
+        """The events that the end of the bytes completes."""
+        try:
+            self._lines(self._framing.close())
+            if not self.builder.ended:
+                raise IncompleteStreamError("the stream ended without a line that says done")
+        except Error as error:
+            self._abort(error)
+        return self.builder.take()
+
+    def fail(self, error: Error) -> list[Event]:
+        """The end of a stream that the transport broke; after the terminal signal that is no failure."""
+        self._abort(error)
+        return self.builder.take()
+
+    def _abort(self, error: Error) -> None:
+        if self._members:
+            self.builder.extra[NAME] = self._members
+        self.builder.fail(error)
+
+    def _lines(self, lines: list[bytes]) -> None:
+        for line in lines:
+            if self.builder.ended:
+                return
+            self._line(line)
+
+    def _line(self, line: bytes) -> None:
+        repairs: list[str] = []
+        wire = decode_wire(line, ChunkWire, repairs=repairs)
+        for repair in repairs:
+            self.changes.add(repair, "")
+        if wire.error is not None:
+            raise error_of_value(decode_any(line), None)
+        message = turn_of(wire)
+        if message is None and not wire.done:
+            raise DecodeError("a line of the stream has no message")
+        self._learn(wire)
+        if message is not None:
+            self._turn(message)
+        if wire.done:
+            self._end(wire)
+
+    def _learn(self, wire: ChunkWire) -> None:
+        """Take the members that only pass through, and begin the stream with those of its first line."""
+        said = answer_members(wire)
+        if self.builder.start_event is None:
+            first = {name: said[name] for name in START_MEMBERS if name in said}
+            extra = {NAME: first} if first else {}
+            self.builder.start(model=wire.model or "", wire_model=wire.model, extra=extra)
+        for name in ("logprobs", "message"):
+            if name in said and name in self._members:
+                said[name] = _joined(self._members[name], said[name])
+        self._members.update(said)
+
+    def _turn(self, message: MessageWire) -> None:
+        if message.thinking:
+            self.builder.thinking(message.thinking)
+        if message.content:
+            self.builder.text(message.content)
+        if message.images:
+            for part in decode_images(message.images, self.changes, self.builder.next_path()):
+                self.builder.whole(part, "image")
+        for call in message.tool_calls or ():
+            self._call(call)
+
+    def _call(self, wire: ToolCallWire) -> None:
+        name = self._reader.name(wire)
+        self._called = True
+        block = self.builder.open_call(wire.id, name, freeform=self._reader.freeform(name))
+        self.builder.call_arguments(block, self._reader.arguments(wire, block.path))
+        block.extra = self._reader.members(wire)
+        self.builder.close_call(block)
+
+    def _end(self, wire: ChunkWire) -> None:
+        usage = decode_usage(wire)
+        if usage is not None:
+            self.builder.update_usage(usage)
+        self.builder.finish(decode_finish(wire.done_reason, called=self._called), wire.done_reason or None)
+        self.builder.extra[NAME] = self._members
+        self.builder.end()
+
+
+def _joined(said: Any, more: Any) -> Any:
+    """Members of two lines: lists follow each other, objects are merged."""
+    if is_list(said) and is_list(more):
+        return [*said, *more]
+    return {**said, **more} if is_object(said) and is_object(more) else more

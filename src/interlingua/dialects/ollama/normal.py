@@ -1,0 +1,147 @@
+"""The normal form N: two bodies with one normal form mean the same to this dialect.
+
+The rules, one function each; docs/dialects/ollama.md lists them, a test holds each.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from interlingua.dialects._members import is_list, is_object
+from interlingua.errors import DecodeError
+from interlingua.types.tool import EMPTY_PARAMETERS
+from interlingua.wire.media import from_base64, parse_data_url
+
+__all__ = [
+    "RULES", "absent_members", "answer", "counts", "defaults", "messages", "normal_form", "options", "tools",
+]  # fmt: skip
+
+JsonObject: TypeAlias = dict[str, Any]
+
+VERBATIM = frozenset({"arguments", "parameters", "format"})
+"""Members whose inside is somebody else's."""
+
+
+def absent_members(body: object) -> object:
+    """Null is absent."""
+    if is_list(body):
+        return [absent_members(item) for item in body]
+    if not is_object(body):
+        return body
+    return {
+        name: value if name in VERBATIM else absent_members(value) for name, value in body.items() if value is not None
+    }
+
+
+def defaults(body: JsonObject) -> JsonObject:
+    """A documented default is absent: a stream, no tools, no options, no format, no log probabilities, empty texts."""
+    dull: JsonObject = {
+        "stream": True, "tools": [], "options": {}, "format": "", "images": [], "messages": [], "context": [],
+        "prompt": "", "system": "", "logprobs": False,
+    }  # fmt: skip
+    return {name: value for name, value in body.items() if name not in dull or value != dull[name]}
+
+
+def options(body: JsonObject) -> JsonObject:
+    """One stop sequence is a list of one; no stop sequence is absent, and so are options without any."""
+    given = body.get("options")
+    if not is_object(given):
+        return body
+    if isinstance(given.get("stop"), str):
+        given = {**given, "stop": [given["stop"]]}
+    kept = {name: value for name, value in given.items() if (name, value) != ("stop", [])}
+    rest = {name: value for name, value in body.items() if name != "options"}
+    return {**rest, "options": kept} if kept else rest
+
+
+def tools(body: JsonObject) -> JsonObject:
+    """A tool is a function unless it says otherwise; without parameters it takes an empty object."""
+    if is_list(body.get("tools")):
+        body["tools"] = [_tool(tool) for tool in body["tools"]]
+    return body
+
+
+def _tool(tool: JsonObject) -> JsonObject:
+    if not is_object(tool.get("function")):
+        return tool
+    return {"type": "function", **tool, "function": {"parameters": EMPTY_PARAMETERS, **tool["function"]}}
+
+
+def messages(body: JsonObject) -> JsonObject:
+    """Every message by the rules of texts, images and calls; the images of the older form too."""
+    if is_list(body.get("messages")):
+        body["messages"] = [_message(message) for message in body["messages"]]
+    if is_list(body.get("images")):
+        body["images"] = [_image(image) for image in body["images"]]
+    return body
+
+
+def answer(body: JsonObject) -> JsonObject:
+    """The message of an answer by the same rules; an empty reason and an empty list of calls are absent."""
+    if is_object(body.get("message")):
+        body["message"] = _message({"role": "assistant", **body["message"]})
+    kept = _calls({"tool_calls": body.pop("tool_calls")}) if "tool_calls" in body else {}
+    dull: JsonObject = {"done_reason": "", "thinking": ""}
+    return {name: value for name, value in {**body, **kept}.items() if name not in dull or value != dull[name]}
+
+
+def counts(body: JsonObject) -> JsonObject:
+    """A count of 0 tokens is absent."""
+    names = ("prompt_eval_count", "eval_count")
+    return {name: value for name, value in body.items() if name not in names or value}
+
+
+def _message(message: JsonObject) -> JsonObject:
+    """Empty texts, names and lists are absent; an image is its bytes."""
+    message = _calls(message)
+    if is_list(message.get("images")):
+        message["images"] = [_image(image) for image in message["images"]]
+    hollow = ("content", "thinking", "images", "tool_calls", "tool_name", "tool_call_id")
+    return {name: value for name, value in message.items() if name not in hollow or value}
+
+
+def _calls(message: JsonObject) -> JsonObject:
+    """A call is a function call and known by its place; an empty id is absent."""
+    if not is_list(message.get("tool_calls")):
+        return dict(message)
+    return {**message, "tool_calls": [_call(call) for call in message["tool_calls"]]}
+
+
+def _call(call: JsonObject) -> JsonObject:
+    dull: JsonObject = {"type": "function", "id": ""}
+    kept = {name: value for name, value in call.items() if name not in dull or value != dull[name]}
+    function = kept.get("function")
+    if is_object(function):
+        kept["function"] = {name: value for name, value in function.items() if name != "index"}
+    return kept
+
+
+def _image(text: object) -> object:
+    """Base64 is its bytes."""
+    if not isinstance(text, str):
+        return text
+    try:
+        parsed = parse_data_url(text)
+        return base64.b64encode(parsed[1] if parsed is not None else from_base64(text)).decode()
+    except DecodeError:
+        return text
+
+
+RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
+    "request": (options, defaults, tools, messages),
+    "response": (answer, counts),
+    "chunk": (answer, counts),
+}
+"""The rules by kind of body, in order."""
+
+
+def normal_form(kind: str, body: object) -> object:
+    """The normal form of a parsed body; `kind` is request, response or chunk."""
+    found = absent_members(body)
+    if not is_object(found):
+        return found
+    for rule in RULES[kind]:
+        found = rule(found)
+    return absent_members(found)

@@ -1,0 +1,97 @@
+"""Images, and what of a part an Ollama message has no place for.
+
+Rules
+- An image is bare base64 of its bytes; its type is what its first bytes say.
+- A `data:` URL, which the server itself would refuse, is understood with an entry.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects._members import foreign_extras
+from interlingua.errors import DecodeError
+from interlingua.types.content import ImagePart, TextPart, ToolCall
+from interlingua.wire.media import from_base64, parse_data_url
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from interlingua.types.change import Changes
+    from interlingua.types.content import Part
+
+__all__ = ["NAME", "PartNotes", "decode_images", "image_type"]
+
+NAME = "ollama"
+"""The dialect's name."""
+_SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
+    (0, b"\x89PNG", "image/png"),
+    (0, b"\xff\xd8\xff", "image/jpeg"),
+    (0, b"GIF8", "image/gif"),
+    (8, b"WEBP", "image/webp"),
+)
+"""Where, which bytes, what type."""
+UNKNOWN_TYPE = "image/png"
+"""The type of an image whose first bytes say nothing."""
+
+
+def image_type(data: bytes) -> str:
+    """The MIME type of an image by its first bytes."""
+    return next((kind for place, start, kind in _SIGNATURES if data.startswith(start, place)), UNKNOWN_TYPE)
+
+
+def decode_images(images: Sequence[str], changes: Changes, path: str) -> list[Part]:
+    """The parts that `images` are; `path` points to the message that will hold them.
+
+    Raises: DecodeError, with the place inside the message.
+    """
+    return [_image(text, changes, path, f"/images/{place}") for place, text in enumerate(images)]
+
+
+def _image(text: str, changes: Changes, path: str, place: str) -> ImagePart:
+    if text.startswith(("http:", "https:")):
+        raise DecodeError("an image is base64; this dialect takes no URL", path=place)
+    parsed = parse_data_url(text, place) if text.startswith("data:") else None
+    if parsed is not None:
+        changes.add("foreign_shape", path, "an image in a data: URL")
+    data = parsed[1] if parsed is not None else from_base64(text, place)
+    return ImagePart(data, image_type(data))
+
+
+class PartNotes:
+    """Entries for what a part says and an Ollama message has no place for."""
+
+    def __init__(self, changes: Changes) -> None:
+        """Notes that go into `changes`."""
+        self.changes = changes
+
+    def lost(self, part: Part, path: str) -> None:
+        """Note the ornaments of one part: cache mark, citations, seal, detail, members of other dialects."""
+        for member, code in _ORNAMENTS:
+            if getattr(part, member, None):
+                self.changes.add(code, f"{path}/{member}")
+        if isinstance(part, ImagePart) and part.media_type != image_type(part.data):
+            self.changes.add("media_type_unsaid", f"{path}/media_type", f"the bytes are not known as {part.media_type}")
+        extra: dict[str, dict[str, Any]] = getattr(part, "extra", {})
+        if extra:
+            self.foreign(extra, path)
+
+    def foreign(self, extra: dict[str, dict[str, Any]], path: str) -> None:
+        """Note the members of other dialects."""
+        for dialect in foreign_extras(extra, NAME):
+            self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
+
+    def plain(self, part: Part) -> bool:
+        """Whether a part is nothing but text or a call, so that there is nothing to note."""
+        if type(part) is TextPart:
+            return not (part.cache or part.annotations or part.sealed or part.extra)
+        return type(part) is ToolCall and not (part.sealed or part.extra)
+
+
+_ORNAMENTS = (
+    ("cache", "cache_unsupported"),
+    ("annotations", "annotation_unsupported"),
+    ("sealed", "seal_foreign"),
+    ("detail", "detail_unsupported"),
+)
+"""Member -> the code of its loss."""

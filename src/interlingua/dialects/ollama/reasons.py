@@ -1,0 +1,171 @@
+"""Finish reasons and errors, both ways: the tables of the dialect.
+
+Rules
+- `done_reason` stays `stop` when tools are called; nothing there means that the runner broke off.
+- An error is a bare sentence, its class is the status. Where the status says less than the class we know, a `code`
+  beside the sentence says the rest: clients of this dialect read the sentence alone.
+- In a stream the status stands beside the sentence; where it does not, the runner failed.
+Source: vendor page "Errors", server source of August 2026; recorded bodies, November 2026.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from interlingua.dialects._errors import class_of_status, make_error
+from interlingua.dialects._members import is_object
+from interlingua.errors import (
+    APITimeoutError,
+    AuthenticationError,
+    BadRequestError,
+    BillingError,
+    ContentPolicyViolationError,
+    ContextWindowExceededError,
+    DecodeError,
+    Error,
+    IncompleteStreamError,
+    InternalServerError,
+    LimitExceededError,
+    NotFoundError,
+    OverloadedError,
+    PermissionDeniedError,
+    RateLimitError,
+    RequestTooLargeError,
+    UpstreamError,
+    UsageError,
+)
+from interlingua.wire.json import decode_any
+
+if TYPE_CHECKING:
+    from interlingua.types.change import Changes
+    from interlingua.types.response import FinishReason, Response
+    from interlingua.wire.http import Headers
+
+__all__ = ["decode_finish", "done_reason", "encode_error_body", "error_of_value", "read_error"]
+
+FINISH_REASONS: dict[str, FinishReason] = {
+    "stop": "stop",
+    "length": "length",
+    "load": "stop",
+    "unload": "stop",
+    "": "error",
+}
+"""Everything that the wire says; what is not here is `other`."""
+WIRE_REASONS: dict[FinishReason, str] = {"stop": "stop", "tool_calls": "stop", "length": "length"}
+"""The words of the wire; every other reason is told as `stop`."""
+
+
+def decode_finish(raw: str | None, *, called: bool) -> FinishReason:
+    """The canonical finish reason of the wire's word; `called` says that there are calls."""
+    if called and raw == "stop":
+        return "tool_calls"
+    return FINISH_REASONS.get(raw or "", "other")
+
+
+def done_reason(response: Response[Any], changes: Changes, *, own: bool) -> str | None:
+    """The wire's word; an answer that came in this dialect (`own`) keeps its own, or none."""
+    if own:
+        return response.finish_reason_raw
+    word = WIRE_REASONS.get(response.finish_reason)
+    if word is None:
+        changes.add("finish_reason_approximated", "/finish_reason", f"{response.finish_reason} is told as stop")
+    return word or "stop"
+
+
+# Errors
+
+CODE_CLASSES: dict[str, type[Error]] = {
+    "invalid_request": BadRequestError,
+    "invalid_api_key": AuthenticationError,
+    "insufficient_quota": BillingError,
+    "permission_denied": PermissionDeniedError,
+    "not_found": NotFoundError,
+    "request_too_large": RequestTooLargeError,
+    "context_length_exceeded": ContextWindowExceededError,
+    "content_filter": ContentPolicyViolationError,
+    "rate_limit_exceeded": RateLimitError,
+    "overloaded": OverloadedError,
+    "server_error": InternalServerError,
+    "timeout": APITimeoutError,
+    "incomplete_stream": IncompleteStreamError,
+    "conflict": UpstreamError,
+}
+"""The codes that we write where the status says too little, and their classes."""
+
+
+def read_error(body: bytes, status: int | None, headers: Headers) -> Error:
+    """The error in the body of a failed answer; the text itself is the sentence when it is no JSON."""
+    try:
+        value = decode_any(body)
+    except (DecodeError, LimitExceededError):
+        text = " ".join(body[:2000].decode("utf-8", "replace").split())
+        value = {"error": text[:300] or "an empty body"}
+    return error_of_value(value, status, headers)
+
+
+def error_of_value(value: object, status: int | None, headers: Headers = ()) -> Error:
+    """The error that a JSON value says; `status` is the answer's own, None inside a stream or a 200."""
+    body = value if is_object(value) else {"error": str(value)[:300]}
+    told = body.get("error")
+    inner = told if is_object(told) else body
+    sentence = told if isinstance(told, str) else inner.get("message")
+    code = next((code for code in (inner.get("code"), body.get("code")) if isinstance(code, str)), None)
+    status = status or _status_in(body)
+    kind = CODE_CLASSES.get(code or "") or (InternalServerError if status is None else class_of_status(status))
+    message = sentence if isinstance(sentence, str) and sentence else "the server gave no reason"
+    return make_error(kind, message, status=status, code=code, headers=headers)
+
+
+def _status_in(body: dict[str, Any]) -> int | None:
+    """The status that a line of a stream states."""
+    status = body.get("status")
+    return status if type(status) is int and 400 <= status <= 599 else None
+
+
+class ErrorRow(NamedTuple):
+    """How a class looks on the wire."""
+
+    status: int
+    """The HTTP status."""
+    code: str
+    """What is written beside the sentence where the status alone does not say it."""
+
+
+ERROR_ROWS: tuple[tuple[type[Error], ErrorRow], ...] = (
+    (AuthenticationError, ErrorRow(401, "invalid_api_key")),
+    (PermissionDeniedError, ErrorRow(403, "permission_denied")),
+    (BillingError, ErrorRow(402, "insufficient_quota")),
+    (NotFoundError, ErrorRow(404, "not_found")),
+    (RequestTooLargeError, ErrorRow(413, "request_too_large")),
+    (ContextWindowExceededError, ErrorRow(400, "context_length_exceeded")),
+    (ContentPolicyViolationError, ErrorRow(400, "content_filter")),
+    (RateLimitError, ErrorRow(429, "rate_limit_exceeded")),
+    (OverloadedError, ErrorRow(503, "overloaded")),
+    (InternalServerError, ErrorRow(500, "server_error")),
+    (APITimeoutError, ErrorRow(504, "timeout")),
+    (IncompleteStreamError, ErrorRow(502, "incomplete_stream")),
+    (LimitExceededError, ErrorRow(413, "request_too_large")),
+    (BadRequestError, ErrorRow(400, "invalid_request")),
+    (UsageError, ErrorRow(400, "invalid_request")),
+)
+"""Class -> status and code; the first row that fits counts."""
+
+
+def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
+    """Status and body of an error; an upstream's own status is kept."""
+    row = next((row for kind, row in ERROR_ROWS if isinstance(error, kind)), None)
+    if row is None:
+        row = _other_row(error)
+    upstream = isinstance(error, UpstreamError | APITimeoutError)
+    status = error.status if upstream and error.status and error.status >= 400 else row.status
+    body: dict[str, Any] = {"error": error.message}
+    if CODE_CLASSES[row.code] is not class_of_status(status):
+        body["code"] = row.code
+    return status, body
+
+
+def _other_row(error: Error) -> ErrorRow:
+    if isinstance(error, DecodeError) and error.status == 400:
+        return ErrorRow(400, "invalid_request")
+    conflict = type(error) is UpstreamError
+    return ErrorRow(error.status or error.http_status, "conflict" if conflict else "server_error")

@@ -1,0 +1,235 @@
+"""The server's role: what a client of an Ollama server asks, and an answer in its own form.
+
+Rules
+- `stream` is true unless the client says otherwise.
+- Which form a request has is said by its path, and by its body where the path does not say.
+- The form of the answer follows the client's path, else the form in which the answer itself came.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, cast
+
+from interlingua.dialects._contract import DecodedRequest
+from interlingua.dialects._errors import RETRYABLE_STATUSES
+from interlingua.dialects._history import prepare_history
+from interlingua.dialects._members import is_object, merge_members
+from interlingua.dialects.ollama.assistant import AssistantEncoder
+from interlingua.dialects.ollama.client import GENERATE_PATH, OPTIONS
+from interlingua.dialects.ollama.messages import decode_messages, decode_prompt
+from interlingua.dialects.ollama.parts import NAME, PartNotes
+from interlingua.dialects.ollama.reasons import done_reason, encode_error_body
+from interlingua.dialects.ollama.tools import decode_tool
+from interlingua.dialects.ollama.usage import encode_usage
+from interlingua.dialects.ollama.wire import ChunkWire, RequestWire
+from interlingua.errors import DecodeError, HistoryError
+from interlingua.types.change import Changes
+from interlingua.types.content import BrokenToolCall
+from interlingua.types.request import Request, ServerState
+from interlingua.wire.http import HttpReply
+from interlingua.wire.json import decode_wire, encode, encode_wire
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from interlingua.dialects._contract import DecodeOptions, ServerContext
+    from interlingua.errors import Error
+    from interlingua.types.capability import Effort
+    from interlingua.types.message import Message
+    from interlingua.types.response import Response
+    from interlingua.wire.http import HttpRequest
+
+__all__ = ["answer_members", "created_at", "decode_request", "encode_error", "encode_response", "is_older_form"]
+
+JSON_HEADERS = (("content-type", "application/json; charset=utf-8"),)
+EFFORTS = frozenset({"low", "medium", "high", "max"})
+"""Words of `think`; another word passes through as a member."""
+WHOLE_NUMBERS = frozenset({"num_predict", "top_k", "seed"})
+"""Options that are whole numbers."""
+
+
+# The request
+
+
+def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
+    """What a client asks.
+
+    Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
+    """
+    try:
+        return _decode_request(http, options)
+    except DecodeError as error:
+        error.status = 400  # bytes of a client, so the client's fault and no upstream's
+        raise
+
+
+def _decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
+    repairs: list[str] = []
+    wire = decode_wire(http.body, RequestWire, repairs=repairs)
+    if not wire.model:
+        raise DecodeError("/model: the model is missing", path="/model")
+    changes = Changes(NAME, "decode_request")
+    for repair in repairs:
+        changes.add(repair, "")
+    request = _RequestDecoder(wire, changes, options, older=_is_generate(http.url, wire)).decode()
+    return DecodedRequest(model=wire.model, request=request, stream=wire.stream is not False, changes=changes.done())
+
+
+def _is_generate(url: str, wire: RequestWire) -> bool:
+    """Whether a request has the older form: one prompt instead of messages."""
+    path = url.partition("?")[0].rstrip("/")
+    if path.endswith(("/chat", "/generate")):
+        return path.endswith("/generate")
+    return wire.messages is None and wire.prompt is not None
+
+
+class _RequestDecoder:
+    """Reads one request; what the canonical request has no field for stays in `extra`."""
+
+    def __init__(self, wire: RequestWire, changes: Changes, options: DecodeOptions, *, older: bool) -> None:
+        self.wire = wire
+        self.changes = changes
+        self.options = options
+        self.older = older
+        self.extra: dict[str, Any] = dict(wire.extra or {})
+        self.settings: dict[str, Any] = dict(wire.options or {})
+
+    def decode(self) -> Request:
+        wire = self.wire
+        if self.older:
+            self.extra["field"] = "prompt"
+            system, messages = decode_prompt(wire.system, wire.prompt, wire.images, self.changes)
+        else:
+            system, messages = decode_messages(wire.messages or (), self.changes)
+        self._left_over()
+        tools = tuple([decode_tool(tool, f"/tools/{place}") for place, tool in enumerate(wire.tools or ())])
+        return Request(
+            messages=self._paired(messages),
+            system=system,
+            tools=tools,
+            output_schema=wire.format if is_object(wire.format) else None,
+            json_mode=wire.format == "json",
+            stop=self._stop(),
+            logprobs=(wire.top_logprobs or 0) if wire.logprobs else None,
+            effort=cast("Effort", wire.think) if wire.think in EFFORTS else None,
+            thinking=wire.think if isinstance(wire.think, bool) else None,
+            continues=ServerState(NAME, {"context": wire.context}) if wire.context else None,
+            **self._numbers(),
+            extra=self._extra(),
+        )
+
+    def _paired(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """The history with calls and results paired, and no call in it broken."""
+        if self.options.history == "refuse":
+            _refuse_broken(messages)
+        return prepare_history(messages, self.options.history, self.changes, continues=bool(self.wire.context))
+
+    def _left_over(self) -> None:
+        """Keep what was said and is not read: members of the other form, and words that mean nothing here."""
+        wire = self.wire
+        unread = ("messages",) if self.older else ("prompt", "system", "images")
+        for name in unread:
+            value = getattr(wire, name)
+            if value:
+                self.extra[name] = value
+        if isinstance(wire.think, str) and wire.think not in EFFORTS:
+            self.extra["think"] = wire.think
+        if isinstance(wire.format, str) and wire.format not in ("", "json"):
+            self.extra["format"] = wire.format
+        if wire.top_logprobs is not None and not wire.logprobs:
+            self.extra["top_logprobs"] = wire.top_logprobs
+
+    def _stop(self) -> tuple[str, ...]:
+        said = self.settings.get("stop")
+        texts = [said] if isinstance(said, str) else said
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in cast("list[object]", texts)):
+            return ()
+        self.settings.pop("stop")
+        return tuple(cast("list[str]", texts))
+
+    def _numbers(self) -> dict[str, Any]:
+        """The options that are fields of a request; what is no such number stays an option."""
+        found: dict[str, Any] = {}
+        for member, field in OPTIONS.items():
+            value = self.settings.get(member)
+            if _is_number(member, value):
+                found[field] = self.settings.pop(member)
+        return found
+
+    def _extra(self) -> dict[str, dict[str, Any]]:
+        if self.settings:
+            self.extra["options"] = self.settings
+        return {NAME: self.extra} if self.extra else {}
+
+
+def _is_number(member: str, value: object) -> bool:
+    """Whether an option says a number that means the same elsewhere: no limit and a random seed are said by -1 here."""
+    if member not in WHOLE_NUMBERS:
+        return type(value) in (int, float)
+    return type(value) is int and (value > 0 if member == "num_predict" else value >= 0)
+
+
+def _refuse_broken(messages: Sequence[Message]) -> None:
+    for place, message in enumerate(messages):
+        for part in message.parts:
+            if isinstance(part, BrokenToolCall):
+                call = f"call {part.id!r} (tool {part.name})"
+                raise HistoryError(f"messages[{place}]: the arguments of {call} are broken: {part.reason}")
+
+
+# The answer
+
+
+def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
+    """A whole answer in the client's own form."""
+    changes = Changes(NAME, "encode_response")
+    own = context.source == NAME
+    if response.alternatives:
+        changes.add("alternatives_unsupported", "/alternatives")
+    message = AssistantEncoder(changes, "", reply=True, own=own).encode(response.parts)
+    wire = ChunkWire(model=context.model or response.wire_model or response.model, created_at=created_at(context))
+    members = answer_members(response, changes)
+    merge_members(message, members.pop("message", {}))
+    if is_older_form(response.extra, context):
+        wire.response, wire.thinking, wire.tool_calls = message.content, message.thinking, message.tool_calls
+    else:
+        wire.message = message
+    wire.done = True
+    wire.done_reason = done_reason(response, changes, own=own)
+    merge_members(wire, {**members, **encode_usage(response.usage)})
+    if context.changes is not None:
+        context.changes.extend(changes.entries)
+    return HttpReply(status=200, headers=JSON_HEADERS, body=encode_wire(wire))
+
+
+def is_older_form(extra: dict[str, dict[str, Any]], context: ServerContext) -> bool:
+    """Whether the answer is one of `/api/generate`."""
+    if context.path:
+        return context.path.partition("?")[0].rstrip("/").endswith(GENERATE_PATH)
+    return extra.get(NAME, {}).get("field") == "response"
+
+
+def created_at(context: ServerContext) -> str | None:
+    """The time of an answer as the wire says it."""
+    return datetime.fromtimestamp(context.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if context.created else None
+
+
+def answer_members(response: Response[Any], changes: Changes) -> dict[str, Any]:
+    """The members of an answer that only pass through; an entry for those of other dialects."""
+    PartNotes(changes).foreign(response.extra, "")
+    return {name: value for name, value in response.extra.get(NAME, {}).items() if name != "field"}
+
+
+def encode_error(error: Error, context: ServerContext) -> HttpReply:
+    """An error in the dialect's own body, with its status, when to come back, and whether at all if that is unusual."""
+    del context
+    status, body = encode_error_body(error)
+    headers = JSON_HEADERS
+    if error.retry_after_s is not None:
+        headers = (*headers, ("retry-after", f"{error.retry_after_s:g}"))
+    if error.request_id is not None:
+        headers = (*headers, ("x-request-id", error.request_id))
+    if error.retryable != (status in RETRYABLE_STATUSES):
+        headers = (*headers, ("x-should-retry", "true" if error.retryable else "false"))
+    return HttpReply(status=status, headers=headers, body=encode(body))

@@ -1,0 +1,125 @@
+"""The server's role, streamed: events to lines.
+
+Rules
+- Every line is a whole object with model, time and `done`; calls are whole in one line each.
+- The last line has no text, `done: true`, the reason, the counts and what only passes through.
+- An error ends the stream as a line with the sentence and the status.
+- Text costs a head that was encoded once and one encoded string.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects.ollama.assistant import AssistantEncoder
+from interlingua.dialects.ollama.parts import NAME
+from interlingua.dialects.ollama.reasons import done_reason, encode_error_body
+from interlingua.dialects.ollama.server import answer_members, created_at, is_older_form
+from interlingua.dialects.ollama.usage import encode_usage
+from interlingua.dialects.ollama.wire import ChunkWire
+from interlingua.stream.fold import error_of
+from interlingua.types.change import Changes
+from interlingua.types.content import BrokenToolCall, ImagePart, ToolCall
+from interlingua.types.event import (
+    BlockEnd,
+    RefusalDelta,
+    StreamEnd,
+    StreamError,
+    StreamStart,
+    TextDelta,
+    ThinkingDelta,
+)
+from interlingua.wire.json import encode, encode_text, encode_wire
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import ServerContext
+    from interlingua.types.event import Event
+    from interlingua.types.response import Response
+
+__all__ = ["OllamaStreamEncoder"]
+
+
+class OllamaStreamEncoder:
+    """Lines for the events of one answer."""
+
+    def __init__(self, context: ServerContext) -> None:
+        """An encoder for one answer."""
+        self.context = context
+        self.changes: Changes = Changes(NAME, "encode_response")
+        self._own = context.source == NAME
+        self._older = False
+        self._common: dict[str, Any] = {}
+        self._head = b"{"
+        self._text = b""
+        self._thinking = b""
+        self._tail = b""
+        self._calls = 0
+
+    def encode(self, event: Event) -> bytes:
+        """The bytes that `event` adds; may be empty."""
+        match event:
+            case TextDelta(text=text, choice=0) | RefusalDelta(text=text, choice=0):
+                return self._text + encode_text(text) + self._tail
+            case ThinkingDelta(text=text, choice=0):
+                return self._thinking + encode_text(text) + self._tail
+            case StreamStart():
+                return self._start(event)
+            case BlockEnd(choice=0):
+                return self._block_end(event)
+            case StreamEnd(response=response):
+                return self._end(response)
+            case StreamError():
+                return self._error(event)
+            case _:
+                return b""
+
+    def _start(self, event: StreamStart) -> bytes:
+        """Prepare what every line has in common."""
+        members = {
+            "model": self.context.model or event.wire_model or event.model or None,
+            "created_at": event.extra.get(NAME, {}).get("created_at") or created_at(self.context),
+        }
+        self._common = {name: value for name, value in members.items() if value is not None}
+        self._head = encode(self._common)[:-1] + (b"," if self._common else b"")
+        self._older = is_older_form(event.extra, self.context)
+        opening = b"" if self._older else b'"message":{"role":"assistant",'
+        text = b'"response":' if self._older else b'"content":'
+        self._text = self._head + opening + text
+        self._thinking = self._head + opening + text + b'"","thinking":'
+        self._tail = b',"done":false}\n' if self._older else b'},"done":false}\n'
+        return b""
+
+    def _block_end(self, event: BlockEnd) -> bytes:
+        """What is said whole: calls and images; an entry for everything that has no place here."""
+        encoder = AssistantEncoder(self.changes, "", reply=True, own=self._own, first_call=self._calls)
+        encoder.add(event.part, event.index)
+        if not isinstance(event.part, ToolCall | BrokenToolCall | ImagePart):
+            return b""
+        wire = encoder.message()
+        self._calls += len(wire.tool_calls or ())
+        if self._older:
+            line = ChunkWire(response=wire.content, tool_calls=wire.tool_calls, done=False)
+        else:
+            line = ChunkWire(message=wire, done=False)
+        return self._head + encode_wire(line)[1:] + b"\n"
+
+    # The end
+
+    def _end(self, response: Response[Any]) -> bytes:
+        members = answer_members(response, self.changes)
+        if response.alternatives:
+            self.changes.add("alternatives_unsupported", "/alternatives")
+        last = {**self._common, **self._silence(members.pop("message", {}))}
+        last |= {"done": True, "done_reason": done_reason(response, self.changes, own=self._own)}
+        last |= {**members, **encode_usage(response.usage)}
+        if self.context.changes is not None:
+            self.context.changes.extend(self.changes.entries)
+        return encode({name: value for name, value in last.items() if value is not None}) + b"\n"
+
+    def _silence(self, members: dict[str, Any]) -> dict[str, Any]:
+        """A message without text, with the members that only pass through."""
+        return {"response": ""} if self._older else {"message": {"role": "assistant", "content": "", **members}}
+
+    def _error(self, event: StreamError) -> bytes:
+        status, body = encode_error_body(error_of(event))
+        return encode({**body, "status": status}) + b"\n"

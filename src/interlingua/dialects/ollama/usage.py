@@ -1,0 +1,30 @@
+"""Token counts, both ways: two numbers of the answer itself, each absent when it is 0.
+
+Loss: the wire has no place for cached and reasoning tokens.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from interlingua.types.usage import Usage
+
+if TYPE_CHECKING:
+    from interlingua.dialects.ollama.wire import ChunkWire
+
+__all__ = ["decode_usage", "encode_usage"]
+
+
+def decode_usage(wire: ChunkWire) -> Usage | None:
+    """The counts of an answer; None when it states none."""
+    if wire.prompt_eval_count is None and wire.eval_count is None:
+        return None
+    return Usage(input_tokens=wire.prompt_eval_count, output_tokens=wire.eval_count)
+
+
+def encode_usage(usage: Usage | None) -> dict[str, int]:
+    """The members of an answer that state its counts."""
+    if usage is None:
+        return {}
+    counts = {"prompt_eval_count": usage.input_tokens, "eval_count": usage.output_tokens}
+    return {name: count for name, count in counts.items() if count is not None}

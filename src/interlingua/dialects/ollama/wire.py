@@ -1,0 +1,104 @@
+"""The shapes of Ollama's bodies, `/api/chat` and `/api/generate` together.
+
+Rules
+- One struct covers both forms of a request, and one both forms of an answer and every line of a stream.
+- What only passes through is untyped; what is not listed lands in `extra` of its object and is written back.
+- `arguments` is an object whose text survives exactly.
+Source: vendor pages "API" and "Thinking", server source of August 2026, SDK types 0.6.3, recorded traffic.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from msgspec import UNSET, Raw, UnsetType
+
+from interlingua.wire.json import WireStruct
+
+__all__ = ["ChunkWire", "FunctionCallWire", "FunctionWire", "MessageWire", "RequestWire", "ToolCallWire", "ToolWire"]
+
+JsonObject: TypeAlias = dict[str, Any]
+
+
+class FunctionCallWire(WireStruct):
+    """`{"name", "arguments"}` of a call; `index` is its place among the calls of the turn."""
+
+    index: int | None = None
+    name: str | None = None
+    arguments: Raw | UnsetType = UNSET
+
+
+class ToolCallWire(WireStruct):
+    """One call; older servers send the function alone."""
+
+    id: str | None = None
+    type: str | None = None
+    function: FunctionCallWire | None = None
+
+
+class MessageWire(WireStruct):
+    """One message of a request, the message of an answer, or what a line adds to it."""
+
+    role: str | None = None
+    content: str | None = None
+    thinking: str | None = None
+    images: list[str] | None = None
+    tool_calls: list[ToolCallWire] | None = None
+    tool_name: str | None = None
+    tool_call_id: str | None = None
+    name: str | None = None
+
+
+class FunctionWire(WireStruct):
+    """A function that may be called."""
+
+    name: str = ""
+    description: str | None = None
+    parameters: JsonObject | None = None
+
+
+class ToolWire(WireStruct):
+    """One entry of `tools`."""
+
+    type: str | None = None
+    function: FunctionWire | None = None
+
+
+class RequestWire(WireStruct):
+    """A request body; from `prompt` on, the members of the older form."""
+
+    model: str = ""
+    messages: list[MessageWire] | None = None
+    prompt: str | None = None
+    system: str | None = None
+    images: list[str] | None = None
+    tools: list[ToolWire] | None = None
+    think: bool | str | None = None
+    format: str | JsonObject | None = None
+    options: JsonObject | None = None
+    logprobs: bool | None = None
+    top_logprobs: int | None = None
+    context: Any = None
+    stream: bool | None = None
+
+
+class ChunkWire(WireStruct):
+    """An answer, or one line of a stream; `response` and `thinking` are the older form, `error` ends everything."""
+
+    model: str | None = None
+    created_at: str | None = None
+    message: MessageWire | None = None
+    response: str | None = None
+    thinking: str | None = None
+    tool_calls: list[ToolCallWire] | None = None
+    done: bool | None = None
+    done_reason: str | None = None
+    context: list[int] | None = None
+    total_duration: int | None = None
+    load_duration: int | None = None
+    prompt_eval_count: int | None = None
+    prompt_eval_duration: int | None = None
+    eval_count: int | None = None
+    eval_duration: int | None = None
+    logprobs: list[Any] | None = None
+    error: Any = None
