@@ -387,8 +387,8 @@ class AssistantEncoder:
         self.message.tool_calls = [*(self.message.tool_calls or []), wire]
 
     def _opaque(self, part: OpaquePart, path: str) -> None:
-        if part.dialect == NAME and is_object(part.raw) and "audio" in part.raw:
-            self.message.audio = AudioWire(id=part.raw["audio"].get("id"))
+        if part.dialect == NAME and is_object(part.raw) and part.raw.keys() == {"audio"}:
+            merge_members(self.message, part.raw)
         elif part.dialect == NAME:
             self.content.append(part)
         else:
