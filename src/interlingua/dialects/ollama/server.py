@@ -197,7 +197,7 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
         wire.message = message
     wire.done = True
     wire.done_reason = done_reason(response, changes, own=own)
-    merge_members(wire, {**members, **encode_usage(response.usage)})
+    merge_members(wire, {**members, **encode_usage(response.usage, changes)})
     if context.changes is not None:
         context.changes.extend(changes.entries)
     return HttpReply(status=200, headers=JSON_HEADERS, body=encode_wire(wire))

@@ -111,7 +111,7 @@ class OllamaStreamEncoder:
             self.changes.add("alternatives_unsupported", "/alternatives")
         last = {**self._common, **self._silence(members.pop("message", {}))}
         last |= {"done": True, "done_reason": done_reason(response, self.changes, own=self._own)}
-        last |= {**members, **encode_usage(response.usage)}
+        last |= {**members, **encode_usage(response.usage, self.changes)}
         if self.context.changes is not None:
             self.context.changes.extend(self.changes.entries)
         return encode({name: value for name, value in last.items() if value is not None}) + b"\n"

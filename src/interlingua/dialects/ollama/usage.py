@@ -11,8 +11,13 @@ from interlingua.types.usage import Usage
 
 if TYPE_CHECKING:
     from interlingua.dialects.ollama.wire import ChunkWire
+    from interlingua.types.change import Changes
 
 __all__ = ["decode_usage", "encode_usage"]
+
+
+UNSAID = ("cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+"""Counts that the wire has no place for."""
 
 
 def decode_usage(wire: ChunkWire) -> Usage | None:
@@ -22,9 +27,12 @@ def decode_usage(wire: ChunkWire) -> Usage | None:
     return Usage(input_tokens=wire.prompt_eval_count, output_tokens=wire.eval_count)
 
 
-def encode_usage(usage: Usage | None) -> dict[str, int]:
+def encode_usage(usage: Usage | None, changes: Changes) -> dict[str, int]:
     """The members of an answer that state its counts."""
     if usage is None:
         return {}
+    for name in UNSAID:
+        if getattr(usage, name) is not None:
+            changes.add("parameter_unsupported", f"/usage/{name}", "the dialect counts input and output alone")
     counts = {"prompt_eval_count": usage.input_tokens, "eval_count": usage.output_tokens}
     return {name: count for name, count in counts.items() if count is not None}
