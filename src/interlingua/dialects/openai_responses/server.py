@@ -229,7 +229,7 @@ def answer_wire(
         output=items,
         temperature=None,
         top_p=None,
-        usage=encode_usage(response.usage, own=own) if response.usage is not None else None,
+        usage=encode_usage(response.usage, changes, own=own) if response.usage is not None else None,
     )
     for name, value in REPEATED.items():
         setattr(wire, name, value)

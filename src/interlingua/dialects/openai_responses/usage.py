@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import merge_members
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.wire import InputDetailsWire, OutputDetailsWire, UsageWire
 from interlingua.types.usage import Usage
 
+if TYPE_CHECKING:
+    from interlingua.types.change import Changes
+
 __all__ = ["decode_usage", "encode_usage"]
+
+DETAILS = ("cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+"""Counts that not every provider gives."""
 
 
 def decode_usage(wire: UsageWire) -> Usage:
@@ -34,9 +40,12 @@ def decode_usage(wire: UsageWire) -> Usage:
     )
 
 
-def encode_usage(usage: Usage, *, own: bool) -> UsageWire:
+def encode_usage(usage: Usage, changes: Changes, *, own: bool) -> UsageWire:
     """The counts on the wire; clients insist on numbers, so in an answer from elsewhere unknown ones are 0."""
     filler = None if own else 0
+    unknown = [name for name in DETAILS if getattr(usage, name) is None]
+    if unknown and not own:
+        changes.add("parameter_added", "/usage", f"told as 0, since nobody counted: {', '.join(unknown)}")
     wire = UsageWire(
         input_tokens=usage.input_tokens or 0,
         input_tokens_details=InputDetailsWire(
