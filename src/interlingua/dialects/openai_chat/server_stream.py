@@ -126,9 +126,11 @@ class ChatStreamEncoder:
         self._head = b"data: " + encode(said)[:-1]
         return b""
 
-    def _chunk(self, choice: int, delta: dict[str, Any], finish: str | None = None, **members: Any) -> bytes:
+    def _chunk(
+        self, choice: int, delta: dict[str, Any], finish: str | None = None, members: dict[str, Any] | None = None
+    ) -> bytes:
         opening = self._opening(choice)
-        body = {"index": choice, "delta": delta, **members, "finish_reason": finish}
+        body = {"index": choice, "delta": delta, **(members or {}), "finish_reason": finish}
         return opening + self._head + b',"choices":[' + encode(body) + b"]}\n\n"
 
     def _opening(self, choice: int) -> bytes:
@@ -265,4 +267,4 @@ class ChatStreamEncoder:
         extra = alternative.extra.get(NAME, {})
         path = f"/alternatives/{place - 1}" if place else ""
         word = finish_word(alternative, self.changes, path, own=self.context.source == NAME)
-        return self._chunk(place, extra.get("message", {}), word, **extra.get("choice", {}))
+        return self._chunk(place, extra.get("message", {}), word, extra.get("choice"))

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from interlingua.dialects._contract import Facts, ServerContext, Target
+from interlingua.dialects._contract import DecodeContext, Facts, ServerContext, Target
+from interlingua.dialects.openai_chat import DIALECT
 from interlingua.errors import DecodeError, UnsupportedError
 from interlingua.types.content import (
     AudioPart,
@@ -244,3 +245,17 @@ def test_a_fragment_for_a_whole_call_under_a_new_index_joins_it_when_it_is_alone
         '{"tool_calls":[{"index":3,"function":{"arguments":"{}"}}]}',
     )
     assert parts(raw) == (ToolCall("a", "f", "{}"),)
+
+
+def test_members_named_like_our_own_parameters_pass_through() -> None:
+    """A choice with a member `finish`, found by the fuzzer: it is a member like any other."""
+    decoder = DIALECT.stream_decoder(DecodeContext())
+    events = decoder.feed(b'data:{"choices":[{"":{},"finish":{},"finish_reason":"t"}]}\n\ndata: [DONE]\n\n')
+    encoder = DIALECT.stream_encoder(ServerContext(source="openai-chat"))
+    assert b"".join([encoder.encode(event) for event in events]) == (
+        b'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":""},'
+        b'"finish_reason":null}]}\n\n'
+        b'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"":{},"finish":{},'
+        b'"finish_reason":"t"}]}\n\n'
+        b"data: [DONE]\n\n"
+    )
