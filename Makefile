@@ -70,6 +70,7 @@ fuzz: $(READY) ## every decoder against random bytes, FUZZ_SECONDS in all
 	@$(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS)
 
 bench: $(READY) ## the numbers that need no peer
+	@$(BIN)/python -m compileall -q src/interlingua
 	@$(BIN)/python -m bench
 
 golden-update: $(READY) ## write golden files and generated tables anew; the diff is the review
