@@ -184,9 +184,8 @@ def _outcome(response: Any) -> tuple[Any, bool]:
     given = members(given)
     failed = given.get("error") is not None and "output" not in given
     value: Any = given
-    for name in ("output", "error"):
-        if given.keys() == {name} and given[name] is not None:
-            value = given[name]
+    if given.keys() == {"output"} or (given.keys() == {"error"} and failed):
+        value = next(iter(given.values()))
     return value if isinstance(value, str | dict | list) else json.dumps(value), failed
 
 

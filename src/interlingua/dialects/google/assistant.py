@@ -1,0 +1,210 @@
+"""The model's turn on the wire: for a history and for an answer.
+
+Rules
+- Parts stay in order, each with its own signature; nothing is merged.
+- The first call of a step whose signature is lost or another issuer's gets the documented filler, where one is needed.
+- Ids that were only made to pair calls with results (`call_<n>`) are not sent, since the provider never gave one.
+- Thinking goes as a thought, whoever thought it; a refusal in words is text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Raw
+
+from interlingua.dialects._members import foreign_extras, merge_members
+from interlingua.dialects._seals import seal_fits
+from interlingua.dialects.google.parts import NAME, blob_wire, is_made_id
+from interlingua.dialects.google.wire import CallWire, PartWire
+from interlingua.types.content import (
+    AudioPart,
+    BrokenToolCall,
+    DocumentPart,
+    ImagePart,
+    OpaquePart,
+    RefusalPart,
+    Sealed,
+    TextPart,
+    ThinkingPart,
+    ToolCall,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from interlingua.dialects._contract import Target
+    from interlingua.types.change import Changes
+    from interlingua.types.content import Citation, Part
+
+__all__ = ["FILLER", "AssistantEncoder", "opaque_wire", "own_citations"]
+
+FILLER = "skip_thought_signature_validator"
+"""What the provider takes in place of a signature that somebody else's call cannot have."""
+JSON_FAULTS = frozenset({"duplicate_key", "not_object"})
+"""Faults of arguments that are JSON all the same, so that they can go back as they came."""
+
+
+def opaque_wire(part: OpaquePart) -> PartWire:
+    """A part of this dialect that was not read, as it came."""
+    wire = PartWire()
+    merge_members(wire, part.raw)
+    return wire
+
+
+def own_citations(citations: Sequence[Citation], changes: Changes, path: str) -> dict[str, Any]:
+    """The members of a candidate that its citations came from; an entry for those of other dialects."""
+    own = [citation.raw for citation in citations if citation.dialect == NAME]
+    if len(own) < len(citations):
+        changes.add("annotation_unsupported", path)
+    return {name: value for raw in own for name, value in raw.items()}
+
+
+class AssistantEncoder:
+    """Writes the parts of one turn; `reply` says that it is an answer, `own` that it came in this dialect."""
+
+    def __init__(
+        self,
+        target: Target,
+        changes: Changes,
+        path: str,
+        *,
+        names: Mapping[str, str] | None = None,
+        ids: Mapping[str, str] | None = None,
+        reply: bool = False,
+        own: bool = False,
+    ) -> None:
+        self.target = target
+        self.changes = changes
+        self.path = path
+        self.names = names or {}
+        self.ids = ids or {}
+        self.reply = reply
+        self.own = own
+        self.citations: dict[str, Any] = {}
+        self._has_call = False
+
+    def encode(self, parts: Sequence[Part]) -> list[PartWire]:
+        """The parts on the wire."""
+        wires: list[PartWire] = []
+        for place, part in enumerate(parts):
+            wire = self.part(part, f"{self.path}/parts/{place}")
+            if wire is not None:
+                wires.append(wire)
+        return wires
+
+    def part(self, part: Part, path: str) -> PartWire | None:
+        """One part on the wire; None where it has no place."""
+        match part:
+            case TextPart():
+                return self._text(part, path)
+            case ToolCall():
+                return self._call(part, path)
+            case ThinkingPart():
+                return self._thinking(part, path)
+            case ImagePart() | AudioPart() | DocumentPart():
+                return self._media(part, path)
+            case OpaquePart():
+                return self._opaque(part, path)
+            case RefusalPart(text=text):
+                self.changes.add("refusal_as_text", path)
+                return PartWire(text=text) if text else None
+            case BrokenToolCall():
+                return self._broken(part, path)
+            case _:
+                self.changes.add("opaque_part", path, f"a turn holds no {type(part).__name__}", action="dropped")
+                return None
+
+    def signature(self, sealed: Sealed | None, path: str) -> str | None:
+        """The signature that goes back; an entry for one of another issuer."""
+        if sealed is None:
+            return None
+        if seal_fits(sealed, NAME, self.target):
+            return sealed.data.get("thoughtSignature")
+        self.changes.add("seal_foreign", f"{path}/sealed")
+        return None
+
+    def _text(self, part: TextPart, path: str) -> PartWire | None:
+        signature = self.signature(part.sealed, path) if part.sealed is not None else None
+        if part.annotations:
+            self._cite(part, f"{path}/annotations")
+        if part.cache is not None:
+            self.changes.add("cache_unsupported", f"{path}/cache")
+        wire = PartWire(text=part.text, thoughtSignature=signature)
+        if part.extra:
+            self._extra(wire, part.extra, path)
+        if part.text or signature or wire.extra:
+            return wire
+        if part.sealed is None:
+            self.changes.add("empty_part", path)
+        return None
+
+    def _cite(self, part: TextPart, path: str) -> None:
+        if self.reply:
+            self.citations.update(own_citations(part.annotations, self.changes, path))
+        else:
+            self.changes.add("annotation_unsupported", path)
+
+    def _thinking(self, part: ThinkingPart, path: str) -> PartWire | None:
+        signature = self.signature(part.sealed, path)
+        wire = PartWire(text=part.text, thought=True, thoughtSignature=signature)
+        self._extra(wire, part.extra, path)
+        return wire if part.text or signature else None
+
+    def _call(self, part: ToolCall, path: str) -> PartWire:
+        signature = self.signature(part.sealed, path)
+        if signature is None and not self._has_call and not self.reply:
+            signature = self._filler(part, path)
+        self._has_call = True
+        return self._call_wire(part, part.arguments_json, signature, path)
+
+    def _filler(self, part: ToolCall, path: str) -> str | None:
+        if self.target.facts.call_seals is False or (self.target.facts.call_seals is None and part.sealed is None):
+            return None
+        self.changes.add("seal_filler", f"{path}/sealed" if part.sealed is not None else path)
+        return FILLER
+
+    def _call_wire(self, part: ToolCall | BrokenToolCall, text: str, signature: str | None, path: str) -> PartWire:
+        call = CallWire(id=self.call_id(part.id), name=self.names.get(part.name, part.name), args=Raw(text.encode()))
+        wire = PartWire(functionCall=call, thoughtSignature=signature)
+        if part.extra:
+            self._extra(wire, part.extra, path)
+        return wire
+
+    def call_id(self, call_id: str) -> str | None:
+        """The id that a call or its result carries; None for one that the provider never gave."""
+        if not self.target.quirks.call_ids_back or (is_made_id(call_id) and (self.own or not self.reply)):
+            return None
+        return self.ids.get(call_id, call_id)
+
+    def _broken(self, part: BrokenToolCall, path: str) -> PartWire:
+        """A broken call of an answer: as it came to its own dialect, else told as text."""
+        if self.own and part.reason in JSON_FAULTS:
+            return self._call_wire(part, part.raw_arguments, None, path)
+        self.changes.add("broken_call_as_text", path, f"{part.name}: {part.reason}")
+        return PartWire(text=f"{part.name}({part.raw_arguments})")
+
+    def _media(self, part: ImagePart | AudioPart | DocumentPart, path: str) -> PartWire:
+        wire = blob_wire(part)
+        if isinstance(part, ImagePart):
+            wire.thoughtSignature = self.signature(part.sealed, path)
+        if part.cache is not None:
+            self.changes.add("cache_unsupported", f"{path}/cache")
+        self._note(part.extra, path)
+        return wire
+
+    def _opaque(self, part: OpaquePart, path: str) -> PartWire | None:
+        if part.dialect == NAME:
+            return opaque_wire(part)
+        code = "media_refs" if part.kind == "media_ref" else "opaque_part"
+        self.changes.add(code, path, f"{part.kind} of {part.dialect}", action="dropped" if self.reply else None)
+        return None
+
+    def _extra(self, wire: PartWire, extra: dict[str, dict[str, Any]], path: str) -> None:
+        if NAME in extra:
+            merge_members(wire, extra[NAME])
+        self._note(extra, path)
+
+    def _note(self, extra: dict[str, dict[str, Any]], path: str) -> None:
+        for dialect in foreign_extras(extra, NAME) if extra and not self.reply else ():
+            self.changes.add("extra_foreign", f"{path}/extra/{dialect}")

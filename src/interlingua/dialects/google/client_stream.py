@@ -1,0 +1,351 @@
+"""The client's role, streamed: frames to events.
+
+Strategy: a frame is a whole answer, so its parts are read by the same code as those of a whole answer; only texts that
+go on, and calls that come in pieces, are told apart here. The framing is told by the first byte: server-sent events, or
+one JSON array.
+
+Rules
+- The stream is complete when every candidate has a finish reason, or the prompt was blocked; the end of the bytes is
+  what ends it, since some servers name a reason in every frame and go on. The last reason counts.
+- Neighbouring texts of one kind are one block; a signed one is a block of its own.
+- Counts repeat: the input is told with the first content, everything at the end.
+- Members of a candidate are kept as the last frame said them; log probabilities and citations are joined.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from interlingua.dialects._members import is_list, is_object
+from interlingua.dialects.google.client import (
+    CITATIONS,
+    candidate_members,
+    finish_with_calls,
+    id_source,
+    top_members,
+)
+from interlingua.dialects.google.partial import PartialArguments
+from interlingua.dialects.google.parts import NAME, PartDecoder, arguments_text, beside, call_extra, part_list
+from interlingua.dialects.google.reasons import error_body, error_of
+from interlingua.dialects.google.spelling import read_answer
+from interlingua.dialects.google.usage import decode_usage, merge_counts
+from interlingua.dialects.google.wire import PartWire, ResponseWire
+from interlingua.errors import Error, IncompleteStreamError, LimitExceededError
+from interlingua.stream.build import StreamBuilder
+from interlingua.types.change import Changes
+from interlingua.types.content import AudioPart, Citation, DocumentPart, ImagePart
+from interlingua.types.usage import Usage
+from interlingua.wire.ndjson import JsonArrayDecoder
+from interlingua.wire.sse import DONE, SseDecoder
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import DecodeContext
+    from interlingua.dialects.google.wire import CallWire, CandidateWire, UsageWire
+    from interlingua.stream.build import Block
+    from interlingua.types.content import Part
+    from interlingua.types.event import BlockKind, Event
+
+__all__ = ["GoogleStreamDecoder"]
+
+MAX_CHOICES = 128
+"""The most candidates of one answer."""
+_BOM = b"\xef\xbb\xbf"
+_JOINED = {"logprobsResult", "citationMetadata"}
+_KINDS: dict[type, BlockKind] = {ImagePart: "image", AudioPart: "audio", DocumentPart: "document"}
+
+
+class _Candidate:
+    """What one candidate needs besides its blocks."""
+
+    __slots__ = ("arguments", "block", "has_calls", "members", "number", "raw")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.raw: str | None = None
+        self.has_calls = False
+        self.members: dict[str, Any] = {}
+        self.block: Block | None = None
+        self.arguments = PartialArguments()
+
+
+class GoogleStreamDecoder:
+    """Events from the bytes of one streamed answer."""
+
+    def __init__(self, context: DecodeContext) -> None:
+        """A decoder for the answer to the request that `context` tells of."""
+        self.context = context
+        self.changes: Changes = Changes(NAME, "decode_response")
+        self.builder: StreamBuilder = StreamBuilder(self.changes, id_source(context))
+        self._parts = PartDecoder(id_source(context), context.target, context.undo, self.changes)
+        self._framing: SseDecoder | JsonArrayDecoder | None = None
+        self._head = b""
+        self._candidates: dict[int, _Candidate] = {}
+        self._blocked: str | None = None
+        self._members: dict[str, Any] = {}
+        self._usage: UsageWire | None = None
+
+    @property
+    def terminal(self) -> bool:
+        """Never before the end of the bytes: a finish reason may stand in every frame."""
+        return self.builder.ended
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal event was given out."""
+        return self.builder.ended
+
+    @property
+    def complete(self) -> bool:
+        """Whether every candidate has its finish reason, or the prompt was blocked."""
+        named = [candidate.raw is not None for candidate in self._candidates.values()]
+        return all(named) if named else self._blocked is not None
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that `data` completes."""
+        try:
+            for frame in self._frames(data):
+                self._frame(frame)
+        except Error as error:
+            self._abort(error)
+        return self.builder.take()
+
+    def close(self) -> list[Event]:
+        """The events that the end of the bytes completes."""
+        try:
+            self._close()
+        except Error as error:
+            self._abort(error)
+        return self.builder.take()
+
+    def fail(self, error: Error) -> list[Event]:
+        """The end of a stream that the transport broke; after the last finish reason that is no failure."""
+        if self.complete:
+            return self.close()
+        self._abort(error)
+        return self.builder.take()
+
+    # Framing
+
+    def _frames(self, data: bytes) -> list[bytes]:
+        framing = self._framing
+        if framing is None:
+            self._head += data
+            framing = self._framing = self._told_framing()
+            if framing is None:
+                return []
+            data, self._head = self._head, b""
+        if isinstance(framing, SseDecoder):
+            return [event.data for event in framing.feed(data)]
+        return framing.feed(data)
+
+    def _told_framing(self) -> SseDecoder | JsonArrayDecoder | None:
+        """The framing that the first byte tells; None before there is one."""
+        head = self._head
+        first = head.removeprefix(_BOM).lstrip()[:1]
+        if not first or (len(head) < len(_BOM) and _BOM.startswith(head)):
+            return None
+        return JsonArrayDecoder() if first in b"[{" else SseDecoder()
+
+    def _close(self) -> None:
+        framing = self._framing
+        if isinstance(framing, SseDecoder):
+            for event in framing.close():
+                self._frame(event.data)
+        elif framing is not None:
+            for frame in framing.close():
+                self._frame(frame)
+        if self.builder.ended:
+            return
+        if not self.complete:
+            raise IncompleteStreamError("the stream ended without a finish reason")
+        self._settle()
+        self.builder.end()
+
+    def _abort(self, error: Error) -> None:
+        self._settle()
+        self.builder.fail(error)
+
+    # Frames
+
+    def _frame(self, data: bytes) -> None:
+        if self.builder.ended or data == DONE:
+            return
+        repairs: list[str] = []
+        frame = read_answer(data, ResponseWire, repairs)
+        for repair in repairs:
+            self.changes.add(repair, "")
+        if frame.error:
+            raise error_of(error_body({"error": frame.error}), None)
+        if frame.usageMetadata is not None:
+            self._usage = merge_counts(self._usage, frame.usageMetadata)
+        members = top_members(frame)
+        if members:
+            self._top(members)
+        for candidate in frame.candidates or ():
+            self._candidate(candidate, frame)
+
+    def _top(self, members: dict[str, Any]) -> None:
+        self._members.update(members)
+        blocked = (members.get("promptFeedback") or {}).get("blockReason")
+        if blocked is not None:
+            self._blocked = str(blocked)
+
+    def _candidate(self, wire: CandidateWire, frame: ResponseWire) -> None:
+        number = wire.index or 0
+        candidate = self._candidates.get(number)
+        if candidate is None:
+            candidate = self._open(number, frame)
+        if wire.content is not None:
+            for part in part_list(wire.content.parts):
+                self._part(part, candidate)
+            if wire.content.extra:
+                self.builder.choice_extra(number, NAME).setdefault("content", {}).update(wire.content.extra)
+        members = candidate_members(wire)
+        if members:
+            _join(candidate.members, members)
+        if wire.finishReason is not None:
+            candidate.raw = str(wire.finishReason)
+
+    def _open(self, number: int, frame: ResponseWire) -> _Candidate:
+        if not 0 <= number < MAX_CHOICES:
+            raise LimitExceededError(f"the answer has a candidate {number}, beyond the {MAX_CHOICES} that are read")
+        candidate = self._candidates[number] = _Candidate(number)
+        self._start(frame)
+        return candidate
+
+    def _start(self, frame: ResponseWire) -> None:
+        """The first content: from here on the name of the answer and the size of its prompt are known."""
+        if self.builder.start_event is not None:
+            return
+        version = frame.modelVersion
+        self.builder.start(model=version or "", wire_model=version, id=frame.responseId or None)
+        if self._usage is not None:
+            told = decode_usage(self._usage)
+            early = Usage(input_tokens=told.input_tokens, cache_read_tokens=told.cache_read_tokens)
+            if early != Usage():
+                self.builder.update_usage(early)
+
+    # Parts
+
+    def _part(self, wire: PartWire, candidate: _Candidate) -> None:
+        text = wire.text
+        if text is not None and wire.thoughtSignature is None and wire.extra is None and not wire.mediaResolution:
+            if text:
+                say = self.builder.thinking if wire.thought else self.builder.text
+                say(text, candidate.number)
+        elif wire.functionCall is not None:
+            self._call(wire, wire.functionCall, candidate)
+        else:
+            self._rare(wire, candidate)
+
+    def _rare(self, wire: PartWire, candidate: _Candidate) -> None:
+        """A part that is no plain text and no call: a signed text, media, what goes back unread."""
+        builder, number = self.builder, candidate.number
+        part = self._parts.part(wire, builder.next_path(number))
+        if part is None:
+            return
+        if wire.inlineData is not None or not hasattr(part, "text"):
+            builder.whole(part, _KINDS.get(type(part), "opaque"), number)
+            return
+        builder.close_prose(number)
+        self._signed(wire, part, number)
+        builder.close_prose(number)
+
+    def _signed(self, wire: PartWire, part: Part, number: int) -> None:
+        builder, extra = self.builder, beside(wire)
+        block = builder.thinking("", number, extra) if wire.thought else builder.text("", number)
+        block.extra = extra
+        sealed = self._parts.sealed(wire)
+        if sealed is not None:
+            builder.seal(block, sealed)
+        if wire.text:
+            say = builder.thinking if wire.thought else builder.text
+            say(wire.text, number)
+        del part
+
+    def _call(self, wire: PartWire, call: CallWire, candidate: _Candidate) -> None:
+        """A call, or a piece of the one that is still open."""
+        block = candidate.block
+        if block is None:
+            if not call.name and call.args is msgspec.UNSET and not call.id:
+                return
+            block = self._open_call(wire, call, candidate)
+        for piece in call.partialArgs or ():
+            candidate.arguments.add(piece)
+        if call.willContinue:
+            candidate.block = block
+            return
+        self._close_call(block, call, candidate)
+
+    def _open_call(self, wire: PartWire, call: CallWire, candidate: _Candidate) -> Block:
+        number = candidate.number
+        candidate.has_calls = True
+        name = self.context.undo.names.get(call.name or "", call.name or "")
+        if not name:
+            self._parts.opening(call, "")
+        block = self.builder.open_call(call.id, name, number, freeform=name in self.context.undo.freeform)
+        extra = call_extra(wire, call)
+        if extra:
+            block.extra = extra
+        sealed = self._parts.sealed(wire)
+        if sealed is not None:
+            self.builder.seal(block, sealed)
+        candidate.arguments = PartialArguments()
+        return block
+
+    def _close_call(self, block: Block, call: CallWire, candidate: _Candidate) -> None:
+        gathered = candidate.arguments
+        whole = arguments_text(call) if call.args is not msgspec.UNSET else gathered.text
+        self.builder.call_arguments(block, whole)
+        self.builder.close_call(block)
+        candidate.block = None
+
+    # The end
+
+    def _settle(self) -> None:
+        """Everything that is only known at the end: reasons, members, citations, counts."""
+        if self.builder.ended:
+            return
+        self.builder.extra = {NAME: self._members} if self._members else {}
+        if not self._candidates and self._blocked is not None:
+            self.builder.finish("content_filter", self._blocked)
+        for candidate in self._candidates.values():
+            self._settle_candidate(candidate)
+        if self._usage is not None:
+            if self.builder.start_event is None:
+                self.builder.start()
+            self.builder.update_usage(decode_usage(self._usage))
+
+    def _settle_candidate(self, candidate: _Candidate) -> None:
+        number = candidate.number
+        if candidate.block is not None and candidate.arguments.value:
+            self.builder.call_arguments(candidate.block, candidate.arguments.text[:-1])
+        block = self.builder.open_prose(number)
+        for name in CITATIONS:
+            if name in candidate.members and block is not None and block.kind == "text":
+                self.builder.annotate(block, Citation(NAME, {name: candidate.members.pop(name)}))
+        if candidate.members:
+            self.builder.choice_extra(number, NAME)["candidate"] = candidate.members
+        if candidate.raw is not None:
+            reason = finish_with_calls(candidate.raw, has_calls=candidate.has_calls)
+            self.builder.finish(reason, candidate.raw, number)
+
+
+def _join(known: dict[str, Any], said: dict[str, Any]) -> None:
+    """Put the members of a frame over those of the frames before it; their lists go on where they do on the wire."""
+    for name, value in said.items():
+        old = known.get(name)
+        known[name] = _longer(old, value) if name in _JOINED and is_object(old) and is_object(value) else value
+
+
+def _longer(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    joined = dict(old)
+    for name, value in new.items():
+        before = joined.get(name)
+        if is_list(before) and is_list(value) and before != value[: len(before)]:
+            joined[name] = [*before, *value]
+        else:
+            joined[name] = value
+    return joined

@@ -1,0 +1,339 @@
+"""The history, both ways.
+
+Rules
+- A content with results is a message of role `tool`; neighbouring ones are one message, and one content on the wire.
+- Results pair with the calls before them by id, without one by name, then by order; a name is found by its call.
+- The system text is `systemInstruction`; a system message after the conversation has begun is told in its place, as
+  the user's, so that what was sent before stays as it was.
+- A result that is no object is sent as `output`; an error as `error`.
+- An object that holds a `$ref` is sent as text, because the service takes it for a reference to a part.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects._contract import Target, Undo
+from interlingua.dialects._history import json_text, result_text
+from interlingua.dialects._members import is_list, is_object, members_of, merge_members
+from interlingua.dialects.google.assistant import AssistantEncoder
+from interlingua.dialects.google.parts import (
+    NAME,
+    PartDecoder,
+    decode_media,
+    is_made_id,
+    opaque,
+    part_list,
+    result_content,
+)
+from interlingua.dialects.google.wire import ContentWire, PartWire, ResultWire
+from interlingua.errors import DecodeError
+from interlingua.stream.calls import CallIdSource
+from interlingua.types.content import (
+    AudioPart,
+    BrokenToolCall,
+    DocumentPart,
+    ImagePart,
+    Json,
+    OpaquePart,
+    TextPart,
+    ToolCall,
+    ToolResult,
+)
+from interlingua.types.message import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from interlingua.types.change import Changes
+    from interlingua.types.content import Part
+
+__all__ = ["MessageEncoder", "decode_contents", "decode_system"]
+
+MEDIA = (ImagePart, AudioPart, DocumentPart)
+NOTHING = object()
+"""Stands for what a result does not say, since null is something that it may say."""
+OLD_ROLES = frozenset({"user", "function", "tool"})
+"""Roles that say no more than that it is not the model who speaks."""
+_NOBODY = Target()
+_NOTHING = Undo()
+
+
+# Reading
+
+
+class _Pending:
+    """The calls that wait for their results."""
+
+    def __init__(self) -> None:
+        self.ids: dict[str, str] = {}
+        self.open: list[tuple[str, str, bool]] = []
+
+    def remember(self, parts: Sequence[Part], wires: Sequence[PartWire]) -> None:
+        said = {wire.functionCall.id for wire in wires if wire.functionCall is not None}
+        calls = [part for part in parts if isinstance(part, ToolCall | BrokenToolCall)]
+        self.ids.update({part.id: part.name for part in calls})
+        self.open.extend((part.id, part.name, part.id in said) for part in calls)
+
+    def answer(self, wire: ResultWire) -> tuple[str, str]:
+        """Id and name of the call that a result answers."""
+        name = wire.name or ""
+        same_id = [entry for entry in self.open if wire.id and entry[0] == wire.id]
+        same_name = [entry for entry in self.open if entry[1] == name and not (wire.id and entry[2])]
+        found = next(iter([*same_id, *same_name]), None)
+        if found is None:
+            return wire.id or name, name or self.ids.get(wire.id or "", "")
+        self.open.remove(found)
+        return found[0], found[1]
+
+
+def decode_system(content: ContentWire | str, changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+    """The system text; as a message where it is more than text.
+
+    Raises: DecodeError for parts that cannot be read.
+    """
+    if isinstance(content, str):
+        return ((TextPart(content),) if content else ()), ()
+    try:
+        parts = _decoder(CallIdSource(), changes, "/system").decode(part_list(content.parts))
+    except DecodeError as error:
+        raise error.under("/systemInstruction") from None
+    texts = tuple([part for part in parts if isinstance(part, TextPart)])
+    if len(texts) == len(parts) and not content.extra:
+        return texts, ()
+    return (), (Message("system", tuple(parts), extra=members_of(content, NAME)),)
+
+
+def _decoder(ids: CallIdSource, changes: Changes, prefix: str) -> PartDecoder:
+    return PartDecoder(ids, _NOBODY, _NOTHING, changes, prefix)
+
+
+def decode_contents(
+    wires: list[ContentWire] | ContentWire, first: tuple[Message, ...], changes: Changes
+) -> tuple[Message, ...]:
+    """The messages of a request, after those that are known already.
+
+    Raises: DecodeError for parts that cannot be read.
+    """
+    history = _History(list(first), changes)
+    for place, wire in enumerate(wires if isinstance(wires, list) else [wires]):
+        try:
+            history.content(wire)
+        except DecodeError as error:
+            raise error.under(f"/contents/{place}") from None
+    return tuple(history.messages)
+
+
+class _History:
+    """Reads contents one by one, remembering the calls."""
+
+    def __init__(self, messages: list[Message], changes: Changes) -> None:
+        self.messages = messages
+        self.changes = changes
+        self.pending = _Pending()
+
+    def content(self, wire: ContentWire) -> None:
+        parts = part_list(wire.parts)
+        if any(part.functionResponse is not None for part in parts):
+            self._results(wire, parts)
+            return
+        model = wire.role == "model"
+        ids = CallIdSource(first_index=len(self.pending.ids), taken=self.pending.ids, keeps_repeats=True)
+        decoded = _decoder(ids, self.changes, f"/messages/{len(self.messages)}").decode(parts)
+        if model:
+            self.pending.remember(decoded, parts)
+        self._add(Message("assistant" if model else "user", tuple(decoded), extra=_beside(wire)))
+
+    def _add(self, message: Message) -> None:
+        self.messages.append(message)
+
+    def _results(self, wire: ContentWire, parts: Sequence[PartWire]) -> None:
+        last = self.messages[-1] if self.messages else None
+        extra = _beside(wire)
+        joins = last is not None and last.role == "tool" and last.extra == extra
+        before = last.parts if joins and last is not None else ()
+        place = len(self.messages) - (1 if joins else 0)
+        decoded = [self._part(part, f"/messages/{place}/parts/{len(before)}") for part in parts]
+        message = Message("tool", (*before, *[part for part in decoded if part is not None]), extra=extra)
+        self.messages[place:] = [message]
+
+    def _part(self, wire: PartWire, path: str) -> Part | None:
+        if wire.functionResponse is None:
+            return _decoder(CallIdSource(), self.changes, path).part(wire, path)
+        return self._result(wire, wire.functionResponse)
+
+    def _result(self, wire: PartWire, result: ResultWire) -> ToolResult:
+        call_id, name = self.pending.answer(result)
+        content, is_error = result_content(result)
+        if result.parts:
+            head = () if result.response is None else (TextPart(content) if isinstance(content, str) else content,)
+            content = (*head, *[_result_media(part) for part in result.parts])
+        members: dict[str, Any] = dict(wire.extra) if wire.extra else {}
+        if wire.thoughtSignature:
+            members["thoughtSignature"] = wire.thoughtSignature
+        if result.extra:
+            members["functionResponse"] = dict(result.extra)
+        if result.id and is_made_id(result.id):
+            members.setdefault("functionResponse", {})["id"] = result.id
+        return ToolResult(call_id, name, content, is_error, extra={NAME: members} if members else {})
+
+
+def _result_media(wire: PartWire) -> Any:
+    return opaque(wire) if wire.inlineData is None else decode_media(wire, wire.inlineData, None)
+
+
+def _beside(wire: ContentWire) -> dict[str, dict[str, Any]]:
+    """The members of a content without a field; a role that nobody knows is one."""
+    extra: dict[str, Any] = dict(wire.extra) if wire.extra else {}
+    if wire.role and wire.role != "model" and wire.role not in OLD_ROLES:
+        extra["role"] = wire.role
+    return {NAME: extra} if extra else {}
+
+
+# Writing
+
+
+class MessageEncoder:
+    """Writes a history; `names` and `ids` map the caller's own names and ids to those of the wire."""
+
+    def __init__(self, target: Target, names: Mapping[str, str], ids: Mapping[str, str], changes: Changes) -> None:
+        self.target = target
+        self.names = names
+        self.ids = ids
+        self.changes = changes
+        self.called: dict[str, str] = {}
+        self.contents: list[ContentWire] = []
+        self._was_tool = False
+
+    def encode(
+        self, system: tuple[TextPart, ...], messages: tuple[Message, ...]
+    ) -> tuple[ContentWire | None, list[ContentWire]]:
+        """`systemInstruction` and `contents`."""
+        first = self._system(system)
+        extra: dict[str, Any] = {}
+        place = 0
+        while place < len(messages) and messages[place].role == "system":
+            first.extend(self._turn(f"/messages/{place}").encode(messages[place].parts))
+            extra.update(messages[place].extra.get(NAME, {}))
+            place += 1
+        for number in range(place, len(messages)):
+            self._message(messages[number], f"/messages/{number}")
+        if not first:
+            return None, self.contents
+        instruction = ContentWire(parts=first)
+        merge_members(instruction, extra)
+        return instruction, self.contents
+
+    def _turn(self, path: str) -> AssistantEncoder:
+        return AssistantEncoder(self.target, self.changes, path, names=self.names, ids=self.ids)
+
+    def _system(self, system: tuple[TextPart, ...]) -> list[PartWire]:
+        encoder = self._turn("")
+        wires = [encoder.part(part, f"/system/{place}") for place, part in enumerate(system)]
+        return [wire for wire in wires if wire is not None]
+
+    def _message(self, message: Message, path: str) -> None:
+        if message.name is not None:
+            self.changes.add("name_unsupported", f"{path}/name")
+        if message.role == "system":
+            self.changes.add("system_moved", path, "told as the user's, after the conversation has begun")
+        turn = self._turn(path)
+        self.called.update({part.id: part.name for part in message.parts if isinstance(part, ToolCall)})
+        parts = self._results(message.parts, path) if message.role == "tool" else turn.encode(message.parts)
+        self._content(message, parts)
+        for dialect in message.extra:
+            if dialect != NAME:
+                self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
+
+    def _content(self, message: Message, parts: list[PartWire]) -> None:
+        is_tool = message.role == "tool"
+        last = self.contents[-1] if self.contents else None
+        if is_tool and self._was_tool and last is not None and not message.extra:
+            last.parts = [*part_list(last.parts), *parts]
+            return
+        wire = ContentWire(role="model" if message.role == "assistant" else "user", parts=parts)
+        merge_members(wire, message.extra.get(NAME, {}))
+        if parts or wire.extra:
+            self.contents.append(wire)
+            self._was_tool = is_tool
+
+    # Results
+
+    def _results(self, parts: Sequence[Part], path: str) -> list[PartWire]:
+        wires: list[PartWire] = []
+        moved: list[PartWire] = []
+        turn = self._turn(path)
+        for place, part in enumerate(parts):
+            if isinstance(part, ToolResult):
+                wires.append(self._result(part, moved, turn, f"{path}/parts/{place}"))
+            else:
+                wires.extend([wire for wire in [turn.part(part, f"{path}/parts/{place}")] if wire is not None])
+        return [*wires, *moved]
+
+    def _result(self, result: ToolResult, moved: list[PartWire], turn: AssistantEncoder, path: str) -> PartWire:
+        name = self.called.get(result.call_id) or result.name or result.call_id
+        wire = ResultWire(id=turn.call_id(result.call_id), name=self.names.get(name, name))
+        parts = result.content if isinstance(result.content, tuple) else ()
+        media = [self._media(part, turn, f"{path}/content/{place}") for place, part in enumerate(parts)]
+        shown = [part for part in media if part is not None]
+        wire.response = self._response(result, path, has_parts=bool(shown))
+        if shown and not self.target.quirks.result_media:
+            self.changes.add("result_media_moved", f"{path}/content")
+            moved.extend(shown)
+        elif shown:
+            wire.parts = shown
+        if result.cache is not None:
+            self.changes.add("cache_unsupported", f"{path}/cache")
+        part = PartWire(functionResponse=wire)
+        merge_members(part, result.extra.get(NAME, {}))
+        return part
+
+    def _media(self, part: object, turn: AssistantEncoder, path: str) -> PartWire | None:
+        """What of a result's content is no text."""
+        if isinstance(part, OpaquePart | ImagePart | AudioPart | DocumentPart):
+            return turn.part(part, path)
+        if isinstance(part, TextPart) and part.cache is not None:
+            self.changes.add("cache_unsupported", f"{path}/cache")
+        return None
+
+    def _response(self, result: ToolResult, path: str, *, has_parts: bool) -> dict[str, Any] | None:
+        value = _value(result, self.changes, f"{path}/content")
+        if value is NOTHING and has_parts:
+            return None
+        if not has_parts and has_reference(value):
+            self.changes.add("result_as_text", f"{path}/content", "a `$ref` in it would be taken for a part")
+            value = json_text(Json(value))
+        return _object("" if value is NOTHING else value, is_error=result.is_error)
+
+
+def _value(result: ToolResult, changes: Changes, path: str) -> Any:
+    """What a result says beside its media; `NOTHING` where it is media alone."""
+    match result.content:
+        case str(text):
+            return text
+        case Json(value=value):
+            return value
+        case parts:
+            texts = [part for part in parts if isinstance(part, TextPart | Json)]
+    if len(texts) == 1 and isinstance(texts[0], Json):
+        return texts[0].value
+    if any(isinstance(part, Json) for part in texts):
+        changes.add("result_as_text", path, "values and texts told as one text")
+    return result_text(result) if texts else NOTHING
+
+
+def _object(value: Any, *, is_error: bool) -> dict[str, Any]:
+    """The object that the wire insists on: a value as it is where it is one, else under a fixed key."""
+    if is_object(value):
+        failed = value.get("error") is not None and "output" not in value
+        alone = value.keys() == {"output"} or (failed and len(value) == 1)
+        if not alone and failed == is_error:
+            return value
+    return {"error" if is_error else "output": value}
+
+
+def has_reference(value: Any) -> bool:
+    """Whether a JSON value holds a `$ref`."""
+    if is_object(value):
+        return "$ref" in value or any(has_reference(item) for item in value.values())
+    return is_list(value) and any(has_reference(item) for item in value)

@@ -1,0 +1,284 @@
+"""The normal form N: two bodies with one normal form mean the same to this dialect.
+
+The rules, one function each; docs/dialects/google.md lists them, a test holds each.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+from itertools import groupby
+from typing import Any, TypeAlias
+
+from interlingua.dialects._members import is_list, is_object
+from interlingua.dialects.google.schemas import to_json_schema
+from interlingua.errors import DecodeError
+from interlingua.types.tool import EMPTY_PARAMETERS
+from interlingua.wire.media import from_base64
+
+__all__ = [
+    "RULES",
+    "absent_members",
+    "candidates",
+    "cases",
+    "contents",
+    "declarations",
+    "defaults",
+    "instruction",
+    "normal_form",
+    "output_schema",
+    "path",
+    "tool_config",
+    "usage",
+]
+
+JsonObject: TypeAlias = dict[str, Any]
+
+VERBATIM = frozenset(
+    {"args", "response", "parameters", "parametersJsonSchema", "responseSchema", "responseJsonSchema", "labels"}
+)
+"""Members whose inside is somebody else's."""
+_SNAKE = re.compile(r"_([a-z])")
+
+
+def cases(body: object) -> object:
+    """Snake case is camel case, except inside schemas, arguments, results and labels."""
+    if is_list(body):
+        return [cases(item) for item in body]
+    if not is_object(body):
+        return body
+    named = {_SNAKE.sub(lambda match: match[1].upper(), name): value for name, value in body.items()}
+    return {name: value if name in VERBATIM else cases(value) for name, value in named.items()}
+
+
+def absent_members(body: object) -> object:
+    """Null is absent, except inside those."""
+    if is_list(body):
+        return [absent_members(item) for item in body]
+    if not is_object(body):
+        return body
+    kept = {name: value for name, value in body.items() if value is not None}
+    return {name: value if name in VERBATIM else absent_members(value) for name, value in kept.items()}
+
+
+def path(body: JsonObject) -> JsonObject:
+    """The model in the body is the one in the path."""
+    return _without(body, {"model"})
+
+
+def defaults(body: JsonObject) -> JsonObject:
+    """Empty lists of tools and stop sequences, and empty objects of settings, are absent."""
+    config: Any = body.get("generationConfig")
+    if is_object(config):
+        dull = [name for name, empty in (("thinkingConfig", {}), ("stopSequences", [])) if config.get(name) == empty]
+        body["generationConfig"] = _without(config, dull)
+    return {
+        name: value
+        for name, value in body.items()
+        if not (name in ("tools", "generationConfig", "toolConfig", "cachedContent") and not value)
+    }
+
+
+def _without(body: JsonObject, names: Any) -> JsonObject:
+    return {name: value for name, value in body.items() if name not in names}
+
+
+def _listed(value: Any) -> list[Any]:
+    """A single object stands for a list of one."""
+    return value if is_list(value) else [value] if value is not None else []
+
+
+def instruction(body: JsonObject) -> JsonObject:
+    """A system instruction has no role; a string is one text part; without parts it is absent."""
+    given = body.pop("systemInstruction", None)
+    content = {"parts": [{"text": given}]} if isinstance(given, str) else given
+    if is_object(content):
+        parts = _parts(content.get("parts"))
+        rest = _without(content, {"role", "parts"})
+        if parts or rest:
+            body["systemInstruction"] = {**rest, "parts": parts}
+    return body
+
+
+def contents(body: JsonObject) -> JsonObject:
+    """Neighbours of one role are one content; `function` and no role are `user`; without parts it is absent."""
+    if "contents" not in body:
+        return body
+    read = [_content(content) for content in _listed(body["contents"]) if is_object(content)]
+    kept = [content for content in read if content["parts"] or content.keys() > {"role", "parts"}]
+    merged: list[JsonObject] = []
+    for _, group in groupby(kept, lambda content: content["role"]):
+        same = list(group)
+        rest = {name: value for content in same for name, value in content.items()}
+        merged.append({**rest, "parts": [part for content in same for part in content["parts"]]})
+    body["contents"] = merged
+    return body
+
+
+def _content(content: JsonObject) -> JsonObject:
+    role = content.get("role") or "user"
+    return {**content, "role": "user" if role in ("function", "tool") else role, "parts": _parts(content.get("parts"))}
+
+
+def _parts(parts: Any) -> list[Any]:
+    """An empty text without a signature is no part."""
+    return [_part(part) for part in _listed(parts) if not _is_nothing(part)]
+
+
+def _is_nothing(part: object) -> bool:
+    return is_object(part) and not part.get("text") and part.keys() <= {"text", "thought"}
+
+
+def _part(part: object) -> object:
+    if not is_object(part):
+        return part
+    if part.keys() <= {"thoughtSignature", "thought"}:
+        part = {"text": "", **part}
+    if part.get("thought") is False:
+        part = _without(part, {"thought"})
+    reader = next((reader for name, reader in _MEMBERS.items() if name in part), None)
+    return reader(part) if reader is not None else part
+
+
+def _call(part: JsonObject) -> JsonObject:
+    """A call without arguments has none."""
+    return {**part, "functionCall": {"args": {}, **part["functionCall"]}}
+
+
+def _result(part: JsonObject) -> JsonObject:
+    """What a result says is its `output` or its `error`; where it says nothing, an empty text or its parts."""
+    result: JsonObject = part["functionResponse"]
+    given = result.get("response")
+    if not is_object(given):
+        outcome: Any = (
+            {"output": "" if given is None else given} if given is not None or not result.get("parts") else None
+        )
+    else:
+        failed = given.get("error") is not None and "output" not in given
+        alone = given.keys() == {"output"} or (failed and len(given) == 1)
+        outcome = {"error" if failed else "output": next(iter(given.values())) if alone else given}
+    parts = {"parts": _parts(result["parts"])} if result.get("parts") else {}
+    return {**part, "functionResponse": {**_without(result, {"response", "parts"}), "response": outcome, **parts}}
+
+
+def _blob(part: JsonObject) -> JsonObject:
+    """Base64 is its bytes; a type is in small letters."""
+    blob: JsonObject = part["inlineData"]
+    media_type = str(blob.get("mimeType", "application/octet-stream")).lower()
+    return {**part, "inlineData": {**blob, "mimeType": media_type, "data": _base64(blob.get("data", ""))}}
+
+
+_MEMBERS: dict[str, Callable[[JsonObject], JsonObject]] = {
+    "functionCall": _call,
+    "functionResponse": _result,
+    "inlineData": _blob,
+}
+
+
+def _base64(text: object) -> object:
+    try:
+        return base64.b64encode(from_base64(text)).decode() if isinstance(text, str) else text
+    except DecodeError:
+        return text
+
+
+def declarations(body: JsonObject) -> JsonObject:
+    """The declarations of all tools are one list, each other key a tool of its own; schemas are JSON Schema."""
+    if "tools" not in body:
+        return body
+    entries = [entry for entry in _listed(body["tools"]) if is_object(entry)]
+    declared = [_declaration(tool) for entry in entries for tool in entry.get("functionDeclarations") or ()]
+    other = [{name: value} for entry in entries for name, value in entry.items() if name != "functionDeclarations"]
+    body["tools"] = [*([{"functionDeclarations": declared}] if declared else []), *other]
+    return body
+
+
+def _declaration(tool: JsonObject) -> JsonObject:
+    """No parameters are those of an empty object."""
+    given = tool.get("parametersJsonSchema", to_json_schema(tool.get("parameters")))
+    rest = _without(tool, {"parameters", "parametersJsonSchema"})
+    return {**rest, "parametersJsonSchema": EMPTY_PARAMETERS if given is None else given}
+
+
+def tool_config(body: JsonObject) -> JsonObject:
+    """The mode `AUTO` is absent where it names no functions; modes are in capitals."""
+    config = body.get("toolConfig")
+    if not is_object(config):
+        return body
+    calling: JsonObject = dict(config.get("functionCallingConfig") or {})
+    if "mode" in calling:
+        calling["mode"] = str(calling["mode"]).upper()
+    if not calling.get("allowedFunctionNames"):
+        calling = _without(calling, {"allowedFunctionNames"})
+    if calling == {"mode": "AUTO"}:
+        calling = {}
+    rest = _without(config, {"functionCallingConfig"})
+    body["toolConfig"] = {**rest, **({"functionCallingConfig": calling} if calling else {})}
+    return body
+
+
+def output_schema(body: JsonObject) -> JsonObject:
+    """`responseSchema` is `responseJsonSchema`, and a schema means JSON; levels of thinking are in capitals."""
+    config = body.get("generationConfig")
+    if not is_object(config):
+        return body
+    config = dict(config)
+    if "responseSchema" in config:
+        config["responseJsonSchema"] = to_json_schema(config.pop("responseSchema"))
+    if "responseJsonSchema" in config:
+        config.setdefault("responseMimeType", "application/json")
+    thinking = config.get("thinkingConfig")
+    if is_object(thinking) and isinstance(thinking.get("thinkingLevel"), str):
+        config["thinkingConfig"] = {**thinking, "thinkingLevel": thinking["thinkingLevel"].upper()}
+    body["generationConfig"] = config
+    return body
+
+
+def candidates(body: JsonObject) -> JsonObject:
+    """A candidate is known by its place; its role is the model's; without parts it has no content."""
+    if not is_list(body.get("candidates")):
+        return body
+    body["candidates"] = [_candidate(candidate) for candidate in body["candidates"]]
+    return body
+
+
+def _candidate(candidate: JsonObject) -> JsonObject:
+    content: JsonObject = candidate.get("content") or {}
+    parts = _parts(content.get("parts"))
+    rest = _without(content, {"role", "parts"})
+    told = {**rest, **({"parts": parts} if parts else {})}
+    return {**_without(candidate, {"content", "index"}), **({"content": told} if told else {})}
+
+
+def usage(body: JsonObject) -> JsonObject:
+    """A count of 0 tokens is absent; the total is the sum."""
+    given = body.get("usageMetadata")
+    if not is_object(given):
+        return body
+    counts = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "toolUsePromptTokenCount")
+    total = sum([given.get(name) or 0 for name in counts])
+    kept = {name: value for name, value in {"totalTokenCount": total, **given}.items() if value != 0}
+    body["usageMetadata"] = kept
+    if not kept:
+        del body["usageMetadata"]
+    return body
+
+
+ANSWER = (candidates, usage)
+RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
+    "request": (path, instruction, contents, declarations, tool_config, output_schema, defaults),
+    "response": ANSWER,
+    "chunk": ANSWER,
+}
+"""The rules by kind of body, in order."""
+
+
+def normal_form(kind: str, body: object) -> object:
+    """The normal form of a parsed body; `kind` is request, response or chunk."""
+    found = absent_members(cases(body))
+    if not is_object(found):
+        return found
+    for rule in RULES[kind]:
+        found = rule(found)
+    return absent_members(found)

@@ -1,0 +1,263 @@
+"""Content parts, both ways: one mapping for histories, whole answers and what a stream brings.
+
+Rules
+- A part is what the member that it has says; one that only its own service understands is opaque and goes back verbatim.
+- A signature stays on the part that it came with; a part that is a signature alone is an empty text.
+- Bytes become images, audio or documents by their type; a reference to a file is an opaque `media_ref`.
+- A result is its `output` or its `error` where that stands alone, else the whole object.
+Loss: an empty text without a signature is no part at all.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UnsetType
+
+from interlingua.dialects._members import is_object, merge_members, plain
+from interlingua.dialects.google.spelling import bare_numbers
+from interlingua.dialects.google.wire import BlobWire, CallWire, PartWire
+from interlingua.errors import DecodeError
+from interlingua.stream.calls import make_call
+from interlingua.types.content import (
+    AudioPart,
+    DocumentPart,
+    ImagePart,
+    Json,
+    OpaquePart,
+    Sealed,
+    TextPart,
+    ThinkingPart,
+)
+from interlingua.wire.media import from_base64, to_base64
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import Target, Undo
+    from interlingua.dialects.google.wire import ResultWire
+    from interlingua.stream.calls import CallIdSource
+    from interlingua.types.change import Changes
+    from interlingua.types.content import Part
+
+__all__ = [
+    "NAME",
+    "PartDecoder",
+    "arguments_text",
+    "beside",
+    "blob_wire",
+    "call_extra",
+    "decode_media",
+    "is_made_id",
+    "opaque",
+    "part_list",
+    "result_content",
+]
+
+NAME = "google"
+"""The dialect's name."""
+
+DETAILS = {
+    "MEDIA_RESOLUTION_LOW": "low",
+    "MEDIA_RESOLUTION_MEDIUM": "medium",
+    "MEDIA_RESOLUTION_HIGH": "high",
+    "MEDIA_RESOLUTION_ULTRA_HIGH": "ultra_high",
+}
+"""How closely to look, as the wire says it."""
+RESOLUTIONS = {detail: level for level, detail in DETAILS.items()}
+_MADE = re.compile(r"call_\d+")
+
+
+def part_list(parts: list[PartWire] | PartWire | None) -> list[PartWire]:
+    """The parts of a content; one alone may stand without a list."""
+    if parts is None:
+        return []
+    return parts if isinstance(parts, list) else [parts]
+
+
+# Reading
+
+
+class PartDecoder:
+    """Reads the parts of a model's turn; `prefix` points to where they will stand in the canonical value."""
+
+    __slots__ = ("changes", "ids", "issuer", "prefix", "undo")
+
+    def __init__(self, ids: CallIdSource, target: Target, undo: Undo, changes: Changes, prefix: str = "") -> None:
+        """`ids` gives the calls their ids, `target` is who said it, `undo` what the request had mapped."""
+        self.ids: CallIdSource = ids
+        self.issuer: tuple[str | None, str | None] = (target.provider or None, target.model or None)
+        self.undo: Undo = undo
+        self.changes: Changes = changes
+        self.prefix: str = prefix
+
+    def decode(self, wires: list[PartWire]) -> list[Part]:
+        """The parts of a turn.
+
+        Raises: DecodeError, with a path inside the content.
+        """
+        parts: list[Part] = []
+        for place, wire in enumerate(wires):
+            try:
+                part = self.part(wire, f"{self.prefix}/parts/{len(parts)}")
+            except DecodeError as error:
+                raise error.under(f"/parts/{place}") from None
+            if part is not None:
+                parts.append(part)
+        return parts
+
+    def part(self, wire: PartWire, path: str) -> Part | None:
+        """One part, `path` being its place; None for an empty text."""
+        if wire.text is not None and not _is_opaque(wire):
+            return self._text(wire)
+        if wire.functionCall is not None:
+            return self.call(wire, wire.functionCall, path)
+        if wire.inlineData is not None:
+            return decode_media(wire, wire.inlineData, self.sealed(wire))
+        if _is_opaque(wire) or wire.functionResponse is not None or wire.fileData is not None or wire.extra:
+            return opaque(wire)
+        return self._text(wire)
+
+    def sealed(self, wire: PartWire) -> Sealed | None:
+        """The signature of a part, with its issuer."""
+        if not wire.thoughtSignature:
+            return None
+        return Sealed(NAME, {"thoughtSignature": wire.thoughtSignature}, *self.issuer)
+
+    def _text(self, wire: PartWire) -> Part | None:
+        sealed, extra = self.sealed(wire), beside(wire)
+        if not wire.text and sealed is None and not extra:
+            return None
+        if wire.thought:
+            return ThinkingPart(wire.text or "", sealed, extra)
+        return TextPart(wire.text or "", sealed=sealed, extra=extra)
+
+    def call(self, wire: PartWire, call: CallWire, path: str) -> Part:
+        """A call: whole, or broken with its reason.
+
+        Raises: DecodeError for a call without a name.
+        """
+        call_id, name = self.opening(call, path)
+        text = arguments_text(call)
+        freeform = name in self.undo.freeform
+        return make_call(call_id, name, text, freeform=freeform, sealed=self.sealed(wire), extra=call_extra(wire, call))
+
+    def opening(self, call: CallWire, path: str) -> tuple[str, str]:
+        """The id and the caller's own name of a call.
+
+        Raises: DecodeError for a call without a name.
+        """
+        if not call.name:
+            raise DecodeError("a function call must have a name", path="/functionCall/name")
+        call_id, code = self.ids.assign(call.id)
+        if code is not None:
+            self.changes.add(code, f"{path}/id")
+        return call_id, self.undo.names.get(call.name, call.name)
+
+
+def _is_opaque(wire: PartWire) -> bool:
+    return not (wire.executableCode is wire.codeExecutionResult is wire.toolCall is wire.toolResponse is None)
+
+
+def opaque(wire: PartWire) -> OpaquePart:
+    """A part that goes back as it came, its signature inside."""
+    raw = plain(wire)
+    if wire.fileData is not None:
+        return OpaquePart(NAME, "media_ref", raw)
+    return OpaquePart(NAME, next((name for name in raw if name not in ("thoughtSignature", "thought")), "part"), raw)
+
+
+def beside(wire: PartWire) -> dict[str, dict[str, Any]]:
+    """The members of a part without a field."""
+    extra: dict[str, Any] = dict(wire.extra) if wire.extra else {}
+    if wire.mediaResolution is not None:
+        extra["mediaResolution"] = wire.mediaResolution
+    return {NAME: extra} if extra else {}
+
+
+def call_extra(wire: PartWire, call: CallWire) -> dict[str, dict[str, Any]]:
+    """The members of a call without a field, those of the part around it among them."""
+    extra: dict[str, Any] = dict(wire.extra) if wire.extra else {}
+    if wire.thought:
+        extra["thought"] = True
+    if call.extra:
+        extra["functionCall"] = dict(call.extra)
+    if call.id and is_made_id(call.id):
+        extra.setdefault("functionCall", {})["id"] = call.id
+    return {NAME: extra} if extra else {}
+
+
+def is_made_id(call_id: str) -> bool:
+    """Whether an id looks like those that are made here to pair a call with its result."""
+    return _MADE.fullmatch(call_id) is not None
+
+
+def arguments_text(call: CallWire) -> str:
+    """The text of the arguments; a call without any takes none."""
+    if isinstance(call.args, UnsetType):
+        return "{}"
+    text = bytes(call.args).decode()
+    return "{}" if text == "null" else bare_numbers(text)
+
+
+def decode_media(wire: PartWire, blob: BlobWire, sealed: Sealed | None) -> Part:
+    """Bytes as the part that their type makes them.
+
+    Raises: DecodeError for broken base64.
+    """
+    media_type = (blob.mimeType or "application/octet-stream").lower()
+    data = from_base64(blob.data, "/inlineData/data")
+    members: dict[str, Any] = dict(wire.extra) if wire.extra else {}
+    named = {"displayName": blob.displayName} if blob.displayName else {}
+    rest = {**(blob.extra or {}), **({"mimeType": None} if blob.mimeType is None else {})}
+    if wire.thought:
+        members["thought"] = True
+    if media_type.startswith("image/"):
+        detail = DETAILS.get((wire.mediaResolution or {}).get("level", ""))
+        return ImagePart(data, media_type, detail, None, sealed, _extra(members, wire, {**rest, **named}, detail))
+    if sealed is not None:
+        members["thoughtSignature"] = wire.thoughtSignature
+    if media_type.startswith("audio/"):
+        return AudioPart(data, media_type, extra=_extra(members, wire, {**rest, **named}))
+    return DocumentPart(data, media_type, blob.displayName, extra=_extra(members, wire, rest))
+
+
+def _extra(
+    members: dict[str, Any], wire: PartWire, blob: dict[str, Any], detail: str | None = None
+) -> dict[str, dict[str, Any]]:
+    if blob:
+        members["inlineData"] = blob
+    if wire.mediaResolution is not None and (detail is None or len(wire.mediaResolution) > 1):
+        members["mediaResolution"] = wire.mediaResolution
+    return {NAME: members} if members else {}
+
+
+def result_content(wire: ResultWire) -> tuple[Any, bool]:
+    """What a result says, without its media, and whether it is an error."""
+    given = wire.response
+    if not is_object(given):
+        return ("" if given is None else _said(given)), False
+    failed = given.get("error") is not None and "output" not in given
+    if given.keys() == {"output"}:
+        return _said(given["output"]), False
+    return _said(given["error"] if failed and len(given) == 1 else given), failed
+
+
+def _said(value: Any) -> Any:
+    return value if isinstance(value, str) else Json(value)
+
+
+# Writing
+
+
+def blob_wire(part: ImagePart | AudioPart | DocumentPart) -> PartWire:
+    """A part with bytes on the wire."""
+    blob = BlobWire(mimeType=part.media_type, data=to_base64(part.data))
+    wire = PartWire(inlineData=blob)
+    if isinstance(part, DocumentPart):
+        blob.displayName = part.name
+    if isinstance(part, ImagePart) and part.detail in RESOLUTIONS:
+        wire.mediaResolution = {"level": RESOLUTIONS[part.detail]}
+    extra = part.extra.get(NAME)
+    if extra:
+        merge_members(wire, extra)
+    return wire

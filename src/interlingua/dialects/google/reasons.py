@@ -1,0 +1,249 @@
+"""Finish reasons and errors, both ways: the two tables of the dialect.
+
+Rules
+- An error's class comes from the reason in its details, else from its status word, else from the HTTP status; prose
+  decides only where the service has no word: a prompt that is too long.
+- The time to wait stands in the body, in `RetryInfo`; an error may be the one element of an array.
+- Clients may ask for reasons as numbers; the first five have one meaning everywhere.
+Source: vendor pages "Error codes" and "FinishReason", official SDK types, recorded bodies, November 2026.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from interlingua.dialects._errors import class_of_status, make_error
+from interlingua.dialects._members import is_list, is_object
+from interlingua.errors import (
+    APITimeoutError,
+    AuthenticationError,
+    BadRequestError,
+    BillingError,
+    ContentPolicyViolationError,
+    ContextWindowExceededError,
+    DecodeError,
+    Error,
+    HistoryError,
+    IncompleteStreamError,
+    InternalServerError,
+    LimitExceededError,
+    NotFoundError,
+    OverloadedError,
+    PermissionDeniedError,
+    RateLimitError,
+    RequestTooLargeError,
+    UpstreamError,
+    UsageError,
+)
+from interlingua.wire.json import decode_any
+
+if TYPE_CHECKING:
+    from interlingua.types.response import FinishReason
+    from interlingua.wire.http import Headers
+
+__all__ = ["decode_finish", "encode_error_body", "encode_finish", "error_of", "read_error"]
+
+FINISH_REASONS: dict[str, FinishReason] = {
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    "CONTINUATION": "length",
+    "SAFETY": "content_filter",
+    "RECITATION": "content_filter",
+    "BLOCKLIST": "content_filter",
+    "PROHIBITED_CONTENT": "content_filter",
+    "SPII": "content_filter",
+    "IMAGE_SAFETY": "content_filter",
+    "IMAGE_PROHIBITED_CONTENT": "content_filter",
+    "IMAGE_RECITATION": "content_filter",
+    "MODEL_ARMOR": "content_filter",
+    "ESCALATION": "content_filter",
+    "MALFORMED_FUNCTION_CALL": "error",
+    "UNEXPECTED_TOOL_CALL": "error",
+    "MALFORMED_RESPONSE": "error",
+    "MISSING_THOUGHT_SIGNATURE": "error",
+    "TOO_MANY_TOOL_CALLS": "error",
+    "PUP_LIMITED_DISABLED": "error",
+    "1": "stop",
+    "2": "length",
+    "3": "content_filter",
+    "4": "content_filter",
+}
+"""Every reason with a meaning of ours; what is not here is `other`."""
+WIRE_REASONS: dict[FinishReason, str] = {
+    "stop": "STOP",
+    "length": "MAX_TOKENS",
+    "tool_calls": "STOP",
+    "content_filter": "SAFETY",
+    "refusal": "SAFETY",
+    "pause": "STOP",
+    "error": "OTHER",
+    "other": "OTHER",
+}
+
+
+def decode_finish(raw: str | int | None) -> FinishReason:
+    """The canonical finish reason of the wire's word or number."""
+    return FINISH_REASONS.get(str(raw), "other")
+
+
+def encode_finish(reason: FinishReason) -> str:
+    """The wire's word."""
+    return WIRE_REASONS[reason]
+
+
+# Errors
+
+
+class ErrorBody(NamedTuple):
+    """What an error body says."""
+
+    message: str
+    """The reason, for people."""
+    status: str | None = None
+    """The status word."""
+    code: int | None = None
+    """The HTTP status that the body names."""
+    reason: str | None = None
+    """The reason in the details."""
+    delay_s: float | None = None
+    """Seconds to wait, from the details."""
+
+
+STATUS_CLASSES: dict[str, type[Error]] = {
+    "UNAUTHENTICATED": AuthenticationError,
+    "PERMISSION_DENIED": PermissionDeniedError,
+    "NOT_FOUND": NotFoundError,
+    "RESOURCE_EXHAUSTED": RateLimitError,
+    "ABORTED": UpstreamError,
+    "ALREADY_EXISTS": UpstreamError,
+    "INTERNAL": InternalServerError,
+    "UNAVAILABLE": OverloadedError,
+    "DEADLINE_EXCEEDED": APITimeoutError,
+}
+"""Status word -> class; words that say no more than the HTTP status are left to it."""
+REASON_CLASSES: dict[str, type[Error]] = {
+    "API_KEY_INVALID": AuthenticationError,
+    "API_KEY_EXPIRED": AuthenticationError,
+    "BILLING_DISABLED": BillingError,
+    "CONTEXT_WINDOW_EXCEEDED": ContextWindowExceededError,
+    "CONTENT_POLICY_VIOLATION": ContentPolicyViolationError,
+    "REQUEST_TOO_LARGE": RequestTooLargeError,
+    "STREAM_INCOMPLETE": IncompleteStreamError,
+}
+"""Reason in the details -> class; from the fourth on they are our own, for what the service has no word for."""
+RETRYABLE = {"ABORTED": True, "ALREADY_EXISTS": False, "CANCELLED": False}
+_TOO_LONG = re.compile(r"input token count .*exceeds the maximum number of tokens")
+_SECONDS = re.compile(r"(\d+(?:\.\d+)?)s")
+MAX_DELAY_S = 86_400.0
+
+
+def read_error(body: bytes) -> ErrorBody:
+    """What the body of a failed answer says; the text itself when it is no JSON."""
+    try:
+        return error_body(decode_any(body))
+    except (DecodeError, LimitExceededError):
+        text = " ".join(body[:2000].decode("utf-8", "replace").split())
+        return ErrorBody(text[:300] or "an empty body")
+
+
+def error_body(value: object) -> ErrorBody:
+    """What a JSON error says, alone or in an array."""
+    if is_list(value) and value:
+        return error_body(value[0])
+    if not is_object(value):
+        return ErrorBody(str(value)[:300])
+    inner = value.get("error", value)
+    if not is_object(inner):
+        return ErrorBody(str(inner)[:300])
+    details = [detail for detail in inner.get("details") or () if is_object(detail)]
+    code, status = inner.get("code"), inner.get("status")
+    return ErrorBody(
+        message=str(inner.get("message") or status or "an error without a message"),
+        status=status if isinstance(status, str) else None,
+        code=code if isinstance(code, int) and 400 <= code < 600 else None,
+        reason=next((detail["reason"] for detail in details if isinstance(detail.get("reason"), str)), None),
+        delay_s=next((delay for detail in details if (delay := _delay(detail)) is not None), None),
+    )
+
+
+def _delay(detail: dict[str, Any]) -> float | None:
+    found = _SECONDS.fullmatch(str(detail.get("retryDelay")))
+    return min(float(found[1]), MAX_DELAY_S) if found else None
+
+
+def error_of(body: ErrorBody, status: int | None, headers: Headers = ()) -> Error:
+    """The error that a body stands for; `status` is None inside a stream or a 200."""
+    status = status or body.code
+    kind = REASON_CLASSES.get(body.reason or "") or STATUS_CLASSES.get(body.status or "")
+    if _TOO_LONG.search(body.message):
+        kind = ContextWindowExceededError
+    if kind is None:
+        kind = class_of_status(status) if status is not None else InternalServerError
+    code = body.reason if body.reason in REASON_CLASSES else body.status or body.reason
+    retryable = RETRYABLE.get(body.status or "")
+    error = make_error(kind, body.message, status=status, code=code, headers=headers, retryable=retryable)
+    if error.retry_after_s is None:
+        error.retry_after_s = body.delay_s
+    return error
+
+
+class ErrorRow(NamedTuple):
+    """How a class looks on the wire."""
+
+    code: int
+    """The HTTP status."""
+    status: str
+    """The status word."""
+    reason: str | None = None
+    """The reason in the details."""
+
+
+ERROR_ROWS: tuple[tuple[type[Error], ErrorRow], ...] = (
+    (AuthenticationError, ErrorRow(401, "UNAUTHENTICATED")),
+    (PermissionDeniedError, ErrorRow(403, "PERMISSION_DENIED")),
+    (BillingError, ErrorRow(403, "PERMISSION_DENIED", "BILLING_DISABLED")),
+    (NotFoundError, ErrorRow(404, "NOT_FOUND")),
+    (RequestTooLargeError, ErrorRow(413, "INVALID_ARGUMENT", "REQUEST_TOO_LARGE")),
+    (ContextWindowExceededError, ErrorRow(400, "INVALID_ARGUMENT", "CONTEXT_WINDOW_EXCEEDED")),
+    (ContentPolicyViolationError, ErrorRow(400, "INVALID_ARGUMENT", "CONTENT_POLICY_VIOLATION")),
+    (RateLimitError, ErrorRow(429, "RESOURCE_EXHAUSTED")),
+    (OverloadedError, ErrorRow(503, "UNAVAILABLE")),
+    (InternalServerError, ErrorRow(500, "INTERNAL")),
+    (APITimeoutError, ErrorRow(504, "DEADLINE_EXCEEDED")),
+    (IncompleteStreamError, ErrorRow(502, "INTERNAL", "STREAM_INCOMPLETE")),
+    (LimitExceededError, ErrorRow(413, "INVALID_ARGUMENT", "REQUEST_TOO_LARGE")),
+    (BadRequestError, ErrorRow(400, "INVALID_ARGUMENT")),
+    (HistoryError, ErrorRow(400, "INVALID_ARGUMENT")),
+    (UsageError, ErrorRow(400, "INVALID_ARGUMENT")),
+)
+"""Class -> how it looks; the first row that fits counts."""
+
+
+def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
+    """Status and body of an error; an upstream's own status is kept, with its word where it is one of ours."""
+    row = next((row for kind, row in ERROR_ROWS if isinstance(error, kind)), None)
+    if row is None:
+        row = _other_row(error)
+    upstream = isinstance(error, UpstreamError | APITimeoutError)
+    code = error.status if upstream and error.status and error.status >= 400 else row.code
+    status, reason = row.status, row.reason
+    if upstream and error.code in REASON_CLASSES:
+        status, reason = ("INVALID_ARGUMENT" if code == 400 else row.status), error.code
+    elif upstream and STATUS_CLASSES.get(error.code or "") is type(error):
+        status = str(error.code)
+    details: list[dict[str, Any]] = []
+    if reason is not None:
+        details.append({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason})
+    if error.retry_after_s is not None:
+        delay = f"{error.retry_after_s:g}s"
+        details.append({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay})
+    body = {"code": code, "message": error.message, "status": status}
+    return code, {"error": {**body, "details": details} if details else body}
+
+
+def _other_row(error: Error) -> ErrorRow:
+    if isinstance(error, DecodeError) and error.status == 400:
+        return ErrorRow(400, "INVALID_ARGUMENT")
+    status = error.status or error.http_status
+    return ErrorRow(status, "ABORTED" if type(error) is UpstreamError and status == 409 else "INTERNAL")

@@ -1,0 +1,99 @@
+"""The OpenAPI form of schemas, and back: types in capitals and `nullable` instead of JSON Schema's words.
+
+Rules
+- Reading: types in small letters, `nullable` as a second type `null`, counts as numbers, members in camel case.
+- Writing: only what was read in this form, in the style in which it was read.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from interlingua.dialects._members import is_list, is_object
+
+__all__ = ["PLAIN", "UPPER", "from_json_schema", "style_of", "to_json_schema"]
+
+PLAIN = "plain"
+"""A schema in the OpenAPI member that is already JSON Schema."""
+UPPER = "upper"
+"""A schema with types in capitals."""
+
+RENAMED = {"defs": "$defs", "ref": "$ref"}
+WIRE_NAMES = {own: name for name, own in RENAMED.items()}
+_COUNT = re.compile(r"(?:min|max)(?:Items|Length|Properties)")
+_SNAKE = re.compile(r"_([a-z])")
+
+
+def style_of(schema: dict[str, Any]) -> str:
+    """Which style a schema is written in."""
+    return PLAIN if to_json_schema(schema) == schema else UPPER
+
+
+def to_json_schema(schema: Any) -> Any:
+    """A schema of the OpenAPI form as JSON Schema; anything else as it is."""
+    if not is_object(schema):
+        return schema
+    found = {RENAMED.get(name, name): _read(name, value) for name, value in _camel(schema).items()}
+    if found.get("type") == "type_unspecified":
+        del found["type"]
+    return _with_null(found) if found.pop("nullable", False) else found
+
+
+def _camel(schema: dict[str, Any]) -> dict[str, Any]:
+    return {_SNAKE.sub(lambda match: match[1].upper(), name): value for name, value in schema.items()}
+
+
+def _read(name: str, value: Any) -> Any:
+    if name == "type" and isinstance(value, str):
+        return value.lower()
+    if isinstance(value, str) and _COUNT.fullmatch(name) and value.isdigit():
+        return int(value)
+    return _below(name, value, to_json_schema)
+
+
+def _below(name: str, value: Any, turn: Any) -> Any:
+    """The schemas below a member, turned."""
+    if name in ("properties", "defs", "$defs") and is_object(value):
+        return {key: turn(part) for key, part in value.items()}
+    if name in ("anyOf", "prefixItems") and is_list(value):
+        return [turn(part) for part in value]
+    return turn(value) if name in ("items", "additionalProperties") else value
+
+
+def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
+    kind = schema.get("type")
+    if isinstance(kind, str):
+        schema["type"] = [kind, "null"]
+        if "enum" in schema:
+            schema["enum"] = [*schema["enum"], None]
+    elif "anyOf" in schema:
+        schema["anyOf"] = [*schema["anyOf"], {"type": "null"}]
+    return schema
+
+
+def from_json_schema(schema: Any, style: str) -> Any:
+    """A JSON Schema that was read from the OpenAPI form, in the style in which it was read."""
+    if style == PLAIN or not is_object(schema):
+        return schema
+    given = _without_null(dict(schema))
+    return {WIRE_NAMES.get(name, name): _write(name, value, style) for name, value in given.items()}
+
+
+def _write(name: str, value: Any, style: str) -> Any:
+    if name == "type" and isinstance(value, str):
+        return value.upper()
+    return _below(name, value, lambda part: from_json_schema(part, style))
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    kind = schema.get("type")
+    if is_list(kind) and len(kind) == 2 and kind[1] == "null":
+        schema["type"] = kind[0]
+        schema["nullable"] = True
+        if "enum" in schema:
+            schema["enum"] = [value for value in schema["enum"] if value is not None]
+    elif {"type": "null"} in (schema.get("anyOf") or ()):
+        schema["anyOf"] = [part for part in schema["anyOf"] if part != {"type": "null"}]
+        schema["nullable"] = True
+    return schema

@@ -1,0 +1,277 @@
+"""The server's role: what a client of a generateContent server asks, and an answer in its own form."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from interlingua.dialects._contract import DecodedRequest, Target
+from interlingua.dialects._history import prepare_history
+from interlingua.dialects._members import merge_members
+from interlingua.dialects.google.assistant import AssistantEncoder
+from interlingua.dialects.google.messages import decode_contents, decode_system
+from interlingua.dialects.google.parts import NAME
+from interlingua.dialects.google.reasons import decode_finish, encode_error_body, encode_finish
+from interlingua.dialects.google.schemas import style_of, to_json_schema
+from interlingua.dialects.google.spelling import read_request
+from interlingua.dialects.google.tools import EFFORTS, FIELD, decode_choice, decode_tools
+from interlingua.dialects.google.usage import encode_usage
+from interlingua.dialects.google.wire import CandidateWire, ConfigWire, ContentWire, RequestWire, ResponseWire, ToolWire
+from interlingua.errors import DecodeError, HistoryError
+from interlingua.types.change import Changes
+from interlingua.types.content import BrokenToolCall
+from interlingua.types.request import Request, ServerState
+from interlingua.types.response import Alternative
+from interlingua.wire.http import HttpReply
+from interlingua.wire.json import encode, encode_wire
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from interlingua.dialects._contract import DecodeOptions, ServerContext
+    from interlingua.errors import Error
+    from interlingua.types.message import Message
+    from interlingua.types.response import Response
+    from interlingua.types.tool import ToolChoice
+    from interlingua.wire.http import HttpRequest
+
+__all__ = ["decode_request", "encode_error", "encode_response", "finish_word", "reply_members"]
+
+JSON_HEADERS = (("content-type", "application/json"),)
+_PATH = re.compile(r"/(?P<kind>models|tunedModels)/(?P<name>[^?#]+?)(?::|%3[Aa])(?P<method>\w+)(?:\?(?P<query>[^#]*))?")
+
+
+# The request
+
+
+def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
+    """What a client asks; the model and whether to stream stand in the path.
+
+    Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
+    """
+    try:
+        return _decode_request(http, options)
+    except DecodeError as error:
+        error.status = 400  # bytes of a client, so the client's fault and no upstream's
+        raise
+
+
+def _decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
+    found = _PATH.search(http.url)
+    if found is None:
+        raise DecodeError("the path names no model: it must end in /models/NAME:generateContent", path="")
+    repairs: list[str] = []
+    wire = read_request(http.body, RequestWire, repairs)
+    changes = Changes(NAME, "decode_request")
+    for repair in repairs:
+        changes.add(repair, "")
+    request = _RequestDecoder(wire, changes, options).decode()
+    name = unquote(found["name"])
+    stream = found["method"] == "streamGenerateContent"
+    return DecodedRequest(
+        model=name if found["kind"] == "models" else f"{found['kind']}/{name}",
+        request=request,
+        stream=stream,
+        changes=changes.done(),
+        json_array=stream and "alt=sse" not in (found["query"] or "").split("&"),
+    )
+
+
+class _RequestDecoder:
+    """Reads one request; what the canonical request has no field for stays in `extra`."""
+
+    def __init__(self, wire: RequestWire, changes: Changes, options: DecodeOptions) -> None:
+        self.wire = wire
+        self.config = wire.generationConfig or ConfigWire()
+        self.changes = changes
+        self.options = options
+        self.extra: dict[str, Any] = dict(wire.extra or {})
+        self.config_extra: dict[str, Any] = dict(self.config.extra or {})
+
+    def decode(self) -> Request:
+        wire, config = self.wire, self.config
+        system, first = (
+            ((), ()) if wire.systemInstruction is None else decode_system(wire.systemInstruction, self.changes)
+        )
+        messages = self._paired(decode_contents(wire.contents, first, self.changes))
+        effort, thinking, budget, summary = self._thinking()
+        schema, json_mode = self._output()
+        return Request(
+            messages=messages,
+            system=system,
+            tools=self._tools(),
+            tool_choice=self._choice(),
+            output_schema=schema,
+            json_mode=json_mode,
+            max_tokens=config.maxOutputTokens,
+            temperature=config.temperature,
+            top_p=config.topP,
+            top_k=None if config.topK is None else int(config.topK),
+            stop=tuple(config.stopSequences or ()),
+            seed=config.seed,
+            presence_penalty=config.presencePenalty,
+            frequency_penalty=config.frequencyPenalty,
+            logprobs=(config.logprobs or 0) if config.responseLogprobs else None,
+            n=config.candidateCount,
+            effort=effort,
+            thinking=thinking,
+            thinking_budget=budget,
+            thinking_summary=summary,
+            metadata=wire.labels,
+            continues=ServerState(NAME, {"cachedContent": wire.cachedContent}) if wire.cachedContent else None,
+            extra=self._extra(),
+        )
+
+    def _paired(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """The history with calls and results paired, and no call in it broken."""
+        if self.options.history == "refuse":
+            _refuse_broken(messages)
+        continues = self.wire.cachedContent is not None
+        return prepare_history(messages, self.options.history, self.changes, continues=continues)
+
+    def _tools(self) -> Any:
+        given = self.wire.tools
+        return decode_tools([given] if isinstance(given, ToolWire) else given or ())
+
+    def _choice(self) -> ToolChoice | None:
+        given = self.wire.toolConfig
+        if given is None:
+            return None
+        rest: dict[str, Any] = dict(given.extra or {})
+        choice: ToolChoice | None = None
+        if given.functionCallingConfig is not None:
+            choice, members = decode_choice(given.functionCallingConfig)
+            if members:
+                rest["functionCallingConfig"] = members
+        if rest:
+            self.extra["toolConfig"] = rest
+        return choice
+
+    def _output(self) -> tuple[dict[str, Any] | None, bool]:
+        """The schema of the answer, and whether any JSON object will do."""
+        config = self.config
+        schema = config.responseJsonSchema
+        if schema is None and config.responseSchema is not None:
+            schema = to_json_schema(config.responseSchema)
+            self.extra[FIELD] = style_of(config.responseSchema)
+        is_json = config.responseMimeType == "application/json"
+        if config.responseMimeType is not None and not is_json:
+            self.config_extra["responseMimeType"] = config.responseMimeType
+        return schema, is_json and schema is None
+
+    def _thinking(self) -> tuple[Any, bool | None, int | None, Any]:
+        """Effort, whether to think, budget and summary."""
+        given = self.config.thinkingConfig
+        if given is None:
+            return None, None, None, None
+        rest: dict[str, Any] = dict(given.extra or {})
+        effort = EFFORTS.get(str(given.thinkingLevel or "").upper())
+        if given.thinkingLevel is not None and effort is None:
+            rest["thinkingLevel"] = given.thinkingLevel
+        if rest:
+            self.config_extra["thinkingConfig"] = rest
+        budget = given.thinkingBudget
+        switch = {0: False, -1: True}.get(budget) if budget is not None and effort is None else None
+        summary = {True: "auto", False: "none", None: None}[given.includeThoughts]
+        return effort, switch, None if switch is not None else budget, summary
+
+    def _extra(self) -> dict[str, dict[str, Any]]:
+        """The members that pass through."""
+        config = self.config
+        if config.responseModalities is not None:
+            self.config_extra["responseModalities"] = config.responseModalities
+        if not config.responseLogprobs and config.logprobs is not None:
+            self.config_extra["logprobs"] = config.logprobs
+        if self.config_extra:
+            self.extra["generationConfig"] = self.config_extra
+        if self.wire.safetySettings is not None:
+            self.extra["safetySettings"] = self.wire.safetySettings
+        return {NAME: self.extra} if self.extra else {}
+
+
+def _refuse_broken(messages: Sequence[Message]) -> None:
+    for place, message in enumerate(messages):
+        for part in message.parts:
+            if isinstance(part, BrokenToolCall):
+                call = f"call {part.id!r} (tool {part.name})"
+                raise HistoryError(f"messages[{place}]: the arguments of {call} are broken: {part.reason}")
+
+
+# The answer
+
+
+def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
+    """A whole answer in the client's own form."""
+    changes = Changes(NAME, "encode_response")
+    members, choice_extra = reply_members(response.extra)
+    own = context.source == NAME
+    first = Alternative(
+        parts=response.parts,
+        finish_reason=response.finish_reason,
+        finish_reason_raw=response.finish_reason_raw,
+        extra={NAME: choice_extra} if choice_extra else {},
+    )
+    choices = [_candidate(part, place, changes, own=own) for place, part in enumerate((first, *response.alternatives))]
+    wire = ResponseWire(
+        candidates=None if is_blocked(members, response) else choices,
+        usageMetadata=encode_usage(response.usage) if response.usage is not None else None,
+        modelVersion=context.model or response.wire_model or response.model or None,
+        responseId=response.id or (context.make_id() if context.make_id else None),
+    )
+    merge_members(wire, members)
+    if context.changes is not None:
+        context.changes.extend(changes.entries)
+    return HttpReply(status=200, headers=JSON_HEADERS, body=encode_wire(wire))
+
+
+def is_blocked(members: dict[str, Any], response: Response[Any]) -> bool:
+    """Whether the prompt was blocked, so that there is no candidate at all."""
+    feedback = members.get("promptFeedback") or {}
+    return "blockReason" in feedback and not response.parts and not response.alternatives
+
+
+def reply_members(extra: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The members of the answer as a whole, and those of its first candidate and content."""
+    members = dict(extra.get(NAME, {}))
+    choice = {name: members.pop(name) for name in ("candidate", "content") if name in members}
+    return members, choice
+
+
+def _candidate(alternative: Alternative, place: int, changes: Changes, *, own: bool) -> CandidateWire:
+    path = f"/alternatives/{place - 1}" if place else ""
+    encoder = AssistantEncoder(Target(), changes, path, reply=True, own=own)
+    content = ContentWire(parts=encoder.encode(alternative.parts) or None, role="model")
+    extra = alternative.extra.get(NAME, {})
+    merge_members(content, extra.get("content", {}))
+    wire = CandidateWire(content=content, finishReason=finish_word(alternative, changes, path, own=own), index=place)
+    merge_members(wire, {**encoder.citations, **extra.get("candidate", {})})
+    return wire
+
+
+def finish_word(alternative: Alternative, changes: Changes, path: str, *, own: bool) -> str | int | None:
+    """The wire's finish reason, with an entry where it says less than the canonical one.
+
+    An answer that came in this dialect (`own`) keeps its own word or number; any other gets one of the legal words.
+    """
+    reason, raw = alternative.finish_reason, alternative.finish_reason_raw
+    if own and raw is None:
+        return None
+    if own and raw is not None and (decode_finish(raw) == reason or reason != "content_filter"):
+        return int(raw) if raw.isdecimal() else raw
+    if reason in ("refusal", "pause", "error"):
+        word = encode_finish(reason)
+        changes.add("finish_reason_approximated", f"{path}/finish_reason", f"{reason} is told as {word}")
+    return encode_finish(reason)
+
+
+def encode_error(error: Error, context: ServerContext) -> HttpReply:
+    """An error in the dialect's own body, with its status and when to come back."""
+    del context
+    status, body = encode_error_body(error)
+    headers = JSON_HEADERS
+    if error.retry_after_s is not None:
+        headers = (*headers, ("retry-after", f"{error.retry_after_s:g}"))
+    if error.request_id is not None:
+        headers = (*headers, ("x-request-id", error.request_id))
+    return HttpReply(status=status, headers=headers, body=encode(body))

@@ -1,0 +1,259 @@
+"""The server's role, streamed: events to frames, as server-sent events or as one JSON array.
+
+Rules
+- Every frame holds something; there are no empty parts. What came last is kept back until something follows, of a text
+  its last character, so that the last frame has content, the finish reason and the counts together.
+- A call is sent whole, when it is; a signature stands on its part, or follows its text as a part of its own.
+- An error ends the stream as an error object.
+- Text costs a prefix that was encoded once and one encoded string.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects._contract import Target
+from interlingua.dialects._members import merge_members
+from interlingua.dialects._seals import seal_fits
+from interlingua.dialects.google.assistant import AssistantEncoder, own_citations
+from interlingua.dialects.google.parts import NAME
+from interlingua.dialects.google.reasons import encode_error_body
+from interlingua.dialects.google.server import finish_word, is_blocked, reply_members
+from interlingua.dialects.google.usage import encode_usage
+from interlingua.dialects.google.wire import PartWire, ResponseWire
+from interlingua.stream.fold import error_of
+from interlingua.types.change import Changes
+from interlingua.types.content import RefusalPart, TextPart, ThinkingPart
+from interlingua.types.event import (
+    BlockEnd,
+    BlockStart,
+    RefusalDelta,
+    Seal,
+    StreamEnd,
+    StreamError,
+    StreamStart,
+    TextDelta,
+    ThinkingDelta,
+)
+from interlingua.types.response import Alternative
+from interlingua.wire.json import encode, encode_text, encode_wire
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import ServerContext
+    from interlingua.types.event import Event
+    from interlingua.types.response import Response
+
+__all__ = ["GoogleStreamEncoder"]
+
+
+class _Choice:
+    """What one candidate has said so far, and what it keeps back."""
+
+    __slots__ = ("citations", "kept", "kept_thought", "number", "prose", "signature", "text")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.text = ""
+        self.kept_thought = False
+        self.kept: list[bytes] = []
+        self.signature: str | None = None
+        self.prose = -1
+        self.citations: dict[str, Any] = {}
+
+
+class GoogleStreamEncoder:
+    """Frames for the events of one answer."""
+
+    def __init__(self, context: ServerContext) -> None:
+        """An encoder for one answer."""
+        self.context = context
+        self.changes: Changes = Changes(NAME, "encode_response")
+        self.own: bool = context.source == NAME
+        self._choices: dict[int, _Choice] = {}
+        self._tail = b"}"
+        self._begun = False
+
+    def encode(self, event: Event) -> bytes:
+        """The bytes that `event` adds; may be empty."""
+        match event:
+            case TextDelta(text=text, choice=choice):
+                return self._text(text, choice, thought=False)
+            case ThinkingDelta(text=text, choice=choice):
+                return self._text(text, choice, thought=True)
+            case RefusalDelta(text=text, choice=choice):
+                return self._text(text, choice, thought=False)
+            case BlockStart(index=index, block="text" | "thinking", choice=choice):
+                self._choice(choice).prose = index
+                return b""
+            case BlockEnd():
+                return self._block_end(event)
+            case _:
+                return self._rare(event)
+
+    def _rare(self, event: Event) -> bytes:
+        match event:
+            case StreamStart():
+                self._start(event)
+            case Seal():
+                return self._seal(event)
+            case StreamEnd(response=response):
+                return self._end(response)
+            case StreamError():
+                return self._error(event)
+            case _:
+                pass
+        return b""
+
+    # Frames
+
+    def _start(self, event: StreamStart) -> None:
+        made = self.context.make_id() if event.id is None and self.context.make_id else event.id
+        model = self.context.model or event.wire_model or event.model or None
+        said = encode_wire(ResponseWire(modelVersion=model, responseId=made))[1:]
+        self._tail = b"," + said if len(said) > 1 else said
+
+    def _frame(self, body: bytes) -> bytes:
+        if not self.context.json_array:
+            return b"data: " + body + b"\r\n\r\n"
+        opener = b",\r\n" if self._begun else b"["
+        self._begun = True
+        return opener + body
+
+    def _parts(self, choice: int, parts: bytes) -> bytes:
+        content = b'{"candidates":[{"content":{"parts":[' + parts + b'],"role":"model"},"index":%d}]' % choice
+        return self._frame(content + self._tail)
+
+    def _choice(self, number: int) -> _Choice:
+        choice = self._choices.get(number)
+        if choice is None:
+            choice = self._choices[number] = _Choice(number)
+        return choice
+
+    # Blocks
+
+    def _text(self, text: str, number: int, *, thought: bool) -> bytes:
+        """Text but for its last character; a signature that came before it goes with it, as one part."""
+        choice = self._choice(number)
+        if choice.signature is not None:
+            wire = PartWire(text=text, thought=thought or None, thoughtSignature=choice.signature)
+            choice.signature = None
+            return self._keep(choice, encode_wire(wire))
+        flushed = b"" if choice.text and choice.kept_thought == thought else self._flush(choice)
+        whole = choice.text + text
+        choice.text, choice.kept_thought = whole[-1:], thought
+        return flushed + (self._parts(number, _text_part(whole[:-1], thought=thought)) if len(whole) > 1 else b"")
+
+    def _flush(self, choice: _Choice) -> bytes:
+        """What was kept back, as a frame of its own."""
+        kept = self._kept(choice)
+        return self._parts(choice.number, kept) if kept else b""
+
+    def _kept(self, choice: _Choice) -> bytes:
+        if choice.text:
+            choice.kept.append(_text_part(choice.text, thought=choice.kept_thought))
+            choice.text = ""
+        kept = b",".join(choice.kept)
+        choice.kept.clear()
+        return kept
+
+    def _keep(self, choice: _Choice, part: bytes) -> bytes:
+        """Keep a part back, after what was kept before it."""
+        flushed = self._flush(choice)
+        choice.kept.append(part)
+        return flushed
+
+    def _seal(self, event: Seal) -> bytes:
+        """A signature: on the text that is to come, or behind the text that was sent; calls bring their own."""
+        choice = self._choice(event.choice)
+        if event.index == choice.prose and seal_fits(event.sealed, NAME, Target()):
+            choice.signature = event.sealed.data.get("thoughtSignature")
+        return b""
+
+    def _block_end(self, event: BlockEnd) -> bytes:
+        choice = self._choice(event.choice)
+        part, path = event.part, _path(event)
+        if isinstance(part, TextPart | ThinkingPart):
+            return self._end_text(choice, part, path)
+        if isinstance(part, RefusalPart):
+            self.changes.add("refusal_as_text", path)
+            return b""
+        wire = AssistantEncoder(Target(), self.changes, "", reply=True, own=self.own).part(part, path)
+        return self._keep(choice, encode_wire(wire)) if wire is not None else b""
+
+    def _end_text(self, choice: _Choice, part: TextPart | ThinkingPart, path: str) -> bytes:
+        signature, choice.signature = choice.signature, None
+        if part.sealed is not None and not seal_fits(part.sealed, NAME, Target()):
+            self.changes.add("seal_foreign", f"{path}/sealed")
+        if isinstance(part, TextPart) and part.annotations:
+            choice.citations.update(own_citations(part.annotations, self.changes, f"{path}/annotations"))
+        extra = part.extra.get(NAME)
+        if signature is None and not extra:
+            return b""
+        thought = True if isinstance(part, ThinkingPart) else None
+        wire = PartWire(text="", thought=thought, thoughtSignature=signature)
+        merge_members(wire, extra or {})
+        return self._keep(choice, encode_wire(wire))
+
+    # The end
+
+    def _end(self, response: Response[Any]) -> bytes:
+        last = self._last_frame(response)
+        return last + b"]" if self.context.json_array else last
+
+    def _last_frame(self, response: Response[Any]) -> bytes:
+        members, first_extra = reply_members(response.extra)
+        first = Alternative(
+            parts=response.parts,
+            finish_reason=response.finish_reason,
+            finish_reason_raw=response.finish_reason_raw,
+            extra={NAME: first_extra},
+        )
+        choices = (first, *response.alternatives)
+        pieces = [] if is_blocked(members, response) else [self._last(part, at) for at, part in enumerate(choices)]
+        wire = ResponseWire()
+        if response.usage is not None and self.context.stream_usage:
+            wire.usageMetadata = encode_usage(response.usage)
+        merge_members(wire, members)
+        rest = encode_wire(wire)[1:-1]
+        if self.context.changes is not None:
+            self.context.changes.extend(self.changes.entries)
+        head = b'{"candidates":[' + b",".join(pieces) + b"]" if pieces else b""
+        return self._frame(_joined(head, rest, self._tail))
+
+    def _last(self, alternative: Alternative, place: int) -> bytes:
+        """A candidate of the last frame, with what it kept back."""
+        choice = self._choice(place)
+        extra = alternative.extra.get(NAME, {})
+        path = f"/alternatives/{place - 1}" if place else ""
+        word = finish_word(alternative, self.changes, path, own=self.own)
+        members = {"finishReason": word, "index": place, **choice.citations, **extra.get("candidate", {})}
+        said = encode({name: value for name, value in members.items() if value is not None})
+        content = {"role": "model", **extra.get("content", {})}
+        kept = self._kept(choice)
+        parts = b'"parts":[' + kept + b"]," if kept else b""
+        return b'{"content":{' + parts + encode(content)[1:] + b"," + said[1:]
+
+    def _error(self, event: StreamError) -> bytes:
+        """What was kept back, and the error object."""
+        told = b"".join([self._flush(choice) for choice in self._choices.values()])
+        _, body = encode_error_body(error_of(event))
+        told += self._frame(encode(body))
+        if self.context.changes is not None:
+            self.context.changes.extend(self.changes.entries)
+        return told + b"]" if self.context.json_array else told
+
+
+def _text_part(text: str, *, thought: bool) -> bytes:
+    return b'{"text":' + encode_text(text) + (b',"thought":true}' if thought else b"}")
+
+
+def _path(event: BlockEnd) -> str:
+    head = f"/alternatives/{event.choice - 1}" if event.choice else ""
+    return f"{head}/parts/{event.index}"
+
+
+def _joined(head: bytes, rest: bytes, tail: bytes) -> bytes:
+    """One object of its members: `head` opens it, `tail` closes it."""
+    if head:
+        return head + (b"," + rest if rest else b"") + tail
+    return b"{" + rest + (tail if rest or tail == b"}" else tail[1:])

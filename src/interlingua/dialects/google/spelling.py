@@ -1,0 +1,133 @@
+"""Bodies in snake case, and answers with numbers that JSON does not have, as bodies that can be read.
+
+Rules
+- Only a body that has a known member in snake case is rewritten: by value, so that what is somebody else's (arguments,
+  results, schemas, labels) stays as it is. Its arguments keep their value, not their text.
+- `NaN` and `Infinity` become marked strings; in the arguments of a call the mark is undone, so that the call is broken
+  for its true reason and the rest of the answer is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from interlingua.dialects._members import is_list, is_object
+from interlingua.errors import DecodeError
+from interlingua.wire.json import decode_any, decode_wire, encode
+
+if TYPE_CHECKING:
+    from interlingua.wire.json import WireStruct
+
+__all__ = ["bare_numbers", "camel_members", "read_answer", "read_request"]
+
+S = TypeVar("S", bound="WireStruct")
+
+VERBATIM = frozenset(
+    {"args", "response", "parameters", "parametersJsonSchema", "responseSchema", "responseJsonSchema", "labels"}
+)
+"""Members whose inside is somebody else's."""
+MEMBERS = [
+    "system_instruction",
+    "tool_config",
+    "generation_config",
+    "safety_settings",
+    "cached_content",
+    "function_declarations",
+    "parameters_json_schema",
+    "response_json_schema",
+    "response_schema",
+    "response_mime_type",
+    "function_calling_config",
+    "allowed_function_names",
+    "max_output_tokens",
+    "top_p",
+    "top_k",
+    "candidate_count",
+    "stop_sequences",
+    "presence_penalty",
+    "frequency_penalty",
+    "response_logprobs",
+    "thinking_config",
+    "thinking_level",
+    "thinking_budget",
+    "include_thoughts",
+    "response_modalities",
+    "function_call",
+    "function_response",
+    "inline_data",
+    "file_data",
+    "mime_type",
+    "file_uri",
+    "display_name",
+    "thought_signature",
+    "media_resolution",
+    "video_metadata",
+    "executable_code",
+    "code_execution_result",
+    "tool_call",
+    "tool_response",
+    "tool_type",
+    "google_search",
+    "code_execution",
+    "url_context",
+    "file_search",
+    "google_maps",
+    "google_search_retrieval",
+    "include_server_side_tool_invocations",
+    "speech_config",
+    "model_armor_config",
+    "start_offset",
+    "end_offset",
+]
+"""Members that are read, or stand beside one that is, as snake case spells them."""
+CAMEL = {name: re.sub(r"_([a-z])", lambda match: match[1].upper(), name) for name in MEMBERS}
+_SNAKE = re.compile(rb'"(?:' + "|".join(MEMBERS).encode() + rb')"\s*:')
+_NOT_FINITE = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b')
+MARK = "\ue0fe"
+"""In front of a number that JSON does not have; a character of the private use area."""
+_MARKED = re.compile(f'"{MARK}(-?[A-Za-z]+)"')
+
+
+def read_request(body: bytes, kind: type[S], repairs: list[str]) -> S:
+    """The wire object of a request, whichever way its members are spelt.
+
+    Raises: DecodeError, LimitExceededError.
+    """
+    if _SNAKE.search(body):
+        body = encode(camel_members(decode_any(body, repairs=repairs)))
+    return decode_wire(body, kind, repairs=repairs)
+
+
+def camel_members(value: Any) -> Any:
+    """A value with its known members in camel case."""
+    if is_list(value):
+        return [camel_members(item) for item in value]
+    if not is_object(value):
+        return value
+    renamed = {CAMEL.get(name, name): member for name, member in value.items()}
+    return {name: member if name in VERBATIM else camel_members(member) for name, member in renamed.items()}
+
+
+def read_answer(body: bytes, kind: type[S], repairs: list[str]) -> S:
+    """The wire object of an answer or a frame, numbers that JSON does not have among its arguments or not.
+
+    Raises: DecodeError, LimitExceededError.
+    """
+    try:
+        return decode_wire(body, kind, repairs=repairs)
+    except DecodeError:
+        marked = _NOT_FINITE.sub(_mark, body)
+        if marked == body:
+            raise
+        return decode_wire(marked, kind, repairs=repairs)
+
+
+def _mark(match: re.Match[bytes]) -> bytes:
+    text = match[0]
+    return text if text.startswith(b'"') else b'"' + MARK.encode() + text + b'"'
+
+
+def bare_numbers(text: str) -> str:
+    """The arguments as they came, with the numbers that `read_answer` marked."""
+    return _MARKED.sub(r"\1", text) if MARK in text else text

@@ -1,0 +1,163 @@
+"""Tools, tool choice, structured output and thinking, both ways."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects._members import foreign_extras, merge_members, plain
+from interlingua.dialects.google.parts import NAME
+from interlingua.dialects.google.schemas import from_json_schema, style_of, to_json_schema
+from interlingua.dialects.google.wire import CallingWire, DeclarationWire, ThinkingWire, ToolWire
+from interlingua.errors import DecodeError
+from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, NamedTool, OpaqueTool, Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from interlingua.dialects._contract import Facts
+    from interlingua.types.change import Changes
+    from interlingua.types.request import Request
+    from interlingua.types.tool import ToolChoice
+
+__all__ = [
+    "EFFORTS",
+    "FIELD",
+    "decode_choice",
+    "decode_tools",
+    "encode_choice",
+    "encode_thinking",
+    "encode_tool",
+]
+
+FIELD = "field"
+"""The member of `extra` that says in which form a schema was written."""
+EFFORTS = {"MINIMAL": "minimal", "LOW": "low", "MEDIUM": "medium", "HIGH": "high", "XHIGH": "xhigh"}
+"""How hard to think, as the wire says it."""
+LEVELS = {effort: level for level, effort in EFFORTS.items()}
+BUDGETS = {"minimal": 512, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 32768, "max": 32768}
+"""Tokens for each effort, for models that think by budget."""
+FREEFORM: dict[str, Any] = {
+    "type": "object",
+    "properties": {"input": {"type": "string"}},
+    "required": ["input"],
+}
+"""The parameters of a function that stands for a freeform tool."""
+CHOICES: dict[str, ToolChoice] = {"AUTO": "auto", "NONE": "none", "ANY": "required"}
+MODES = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
+
+
+# Reading
+
+
+def decode_tools(wires: Sequence[ToolWire]) -> tuple[Tool | OpaqueTool, ...]:
+    """The tools of all entries: functions, and one opaque tool for each that the provider runs.
+
+    Raises: DecodeError for a function without a name.
+    """
+    tools: list[Tool | OpaqueTool] = []
+    for place, wire in enumerate(wires):
+        for number, declaration in enumerate(wire.functionDeclarations or ()):
+            tools.append(_declared(declaration, f"/tools/{place}/functionDeclarations/{number}"))
+        wire.functionDeclarations = None
+        tools.extend(OpaqueTool(NAME, kind, {kind: given}) for kind, given in plain(wire).items())
+    return tuple(tools)
+
+
+def _declared(wire: DeclarationWire, path: str) -> Tool:
+    if not wire.name:
+        raise DecodeError(f"{path}/name: a tool must have a name", path=f"{path}/name")
+    extra: dict[str, Any] = dict(wire.extra) if wire.extra else {}
+    parameters = wire.parametersJsonSchema
+    if parameters is None and wire.parameters is not None:
+        parameters = to_json_schema(wire.parameters)
+        extra[FIELD] = style_of(wire.parameters)
+    return Tool(
+        name=wire.name,
+        description=wire.description,
+        parameters=dict(EMPTY_PARAMETERS) if parameters is None else parameters,
+        extra={NAME: extra} if extra else {},
+    )
+
+
+def decode_choice(wire: CallingWire) -> tuple[ToolChoice | None, dict[str, Any]]:
+    """The tool choice, and the members that it does not say."""
+    mode, names = str(wire.mode or "").upper(), tuple(wire.allowedFunctionNames or ())
+    rest: dict[str, Any] = dict(wire.extra) if wire.extra else {}
+    if mode == "ANY" and names:
+        return (NamedTool(names[0]) if len(names) == 1 else AllowedTools(names, "required")), rest
+    if names and mode != "NONE":
+        return AllowedTools(names, "auto"), rest | ({} if mode == "VALIDATED" else {"mode": wire.mode})
+    if names:
+        rest["allowedFunctionNames"] = list(names)
+    if mode not in CHOICES:
+        return ("auto" if mode == "VALIDATED" else None), rest | ({"mode": wire.mode} if mode else {})
+    return CHOICES[mode], rest
+
+
+# Writing
+
+
+def encode_tool(tool: Tool, names: Mapping[str, str], changes: Changes, path: str) -> DeclarationWire:
+    """One function declaration; a tool without parameters has none."""
+    members = dict(tool.extra.get(NAME, {}))
+    style = members.pop(FIELD, None)
+    wire = DeclarationWire(name=names.get(tool.name, tool.name), description=tool.description)
+    if tool.freeform is not None:
+        changes.add("freeform_as_function", path, f"{tool.name} takes its text as `input`")
+    parameters = tool.parameters if tool.freeform is None else FREEFORM
+    if style is not None:
+        wire.parameters = from_json_schema(parameters, style)
+    elif parameters != EMPTY_PARAMETERS:
+        wire.parametersJsonSchema = parameters
+    if tool.cache is not None:
+        changes.add("cache_unsupported", f"{path}/cache")
+    for dialect in foreign_extras(tool.extra, NAME) if tool.extra else ():
+        changes.add("extra_foreign", f"{path}/extra/{dialect}")
+    merge_members(wire, members)
+    return wire
+
+
+def encode_choice(choice: ToolChoice | None, names: Mapping[str, str], *, strict: bool) -> CallingWire | None:
+    """A tool choice on the wire; `strict` holds free calls to their schemas."""
+    match choice:
+        case NamedTool(name=name):
+            return CallingWire(mode="ANY", allowedFunctionNames=[names.get(name, name)])
+        case AllowedTools(names=allowed, mode=mode):
+            listed = [names.get(name, name) for name in allowed]
+            return CallingWire(mode="ANY" if mode == "required" else "VALIDATED", allowedFunctionNames=listed)
+        case None | "auto" if strict:
+            return CallingWire(mode="VALIDATED")
+        case None:
+            return None
+        case word:
+            return CallingWire(mode=MODES[word])
+
+
+def encode_thinking(request: Request, facts: Facts, changes: Changes) -> ThinkingWire | None:
+    """`thinkingConfig`: a level or a budget, never both."""
+    wire = ThinkingWire(thinkingBudget=request.thinking_budget)
+    if request.effort is not None:
+        _effort(wire, request.effort, facts, changes)
+        if request.thinking_budget is not None:
+            dropped = wire.thinkingBudget is None
+            changes.add("parameter_unsupported", "/thinking_budget" if dropped else "/effort", "a level or a budget")
+    elif request.thinking is not None and wire.thinkingBudget is None:
+        wire.thinkingBudget = -1 if request.thinking else 0
+    if request.thinking_summary is not None:
+        wire.includeThoughts = request.thinking_summary != "none"
+        if request.thinking_summary in ("concise", "detailed"):
+            changes.add("parameter_adjusted", "/thinking_summary", "thoughts are shown or not")
+    said = (wire.thinkingLevel, wire.thinkingBudget, wire.includeThoughts)
+    return None if said == (None, None, None) else wire
+
+
+def _effort(wire: ThinkingWire, effort: str, facts: Facts, changes: Changes) -> None:
+    if effort == "none":
+        wire.thinkingBudget = 0
+    elif facts.efforts is not None and not facts.efforts:
+        wire.thinkingBudget = BUDGETS[effort] if wire.thinkingBudget is None else wire.thinkingBudget
+        changes.add("parameter_adjusted", "/effort", f"{effort} is a budget of {wire.thinkingBudget} tokens")
+    else:
+        wire.thinkingLevel, wire.thinkingBudget = LEVELS.get(effort, "XHIGH"), None
+        if effort not in LEVELS:
+            changes.add("parameter_adjusted", "/effort", f"{effort} is {wire.thinkingLevel}")

@@ -1,0 +1,74 @@
+"""Token counts, both ways: the wire counts thoughts beside the candidates, and what tools added beside the prompt.
+
+What has no canonical count (modalities, the class of traffic, a total that is no sum) stays in `extra`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interlingua.dialects._members import merge_members
+from interlingua.dialects.google.parts import NAME
+from interlingua.dialects.google.wire import UsageWire
+from interlingua.types.usage import Usage
+
+__all__ = ["decode_usage", "encode_usage", "merge_counts"]
+
+OTHER_MEMBERS = (
+    "toolUsePromptTokenCount", "promptTokensDetails", "candidatesTokensDetails", "cacheTokensDetails",
+    "toolUsePromptTokensDetails", "serviceTier", "trafficType",
+)  # fmt: skip
+"""Members that only pass through."""
+_FIELDS = tuple(name for name in UsageWire.__struct_fields__ if name != "extra")
+
+
+def merge_counts(first: UsageWire | None, later: UsageWire) -> UsageWire:
+    """The counts of a frame over those of the frames before it, which they repeat."""
+    if first is None:
+        return later
+    for name in _FIELDS:
+        value = getattr(later, name)
+        if value is not None:
+            setattr(first, name, value)
+    if later.extra:
+        merge_members(first, later.extra)
+    return first
+
+
+def decode_usage(wire: UsageWire) -> Usage:
+    """The counts of an answer."""
+    output = _sum(wire.candidatesTokenCount, wire.thoughtsTokenCount)
+    given = _sum(wire.promptTokenCount, wire.toolUsePromptTokenCount)
+    extra: dict[str, Any] = {name: value for name in OTHER_MEMBERS if (value := getattr(wire, name)) is not None}
+    if wire.totalTokenCount not in (None, (given or 0) + (output or 0)):
+        extra["totalTokenCount"] = wire.totalTokenCount
+    if wire.extra:
+        extra.update(wire.extra)
+    return Usage(
+        input_tokens=given,
+        output_tokens=output,
+        cache_read_tokens=wire.cachedContentTokenCount,
+        reasoning_tokens=wire.thoughtsTokenCount,
+        extra={NAME: extra} if extra else {},
+    )
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None and other is None else (one or 0) + (other or 0)
+
+
+def encode_usage(usage: Usage) -> UsageWire:
+    """The counts on the wire."""
+    extra = usage.extra.get(NAME, {})
+    given, output, thoughts = usage.input_tokens, usage.output_tokens, usage.reasoning_tokens
+    wire = UsageWire(
+        promptTokenCount=None if given is None else given - extra.get("toolUsePromptTokenCount", 0),
+        candidatesTokenCount=None if output is None else output - (thoughts or 0),
+        thoughtsTokenCount=thoughts,
+        cachedContentTokenCount=usage.cache_read_tokens,
+    )
+    if given is not None or output is not None:
+        wire.totalTokenCount = (given or 0) + (output or 0)
+    if extra:
+        merge_members(wire, extra)
+    return wire
