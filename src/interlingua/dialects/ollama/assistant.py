@@ -123,8 +123,9 @@ def _call(wire: ToolCallWire, ids: CallIdSource, reader: CallReader, path: str, 
     if code is not None:
         reader.changes.add(code, f"{path}/id")
     text = reader.arguments(wire, path)
-    if not cut_off and is_empty_arguments(text):
+    if is_empty_arguments(text):  # a call comes whole even where the length limit ended the answer
         reader.changes.add("arguments_empty", f"{path}/arguments_json")
+        cut_off = False
     return make_call(call_id, name, text, cut_off=cut_off, freeform=reader.freeform(name), extra=reader.members(wire))
 
 

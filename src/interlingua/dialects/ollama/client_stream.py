@@ -3,6 +3,7 @@
 Rules
 - Every line is read like a whole answer and adds to what came before; calls come whole, in any line.
 - The terminal signal is `done: true`; nothing follows it. One object alone is a whole stream.
+- Once a line of text was parsed, lines that differ in time and text alone are read by comparing bytes (`lines`).
 - Members that only pass through are kept as the last line said them; log probabilities are joined.
 """
 
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects.ollama.assistant import CallReader
 from interlingua.dialects.ollama.client import answer_members, id_source, turn_of
+from interlingua.dialects.ollama.lines import template_of
 from interlingua.dialects.ollama.parts import NAME, decode_images
 from interlingua.dialects.ollama.reasons import decode_finish, error_of_value
 from interlingua.dialects.ollama.usage import decode_usage
-from interlingua.dialects.ollama.wire import ChunkWire
+from interlingua.dialects.ollama.wire import ChunkWire, MessageWire
 from interlingua.errors import DecodeError, Error, IncompleteStreamError
 from interlingua.stream.build import StreamBuilder
 from interlingua.types.change import Changes
@@ -24,12 +26,17 @@ from interlingua.wire.json import decode_any, decode_wire
 from interlingua.wire.ndjson import NdjsonDecoder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.dialects._contract import DecodeContext
-    from interlingua.dialects.ollama.wire import MessageWire, ToolCallWire
+    from interlingua.dialects.ollama.lines import LineTemplate
+    from interlingua.dialects.ollama.wire import ToolCallWire
     from interlingua.types.event import Event
 
 __all__ = ["OllamaStreamDecoder"]
 
+_SILENT = MessageWire()
+_SAYABLE = ("content", "thinking", "images", "tool_calls")
 START_MEMBERS = ("created_at", "field")
 """Members that the first line already states."""
 
@@ -45,6 +52,8 @@ class OllamaStreamDecoder:
         self._framing = NdjsonDecoder()
         self._members: dict[str, Any] = {}
         self._called = False
+        self._template: LineTemplate | None = None
+        self._say: Callable[[str], object] = self.builder.text
 
     @property
     def terminal(self) -> bool:
@@ -80,15 +89,20 @@ class OllamaStreamDecoder:
         return self.builder.take()
 
     def _abort(self, error: Error) -> None:
+        self._template = None
         if self._members:
             self.builder.extra[NAME] = self._members
         self.builder.fail(error)
 
     def _lines(self, lines: list[bytes]) -> None:
         for line in lines:
-            if self.builder.ended:
-                return
-            self._line(line)
+            template = self._template
+            found = None if template is None else template.read(line)
+            if found is not None:
+                self._members["created_at"], text = found
+                self._say(text)
+            elif not self.builder.ended:
+                self._line(line)
 
     def _line(self, line: bytes) -> None:
         repairs: list[str] = []
@@ -105,6 +119,19 @@ class OllamaStreamDecoder:
             self._turn(message)
         if wire.done:
             self._end(wire)
+        else:
+            self._learn_template(line, wire)
+
+    def _learn_template(self, line: bytes, wire: ChunkWire) -> None:
+        """Take a line that says one piece of text, and nothing else, as the template of those to come."""
+        message = turn_of(wire) or _SILENT
+        says = [name for name in _SAYABLE if getattr(message, name)]
+        quiet = not (wire.done_reason or wire.logprobs or wire.extra or message.extra)
+        self._template = None
+        if quiet and wire.created_at and says in (["content"], ["thinking"]):
+            member = "response" if wire.message is None and says == ["content"] else says[0]
+            self._say = self.builder.text if says == ["content"] else self.builder.thinking
+            self._template = template_of(line, wire.created_at, member, getattr(message, says[0]))
 
     def _learn(self, wire: ChunkWire) -> None:
         """Take the members that only pass through, and begin the stream with those of its first line."""
@@ -138,6 +165,7 @@ class OllamaStreamDecoder:
         self.builder.close_call(block)
 
     def _end(self, wire: ChunkWire) -> None:
+        self._template = None
         usage = decode_usage(wire)
         if usage is not None:
             self.builder.update_usage(usage)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._errors import RETRYABLE_STATUSES
 from interlingua.dialects._history import prepare_history
-from interlingua.dialects._members import is_object, merge_members
+from interlingua.dialects._members import is_object, merge_members, plain
 from interlingua.dialects.ollama.assistant import AssistantEncoder
 from interlingua.dialects.ollama.client import GENERATE_PATH, OPTIONS
 from interlingua.dialects.ollama.messages import decode_messages, decode_prompt
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from interlingua.types.capability import Effort
     from interlingua.types.message import Message
     from interlingua.types.response import Response
+    from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
 
 __all__ = ["answer_members", "created_at", "decode_request", "encode_error", "encode_response", "is_older_form"]
@@ -45,6 +46,8 @@ __all__ = ["answer_members", "created_at", "decode_request", "encode_error", "en
 JSON_HEADERS = (("content-type", "application/json; charset=utf-8"),)
 EFFORTS = frozenset({"low", "medium", "high", "max"})
 """Words of `think`; another word passes through as a member."""
+REQUEST_MEMBERS = ("keep_alive", "truncate", "shift", "raw", "template", "suffix")
+"""Members of a request that only pass through."""
 WHOLE_NUMBERS = frozenset({"num_predict", "top_k", "seed"})
 """Options that are whole numbers."""
 
@@ -103,11 +106,10 @@ class _RequestDecoder:
         else:
             system, messages = decode_messages(wire.messages or (), self.changes)
         self._left_over()
-        tools = tuple([decode_tool(tool, f"/tools/{place}") for place, tool in enumerate(wire.tools or ())])
         return Request(
             messages=self._paired(messages),
             system=system,
-            tools=tools,
+            tools=self._tools(),
             output_schema=wire.format if is_object(wire.format) else None,
             json_mode=wire.format == "json",
             stop=self._stop(),
@@ -119,6 +121,10 @@ class _RequestDecoder:
             extra=self._extra(),
         )
 
+    def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
+        tools = () if self.older else self.wire.tools or ()
+        return tuple([decode_tool(tool, f"/tools/{place}") for place, tool in enumerate(tools)])
+
     def _paired(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """The history with calls and results paired, and no call in it broken."""
         if self.options.history == "refuse":
@@ -128,11 +134,14 @@ class _RequestDecoder:
     def _left_over(self) -> None:
         """Keep what was said and is not read: members of the other form, and words that mean nothing here."""
         wire = self.wire
-        unread = ("messages",) if self.older else ("prompt", "system", "images")
-        for name in unread:
+        for name in REQUEST_MEMBERS:
+            value = getattr(wire, name)
+            if value is not None:
+                self.extra[name] = value
+        for name in ("messages", "tools") if self.older else ("prompt", "system", "images"):
             value = getattr(wire, name)
             if value:
-                self.extra[name] = value
+                self.extra[name] = [plain(item) for item in value] if self.older else value
         if isinstance(wire.think, str) and wire.think not in EFFORTS:
             self.extra["think"] = wire.think
         if isinstance(wire.format, str) and wire.format not in ("", "json"):

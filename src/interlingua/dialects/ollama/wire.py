@@ -65,7 +65,7 @@ class ToolWire(WireStruct):
 
 
 class RequestWire(WireStruct):
-    """A request body; from `prompt` on, the members of the older form."""
+    """A request body; `prompt`, `system` and `images` are the older form."""
 
     model: str = ""
     messages: list[MessageWire] | None = None
@@ -79,6 +79,12 @@ class RequestWire(WireStruct):
     logprobs: bool | None = None
     top_logprobs: int | None = None
     context: Any = None
+    keep_alive: Any = None
+    truncate: Any = None
+    shift: Any = None
+    raw: Any = None
+    template: Any = None
+    suffix: Any = None
     stream: bool | None = None
 
 
