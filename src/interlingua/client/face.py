@@ -106,12 +106,18 @@ class Face:
 
     def _stand_ins(self) -> tuple[Lane, ...]:
         """The targets where something answers in their place: their names need not be known."""
-        spec = self.spec
         try:
-            return self._targets(self._registry.resolve(spec))
+            return self._targets(self._registry.resolve(self.spec))
         except UsageError:
-            endpoint = placeholder(spec)
-            return (Lane(endpoint, get_dialect(endpoint.dialect)),)
+            endpoints = [known for element in self.spec.split(",") for known in self._known(element.strip())]
+            return tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints])
+
+    def _known(self, element: str) -> tuple[Endpoint, ...]:
+        """The targets of one element of a chain, a stand-in for a name that nothing defines."""
+        try:
+            return self._registry.resolve(element)
+        except UsageError:
+            return (placeholder(element),)
 
 
 def _own_id() -> str:

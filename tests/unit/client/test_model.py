@@ -286,6 +286,17 @@ def test_a_stand_in_needs_no_known_name(face: Face) -> None:
         assert face.generate(face.model()).model == "model"
 
 
+def test_a_chain_of_unknown_names_stays_a_chain(face: Face) -> None:
+    """Each element that nothing defines has a stand-in of its own, so that a failover drill fails over."""
+    refused = HttpReply(status=429, headers=(("content-type", "application/json"),), body=b'{"error":{"message":"no"}}')
+    with scripted(refused, chat("b")):
+        reply = face.generate(face.model("nobody/x, no-alias"))
+    assert [(attempt.model, attempt.outcome) for attempt in reply.attempts] == [
+        ("nobody/x", "failed"),
+        ("no-alias", "served"),
+    ]
+
+
 def test_own_call_ids(face: Face) -> None:
     """R19: with `call_ids="own"` every call has an id of ours."""
     with scripted(chat(None, calls=[_call("{}")], finish="tool_calls")):
