@@ -130,7 +130,7 @@ class _RequestEncoder:
         self._media(history)
         encoder = InputEncoder(self.target, self.names, ids, self.changes)
         self._system(encoder)
-        self.wire.input = encoder.encode(history)
+        self.wire.input = encoder.encode(history) or None
         for own, wire_id in ids.items():
             if own != wire_id:
                 self.changes.add("id_mapped", "/messages", f"{own!r} is {wire_id!r} on the wire")

@@ -22,6 +22,7 @@ from interlingua.dialects.openai_responses.client import id_source, top_members
 from interlingua.dialects.openai_responses.live import CallItem, MessageItem, OtherItem, ReasoningItem, open_item
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.reasons import decode_finish, error_of_failure, raw_finish
+from interlingua.dialects.openai_responses.template import numbered_template_of
 from interlingua.dialects.openai_responses.usage import decode_usage
 from interlingua.dialects.openai_responses.wire import EventWire, ItemWire, ResponseWire
 from interlingua.errors import DecodeError, Error, IncompleteStreamError
@@ -35,10 +36,17 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import DecodeContext
     from interlingua.dialects.openai_responses.live import Item
+    from interlingua.dialects.openai_responses.template import NumberedTemplate
+    from interlingua.stream.build import Block
     from interlingua.types.event import Event
     from interlingua.wire.sse import SseEvent
 
 __all__ = ["ResponsesStreamDecoder"]
+
+_TEXT_DELTA = "response.output_text.delta"
+_NAMED = f"event: {_TEXT_DELTA}\ndata: ".encode()
+_PLAIN = b"data: "
+"""What stands before the data of a text, with the name of the event or without."""
 
 
 class ResponsesStreamDecoder:
@@ -62,12 +70,21 @@ class ResponsesStreamDecoder:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""
+        if self._answer.template is not None and self._is_one_text(data):
+            return self._builder.take()
         try:
             for event in self._framing.feed(data):
                 self._answer.event(event)
         except Error as error:
             self._answer.abort(error)
         return self._builder.take()
+
+    def _is_one_text(self, data: bytes) -> bool:
+        """Whether a piece was exactly one event like the last text, and has been told."""
+        if not (self._framing.is_between() and data.endswith(b"\n\n")):
+            return False
+        start = len(_NAMED) if data.startswith(_NAMED) else len(_PLAIN) if data.startswith(_PLAIN) else 0
+        return start > 0 and self._answer.more_text(data, start, len(data) - 2)
 
     def close(self) -> list[Event]:
         """The events that the end of the bytes completes."""
@@ -97,8 +114,12 @@ class _Answer:
         self.by_id: dict[str, Item] = {}
         self.newest: Item | None = None
         self.snapshot: ResponseWire | None = None
+        self.template: NumberedTemplate | None = None
+        self.text_block: Block | None = None
 
     def event(self, event: SseEvent) -> None:
+        if self.template is not None and self.more_text(event.data, 0, len(event.data)):
+            return
         if self.builder.ended or event.data.strip() == DONE:
             return
         repairs: list[str] = []
@@ -109,11 +130,29 @@ class _Answer:
         handler = _HANDLERS.get(kind)
         if handler is not None:
             handler(self, wire)
+            if kind == _TEXT_DELTA:
+                self.learn_template(wire, event.data)
         elif kind == "response":
             self.end(decode_wire(event.data, ResponseWire))
         else:
             self.start()
             self.builder.extra_event(NAME, decode_any(event.data))
+
+    def more_text(self, data: bytes, start: int, end: int) -> bool:
+        """Whether `data[start:end]` is an event like the template, whose text is told."""
+        template, block = self.template, self.text_block
+        if template is None or block is None or block.part is not None:
+            return False
+        text = template.text_in(data, start, end)
+        if text:
+            self.builder.grow(block, text)
+        return bool(text)
+
+    def learn_template(self, wire: EventWire, data: bytes) -> None:
+        """Take a piece of text, and nothing else, as the template of those to come for the same block."""
+        self.text_block = self.message(wire).block
+        quiet = not (wire.extra or wire.logprobs)
+        self.template = numbered_template_of(data, _delta(wire)) if quiet else None
 
     def abort(self, error: Error) -> None:
         if self.snapshot is not None and not self.builder.ended:
@@ -308,7 +347,7 @@ def _untyped(wire: EventWire) -> str:
 
 
 _HANDLERS: dict[str, Callable[[_Answer, EventWire], None]] = {
-    "response.output_text.delta": _Answer.text,
+    _TEXT_DELTA: _Answer.text,
     "response.function_call_arguments.delta": _Answer.arguments,
     "response.reasoning_summary_text.delta": _Answer.summary,
     "response.reasoning_text.delta": _Answer.thought,

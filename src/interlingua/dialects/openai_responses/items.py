@@ -176,7 +176,9 @@ class ItemEncoder:
 
     def _thinking(self, part: ThinkingPart, path: str) -> None:
         item = self._members(part.sealed, path)
-        if item is not None:
+        if not self.reply and self.target.quirks.reasoning_echo == "never":
+            self.changes.add("thinking_unsupported", path)
+        elif item is not None:
             self._add(opaque_item(item), "rs")
         elif self.reply:
             summary = [{"type": "summary_text", "text": part.text}] if part.text else []

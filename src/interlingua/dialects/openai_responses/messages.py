@@ -64,13 +64,15 @@ class _Output(WireStruct):
 
 
 class _History:
-    """Reads items one by one, remembering the calls."""
+    """Reads items one by one, remembering the calls; the message of the last items is open until another begins."""
 
     def __init__(self, changes: Changes) -> None:
         self.changes = changes
         self.messages: list[Message] = []
         self.names: dict[str, str] = {}
-        self.freeform: set[str] = set()
+        self.ids = CallIdSource(keeps_repeats=True)
+        self.decoder: ItemDecoder | None = None
+        self.results: list[Part] = []
 
     def read(self, wire: ItemWire) -> None:
         kind = item_kind(wire)
@@ -78,49 +80,47 @@ class _History:
             self._prompt(wire)
         elif kind in RESULTS:
             self._result(wire, kind)
-        elif kind.endswith("_output") and self._last("tool"):
-            self._extend("tool", [OpaquePart(NAME, kind, plain(wire))])
+        elif self.results and kind.endswith("_output"):
+            self.results.append(OpaquePart(NAME, kind, plain(wire)))
         else:
             self._assistant(wire)
 
-    def _last(self, role: str) -> Message | None:
-        last = self.messages[-1] if self.messages else None
-        return last if last is not None and last.role == role else None
-
-    def _extend(self, role: Any, parts: Sequence[Part]) -> None:
-        """Add parts to the last message, or begin a new one."""
-        last = self._last(role)
-        if last is None:
-            self.messages.append(Message(role, tuple(parts)))
-        else:
-            self.messages[-1] = replace(last, parts=(*last.parts, *parts))
+    def close(self) -> None:
+        """Finish the open message."""
+        if self.decoder is not None:
+            self.messages.append(Message("assistant", tuple(self.decoder.parts)))
+            self.decoder = None
+        elif self.results:
+            self.messages.append(Message("tool", tuple(self.results)))
+            self.results = []
 
     def _assistant(self, wire: ItemWire) -> None:
-        last = self._last("assistant")
-        place = len(self.messages) - (last is not None)
-        ids = CallIdSource(first_index=len(self.names), taken=self.names, keeps_repeats=True)
-        decoder = ItemDecoder(ids, self.changes, f"/messages/{place}")
+        decoder = self.decoder
+        if decoder is None:
+            self.close()
+            decoder = self.decoder = ItemDecoder(self.ids, self.changes, f"/messages/{len(self.messages)}")
         decoder.cut_off = wire.status == "incomplete"
-        before = last.parts if last is not None else ()
-        decoder.parts = list(before)
         decoder.decode(wire)
-        said = decoder.parts[len(before) :]
-        for part in said:
-            if isinstance(part, ToolCall | BrokenToolCall):
-                self.names[part.id] = part.name
-        self._extend("assistant", said)
+        part = decoder.parts[-1]
+        if isinstance(part, ToolCall | BrokenToolCall):
+            self.names[part.id] = part.name
 
     def _prompt(self, wire: ItemWire) -> None:
         role = _ROLES.get(wire.role or "")
         if role is None:
             raise DecodeError(f"{wire.role!r} is no role (there are {', '.join(_ROLES)}, assistant)", path="/role")
-        members = {**item_members(wire), **(wire.extra or {})}
-        if wire.role == "developer":
-            members["role"] = "developer"
-        extra = {NAME: members} if members else {}
+        self.close()
+        extra: dict[str, dict[str, Any]] = {}
+        if wire.id is not None or wire.status is not None or wire.extra or wire.role == "developer":
+            members = {**item_members(wire), **(wire.extra or {})}
+            if wire.role == "developer":
+                members["role"] = "developer"
+            extra = {NAME: members} if members else {}
         self.messages.append(Message(role, tuple(decode_content(wire.content)), extra=extra))
 
     def _result(self, wire: ItemWire, kind: str) -> None:
+        if self.decoder is not None:
+            self.close()
         content, is_error = _decode_output(wire.output)
         call_id = wire.call_id or ""
         members = {**item_members(wire), **(wire.extra or {})}
@@ -128,7 +128,7 @@ class _History:
             members["type"] = kind
         extra = {NAME: members} if members else {}
         name = self.names.get(call_id) or wire.name or ""
-        self._extend("tool", [ToolResult(call_id, name, content, is_error, extra=extra)])
+        self.results.append(ToolResult(call_id, name, content, is_error, extra=extra))
 
 
 _ROLES: dict[str, Any] = {"user": "user", "system": "system", "developer": "system"}
@@ -147,6 +147,7 @@ def decode_input(given: str | list[ItemWire] | None, changes: Changes) -> tuple[
             history.read(wire)
         except DecodeError as error:
             raise error.under(f"/input/{place}") from None
+    history.close()
     return tuple(history.messages)
 
 

@@ -22,6 +22,7 @@ VERBATIM = frozenset({"parameters", "schema", "metadata", "logprobs", "output_sc
 """Members whose inside is somebody else's."""
 DULL: JsonObject = {
     "stream": False,
+    "input": [],
     "tools": [],
     "include": [],
     "metadata": {},

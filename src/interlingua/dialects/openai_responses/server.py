@@ -39,8 +39,8 @@ JSON_HEADERS = (("content-type", "application/json"),)
 EFFORTS = frozenset({"none", "minimal", "low", "medium", "high", "xhigh", "max"})
 """Efforts that are canonical; another word passes through as a member."""
 SUMMARIES = frozenset({"auto", "concise", "detailed"})
-STATE = ("previous_response_id", "conversation")
-"""Members that go on with a conversation which the provider keeps."""
+STATE = ("previous_response_id", "conversation", "prompt")
+"""Members that stand for messages which the provider keeps."""
 
 
 # The request

@@ -120,6 +120,7 @@ class RequestWire(WireStruct):
     include: list[Any] | None = None
     previous_response_id: str | None = None
     conversation: Any = None
+    prompt: Any = None
     stream: bool | None = None
 
 
