@@ -2,8 +2,9 @@
 
 Rules
 - An error's class comes from `error.details.error_code`, else from `error.type`, else from the status.
-- `invalid_request_error` says less than any other status than 400. What is left of it may be told apart by a phrase:
-  the service has no code for an empty account, for a spent limit and for a prompt that is too long.
+- `invalid_request_error` and `api_error` say no more than the first digit of the status; the other two decide. What is
+  left of the first may be told apart by a phrase: the service has no code for an empty account, for a spent limit and
+  for a prompt that is too long.
 - A class for which the wire has no type is told by a type near it and its own `error_code`.
 Source: vendor page "Claude API errors"; official SDK; recorded bodies, November 2026.
 """
@@ -105,6 +106,8 @@ TYPE_CLASSES: dict[str, type[Error]] = {
     "overloaded_error": OverloadedError,
 }
 """`error.type` -> class."""
+VAGUE_CLASSES: dict[type[Error], int] = {BadRequestError: 4, InternalServerError: 5}
+"""Classes that say no more than the first digit of a status, which with its other two is more precise."""
 PHRASES: tuple[tuple[re.Pattern[str], type[Error]], ...] = (
     (re.compile(r"credit balance is too low"), BillingError),
     (re.compile(r"reached your specified (workspace )?API usage limits"), BillingError),
@@ -152,7 +155,7 @@ def _class(code: object, kind: object, status: int | None, message: str) -> type
     if isinstance(code, str) and code in CODE_CLASSES:
         return CODE_CLASSES[code]
     found = TYPE_CLASSES.get(kind) if isinstance(kind, str) else None
-    if found is None or (found is BadRequestError and status is not None):
+    if found is None or (status is not None and VAGUE_CLASSES.get(found) == status // 100):
         found = class_of_status(status) if status is not None else found or InternalServerError
     if found is BadRequestError:
         return next((finer for phrase, finer in PHRASES if phrase.search(message)), found)

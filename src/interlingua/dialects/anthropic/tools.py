@@ -169,7 +169,7 @@ def encode_tool(
 
 
 def _object_root(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema itself where its root is a plain object; else one that is, its alternatives told in the description."""
+    """The schema itself where its root is a plain object; else one that is, which describes the alternatives."""
     combined = [name for name in COMBINATORS if is_list(schema.get(name))]
     if not combined and schema.get("type") == "object":
         return schema

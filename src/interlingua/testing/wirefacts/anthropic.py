@@ -220,7 +220,6 @@ BY_TYPE = {
     "conflict_error": "UpstreamError",
     "request_too_large": "RequestTooLargeError",
     "rate_limit_error": "RateLimitError",
-    "api_error": "InternalServerError",
     "timeout_error": "APITimeoutError",
     "overloaded_error": "OverloadedError",
 }
@@ -259,7 +258,7 @@ def _error_class(status: int | None, error: dict[str, Any]) -> str:
         return BY_TYPE[kind]
     if status in BY_STATUS:
         return BY_STATUS[status]
-    if status is not None and status >= 500:
+    if kind == "api_error" or (status is not None and status >= 500):
         return "InternalServerError"
     phrase = word(error.get("message"))
     return next((name for pattern, name in BY_PHRASE if pattern.search(phrase)), "BadRequestError")
