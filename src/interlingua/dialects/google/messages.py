@@ -1,7 +1,8 @@
 """The history, both ways.
 
 Rules
-- A content with results is a message of role `tool`; neighbouring ones are one message, and one content on the wire.
+- A content with results is a message of role `tool`. Neighbouring ones are one message, and one content on the wire;
+  neighbouring contents of the model are one message too, since results answer the calls of all of them.
 - Results pair with the calls before them by id, without one by name, then by order; a name is found by its call.
 - The system text is `systemInstruction`; a system message after the conversation has begun is told in its place, as
   the user's, so that what was sent before stays as it was.
@@ -139,13 +140,15 @@ class _History:
             return
         model = wire.role == "model"
         ids = CallIdSource(first_index=len(self.pending.ids), taken=self.pending.ids, keeps_repeats=True)
-        decoded = _decoder(ids, self.changes, f"/messages/{len(self.messages)}").decode(parts)
+        extra = _beside(wire)
+        last = self.messages[-1] if model and self.messages else None
+        joins = last is not None and last.role == "assistant" and last.extra == extra
+        before = last.parts if joins and last is not None else ()
+        place = len(self.messages) - (1 if joins else 0)
+        decoded = _decoder(ids, self.changes, f"/messages/{place}").decode(parts, len(before))
         if model:
             self.pending.remember(decoded, parts)
-        self._add(Message("assistant" if model else "user", tuple(decoded), extra=_beside(wire)))
-
-    def _add(self, message: Message) -> None:
-        self.messages.append(message)
+        self.messages[place:] = [Message("assistant" if model else "user", (*before, *decoded), extra=extra)]
 
     def _results(self, wire: ContentWire, parts: Sequence[PartWire]) -> None:
         last = self.messages[-1] if self.messages else None
@@ -251,6 +254,8 @@ class MessageEncoder:
         if is_tool and self._was_tool and last is not None and not message.extra:
             last.parts = [*part_list(last.parts), *parts]
             return
+        if not message.parts:
+            parts = [PartWire(text="")]
         wire = ContentWire(role="model" if message.role == "assistant" else "user", parts=parts)
         merge_members(wire, message.extra.get(NAME, {}))
         if parts or wire.extra:

@@ -102,13 +102,12 @@ def instruction(body: JsonObject) -> JsonObject:
 
 
 def contents(body: JsonObject) -> JsonObject:
-    """Neighbours of one role are one content; `function` and no role are `user`; without parts it is absent."""
+    """Neighbours of one role are one content; `function`, `tool` and no role are `user`."""
     if "contents" not in body:
         return body
     read = [_content(content) for content in _listed(body["contents"]) if is_object(content)]
-    kept = [content for content in read if content["parts"] or content.keys() > {"role", "parts"}]
     merged: list[JsonObject] = []
-    for _, group in groupby(kept, lambda content: content["role"]):
+    for _, group in groupby(read, lambda content: content["role"]):
         same = list(group)
         rest = {name: value for content in same for name, value in content.items()}
         merged.append({**rest, "parts": [part for content in same for part in content["parts"]]})

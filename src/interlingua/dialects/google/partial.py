@@ -9,6 +9,7 @@ Rules
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any, TypeAlias, cast
 
 from interlingua.dialects._members import is_list, is_object
@@ -62,7 +63,7 @@ class PartialArguments:
 
     def _put(self, steps: list[Step], value: Any) -> None:
         holder: Any = self.value
-        for step, following in zip(steps[:-1], steps[1:], strict=True):
+        for step, following in pairwise(steps):
             holder = _entered(holder, step, [] if isinstance(following, int) else {})
         last = steps[-1]
         old = _found(holder, last)

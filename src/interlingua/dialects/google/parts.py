@@ -1,11 +1,11 @@
 """Content parts, both ways: one mapping for histories, whole answers and what a stream brings.
 
 Rules
-- A part is what the member that it has says; one that only its own service understands is opaque and goes back verbatim.
+- A part is what the member that it has says; one that only its own service understands is opaque, back it goes as it is.
 - A signature stays on the part that it came with; a part that is a signature alone is an empty text.
 - Bytes become images, audio or documents by their type; a reference to a file is an opaque `media_ref`.
 - A result is its `output` or its `error` where that stands alone, else the whole object.
-Loss: an empty text without a signature is no part at all.
+Loss: an empty text without a signature is no part at all; line ends between the tokens of arguments.
 """
 
 from __future__ import annotations
@@ -64,6 +64,8 @@ DETAILS = {
 }
 """How closely to look, as the wire says it."""
 RESOLUTIONS = {detail: level for level, detail in DETAILS.items()}
+_BREAK = re.compile(r'"(?:[^"\\]|\\.)*"|[ \t]*[\r\n]\s*')
+"""A string, or the white space around a line end between two tokens."""
 _MADE = re.compile(r"call_\d+")
 
 
@@ -90,15 +92,15 @@ class PartDecoder:
         self.changes: Changes = changes
         self.prefix: str = prefix
 
-    def decode(self, wires: list[PartWire]) -> list[Part]:
-        """The parts of a turn.
+    def decode(self, wires: list[PartWire], before: int = 0) -> list[Part]:
+        """The parts of a turn, of which `before` are known already.
 
         Raises: DecodeError, with a path inside the content.
         """
         parts: list[Part] = []
         for place, wire in enumerate(wires):
             try:
-                part = self.part(wire, f"{self.prefix}/parts/{len(parts)}")
+                part = self.part(wire, f"{self.prefix}/parts/{before + len(parts)}")
             except DecodeError as error:
                 raise error.under(f"/parts/{place}") from None
             if part is not None:
@@ -192,11 +194,17 @@ def is_made_id(call_id: str) -> bool:
 
 
 def arguments_text(call: CallWire) -> str:
-    """The text of the arguments; a call without any takes none."""
+    """The text of the arguments, on one line, as a frame of a stream needs it; a call without any takes none."""
     if isinstance(call.args, UnsetType):
         return "{}"
     text = bytes(call.args).decode()
+    if "\n" in text or "\r" in text:
+        text = _BREAK.sub(_unbroken, text)
     return "{}" if text == "null" else bare_numbers(text)
+
+
+def _unbroken(match: re.Match[str]) -> str:
+    return match[0] if match[0].startswith('"') else ""
 
 
 def decode_media(wire: PartWire, blob: BlobWire, sealed: Sealed | None) -> Part:

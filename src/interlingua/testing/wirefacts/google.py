@@ -2,7 +2,8 @@
 
 Rules
 - Members are read in camel case and in snake case, except inside schemas, arguments and results.
-- A content is the model's when its role says so, else the user's; all declarations are one list of tools.
+- A content is the model's when its role says so, else the user's; neighbours are one turn. All declarations are one
+  list of tools.
 - Calls and results pair by id, and without one by name, then by order.
 - The output of a result is its `output`, its error its `error`, each alone; any other object is the output itself.
 - An answer's input counts what tools added to the prompt, its output counts the thoughts.
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import groupby
 from typing import Any
 
 from interlingua.testing.wirefacts.google_schema import json_schema
@@ -135,9 +137,14 @@ def _conversation(body: Any) -> Conversation:
     conversation, pairs = Conversation(), _Pairs()
     system = body.get("systemInstruction")
     _content(conversation, pairs, "system", {"parts": {"text": system}} if isinstance(system, str) else members(system))
-    for content in _listed(body.get("contents")):
-        _content(conversation, pairs, "assistant" if content.get("role") == "model" else "user", content)
+    for role, contents in groupby(_listed(body.get("contents")), _role):
+        parts = [part for content in contents for part in _listed(content.get("parts"))]
+        _content(conversation, pairs, role, {"parts": parts})
     return conversation
+
+
+def _role(content: dict[str, Any]) -> str:
+    return "assistant" if content.get("role") == "model" else "user"
 
 
 def _content(conversation: Conversation, pairs: _Pairs, role: str, content: dict[str, Any]) -> None:
@@ -190,16 +197,8 @@ def _outcome(response: Any) -> tuple[Any, bool]:
 
 
 def _thinking(parts: list[dict[str, Any]]) -> tuple[str, list[str]]:
-    """Readable thinking and sealed state of a content; neighbours are one thought."""
-    texts: list[str] = []
-    signed = True
-    for part in parts:
-        text = word(part.get("text")) if part.get("thought") else ""
-        if text and not signed:
-            texts[-1] += text
-        elif text:
-            texts.append(text)
-        signed = not text or "thoughtSignature" in part
+    """Readable thinking and sealed state of the contents of one turn."""
+    texts = [text for part in parts if part.get("thought") and (text := word(part.get("text")))]
     readable = ("text", "functionCall", "inlineData")
     signatures = [
         word(part.get("thoughtSignature")) for part in parts if len(part) == 1 or any(name in part for name in readable)
