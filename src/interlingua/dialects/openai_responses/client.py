@@ -344,7 +344,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     for repair in repairs:
         changes.add(repair, "")
     raw = raw_finish(wire.status, wire.incomplete_details)
-    reason = decode_finish(raw)
+    reason = decode_finish(raw, called=any(item.type in CALLS for item in wire.output))
     parts = tuple(_decode_output(wire, context, changes, cut_off=reason == "length"))
     extra = top_members(wire)
     return Response(

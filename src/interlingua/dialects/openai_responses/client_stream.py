@@ -114,6 +114,7 @@ class _Answer:
         self.by_id: dict[str, Item] = {}
         self.newest: Item | None = None
         self.snapshot: ResponseWire | None = None
+        self.called = False
         self.template: NumberedTemplate | None = None
         self.text_block: Block | None = None
 
@@ -201,7 +202,7 @@ class _Answer:
         if response.usage is not None and response.usage is not UNSET:
             self.builder.update_usage(decode_usage(response.usage))
         raw = raw_finish(response.status, response.incomplete_details)
-        self.builder.finish(decode_finish(raw), raw)
+        self.builder.finish(decode_finish(raw, called=self.called), raw)
         self.tell_members()
         self.builder.end()
 
@@ -231,6 +232,7 @@ class _Answer:
     def open(self, item: ItemWire, wire: EventWire) -> Item:
         self.start()
         opened = self.newest = open_item(item, self.builder, self.context)
+        self.called = self.called or isinstance(opened, CallItem)
         if type(wire.output_index) is int:
             self.by_index[wire.output_index] = opened
         if item.id:

@@ -296,6 +296,9 @@ class CallItem(Item):
                 self.builder.changes.add("arguments_object", f"{block.path}/arguments_json")
         self._settle_members(block, wire)
         self.builder.close_call(block)
+        members = item_members(wire)
+        if members and block.part is None:  # broken: it keeps in `extra` what a whole call is sealed with
+            block.extra = {NAME: {**block.extra.get(NAME, {}), "item": members}}
 
     def _settle_input(self, block: Block, wire: ItemWire) -> None:
         self.whole_text(text_of(wire.input))

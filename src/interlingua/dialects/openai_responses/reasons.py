@@ -47,9 +47,10 @@ def raw_finish(status: str | None, details: object) -> str | None:
     return f"{status}/{reason}" if status and isinstance(reason, str) and reason else status
 
 
-def decode_finish(raw: str | None) -> FinishReason:
-    """The canonical finish reason of a status; the parts decide between `stop`, `tool_calls` and `refusal`."""
-    return FINISH_REASONS.get(raw or "completed", "other")
+def decode_finish(raw: str | None, *, called: bool) -> FinishReason:
+    """The canonical finish reason of a status; `called` says that there are calls for the client to answer."""
+    reason = FINISH_REASONS.get(raw or "completed", "other")
+    return "tool_calls" if called and reason == "stop" else reason
 
 
 def encode_finish(raw: str) -> tuple[str, dict[str, Any] | None]:
