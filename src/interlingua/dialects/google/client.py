@@ -18,7 +18,7 @@ from interlingua.dialects.google.reasons import decode_finish, error_of, read_er
 from interlingua.dialects.google.schemas import from_json_schema
 from interlingua.dialects.google.spelling import read_answer
 from interlingua.dialects.google.tools import FIELD, encode_choice, encode_thinking, encode_tool
-from interlingua.dialects.google.usage import decode_usage
+from interlingua.dialects.google.usage import decode_usage, uncounted
 from interlingua.dialects.google.wire import ConfigWire, RequestWire, ResponseWire, ToolConfigWire, ToolWire
 from interlingua.errors import DecodeError, UnsupportedError, UsageError
 from interlingua.schema.names import map_call_ids, map_names
@@ -116,7 +116,7 @@ class _RequestEncoder:
 
     def encode(self) -> Encoded:
         request = self.request
-        continues = request.continues is not None and request.continues.dialect == NAME
+        continues = request.continues is not None
         history = prepare_history(request.messages, self.options.history, self.changes, continues=continues)
         ids = call_ids(history)
         self._names(history)
@@ -332,7 +332,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     for repair in repairs:
         changes.add(repair, "")
     first, *others = _choices(wire, context, changes)
-    extra = {**top_members(wire), **first.extra.get(NAME, {})}
+    extra = {**top_members(wire), **uncounted(wire.usageMetadata), **first.extra.get(NAME, {})}
     return Response(
         parts=first.parts,
         finish_reason=first.finish_reason,

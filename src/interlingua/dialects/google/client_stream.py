@@ -30,7 +30,7 @@ from interlingua.dialects.google.partial import PartialArguments
 from interlingua.dialects.google.parts import NAME, PartDecoder, arguments_text, beside, call_extra, part_list
 from interlingua.dialects.google.reasons import error_body, error_of
 from interlingua.dialects.google.spelling import read_answer
-from interlingua.dialects.google.usage import decode_usage, merge_counts
+from interlingua.dialects.google.usage import decode_usage, merge_counts, uncounted
 from interlingua.dialects.google.wire import PartWire, ResponseWire
 from interlingua.errors import Error, IncompleteStreamError, LimitExceededError
 from interlingua.stream.build import StreamBuilder
@@ -188,9 +188,9 @@ class GoogleStreamDecoder:
 
     def _top(self, members: dict[str, Any]) -> None:
         self._members.update(members)
-        blocked = (members.get("promptFeedback") or {}).get("blockReason")
-        if blocked is not None:
-            self._blocked = str(blocked)
+        feedback = members.get("promptFeedback")
+        if is_object(feedback) and feedback.get("blockReason") is not None:
+            self._blocked = str(feedback["blockReason"])
 
     def _candidate(self, wire: CandidateWire, frame: ResponseWire) -> None:
         number = wire.index or 0
@@ -223,8 +223,8 @@ class GoogleStreamDecoder:
         self.builder.start(model=version or "", wire_model=version, id=frame.responseId or None)
         if self._usage is not None:
             told = decode_usage(self._usage)
-            early = Usage(input_tokens=told.input_tokens, cache_read_tokens=told.cache_read_tokens)
-            if early != Usage():
+            if told is not None:
+                early = Usage(input_tokens=told.input_tokens, cache_read_tokens=told.cache_read_tokens)
                 self.builder.update_usage(early)
 
     # Parts
@@ -308,15 +308,16 @@ class GoogleStreamDecoder:
         """Everything that is only known at the end: reasons, members, citations, counts."""
         if self.builder.ended:
             return
-        self.builder.extra = {NAME: self._members} if self._members else {}
+        members = {**self._members, **uncounted(self._usage)}
+        self.builder.extra = {NAME: members} if members else {}
         if not self._candidates and self._blocked is not None:
             self.builder.finish("content_filter", self._blocked)
         for candidate in self._candidates.values():
             self._settle_candidate(candidate)
-        if self._usage is not None:
-            if self.builder.start_event is None:
-                self.builder.start()
-            self.builder.update_usage(decode_usage(self._usage))
+        usage = None if self._usage is None else decode_usage(self._usage)
+        if usage is not None:
+            self.builder.start()
+            self.builder.update_usage(usage)
 
     def _settle_candidate(self, candidate: _Candidate) -> None:
         number = candidate.number

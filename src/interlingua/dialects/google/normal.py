@@ -71,7 +71,7 @@ def defaults(body: JsonObject) -> JsonObject:
     """Empty lists of tools and stop sequences, and empty objects of settings, are absent."""
     config: Any = body.get("generationConfig")
     if is_object(config):
-        dull = [name for name, empty in (("thinkingConfig", {}), ("stopSequences", [])) if config.get(name) == empty]
+        dull = [name for name in ("thinkingConfig", "stopSequences") if name in config and not config[name]]
         body["generationConfig"] = _without(config, dull)
     return {
         name: value

@@ -1,7 +1,7 @@
 """Content parts, both ways: one mapping for histories, whole answers and what a stream brings.
 
 Rules
-- A part is what the member that it has says; one that only its own service understands is opaque, back it goes as it is.
+- A part is what the member that it has says; one that only its own service understands is opaque.
 - A signature stays on the part that it came with; a part that is a signature alone is an empty text.
 - Bytes become images, audio or documents by their type; a reference to a file is an opaque `media_ref`.
 - A result is its `output` or its `error` where that stands alone, else the whole object.

@@ -8,6 +8,8 @@ Rules
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from interlingua.dialects._members import is_list, is_object
@@ -52,7 +54,7 @@ def _read(name: str, value: Any) -> Any:
     return _below(name, value, to_json_schema)
 
 
-def _below(name: str, value: Any, turn: Any) -> Any:
+def _below(name: str, value: Any, turn: Callable[[Any], Any]) -> Any:
     """The schemas below a member, turned."""
     if name in ("properties", "defs", "$defs") and is_object(value):
         return {key: turn(part) for key, part in value.items()}
@@ -83,7 +85,7 @@ def from_json_schema(schema: Any, style: str) -> Any:
 def _write(name: str, value: Any, style: str) -> Any:
     if name == "type" and isinstance(value, str):
         return value.upper()
-    return _below(name, value, lambda part: from_json_schema(part, style))
+    return _below(name, value, partial(from_json_schema, style=style))
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:

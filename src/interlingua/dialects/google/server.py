@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
 from interlingua.dialects._contract import DecodedRequest, Target
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from interlingua.wire.http import HttpRequest
 
 __all__ = ["decode_request", "encode_error", "encode_response", "finish_word", "reply_members"]
+
+JsonObject: TypeAlias = dict[str, Any]
 
 JSON_HEADERS = (("content-type", "application/json"),)
 _PATH = re.compile(r"/(?P<kind>models|tunedModels)/(?P<name>[^?#]+?)(?::|%3[Aa])(?P<method>\w+)(?:\?(?P<query>[^#]*))?")
@@ -215,7 +217,7 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
     choices = [_candidate(part, place, changes, own=own) for place, part in enumerate((first, *response.alternatives))]
     wire = ResponseWire(
         candidates=None if is_blocked(members, response) else choices,
-        usageMetadata=encode_usage(response.usage) if response.usage is not None else None,
+        usageMetadata=encode_usage(response.usage, changes) if response.usage is not None else None,
         modelVersion=context.model or response.wire_model or response.model or None,
         responseId=response.id or (context.make_id() if context.make_id else None),
     )
@@ -227,7 +229,7 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
 
 def is_blocked(members: dict[str, Any], response: Response[Any]) -> bool:
     """Whether the prompt was blocked, so that there is no candidate at all."""
-    feedback = members.get("promptFeedback") or {}
+    feedback: JsonObject = members.get("promptFeedback") or {}
     return "blockReason" in feedback and not response.parts and not response.alternatives
 
 

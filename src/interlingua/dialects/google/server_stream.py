@@ -212,7 +212,7 @@ class GoogleStreamEncoder:
         pieces = [] if is_blocked(members, response) else [self._last(part, at) for at, part in enumerate(choices)]
         wire = ResponseWire()
         if response.usage is not None and self.context.stream_usage:
-            wire.usageMetadata = encode_usage(response.usage)
+            wire.usageMetadata = encode_usage(response.usage, self.changes)
         merge_members(wire, members)
         rest = encode_wire(wire)[1:-1]
         if self.context.changes is not None:

@@ -1,18 +1,24 @@
 """Token counts, both ways: the wire counts thoughts beside the candidates, and what tools added beside the prompt.
 
-What has no canonical count (modalities, the class of traffic, a total that is no sum) stays in `extra`.
+Rules
+- An answer that wrote nothing says so by leaving the count out.
+- What has no canonical count (modalities, the class of traffic, a total that is no sum) stays in `extra`.
+Loss: counts of what was written to a cache.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._members import merge_members
+from interlingua.dialects._members import merge_members, plain
 from interlingua.dialects.google.parts import NAME
 from interlingua.dialects.google.wire import UsageWire
 from interlingua.types.usage import Usage
 
-__all__ = ["decode_usage", "encode_usage", "merge_counts"]
+if TYPE_CHECKING:
+    from interlingua.types.change import Changes
+
+__all__ = ["decode_usage", "encode_usage", "merge_counts", "uncounted"]
 
 OTHER_MEMBERS = (
     "toolUsePromptTokenCount", "promptTokensDetails", "candidatesTokensDetails", "cacheTokensDetails",
@@ -35,12 +41,16 @@ def merge_counts(first: UsageWire | None, later: UsageWire) -> UsageWire:
     return first
 
 
-def decode_usage(wire: UsageWire) -> Usage:
-    """The counts of an answer."""
-    output = _sum(wire.candidatesTokenCount, wire.thoughtsTokenCount)
+def decode_usage(wire: UsageWire) -> Usage | None:
+    """The counts of an answer; None when it has none. An answer with a prompt and nothing else wrote 0 tokens."""
     given = _sum(wire.promptTokenCount, wire.toolUsePromptTokenCount)
+    output = _sum(wire.candidatesTokenCount, wire.thoughtsTokenCount)
+    if output is None:
+        if given is None:
+            return None
+        output = 0
     extra: dict[str, Any] = {name: value for name in OTHER_MEMBERS if (value := getattr(wire, name)) is not None}
-    if wire.totalTokenCount not in (None, (given or 0) + (output or 0)):
+    if wire.totalTokenCount not in (None, (given or 0) + output):
         extra["totalTokenCount"] = wire.totalTokenCount
     if wire.extra:
         extra.update(wire.extra)
@@ -53,12 +63,19 @@ def decode_usage(wire: UsageWire) -> Usage:
     )
 
 
+def uncounted(wire: UsageWire | None) -> dict[str, Any]:
+    """What stands in the place of counts and counts nothing, as a member of the answer."""
+    return {} if wire is None or decode_usage(wire) is not None else {"usageMetadata": plain(wire)}
+
+
 def _sum(one: int | None, other: int | None) -> int | None:
     return None if one is None and other is None else (one or 0) + (other or 0)
 
 
-def encode_usage(usage: Usage) -> UsageWire:
-    """The counts on the wire."""
+def encode_usage(usage: Usage, changes: Changes) -> UsageWire:
+    """The counts on the wire, which knows none of what was written to a cache."""
+    if usage.cache_write_tokens is not None:
+        changes.add("parameter_unsupported", "/usage/cache_write_tokens", "the dialect counts no cache writes")
     extra = usage.extra.get(NAME, {})
     given, output, thoughts = usage.input_tokens, usage.output_tokens, usage.reasoning_tokens
     wire = UsageWire(

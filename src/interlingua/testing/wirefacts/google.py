@@ -187,13 +187,12 @@ def _result(conversation: Conversation, pairs: _Pairs, result: dict[str, Any]) -
 
 
 def _outcome(response: Any) -> tuple[Any, bool]:
-    given = response if isinstance(response, dict) else {"output": "" if response is None else response}
-    given = members(given)
+    given = members(response) if isinstance(response, dict) else {"output": "" if response is None else response}
     failed = given.get("error") is not None and "output" not in given
     value: Any = given
     if given.keys() == {"output"} or (given.keys() == {"error"} and failed):
         value = next(iter(given.values()))
-    return value if isinstance(value, str | dict | list) else json.dumps(value), failed
+    return (json.dumps(value) if value is None or isinstance(value, bool | int | float) else value), failed
 
 
 def _thinking(parts: list[dict[str, Any]]) -> tuple[str, list[str]]:
@@ -250,7 +249,7 @@ def response_facts(body: Any) -> Facts:
     if not candidates and members(body.get("promptFeedback")).get("blockReason"):
         candidates = [{"finishReason": "PROHIBITED_CONTENT"}]
     return {
-        "model": body.get("modelVersion"),
+        "model": word(body.get("modelVersion")),
         "choices": [_answer(candidate) for candidate in candidates],
         "usage": usage_facts(members(body.get("usageMetadata"))),
     }
@@ -276,15 +275,18 @@ def _answer(candidate: dict[str, Any]) -> Facts:
 
 
 def usage_facts(usage: dict[str, Any]) -> Facts | None:
-    """Token counts: input with cached and tool tokens, output with thoughts."""
-    counts = {
-        "input": _sum(usage.get("promptTokenCount"), usage.get("toolUsePromptTokenCount")),
-        "output": _sum(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount")),
+    """Token counts: input with cached and tool tokens, output with thoughts; of a counted prompt alone, 0 came."""
+    given = _sum(usage.get("promptTokenCount"), usage.get("toolUsePromptTokenCount"))
+    written = _sum(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount"))
+    if given is None and written is None:
+        return None
+    return {
+        "input": given,
+        "output": written or 0,
         "cache_read": usage.get("cachedContentTokenCount"),
         "cache_write": None,
         "reasoning": usage.get("thoughtsTokenCount"),
     }
-    return counts if any(count is not None for count in counts.values()) else None
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

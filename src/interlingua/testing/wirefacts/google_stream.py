@@ -21,7 +21,6 @@ __all__ = ["READER", "assemble", "stream_facts"]
 
 _LINE = re.compile(r"\r\n|\n|\r")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]")
-VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 
 
 def stream_facts(text: str) -> StreamFacts:
@@ -44,7 +43,7 @@ def _frames(text: str) -> list[dict[str, Any]]:
     text = text.removeprefix("\ufeff").lstrip()
     if text[:1] in ("[", "{"):
         given = json.loads(text)
-        return [frame for entry in (given if isinstance(given, list) else [given]) for frame in objects([entry])]
+        return objects(given) if isinstance(given, list) else [members(given)]
     frames: list[dict[str, Any]] = []
     lines: list[str] = []
     for line in [*_LINE.split(text), ""]:
@@ -94,14 +93,14 @@ class _Answer:
 
     def _call(self, index: int, parts: list[dict[str, Any]], part: dict[str, Any]) -> None:
         call = members(part["functionCall"])
-        going = self.partial.get(index)
-        if going is None:
+        going = self.partial.get(index) or {}
+        if not going:
             if not call.get("name"):
                 return
-            going = {"args": {}, **call}
+            going.update({"args": {}, **call})
             parts.append({**part, "functionCall": going})
         for piece in objects(call.get("partialArgs")):
-            _place(going["args"], piece)
+            _place(members(going["args"]), piece)
         if call.get("willContinue"):
             self.partial[index] = going
         else:
@@ -126,9 +125,10 @@ def _place(arguments: dict[str, Any], piece: dict[str, Any]) -> None:
     steps: list[Any] = [
         int(found[2]) if found[2] else found[1] or found[3] for found in _STEP.finditer(path.removesuffix("[]"))
     ]
-    value: Any = next((piece[name] for name in VALUES if name in piece), [] if path.endswith("[]") else None)
-    if "nullValue" in piece:
-        value = None
+    said = [piece[name] for name in ("stringValue", "numberValue", "boolValue") if name in piece]
+    value: Any = said[0] if said else None
+    if not said and path.endswith("[]"):
+        value = []
     holder: Any = arguments
     for step, following in zip(steps, [*steps[1:], None], strict=True):
         if following is None:
@@ -146,15 +146,12 @@ def _get(holder: Any, step: Any, fresh: Any) -> Any:
 
 
 def _set(holder: Any, step: Any, value: Any) -> None:
-    old = holder.get(step) if isinstance(holder, dict) else (holder[step] if step < len(holder) else None)
+    while isinstance(step, int) and len(items(holder)) <= step:
+        holder.append(None)
+    old: Any = holder[step] if isinstance(step, int) else holder.get(step)
     if isinstance(old, str) and isinstance(value, str):
         value = old + value
-    elif isinstance(old, list) and value == []:
-        value = old
-    if isinstance(step, int) and step >= len(holder):
-        holder.append(value)
-    else:
-        holder[step] = value
+    holder[step] = old if value == [] and old else value
 
 
 READER = FactReader(request_facts, request_faults, response_facts, stream_facts, error_facts)
