@@ -170,7 +170,8 @@ class OllamaStreamDecoder:
         if usage is not None:
             self.builder.update_usage(usage)
         self.builder.finish(decode_finish(wire.done_reason, called=self._called), wire.done_reason or None)
-        self.builder.extra[NAME] = self._members
+        if self._members:
+            self.builder.extra[NAME] = self._members
         self.builder.end()
 
 
