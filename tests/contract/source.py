@@ -76,3 +76,11 @@ def modules() -> tuple[Module, ...]:
 
 
 MODULES = modules()
+
+
+@cache
+def named_tests(path: str) -> frozenset[str]:
+    """The names of the test functions of a file, whose path begins at the top of the checkout."""
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return frozenset(node.name for node in functions if node.name.startswith("test_"))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import tomllib
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.contract.source import ROOT
+from tests.contract.source import ROOT, named_tests
 
 LIST = ROOT / "tests" / "failures.toml"
 ROWS: dict[str, dict[str, Any]] = tomllib.loads(LIST.read_text(encoding="utf-8"))
@@ -25,13 +23,6 @@ TOPICS = (
 """What rows may wait for."""
 OURS = ("STR", "SSE", "ID", "ARG", "USE")
 """Topics of which every row that concerns Chat Completions is backed by its bytes."""
-
-
-@cache
-def names_in(path: str) -> frozenset[str]:
-    """The names of the test functions in a file."""
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def test_the_list_has_every_row() -> None:
@@ -57,7 +48,7 @@ def test_a_row_says_where_it_stands(row: str) -> None:
     assert entry
     for test in entry.get("tests", ()):
         path, _, name = test.partition("::")
-        assert name in names_in(path), f"{row}: no {test}"
+        assert name in named_tests(path), f"{row}: no {test}"
     if "adr" in entry:
         assert list((ROOT / "docs" / "decisions").glob(f"{entry['adr']}-*.md")), f"{row}: no ADR {entry['adr']}"
     if "later" in entry:
