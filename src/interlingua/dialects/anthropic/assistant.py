@@ -260,10 +260,10 @@ class AssistantEncoder:
         """A block that came unread; one of another dialect has no place."""
         if not self.reply:
             return self.blocks.encode(part, path)
-        if part.dialect == NAME:
-            return opaque_block(part)
-        self.changes.add("opaque_part", path, f"{part.kind} of {part.dialect}", action="dropped")
-        return None
+        wire = opaque_block(part)
+        if wire is None:
+            self.changes.add("opaque_part", path, f"{part.kind} of {part.dialect}", action="dropped")
+        return wire
 
 
 _WRITERS: dict[type, Callable[[AssistantEncoder, Any, str], BlockWire | None]] = {

@@ -18,7 +18,7 @@ from interlingua.dialects.anthropic.reasons import decode_finish, read_error
 from interlingua.dialects.anthropic.thinking import has_budget, lost_thinking, set_thinking
 from interlingua.dialects.anthropic.tools import MCP_SERVER, check_choice, encode_choice, encode_tool
 from interlingua.dialects.anthropic.usage import decode_usage
-from interlingua.dialects.anthropic.wire import RequestWire, ResponseWire, ToolWire
+from interlingua.dialects.anthropic.wire import DeltaWire, RequestWire, ResponseWire, ToolWire
 from interlingua.errors import DecodeError, UnsupportedError
 from interlingua.schema.names import map_call_ids, map_names
 from interlingua.stream.calls import CallIdSource, note_finish, settle_finish
@@ -339,7 +339,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
 ANSWER_MEMBERS = ("stop_sequence", "stop_details", "container", "context_management", "request_id")
 
 
-def answer_members(wire: Any) -> dict[str, Any]:
+def answer_members(wire: ResponseWire | DeltaWire) -> dict[str, Any]:
     """The members of an answer, or of an event about it, that only pass through."""
     said = {name: value for name in ANSWER_MEMBERS if (value := getattr(wire, name, None))}
     return {**said, **wire.extra} if wire.extra else said

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
 
-from interlingua.dialects._members import is_object, members_of, plain
+from interlingua.dialects._members import is_list, is_object, members_of, plain
 from interlingua.dialects.anthropic.assistant import call_extra, seal_of
 from interlingua.dialects.anthropic.client import answer_members, id_source
 from interlingua.dialects.anthropic.marks import decode_mark
@@ -230,7 +230,7 @@ class MessagesStreamDecoder:
         wire = state.wire
         if wire.text or wire.extra:
             self._text(state, wire.text or "")
-        for citation in wire.citations or ():
+        for citation in wire.citations if is_list(wire.citations) else ():
             self._annotate(state, citation)
 
     def _thinking_start(self, state: _Open) -> None:
@@ -367,7 +367,7 @@ def _read(data: bytes, repairs: list[str]) -> EventWire | None:
         event = decode_wire(data, EventWire, repairs=repairs)
     except DecodeError:
         value = decode_any(data)
-        if is_object(value) and value.get("type") not in _EVENTS:
+        if is_object(value) and str(value.get("type")) not in _EVENTS:
             return None
         raise
     return event if event.type in _EVENTS else None

@@ -14,7 +14,19 @@ from interlingua.errors import DecodeError
 from interlingua.types.tool import EMPTY_PARAMETERS
 from interlingua.wire.media import from_base64
 
-__all__ = ["RULES", "normal_form"]
+__all__ = [
+    "RULES",
+    "absent_members",
+    "answer",
+    "cache",
+    "defaults",
+    "normal_form",
+    "output_format",
+    "roles",
+    "tool_choice",
+    "tools",
+    "usage",
+]
 
 JsonObject: TypeAlias = dict[str, Any]
 
@@ -23,7 +35,7 @@ VERBATIM = frozenset({"input", "input_schema", "schema", "input_examples"})
 THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
-def absent_members(body: Any) -> Any:
+def absent_members(body: object) -> object:
     """Null is absent, but for what stands in inputs and schemas."""
     if is_list(body):
         return [absent_members(item) for item in body]
@@ -99,10 +111,10 @@ def roles(body: JsonObject) -> JsonObject:
     """
     if "messages" not in body:
         return body
-    system = content(body.pop("system", None))
+    system = _content(body.pop("system", None))
     messages: list[JsonObject] = []
     for message in body["messages"]:
-        blocks = content(message.get("content"))
+        blocks = _content(message.get("content"))
         role = message.get("role")
         if role == "assistant" and not blocks:
             continue
@@ -119,7 +131,7 @@ def _ordered(blocks: list[JsonObject]) -> list[JsonObject]:
     return sorted(blocks, key=lambda block: block.get("type") != "tool_result")
 
 
-def content(given: Any) -> list[JsonObject]:
+def _content(given: Any) -> list[JsonObject]:
     """Content is a list of blocks: missing and empty are none, text is one, empty text is none."""
     if not given:
         return []
@@ -132,16 +144,16 @@ def _is_empty(block: JsonObject) -> bool:
 
 
 def _block(block: JsonObject) -> JsonObject:
-    block = media(_cache(block))
+    block = _media(_cache(block))
     if block.get("type") == "tool_result":
         kept = {name: value for name, value in block.items() if name != "is_error" or value is not False}
-        return {**kept, "content": content(block.get("content"))}
+        return {**kept, "content": _content(block.get("content"))}
     if block.get("citations") == []:
         return {name: value for name, value in block.items() if name != "citations"}
     return block
 
 
-def media(block: JsonObject) -> JsonObject:
+def _media(block: JsonObject) -> JsonObject:
     """Base64 is its bytes."""
     source = block.get("source")
     if not is_object(source) or source.get("type") != "base64":
@@ -155,7 +167,7 @@ def media(block: JsonObject) -> JsonObject:
 
 def answer(body: JsonObject) -> JsonObject:
     """The blocks of an answer, by the rules of content."""
-    body["content"] = content(body.get("content"))
+    body["content"] = _content(body.get("content"))
     return body
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
 
-from interlingua.dialects._members import foreign_extras, is_list, members_of, merge_members, plain
+from interlingua.dialects._members import foreign_extras, is_list, is_object, members_of, merge_members, plain
 from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.wire import BlocksWire, BlockWire
 from interlingua.errors import DecodeError
@@ -171,8 +171,10 @@ def own_citations(annotations: Sequence[Citation], changes: Changes, path: str) 
     return own
 
 
-def opaque_block(part: OpaquePart) -> BlockWire:
-    """A block that came unread, as it came."""
+def opaque_block(part: OpaquePart) -> BlockWire | None:
+    """A block that came unread, as it came; None for one of another dialect."""
+    if part.dialect != NAME or not is_object(part.raw):
+        return None
     wire = BlockWire()
     merge_members(wire, part.raw)
     return wire
@@ -271,8 +273,9 @@ class BlockEncoder:
         return {"type": "text", "media_type": PLAIN, "data": text}
 
     def _opaque(self, part: OpaquePart, path: str) -> BlockWire | None:
-        if part.dialect == NAME:
-            return opaque_block(part)
+        wire = opaque_block(part)
+        if wire is not None:
+            return wire
         code = "media_refs" if part.kind == "media_ref" else "opaque_part"
         self.changes.add(code, path, f"{part.kind} of {part.dialect}")
         return None

@@ -127,7 +127,7 @@ def read_error(body: bytes, status: int | None, headers: Headers = ()) -> Error:
     return error_of_value(value, status, headers)
 
 
-def error_of_value(value: Any, status: int | None, headers: Headers = ()) -> Error:
+def error_of_value(value: object, status: int | None, headers: Headers = ()) -> Error:
     """The error that a JSON body or event stands for; `status` is None inside a stream or a 200."""
     outer = value if is_object(value) else {}
     given = outer.get("error", value)
@@ -166,8 +166,11 @@ class ErrorRow(NamedTuple):
     """How a class looks on the wire."""
 
     status: int
+    """The HTTP status."""
     type: str
+    """`error.type`."""
     code: str | None = None
+    """`error.details.error_code`, where the type says too little."""
 
 
 ERROR_ROWS: tuple[tuple[type[Error], ErrorRow], ...] = (

@@ -306,7 +306,7 @@ class MessagesStreamEncoder:
             return b""
         content = decode_any(encode_wire(wire))
         told: dict[str, Any] | None = None
-        if content["type"] == "text":
+        if content.get("type") == "text" and "text" in content:
             told = {"type": "text_delta", "text": content["text"]}
             content["text"] = ""
         elif isinstance(content.get("input"), dict):

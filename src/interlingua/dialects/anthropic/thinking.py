@@ -88,7 +88,7 @@ def _read(thinking: dict[str, Any]) -> tuple[ThinkingAsked, dict[str, Any]]:
     if summary is not None:
         del thinking["display"]
     match thinking:
-        case {"type": "enabled", "budget_tokens": int(budget), **rest} if budget > 0:
+        case {"type": "enabled", "budget_tokens": int(budget), **rest} if budget > 0 and type(budget) is int:
             return ThinkingAsked(budget=budget, summary=summary), rest
         case {"type": "adaptive", **rest}:
             return ThinkingAsked(wanted=True, summary=summary), rest

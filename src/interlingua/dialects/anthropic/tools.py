@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from interlingua.types.tool import ToolChoice
 
 __all__ = [
+    "COMBINATORS",
     "FREEFORM_PARAMETERS",
     "MCP_SERVER",
     "check_choice",
@@ -95,7 +96,7 @@ def decode_servers(servers: Sequence[dict[str, Any]] | None) -> list[OpaqueTool]
     return [OpaqueTool(NAME, MCP_SERVER, server) for server in servers or ()]
 
 
-def decode_choice(choice: Any, changes: Changes, path: str = "/tool_choice") -> tuple[ToolChoice, bool | None]:
+def decode_choice(choice: object, changes: Changes, path: str = "/tool_choice") -> tuple[ToolChoice, bool | None]:
     """A tool choice, and whether one turn may hold several calls; the shapes of other dialects are understood.
 
     Raises: DecodeError for anything else.

@@ -91,12 +91,10 @@ class ToolWire(WireStruct):
 
 
 class RequestWire(WireStruct):
-    """A request body."""
+    """A request body; the conversation comes last, so that a longer one begins with the same bytes."""
 
     model: str = ""
     max_tokens: int | None = None
-    system: str | list[BlockWire] | None = None
-    messages: list[MessageWire] = []
     tools: list[ToolWire] | None = None
     tool_choice: Any = None
     thinking: JsonObject | None = None
@@ -113,6 +111,8 @@ class RequestWire(WireStruct):
     container: Any = None
     context_management: Any = None
     stream: bool | None = None
+    system: str | list[BlockWire] | None = None
+    messages: list[MessageWire] = []
 
 
 class ResponseWire(WireStruct):

@@ -376,7 +376,7 @@ def test_the_tables_name_real_classes() -> None:
 
 def test_par_01_members_that_are_not_known_stay_in_their_own_dialect() -> None:
     """Back to this dialect; to another they are dropped with an entry (PAR-10)."""
-    body = {
+    body: Any = {
         "context_management": {"edits": []},
         "container": "c",
         "new_member": 1,
