@@ -52,8 +52,8 @@ _images = st.builds(ImagePart, st.binary(max_size=9), st.sampled_from(["image/pn
 _documents = st.builds(
     DocumentPart, st.binary(max_size=9), st.just("application/pdf"), st.none() | some_text, extra=_extras
 ) | st.builds(DocumentPart, texts.map(str.encode), st.just("text/plain"), st.none() | some_text, extra=_extras)
-_references = st.builds(
-    lambda url: OpaquePart(NAME, "media_ref", {"type": "image", "source": {"type": "url", "url": url}}), some_text
+_references = some_text.map(
+    lambda url: OpaquePart(NAME, "media_ref", {"type": "image", "source": {"type": "url", "url": url}})
 )
 _prompt_parts = _texts | _images | _documents | _references
 
@@ -62,12 +62,10 @@ _redacted = some_text.map(lambda text: ThinkingPart("", Sealed(NAME, {"data": te
 _thinking = st.builds(ThinkingPart, texts, _seals) | _redacted
 _citations = json_objects.map(lambda raw: Citation(NAME, {"type": "char_location", **raw}))
 _said_texts = st.builds(TextPart, some_text, st.lists(_citations, max_size=2).map(tuple), extra=_extras)
-_ran = st.builds(
-    lambda call_id, given: OpaquePart(
-        NAME, "server_tool_use", {"type": "server_tool_use", "id": f"srvtoolu_{call_id}", "name": "s", "input": given}
-    ),
-    _ids,
-    json_objects,
+_ran = json_objects.map(
+    lambda given: OpaquePart(
+        NAME, "server_tool_use", {"type": "server_tool_use", "id": "srvtoolu_1", "name": "s", "input": given}
+    )
 )
 _calls = st.builds(ToolCall, _ids, _names, argument_objects, extra=_extras)
 _call_lists = st.lists(_calls, max_size=3, unique_by=lambda call: call.id)

@@ -18,7 +18,7 @@ from interlingua.dialects._members import members_of, merge_members
 from interlingua.dialects._seals import seal_fits
 from interlingua.dialects.anthropic.parts import NAME, decode_block, opaque_block
 from interlingua.dialects.anthropic.wire import BlockWire
-from interlingua.errors import DecodeError
+from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.stream.calls import is_empty_arguments, make_call
 from interlingua.types.content import (
     AudioPart,
@@ -31,7 +31,7 @@ from interlingua.types.content import (
     ThinkingPart,
     ToolCall,
 )
-from interlingua.wire.json import raw_text
+from interlingua.wire.json import decode_any, raw_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -216,7 +216,7 @@ class AssistantEncoder:
 
     def broken(self, part: BrokenToolCall, path: str) -> BlockWire | None:
         """A broken call: as it is where that is JSON, else told as text, so that nobody runs it."""
-        if part.reason in ("not_object", "duplicate_key"):
+        if part.reason in ("not_object", "duplicate_key") and _is_json(part.raw_arguments):
             return self._call(part, part.raw_arguments.encode(), path)
         self.changes.add("broken_call_as_text", path, f"{part.name}: {part.reason}")
         return BlockWire(type="text", text=f"{part.name}({part.raw_arguments})")
@@ -264,6 +264,14 @@ class AssistantEncoder:
         if wire is None:
             self.changes.add("opaque_part", path, f"{part.kind} of {part.dialect}", action="dropped")
         return wire
+
+
+def _is_json(text: str) -> bool:
+    try:
+        decode_any(text)
+    except (DecodeError, LimitExceededError):
+        return False
+    return True
 
 
 _WRITERS: dict[type, Callable[[AssistantEncoder, Any, str], BlockWire | None]] = {
