@@ -62,7 +62,7 @@ def test_str_44_a_call_of_a_line_that_is_not_the_last_counts() -> None:
 
 def test_str_44_calls_of_several_lines_are_all_kept() -> None:
     """One in each of two lines, and one in the last."""
-    more = {"id": "call_b", "function": {"index": 1, "name": "time", "arguments": {}}}
+    more: Any = {"id": "call_b", "function": {"index": 1, "name": "time", "arguments": {}}}
     last = line(message={"tool_calls": [{"function": {"name": "go", "arguments": {}}}]}, done=True, done_reason="stop")
     response = streamed(line(message={"tool_calls": [LOOK]}) + line(message={"tool_calls": [more]}) + last)
     assert response.parts == (
@@ -102,7 +102,7 @@ def test_str_44_the_server_role_tells_calls_whole_and_stop() -> None:
 
 def test_id_20_calls_without_ids_get_their_own() -> None:
     """They count on from the calls of the history."""
-    body = {
+    body: Any = {
         "model": "m",
         "message": {"role": "assistant", "tool_calls": [LOOK, LOOK]},
         "done": True,
@@ -120,7 +120,7 @@ def test_id_20_calls_without_ids_get_their_own() -> None:
 )
 def test_id_20_results_without_ids_pair_by_name_then_order(naming: dict[str, str]) -> None:
     """Whatever names there are, and the message comes back with just these."""
-    body = {"messages": [*CALLS, {"role": "tool", "content": "done", **naming}]}
+    body: Any = {"messages": [*CALLS, {"role": "tool", "content": "done", **naming}]}
     request = decode(body).request
     (result,) = request.messages[-1].tool_results
     assert (result.call_id, result.name, result.content) == ("call_0", "look", "done")
@@ -131,9 +131,9 @@ def test_id_20_results_without_ids_pair_by_name_then_order(naming: dict[str, str
 
 def test_id_20_several_results_of_one_name_pair_in_order() -> None:
     """And a result of another name is not in their way."""
-    calls = [LOOK, {"function": {"name": "go", "arguments": {}}}, LOOK]
+    calls: Any = [LOOK, {"function": {"name": "go", "arguments": {}}}, LOOK]
     told = [("go", "A"), ("look", "B"), ("look", "C")]
-    messages = [
+    messages: Any = [
         {"role": "user", "content": "Hi"},
         {"role": "assistant", "content": "", "tool_calls": calls},
         *[{"role": "tool", "tool_name": name, "content": content} for name, content in told],
@@ -155,8 +155,8 @@ def test_id_20_results_from_elsewhere_go_in_the_order_of_their_calls() -> None:
 
 def test_id_20_an_id_that_names_no_call_is_refused() -> None:
     """Where the calls have ids, a wrong one is not guessed at; `mend` tells it as text."""
-    calls = [{"id": "a", **LOOK}]
-    messages = [
+    calls: Any = [{"id": "a", **LOOK}]
+    messages: Any = [
         {"role": "user", "content": "Hi"},
         {"role": "assistant", "content": "", "tool_calls": calls},
         {"role": "tool", "tool_name": "look", "tool_call_id": "z", "content": "A"},
@@ -169,7 +169,7 @@ def test_id_20_an_id_that_names_no_call_is_refused() -> None:
 
 def test_id_ids_and_names_come_back_as_they_were() -> None:
     """A call with id and index, a result with both names."""
-    messages = [
+    messages: Any = [
         {"role": "user", "content": "Hi"},
         {
             "role": "assistant",
@@ -188,7 +188,7 @@ def test_res_16_an_error_is_a_prefix_that_is_never_doubled() -> None:
     for said, sent in (("no", "ERROR: no"), ("ERROR: no", "ERROR: no")):
         asked = Request(messages=(*turn("a"), results(said, is_error=True)))
         assert wire(asked)["messages"][-1]["content"] == sent
-    body = {"messages": [*CALLS, {"role": "tool", "content": "ERROR: no"}]}
+    body: Any = {"messages": [*CALLS, {"role": "tool", "content": "ERROR: no"}]}
     (result,) = decode(body).request.messages[-1].tool_results
     assert (result.content, result.is_error) == ("no", True)
     plain = encode(Request(messages=(*turn("a"), results("ERROR: no"))))
@@ -239,7 +239,7 @@ def test_arg_14_arguments_go_as_an_object_with_their_exact_text() -> None:
 
 def test_arg_14_a_string_from_another_history_is_understood() -> None:
     """The server itself would refuse it."""
-    called = {
+    called: Any = {
         "role": "assistant",
         "content": "",
         "tool_calls": [{"function": {"name": "look", "arguments": '{"x":1}'}}],
@@ -255,7 +255,7 @@ def test_arg_14_a_string_from_another_history_is_understood() -> None:
 @pytest.mark.parametrize("arguments", [{}, {"arguments": None}, {"arguments": {}}])
 def test_arg_no_arguments_are_an_empty_object(arguments: dict[str, Any]) -> None:
     """Missing and null with an entry."""
-    body = {"message": {"tool_calls": [{"id": "a", "function": {"name": "go", **arguments}}]}, "done": True}
+    body: Any = {"message": {"tool_calls": [{"id": "a", "function": {"name": "go", **arguments}}]}, "done": True}
     response = answer({**body, "done_reason": "stop"})
     assert response.parts == (ToolCall("a", "go", "{}"),)
     assert codes(response.changes) == (

@@ -266,7 +266,7 @@ def test_what_a_tool_says_beyond_the_wire_is_recorded() -> None:
 
 def test_unknown_members_and_kinds_of_tools_come_back() -> None:
     """A kind that only this dialect knows is opaque, elsewhere's is refused."""
-    tools = [{**WIRE_LOOK, "x": 1}, {"type": "builtin", "name": "browser"}]
+    tools: Any = [{**WIRE_LOOK, "x": 1}, {"type": "builtin", "name": "browser"}]
     request = decode({"messages": [HI], "tools": tools}).request
     assert request.tools[1] == OpaqueTool("ollama", "builtin", {"type": "builtin", "name": "browser"})
     assert wire(request)["tools"] == tools
@@ -426,7 +426,7 @@ def test_thinking_goes_back_first() -> None:
 
 def test_system_messages_stay_where_they_are() -> None:
     """The first is the system text of the request."""
-    messages = [{"role": "system", "content": "A"}, HI, {"role": "system", "content": "B"}, HI]
+    messages: Any = [{"role": "system", "content": "A"}, HI, {"role": "system", "content": "B"}, HI]
     request = decode({"messages": messages}).request
     assert request == Request(system=(TextPart("A"),), messages=(user("Hi"), system("B"), user("Hi")))
     assert wire(request)["messages"] == messages
@@ -434,7 +434,7 @@ def test_system_messages_stay_where_they_are() -> None:
 
 def test_unknown_members_of_messages_come_back() -> None:
     """On their message."""
-    messages = [{**HI, "name": "ada", "x": 1}]
+    messages: Any = [{**HI, "name": "ada", "x": 1}]
     request = decode({"messages": messages}).request
     assert request.messages[0].extra == {"ollama": {"name": "ada", "x": 1}}
     assert wire(request)["messages"] == messages
