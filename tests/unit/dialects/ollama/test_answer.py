@@ -229,15 +229,15 @@ def test_images_of_an_answer_are_parts() -> None:
     assert encode_stream(unfold(response))[0]["message"] == message
 
 
-@pytest.mark.parametrize(
-    ("body", "path"),
-    [
-        ({"model": "m"}, "/message"),
-        ({"model": "m", "message": {"content": "Hi"}, "done": False}, "/done"),
-        ({"message": {"tool_calls": [{"function": {}}]}, "done": True}, "/message/tool_calls/0/function/name"),
-        ({"message": {"content": 1}, "done": True}, "/message/content"),
-    ],
-)
+NO_ANSWERS: list[tuple[dict[str, Any], str]] = [
+    ({"model": "m"}, "/message"),
+    ({"model": "m", "message": {"content": "Hi"}, "done": False}, "/done"),
+    ({"message": {"tool_calls": [{"function": {}}]}, "done": True}, "/message/tool_calls/0/function/name"),
+    ({"message": {"content": 1}, "done": True}, "/message/content"),
+]
+
+
+@pytest.mark.parametrize(("body", "path"), NO_ANSWERS)
 def test_an_answer_that_is_none_is_an_error_with_its_place(body: dict[str, Any], path: str) -> None:
     """Nothing is guessed."""
     with pytest.raises(DecodeError) as caught:

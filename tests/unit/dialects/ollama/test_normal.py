@@ -61,15 +61,12 @@ def test_messages() -> None:
     """Empty members are absent, images are their bytes, calls are known by their place."""
     call: Any = {"id": "", "type": "function", "function": {"index": 3, "name": "go", "arguments": {}}}
     hollow: Any = {"content": "", "thinking": "", "images": [], "tool_name": "", "tool_call_id": ""}
-    given: Any = {
-        "messages": [
-            {"role": "user", **hollow, "tool_calls": []},
-            {"role": "user", "images": ["iVBORw", "data:image/png;base64,iVBORw==", 1, "?"]},
-            {"role": "assistant", "tool_calls": [call]},
-        ],
-        "images": ["iVBORw"],
-    }
-    assert messages(given) == {
+    turns: list[Any] = [
+        {"role": "user", **hollow, "tool_calls": []},
+        {"role": "user", "images": ["iVBORw", "data:image/png;base64,iVBORw==", 1, "?"]},
+        {"role": "assistant", "tool_calls": [call]},
+    ]
+    assert messages({"messages": turns, "images": ["iVBORw"]}) == {
         "messages": [
             {"role": "user"},
             {"role": "user", "images": ["iVBORw==", "iVBORw==", 1, "?"]},
