@@ -61,12 +61,13 @@ BREAK = "\n\n"
 class _Item:
     """An item under way."""
 
-    __slots__ = ("deltas", "head", "id", "index", "members", "pieces", "place", "start", "wire")
+    __slots__ = ("deltas", "head", "id", "index", "key", "members", "pieces", "place", "start", "wire")
 
     def __init__(self, start: BlockStart, index: int, item_id: str | None, members: dict[str, Any]) -> None:
         self.start = start
         self.index = index
         self.id = item_id
+        self.key = members.get("id")
         self.members = members
         self.place = -1
         self.head = b""
@@ -231,7 +232,7 @@ class ResponsesStreamEncoder:
         """Open a content part, in the open message or in a new one."""
         said = b""
         item = self._message
-        if item is None or item.members.get("id") != members.get("id"):
+        if item is None or item.key != members.get("id"):
             wire = ItemWire(type="message", role="assistant", content=[])
             merge_members(wire, {**members, "status": "in_progress"})
             item, said = self._added(start, members, wire)
@@ -338,8 +339,7 @@ class ResponsesStreamEncoder:
         item = self._items.get(event.index)
         if item is None:
             return said + self._end_other(event)
-        cut = isinstance(part, BrokenToolCall) and part.reason == "cut_off"
-        if cut or (self._own and isinstance(part, ThinkingPart) and part.sealed is None):
+        if _is_cut(part) or (self._own and isinstance(part, ThinkingPart) and part.sealed is None):
             self._later.append((item, event))  # nobody knows yet whether the stream breaks here
             return said
         return said + self._finish(item, event)
@@ -402,7 +402,7 @@ class ResponsesStreamEncoder:
         self._encoder.part(event.part, path)
         wire = self._encoder.items.pop()
         wire.id = item.id if item.id is not None else wire.id
-        if not self._own and isinstance(event.part, BrokenToolCall):
+        if not self._own and _is_cut(event.part):
             wire.status = "incomplete"
         return wire
 
@@ -445,6 +445,10 @@ class ResponsesStreamEncoder:
             known = self._announced.get(raw.get("item_id", raw["output_index"]))
             members["output_index"] = raw["output_index"] if known is None else known
         return said + self._say(str(raw.get("type", "unknown")), **members)
+
+
+def _is_cut(part: Part) -> bool:
+    return isinstance(part, BrokenToolCall) and part.reason == "cut_off"
 
 
 def _members(part: Part) -> dict[str, Any]:
