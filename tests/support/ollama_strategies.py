@@ -29,7 +29,7 @@ _images = st.sampled_from(
         ImagePart(b"RIFF\0\0\0\0WEBP", "image/webp"),
     ]
 )
-_calls = st.builds(ToolCall, ids, names, argument_objects, extra=_extras)
+_calls: st.SearchStrategy[ToolCall] = st.builds(ToolCall, ids, names, argument_objects, extra=_extras)
 _call_lists = st.lists(_calls, max_size=3, unique_by=lambda call: call.id)
 
 
@@ -87,7 +87,9 @@ def ollama_requests(draw: st.DrawFn) -> Request:
         "logprobs": draw(maybe() | st.integers(0, 20)),
         "extra": draw(_extras),
     }
-    thought = draw(st.sampled_from([{}, {"thinking": True}, {"thinking": False}, {"effort": "low"}, {"effort": "max"}]))
+    thought: dict[str, Any] = draw(
+        st.sampled_from([{}, {"thinking": True}, {"thinking": False}, {"effort": "low"}, {"effort": "max"}])
+    )
     tools = draw(st.lists(_tools, max_size=3, unique_by=lambda tool: tool.name))
     return Request(messages=tuple(draw(tool_turns())), tools=tuple(tools), **fields, **thought)
 
@@ -101,7 +103,9 @@ def ollama_responses(draw: st.DrawFn) -> Response[Any]:
     finish: Any = {"load": "stop", "new": "other", "": "error"}.get(raw, raw)
     if calls and finish in ("stop", "other"):
         finish = "tool_calls"
-    members = draw(_extras).get(NAME, {}) | draw(st.sampled_from([{}, {"created_at": "2026-11-21T10:00:00Z"}]))
+    members: dict[str, Any] = draw(_extras).get(NAME, {}) | draw(
+        st.sampled_from([{}, {"created_at": "2026-11-21T10:00:00Z"}])
+    )
     if not any(isinstance(part, ImagePart) for part in parts):
         members |= draw(st.sampled_from([{}, {"field": "response"}]))
     model = draw(names)
@@ -117,18 +121,20 @@ def ollama_responses(draw: st.DrawFn) -> Response[Any]:
     )
 
 
-_leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "m", "user", "tool", "stop", "aXM="])
+_leaves: st.SearchStrategy[Any] = (
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "m", "user", "tool", "stop", "aXM="])
+)
 _wild_names = st.sampled_from(
     ["model", "messages", "message", "role", "content", "thinking", "images", "tool_calls", "function", "name", "id",
      "arguments", "tool_name", "tool_call_id", "done", "done_reason", "error", "status", "response", "prompt", "think",
      "format", "options", "stop", "num_predict", "context", "tools", "parameters", "eval_count", "logprobs", "x"]
 )  # fmt: skip
-_wild = st.recursive(
+_wild: st.SearchStrategy[Any] = st.recursive(
     _leaves,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_wild_names, inner, max_size=4),
     max_leaves=12,
 )
-_turns = st.fixed_dictionaries(
+_turns: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {"role": st.sampled_from(["user", "assistant", "tool", "system"])},
     optional={
         "content": st.none() | texts,
@@ -139,9 +145,7 @@ _turns = st.fixed_dictionaries(
         "tool_call_id": ids,
     },
 )
-wild_bodies: st.SearchStrategy[dict[str, Any]] = st.dictionaries(
-    _wild_names, _wild, max_size=6
-) | st.fixed_dictionaries(
+_likely: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {"model": st.just("m")},
     optional={
         "messages": st.lists(_turns, max_size=3),
