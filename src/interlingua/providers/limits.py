@@ -5,7 +5,8 @@ Rules
 - A family is known by the provider's row, the dialect and the start of the model's name. Names that users choose
   (deployments, local models) match only when they begin like the family.
 
-Source: our notes on OpenAI Chat, section Pitfalls, read 2026-11-21.
+Source: our notes on OpenAI Chat, section Pitfalls, on Google, sections 1 and 8, and on Anthropic, "Thinking rules"; the
+vendor page "Models overview"; recorded answers that name what a model takes. Read 2026-11-21.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+import msgspec
+
 from interlingua.dialects._contract import Facts
 
 __all__ = ["FAMILIES", "Family", "facts_for"]
@@ -21,6 +24,8 @@ __all__ = ["FAMILIES", "Family", "facts_for"]
 OPENAI_ROWS = frozenset({"openai", "openai-chat", "openai-responses", "azure"})
 CHAT = frozenset({"openai-chat"})
 OPENAI_DIALECTS = frozenset({"openai-chat", "openai-responses"})
+GOOGLE = frozenset({"google"})
+ANTHROPIC = frozenset({"anthropic"})
 
 
 class Family(NamedTuple):
@@ -40,12 +45,61 @@ REASONING = Facts(sampling=False, system_role="developer")
 """Reasoning models refuse sampling knobs and want developer messages. 5.1 to 5.x take a temperature at effort `none`
 alone; a knob that is dropped is said, while a refused request would be lost."""
 
+ADAPTIVE, MANUAL, OFF = "adaptive", "enabled", "disabled"
+EFFORTS = frozenset({"low", "medium", "high", "max"})
+ADAPTIVE_ONLY = Facts(sampling=False, thinking=frozenset({ADAPTIVE}), output_schema=True, max_output_tokens=128_000)
+"""Claude that always thinks, as much as it finds right."""
+EVERY_FORM = Facts(
+    sampling=False, thinking=frozenset({ADAPTIVE, MANUAL, OFF}), output_schema=True, max_output_tokens=128_000
+)
+"""Claude that takes thinking in every form."""
+
+
+def _manual(most: int, *, schema: bool) -> Facts:
+    """Claude that thinks with a budget alone, knows no effort, and takes system messages only at the beginning."""
+    return Facts(
+        sampling_pair=False, thinking=frozenset({MANUAL, OFF}), efforts=frozenset(), system_messages=False,
+        output_schema=schema, max_output_tokens=most,
+    )  # fmt: skip
+
+
+def _thoughtless(most: int) -> Facts:
+    """Claude that does not think."""
+    return Facts(
+        thinking=frozenset(), efforts=frozenset(), system_messages=False, output_schema=False, max_output_tokens=most
+    )
+
+
+CLAUDE: tuple[tuple[str, Facts], ...] = (
+    (r"(opus-5-5|sonnet-5-5|fable-5-[12]).*", msgspec.structs.replace(ADAPTIVE_ONLY, forced_choice=False)),
+    (r"fable-5.*", ADAPTIVE_ONLY),
+    (r"opus-5.*", msgspec.structs.replace(ADAPTIVE_ONLY, thinking=frozenset({ADAPTIVE, OFF}))),
+    (r"haiku-5-5.*", Facts(sampling=False, thinking=frozenset({ADAPTIVE, OFF}), output_schema=True)),
+    (r"(opus-4-[78]|sonnet-5).*", EVERY_FORM),
+    (
+        r"(opus|sonnet)-4-6.*",
+        msgspec.structs.replace(EVERY_FORM, sampling=True, sampling_pair=False, efforts=EFFORTS, system_messages=False),
+    ),
+    (r"(opus|sonnet|haiku)-4-5.*", _manual(64_000, schema=True)),
+    (r"opus-4-1.*", _manual(32_000, schema=True)),
+    (r"opus-4(-0|-2025.*)?", _manual(32_000, schema=False)),
+    (r"(sonnet-4(-0|-2025.*)?|3-7-sonnet.*)", _manual(64_000, schema=False)),
+    (r"3-5-(sonnet|haiku).*", _thoughtless(8_192)),
+    (r"3-(opus|sonnet|haiku).*", _thoughtless(4_096)),
+)
+"""Claude by the name after `claude-`, newest first."""
+
 FAMILIES: tuple[Family, ...] = (
+    *[Family(ANTHROPIC, ANTHROPIC, f"claude-{name}", facts) for name, facts in CLAUDE],
     # Tools are refused together with reasoning, which is on even when no effort was asked for.
     Family(OPENAI_ROWS, CHAT, r"gpt-5\.6(-.*)?", Facts(sampling=False, system_role="developer", tools=False)),
     # Named like the reasoning family, and not of it.
     Family(OPENAI_ROWS, OPENAI_DIALECTS, r"gpt-5-chat.*", Facts()),
     Family(OPENAI_ROWS, OPENAI_DIALECTS, r"(o[134]|gpt-5(\.\d+)?|gpt-6)(-.*)?", REASONING),
+    # Gemini 3 refuses a history in which the first call of a step has no thought signature.
+    Family(GOOGLE, GOOGLE, r"gemini-[3-9].*", Facts(call_seals=True)),
+    # Gemini 2.5 thinks by budget, not by level.
+    Family(GOOGLE, GOOGLE, r"gemini-2\.5-.*", Facts(efforts=frozenset())),
 )
 """Every family there is something to say of."""
 

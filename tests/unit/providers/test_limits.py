@@ -37,3 +37,26 @@ def test_a_family_is_known_by_its_provider() -> None:
 def test_families_name_rows_that_exist() -> None:
     """Every provider in the table is a row."""
     assert {name for family in FAMILIES for name in family.providers} <= set(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("model", "thinking", "sampling", "forced", "schema"),
+    [
+        ("claude-opus-5-5", {"adaptive"}, False, False, True),
+        ("claude-fable-5", {"adaptive"}, False, None, True),
+        ("claude-opus-5", {"adaptive", "disabled"}, False, None, True),
+        ("claude-opus-4-8", {"adaptive", "enabled", "disabled"}, False, None, True),
+        ("claude-sonnet-4-6", {"adaptive", "enabled", "disabled"}, True, None, True),
+        ("claude-haiku-4-5-20251001", {"enabled", "disabled"}, None, None, True),
+        ("claude-opus-4-20250514", {"enabled", "disabled"}, None, None, False),
+        ("claude-3-haiku-20240307", set[str](), None, None, False),
+    ],
+)
+def test_claude_thinks_in_the_forms_of_its_generation(
+    model: str, thinking: set[str], sampling: bool | None, forced: bool | None, schema: bool
+) -> None:
+    """And takes sampling, forced calls and output schemas as that generation does."""
+    facts = facts_for("anthropic", "anthropic", model)
+    assert facts.thinking == thinking
+    assert (facts.sampling, facts.forced_choice, facts.output_schema) == (sampling, forced, schema)
+    assert facts_for("anthropic", "anthropic", "claude-x") == Facts()
