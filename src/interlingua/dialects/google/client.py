@@ -19,7 +19,15 @@ from interlingua.dialects.google.schemas import from_json_schema
 from interlingua.dialects.google.spelling import read_answer
 from interlingua.dialects.google.tools import FIELD, encode_choice, encode_thinking, encode_tool
 from interlingua.dialects.google.usage import decode_usage, uncounted
-from interlingua.dialects.google.wire import ConfigWire, RequestWire, ResponseWire, ToolConfigWire, ToolWire
+from interlingua.dialects.google.wire import (
+    ConfigWire,
+    ContentWire,
+    PartWire,
+    RequestWire,
+    ResponseWire,
+    ToolConfigWire,
+    ToolWire,
+)
 from interlingua.errors import DecodeError, UnsupportedError, UsageError
 from interlingua.schema.names import map_call_ids, map_names
 from interlingua.stream.calls import CallIdSource, note_finish, settle_finish
@@ -175,7 +183,14 @@ class _RequestEncoder:
             if own != wire_id:
                 self.changes.add("id_mapped", "/messages", f"{own!r} is {wire_id!r} on the wire")
         encoder = MessageEncoder(self.target, self.names, mapped, self.changes)
-        self.wire.systemInstruction, self.wire.contents = encoder.encode(self.request.system, history)
+        instruction, contents = encoder.encode(self.request.system, history)
+        first = part_list(contents[0].parts) if contents and contents[0].role == "model" else []
+        if self.request.continues is None and any(part.functionCall is not None for part in first):
+            self.changes.add(
+                "parameter_added", "/messages/0", "an empty turn of the user, since a call must follow one"
+            )
+            contents = [ContentWire(role="user", parts=[PartWire(text="")]), *contents]
+        self.wire.systemInstruction, self.wire.contents = instruction, contents
 
     # Tools
 

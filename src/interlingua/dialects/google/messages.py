@@ -6,6 +6,7 @@ Rules
 - Results pair with the calls before them by id, without one by name, then by order; a name is found by its call.
 - The system text is `systemInstruction`; a system message after the conversation has begun is told in its place, as
   the user's, so that what was sent before stays as it was.
+- Neighbouring messages of the assistant are one content, because no call may follow a turn of the model.
 - A result that is no object is sent as `output`; an error as `error`.
 - An object that holds a `$ref` is sent as text, because the service takes it for a reference to a part.
 """
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
 __all__ = ["MessageEncoder", "decode_contents", "decode_system"]
 
 MEDIA = (ImagePart, AudioPart, DocumentPart)
+JOINED = frozenset({"tool", "assistant"})
+"""Roles whose neighbours are one content: results must stand together, and a call follows no turn of the model."""
 NOTHING = object()
 """Stands for what a result does not say, since null is something that it may say."""
 OLD_ROLES = frozenset({"user", "function", "tool"})
@@ -169,7 +172,7 @@ class _History:
         call_id, name = self.pending.answer(result)
         content, is_error = result_content(result)
         if result.parts:
-            head = () if result.response is None else (TextPart(content) if isinstance(content, str) else content,)
+            head = () if not result.response else (TextPart(content) if isinstance(content, str) else content,)
             content = (*head, *[_result_media(part) for part in result.parts])
         members: dict[str, Any] = dict(wire.extra) if wire.extra else {}
         if wire.thoughtSignature:
@@ -206,7 +209,7 @@ class MessageEncoder:
         self.changes = changes
         self.called: dict[str, str] = {}
         self.contents: list[ContentWire] = []
-        self._was_tool = False
+        self._last_role = ""
 
     def encode(
         self, system: tuple[TextPart, ...], messages: tuple[Message, ...]
@@ -243,15 +246,16 @@ class MessageEncoder:
         turn = self._turn(path)
         self.called.update({part.id: part.name for part in message.parts if isinstance(part, ToolCall)})
         parts = self._results(message.parts, path) if message.role == "tool" else turn.encode(message.parts)
-        self._content(message, parts)
+        self._content(message, parts, path)
         for dialect in message.extra:
             if dialect != NAME:
                 self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
 
-    def _content(self, message: Message, parts: list[PartWire]) -> None:
-        is_tool = message.role == "tool"
+    def _content(self, message: Message, parts: list[PartWire], path: str) -> None:
         last = self.contents[-1] if self.contents else None
-        if is_tool and self._was_tool and last is not None and not message.extra:
+        if last is not None and message.role == self._last_role and message.role in JOINED and not message.extra:
+            if message.role == "assistant":
+                self.changes.add("messages_merged", path, "the model's turn goes on")
             last.parts = [*part_list(last.parts), *parts]
             return
         if not message.parts:
@@ -260,7 +264,7 @@ class MessageEncoder:
         merge_members(wire, message.extra.get(NAME, {}))
         if parts or wire.extra:
             self.contents.append(wire)
-            self._was_tool = is_tool
+            self._last_role = message.role
 
     # Results
 
@@ -281,7 +285,7 @@ class MessageEncoder:
         parts = result.content if isinstance(result.content, tuple) else ()
         media = [self._media(part, turn, f"{path}/content/{place}") for place, part in enumerate(parts)]
         shown = [part for part in media if part is not None]
-        wire.response = self._response(result, path, has_parts=bool(shown))
+        wire.response = self._response(result, path, has_parts=bool(shown) and self.target.quirks.result_media)
         if shown and not self.target.quirks.result_media:
             self.changes.add("result_media_moved", f"{path}/content")
             moved.extend(shown)
@@ -301,11 +305,11 @@ class MessageEncoder:
             self.changes.add("cache_unsupported", f"{path}/cache")
         return None
 
-    def _response(self, result: ToolResult, path: str, *, has_parts: bool) -> dict[str, Any] | None:
+    def _response(self, result: ToolResult, path: str, *, has_parts: bool) -> dict[str, Any]:
         value = _value(result, self.changes, f"{path}/content")
         if value is NOTHING and has_parts:
-            return None
-        if not has_parts and has_reference(value):
+            return {}
+        if not has_parts and _has_reference(value):
             self.changes.add("result_as_text", f"{path}/content", "a `$ref` in it would be taken for a part")
             value = json_text(Json(value))
         return _object("" if value is NOTHING else value, is_error=result.is_error)
@@ -337,8 +341,8 @@ def _object(value: Any, *, is_error: bool) -> dict[str, Any]:
     return {"error" if is_error else "output": value}
 
 
-def has_reference(value: Any) -> bool:
+def _has_reference(value: Any) -> bool:
     """Whether a JSON value holds a `$ref`."""
     if is_object(value):
-        return "$ref" in value or any(has_reference(item) for item in value.values())
-    return is_list(value) and any(has_reference(item) for item in value)
+        return "$ref" in value or any(_has_reference(item) for item in value.values())
+    return is_list(value) and any(_has_reference(item) for item in value)

@@ -177,7 +177,8 @@ def _media(blob: dict[str, Any]) -> list[str]:
 
 def _result(conversation: Conversation, pairs: _Pairs, result: dict[str, Any]) -> None:
     key = pairs.result(result.get("id"), word(result.get("name")))
-    content, is_error = _outcome(result.get("response"))
+    silent = result.get("parts") and not result.get("response")
+    content, is_error = ("", False) if silent else _outcome(result.get("response"))
     conversation.result(key, content, is_error=is_error)
     for part in objects(result.get("parts")):
         if "inlineData" in part:
