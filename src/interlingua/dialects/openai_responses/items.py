@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import Raw
 
 from interlingua.dialects._contract import Target
-from interlingua.dialects._members import merge_members
+from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._seals import seal_fits
 from interlingua.dialects.openai_chat.assistant import freeform_input
 from interlingua.dialects.openai_responses.assistant import COMPLETED, FREEFORM_END
@@ -219,7 +219,7 @@ class ItemEncoder:
         self._add(wire, "ig")
 
     def _opaque(self, part: OpaquePart, path: str) -> None:
-        if part.dialect != NAME:
+        if part.dialect != NAME or not is_object(part.raw):
             code = "media_refs" if part.kind == "media_ref" else "opaque_part"
             self.changes.add(code, path, f"{part.kind} of {part.dialect}", action="dropped" if self.reply else None)
         elif part.kind == "content_part":

@@ -16,7 +16,7 @@ from msgspec import Raw, UnsetType
 from msgspec.structs import replace
 
 from interlingua.dialects._history import result_text
-from interlingua.dialects._members import foreign_extras, merge_members, plain
+from interlingua.dialects._members import foreign_extras, is_object, merge_members, plain
 from interlingua.dialects.openai_responses.assistant import ItemDecoder, item_kind, item_members
 from interlingua.dialects.openai_responses.items import ItemEncoder, opaque_item
 from interlingua.dialects.openai_responses.parts import NAME, decode_content, encode_content, encode_part
@@ -236,10 +236,10 @@ class InputEncoder:
         """Whether a part can stand in the input; what cannot is refused or dropped with an entry."""
         match part:
             case OpaquePart(dialect=dialect, kind=kind):
-                if dialect != NAME:
-                    code = "media_refs" if kind == "media_ref" else "opaque_part"
-                    self.changes.add(code, path, f"{kind} of {dialect}")
-                return dialect == NAME
+                if dialect == NAME and is_object(part.raw):
+                    return True
+                self.changes.add("media_refs" if kind == "media_ref" else "opaque_part", path, f"{kind} of {dialect}")
+                return False
             case TextPart() | ImagePart() | AudioPart() | DocumentPart():
                 if part.cache is not None:
                     self.changes.add("cache_unsupported", f"{path}/cache")
@@ -254,7 +254,7 @@ class InputEncoder:
             here = f"{path}/parts/{place}"
             if isinstance(part, ToolResult):
                 self.items.append(self._result(part, moved, here))
-            elif isinstance(part, OpaquePart) and part.dialect == NAME:
+            elif isinstance(part, OpaquePart) and part.dialect == NAME and is_object(part.raw):
                 self.items.append(opaque_item(part.raw))
             else:
                 moved.append(part)

@@ -25,7 +25,7 @@ from interlingua.dialects.openai_responses.server import answer_wire, encode_ans
 from interlingua.dialects.openai_responses.wire import ItemWire
 from interlingua.stream.fold import error_of
 from interlingua.types.change import Changes
-from interlingua.types.content import BrokenToolCall, RefusalPart, TextPart, ThinkingPart, ToolCall
+from interlingua.types.content import BrokenToolCall, ImagePart, RefusalPart, TextPart, ThinkingPart, ToolCall
 from interlingua.types.event import (
     Annotation,
     BlockEnd,
@@ -422,7 +422,7 @@ class ResponsesStreamEncoder:
         wire = self._encoder.items.pop()
         said = self._close_message()
         index = self._announced.get(wire.id)
-        if wire.id is None and self._make_id is not None:
+        if wire.id is None and self._make_id is not None and isinstance(event.part, ImagePart):
             wire.id = self._make_id("ig")
         if index is None:
             index = len(self._output)

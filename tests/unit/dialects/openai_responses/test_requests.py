@@ -56,7 +56,7 @@ def items(asked: Request, **options: Any) -> list[Any]:
 
 def test_neighbouring_items_of_the_assistant_are_one_message() -> None:
     """Reasoning, text and two calls, then both results in one message; and back as they were."""
-    reasoning = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "opaque"}
+    reasoning: dict[str, Any] = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "opaque"}
     second = call_item("call_b", "find", "{}", "fc_b")
     given = [
         {"role": "user", "content": "Hi"},
@@ -129,7 +129,10 @@ def test_seals_of_others_stay_at_home() -> None:
 def test_system_messages_keep_their_place_and_their_role() -> None:
     """`instructions` first, a developer item where it stands."""
     asked = request(
-        {"instructions": "Be brief.", "input": [{"role": "user", "content": "Hi"}, {"role": "developer", "content": "!"}]}
+        {
+            "instructions": "Be brief.",
+            "input": [{"role": "user", "content": "Hi"}, {"role": "developer", "content": "!"}],
+        }
     )
     assert asked.system == (TextPart("Be brief."),)
     assert asked.messages[1] == Message("system", (TextPart("!"),), extra={NAME: {"role": "developer"}})
@@ -151,7 +154,11 @@ def test_several_system_texts_stay_apart() -> None:
 
 def test_the_easy_form_and_empty_texts_survive() -> None:
     """Strings stay strings, and an empty answer of the assistant stays an answer."""
-    given = [{"role": "assistant", "content": "A"}, {"role": "assistant", "content": "B"}, {"role": "user", "content": ""}]
+    given = [
+        {"role": "assistant", "content": "A"},
+        {"role": "assistant", "content": "B"},
+        {"role": "user", "content": ""},
+    ]
     asked = request(given)
     assert asked.messages == (assistant("A", "B"), user())
     assert items(asked) == given
@@ -324,7 +331,10 @@ def test_a_broken_call_is_told_as_text() -> None:
     said = Message("assistant", (BrokenToolCall("call_a", "look", "{oops", "malformed"),))
     asked = Request(messages=(user("Hi"), said, Message("tool", (ToolResult("call_a", "look", "bad", is_error=True),))))
     assert codes(encode(asked).changes) == ["broken_call_as_text /messages/1/parts/0"]
-    assert items(asked)[1:] == [{"role": "assistant", "content": "look({oops)"}, {"role": "user", "content": "look: bad"}]
+    assert items(asked)[1:] == [
+        {"role": "assistant", "content": "look({oops)"},
+        {"role": "user", "content": "look: bad"},
+    ]
 
 
 # Tools and choices
@@ -332,7 +342,9 @@ def test_a_broken_call_is_told_as_text() -> None:
 
 def test_r18_strict_is_off_unless_asked_for() -> None:
     """`false` where nobody said anything, since silence means on; a client's own word survives, its silence too."""
-    tools = tuple(Tool(name=name, parameters={"type": "object"}, strict=said) for name, said in (("a", None), ("b", True)))
+    tools = tuple(
+        Tool(name=name, parameters={"type": "object"}, strict=said) for name, said in (("a", None), ("b", True))
+    )
     assert [tool["strict"] for tool in wire(Request(tools=tools))["tools"]] == [False, True]
     for member in ({}, {"strict": True}, {"strict": False}):
         given = {"type": "function", "name": "a", "parameters": {"type": "object"}, **member}
@@ -349,7 +361,7 @@ def test_r17_structured_output_is_flat_and_not_strict() -> None:
     assert (asked.output_schema, asked.schema_name, asked.schema_strict) == ({"type": "object"}, "trip", True)
     assert asked.schema_description == "D"
     assert wire(asked)["text"] == {"format": full}
-    silent = {"format": {"type": "json_schema", "name": "n", "schema": {}}}
+    silent: dict[str, Any] = {"format": {"type": "json_schema", "name": "n", "schema": {}}}
     assert wire(request({"input": "Hi", "text": silent}))["text"] == silent
     assert request({"input": "Hi", "text": {"format": {"type": "json_object"}}}).json_mode
     assert wire(Request(json_mode=True))["text"] == {"format": {"type": "json_object"}}
@@ -549,9 +561,16 @@ def test_what_has_no_member_is_an_entry() -> None:
         *(
             f"parameter_unsupported /{name}"
             for name in (
-                "top_k", "min_p", "seed", "presence_penalty", "frequency_penalty", "logit_bias", "thinking_budget",
-                "thinking", "stop",
-            )  # fmt: skip
+                "top_k",
+                "min_p",
+                "seed",
+                "presence_penalty",
+                "frequency_penalty",
+                "logit_bias",
+                "thinking_budget",
+                "thinking",
+                "stop",
+            )
         ),
         "cache_unsupported /cache",
         "extra_foreign /extra/google",
@@ -582,7 +601,7 @@ def test_pictures_of_the_assistant() -> None:
         ImagePart(b"\x89PNG", "image/png", sealed=seal(type="image_generation_call", id="ig_1")),
     )
     assert items(asked) == [item]
-    with pytest.raises(UnsupportedError, match="images|ImagePart"):
+    with pytest.raises(UnsupportedError, match="ImagePart"):
         encode(Request(messages=(assistant(ImagePart(b"x", "image/png")),)))
 
 
@@ -600,7 +619,7 @@ def test_refusals_and_citations_in_a_history() -> None:
 
 def test_unknown_members_survive() -> None:
     """Of the request, of items, of parts and of tools."""
-    given = {
+    given: dict[str, Any] = {
         "x_top": 1,
         "input": [
             {"role": "user", "content": [{"type": "input_text", "text": "Hi", "x_part": 1}], "x_item": 2},
@@ -619,7 +638,11 @@ def test_unknown_members_survive() -> None:
 
 def test_the_encoding_of_a_prefix_is_a_prefix() -> None:
     """Adding a turn changes no byte before it."""
-    turns = (user("Hi"), assistant("A", ToolCall("call_a", "look", "{}")), Message("tool", (ToolResult("call_a", "look", "x"),)))
+    turns = (
+        user("Hi"),
+        assistant("A", ToolCall("call_a", "look", "{}")),
+        Message("tool", (ToolResult("call_a", "look", "x"),)),
+    )
     short = items(Request(messages=turns))
     assert items(Request(messages=(*turns, assistant("B"), user("C"))))[: len(short)] == short
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from interlingua.dialects._contract import DecodeContext, Undo
@@ -53,7 +55,9 @@ def arguments(text: str, index: int = 0, item_id: str = "fc_a") -> bytes:
 
 def text(delta: str, **place: object) -> bytes:
     """A piece of a text."""
-    return event("output_text.delta", **{"output_index": 0, "item_id": "msg_1", "content_index": 0, **place}, delta=delta)
+    return event(
+        "output_text.delta", **{"output_index": 0, "item_id": "msg_1", "content_index": 0, **place}, delta=delta
+    )
 
 
 def test_a_stream_is_its_response() -> None:
@@ -203,7 +207,12 @@ def test_out_07_wrong_sequence_numbers_are_read_over() -> None:
 
 def test_a_reasoning_item_may_end_after_the_text_it_led_to() -> None:
     """OpenRouter closes it last; its seal and its text are whole all the same, and in their order."""
-    whole = {"type": "reasoning", "id": "rs_1", "summary": [], "content": [{"type": "reasoning_text", "text": "Hm."}]}
+    whole: dict[str, Any] = {
+        "type": "reasoning",
+        "id": "rs_1",
+        "summary": [],
+        "content": [{"type": "reasoning_text", "text": "Hm."}],
+    }
     raw = stream(
         added({"type": "reasoning", "id": "rs_1", "summary": []}),
         event("reasoning_text.delta", output_index=0, item_id="rs_1", content_index=0, delta="Hm."),
@@ -217,7 +226,7 @@ def test_a_reasoning_item_may_end_after_the_text_it_led_to() -> None:
 
 def test_thk_16_encrypted_reasoning_comes_from_the_whole_item() -> None:
     """What opens the item may be incomplete; without a word, the seal alone is a block."""
-    whole = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "whole"}
+    whole: dict[str, Any] = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "whole"}
     raw = stream(added({**whole, "encrypted_content": "ha"}), done(whole))
     assert parts(raw) == (ThinkingPart("", seal(**whole)),)
     assert streamed(raw) == reply(whole)
@@ -260,7 +269,9 @@ def test_parts_of_a_message_are_parts() -> None:
 def test_srv_03_a_freeform_call_streams_as_its_text() -> None:
     """Pieces of the text become pieces of the arguments, escaped one by one."""
     whole = {"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_a", "name": "patch", "input": 'a"b\n🙂'}
-    pieces = [event("custom_tool_call_input.delta", output_index=0, item_id="ctc_1", delta=one) for one in ('a"b', "\n🙂")]
+    pieces = [
+        event("custom_tool_call_input.delta", output_index=0, item_id="ctc_1", delta=one) for one in ('a"b', "\n🙂")
+    ]
     expected = ToolCall("call_a", "patch", '{"input":"a\\"b\\n🙂"}', freeform=True, sealed=seal(id="ctc_1"))
     for middle in (pieces, pieces[:1], []):
         found = streamed(stream(added({**whole, "input": ""}), *middle, done(whole)))
@@ -271,7 +282,7 @@ def test_srv_03_a_freeform_call_streams_as_its_text() -> None:
 def test_a_freeform_call_that_was_cut_off_is_broken() -> None:
     """Half a patch is never applied."""
     cut = {"type": "custom_tool_call", "call_id": "call_a", "name": "patch", "input": "half", "status": "incomplete"}
-    ending = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+    ending: dict[str, Any] = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
     raw = stream(added({**cut, "input": "", "status": "in_progress"}), done(cut), **ending)
     found = streamed(raw)
     assert found.tool_calls == ()
@@ -284,7 +295,7 @@ def test_a_freeform_call_that_was_cut_off_is_broken() -> None:
 def test_arg_12_a_call_that_the_limit_cut_is_broken() -> None:
     """`incomplete` with half an object: kept as it is, never run."""
     cut = {**A, "arguments": '{"x":', "status": "incomplete"}
-    ending = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+    ending: dict[str, Any] = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
     found = streamed(stream(added(opened(A)), arguments('{"x":'), done(cut), **ending))
     item = {NAME: {"item": {"id": "fc_a", "status": "incomplete"}}}
     assert found == reply(cut, **ending)
@@ -338,7 +349,7 @@ def test_sse_05_comments_and_done_are_read_over() -> None:
          "RateLimitError", "rate_limit_exceeded"),
         (b'event: error\ndata: {"type":"error","code":"server_error","message":"Oh.","param":null}\n\n',
          "InternalServerError", "server_error"),
-        (b'event: error\ndata: {"type":"error","error":{"type":"tokens","code":"rate_limit_exceeded","message":"S"}}\n\n',
+        (b'event: error\ndata: {"error":{"type":"tokens","code":"rate_limit_exceeded","message":"S"}}\n\n',
          "RateLimitError", "rate_limit_exceeded"),
         (b'event: error\ndata: {"error":{"code":"insufficient_quota","message":"Pay."}}\n\n',
          "BillingError", "insufficient_quota"),
