@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import msgspec
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
@@ -24,6 +24,7 @@ from tests.support.ollama_strategies import ollama_requests, ollama_responses, t
 from tests.support.strategies import responses
 
 OWN = ServerContext(source=DIALECT.name)
+FEWER = settings(max_examples=40)
 ASKED = EncodeOptions(target=Target(model="m"))
 
 
@@ -60,6 +61,7 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
     return [data[start:end] for start, end in pairwise(edges)]
 
 
+@FEWER
 @given(ollama_requests())
 def test_a_request_survives_the_wire(request: Request) -> None:
     """What the dialect can say is read as it was said; a second trip changes no byte."""
@@ -69,6 +71,7 @@ def test_a_request_survives_the_wire(request: Request) -> None:
     assert DIALECT.encode_request(request, ASKED).changes == ()
 
 
+@FEWER
 @given(ollama_responses())
 def test_an_answer_survives_the_wire_whole_and_streamed(response: Response[Any]) -> None:
     """Both forms give the same response, with unknown members."""
@@ -78,6 +81,7 @@ def test_an_answer_survives_the_wire_whole_and_streamed(response: Response[Any])
     assert last.response == response
 
 
+@FEWER
 @given(ollama_responses(), st.lists(st.integers(0, 100_000), max_size=8))
 def test_no_cut_of_the_bytes_changes_the_events(response: Response[Any], places: list[int]) -> None:
     """Random cuts, and byte by byte."""
@@ -89,6 +93,7 @@ def test_no_cut_of_the_bytes_changes_the_events(response: Response[Any], places:
         assert events_of([raw[at : at + 1] for at in range(len(raw))]) == whole
 
 
+@FEWER
 @given(ollama_responses(), st.integers(0, 100_000))
 def test_a_stream_cut_short_is_never_a_whole_answer(response: Response[Any], place: int) -> None:
     """Before its last line: an error with what came, lawful."""
@@ -102,6 +107,7 @@ def test_a_stream_cut_short_is_never_a_whole_answer(response: Response[Any], pla
     assert last.partial is not None
 
 
+@FEWER
 @given(responses)
 def test_any_answer_can_be_told(response: Response[Any]) -> None:
     """Whatever it holds, whole and streamed, in both forms; what is told can be read."""
@@ -111,6 +117,7 @@ def test_any_answer_can_be_told(response: Response[Any]) -> None:
         assert isinstance(events_of([streamed(response, context)])[-1], StreamEnd)
 
 
+@FEWER
 @given(tool_turns(), st.integers(1, 3))
 def test_a_prefix_of_the_conversation_is_a_prefix_of_the_bytes(history: list[Message], turns: int) -> None:
     """So that prompt caches hit: a further turn never changes the messages before it."""

@@ -195,7 +195,7 @@ def test_more_than_one_choice_is_refused() -> None:
 # Tool choice
 
 
-def test_cho_none_withholds_the_tools() -> None:
+def test_cho_02_none_withholds_the_tools() -> None:
     """There is no other way to forbid calls."""
     asked = Request(tools=(LOOK,), tool_choice="none")
     assert wire(asked) == {"messages": []}
