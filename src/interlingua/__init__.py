@@ -13,6 +13,7 @@ table when it is used for the first time.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -296,7 +297,8 @@ def __getattr__(name: str) -> object:
     elif name == "__version__":
         value = import_module("importlib.metadata").version("interlingua")
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        # With both facts Python itself proposes the name that was meant.
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     globals()[name] = value
     return value
 

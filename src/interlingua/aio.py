@@ -12,6 +12,7 @@ What does not wait for anything is the very same object in both; models, streams
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -272,7 +273,8 @@ def __getattr__(name: str) -> object:
     elif name in __all__:
         value = getattr(import_module("interlingua"), name)
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        # With both facts Python itself proposes the name that was meant.
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     globals()[name] = value
     return value
 

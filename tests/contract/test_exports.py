@@ -69,8 +69,10 @@ def test_the_faces_resolve(name: str) -> None:
     assert exported == sorted(set(exported), key=exported.index)
     assert [entry for entry in exported if not hasattr(face, entry)] == []
     assert set(exported) <= set(dir(face))
-    with pytest.raises(AttributeError, match="no_such_name"):
+    with pytest.raises(AttributeError, match="no_such_name") as caught:
         _ = face.no_such_name
+    # Of these two Python makes its "Did you mean".
+    assert (caught.value.name, caught.value.obj) == ("no_such_name", face)
 
 
 def test_twins_have_the_same_names() -> None:

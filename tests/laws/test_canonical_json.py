@@ -118,8 +118,8 @@ def test_handlers_raw_and_output_stay_behind() -> None:
         ('{"interlingua":1,"kind":"riddle"}', "kind 'riddle'", "/kind"),
         ('{"kind":"messages"}', "interlingua", ""),
         ('{"interlingua":1,"kind":"messages","messages":[{"role":"me"}]}', "'me'", "/messages/0/role"),
-        ("[]", "object", ""),
-        ("", "not JSON", ""),
+        ("[]", "no canonical JSON, as il.dump writes it: expected `object`", ""),
+        ("", "no canonical JSON, as il.dump writes it: the text is not JSON", ""),
     ],
 )
 def test_what_cannot_be_loaded_says_where(text: str, message: str, path: str) -> None:
@@ -127,6 +127,13 @@ def test_what_cannot_be_loaded_says_where(text: str, message: str, path: str) ->
     with pytest.raises(DecodeError, match=message) as caught:
         load(text)
     assert caught.value.path == path
+
+
+@pytest.mark.parametrize("given", [{"messages": []}, None, 7])
+def test_what_is_no_text_cannot_be_loaded(given: Any) -> None:
+    """A parsed document is not the text of one."""
+    with pytest.raises(UsageError, match=r"il\.load takes the text that il\.dump wrote, not a "):
+        load(given)
 
 
 @pytest.mark.parametrize("value", [user("x"), "text", 7, [user("x"), 7]])

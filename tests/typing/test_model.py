@@ -18,7 +18,7 @@ class Invoice:
 
 def replies(model: il.Model) -> None:
     """A type as output makes a typed reply; without one there is no output."""
-    reply = model.generate("Hi", temperature=0, tools=[il.Tool(name="f")], system="Be terse.")
+    reply = model.generate("Hi", temperature=0, tools=[il.Tool(name="f"), len, {"title": "g"}], system="Be terse.")
     assert_type(reply, il.Response[None])
     assert_type(reply.text, str)
     assert_type(reply.tool_calls, tuple[il.ToolCall, ...])

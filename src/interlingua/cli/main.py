@@ -129,4 +129,6 @@ def _unknown(name: str) -> UsageError:
         return UsageError(f"a command comes first, not {name}; `il --help` lists them")
     from interlingua.registry.spec import near, shown
 
+    if " " in name:
+        return UsageError(f'a command comes first; to ask a model: il ask "{name:.40}"')
     return UsageError(f"no command {shown(name)}{near(name, tuple(COMMANDS)) or '; `il --help` lists them'}")

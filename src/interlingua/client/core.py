@@ -31,6 +31,7 @@ from interlingua.errors import (
     IncompleteStreamError,
     MalformedArgumentsError,
     UnsupportedError,
+    UsageError,
 )
 from interlingua.stream.fold import error_of
 from interlingua.stream.unfold import unfold
@@ -60,6 +61,7 @@ __all__ = [
     "Read",
     "Steps",
     "call",
+    "closed_early",
     "encode",
     "stream",
 ]
@@ -111,14 +113,36 @@ class Lane(NamedTuple):
 class Outcome:
     """What a stream came to; filled in while it runs."""
 
-    __slots__ = ("partial", "response")
+    __slots__ = ("given_up", "partial", "response")
 
     def __init__(self) -> None:
         """Nothing has come yet."""
+        self.given_up: bool = False
+        """Whether the reader closed the stream before it came to an end."""
         self.response: Response[Any] | None = None
         """The whole response, once the stream came to its end."""
         self.partial: Response[Any] | None = None
         """What had come when the stream failed."""
+
+    def whole(self, *, ended: bool) -> Response[Any]:
+        """The whole response.
+
+        Raises: UsageError where there is none, with the reason.
+        """
+        if self.response is not None:
+            return self.response
+        if self.given_up:
+            raise closed_early()
+        if ended:
+            raise UsageError("this stream failed, so there is no whole response; .partial holds what came")
+        raise UsageError("this stream has not come to its end; read it to the end, or call finish()")
+
+
+def closed_early() -> UsageError:
+    """What reading a stream comes to that its reader has closed: half an answer must not look like a whole one."""
+    return UsageError(
+        "this stream was closed before its end: nothing more can be read; call finish() before it is closed"
+    )
 
 
 class Job(NamedTuple):

@@ -35,7 +35,12 @@ class Face:
     def __init__(
         self, spec: str | None = None, settings: Settings | None = None, *, registry: Registry | None = None
     ) -> None:
-        """A model by its spec; None leaves it to `INTERLINGUA_MODEL`. Nothing is looked up before the first call."""
+        """A model by its spec; None leaves it to `INTERLINGUA_MODEL`. Nothing is looked up before the first call.
+
+        Raises: UsageError for a spec that is no text.
+        """
+        if spec is not None and not isinstance(spec, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+            raise UsageError(f"a model is named by a text, 'provider/model' or 'a/b,c/d', not by {spec!r:.60}")
         self._spec = spec
         self._settings = settings or Settings()
         self._registry = registry or default_registry()

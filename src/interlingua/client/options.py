@@ -4,12 +4,13 @@ Rules
 - An option of the model holds for every call; the call's own replaces it; None takes it back to "not said".
 - `headers` and `extra` add up, by name and by dialect; everything else replaces.
 - A name or a value that is no option is a `UsageError` at once, never passed on in the hope that it means something.
+- Functions, classes and schemas among the tools become tools, as in a toolbox; their calls are for the caller to run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias, TypedDict, cast, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast, get_args
 
 import msgspec
 
@@ -21,6 +22,9 @@ from interlingua.types.content import Cache, TextPart
 from interlingua.types.request import Request, ServerState, ThinkingSummary
 from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool, ToolChoice
 from interlingua.wire.http import Headers
+
+if TYPE_CHECKING:
+    from interlingua.tools.tool import ToolSource
 
 __all__ = ["Options", "Settings", "SystemText", "settle"]
 
@@ -36,8 +40,8 @@ class Options(TypedDict, total=False):
 
     system: SystemText | None
     """The system text; it replaces the system messages of a history."""
-    tools: Iterable[Tool | OpaqueTool] | None
-    """What the model may call: an `il.Toolbox`, or tools in a list."""
+    tools: Iterable[ToolSource | OpaqueTool] | None
+    """What the model may call: an `il.Toolbox`, or a list of tools, functions, classes and schemas."""
     tool_choice: ToolChoice | None
     """`auto`, `none`, `required`, `il.NamedTool(…)` or `il.AllowedTools(…)`."""
     output_schema: dict[str, Any] | None
@@ -164,7 +168,35 @@ def settle(settings: Settings, options: Mapping[str, Any]) -> Settings:
     return msgspec.structs.replace(settings, **rest)
 
 
+_ELSEWHERE = {
+    "api_base": "an address belongs in LLM_<NAME>='openai://host/v1', which makes NAME/model",
+    "api_key": "keys come from the environment, see `il providers`; il.register_provider(…, key=…) takes one in code",
+    "base_url": "an address belongs in LLM_<NAME>='openai://host/v1', which makes NAME/model",
+    "extra_body": "extra={'openai-chat': {…}} sends members to that dialect",
+    "extra_headers": "headers={…} sends them",
+    "function_call": "tool_choice says what must be called",
+    "functions": "tools=[…] takes functions",
+    "instructions": "the system text is system",
+    "max_completion_tokens": "it is called max_tokens everywhere",
+    "max_new_tokens": "it is called max_tokens everywhere",
+    "max_output_tokens": "it is called max_tokens everywhere",
+    "messages": "what to say stands first, what was said before is history",
+    "model": "il.model('provider/model') names it",
+    "num_predict": "it is called max_tokens everywhere",
+    "reasoning": "effort says how hard to think",
+    "reasoning_effort": "effort says how hard to think",
+    "response_format": "output takes a type, output_schema a JSON Schema",
+    "stop_sequences": "it is called stop everywhere",
+    "stream": "model.stream(…) gives the answer as it comes",
+    "system_prompt": "the system text is system",
+    "timeout": "timeout_s takes the seconds for the whole call",
+}
+"""Names that other libraries taught, and what stands for them here."""
+
+
 def _unknown(name: str) -> UsageError:
+    if name in _ELSEWHERE:
+        return UsageError(f"no option {name!r}: {_ELSEWHERE[name]}")
     from difflib import get_close_matches
 
     near = get_close_matches(name, [*_KNOBS, *_STEERING, "history", "output"], n=1)
@@ -263,21 +295,23 @@ def _tools(name: str, value: object) -> _Tools:
     if id(given) in _checked and type(given) is tuple:
         return cast("_Tools", given)
     if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
-        raise _wrong(name, value, "an il.Toolbox or a list of tools")
-    tools = tuple([_checked_tool(item) for item in cast("Iterable[object]", given)])
+        raise _wrong(name, value, "an il.Toolbox or a list of tools and functions")
+    items = tuple(cast("Iterable[object]", given))
+    tools = tuple([_checked_tool(item) for item in items])
     names = [tool.name for tool in tools if isinstance(tool, Tool)]
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise UsageError(f"two tools are called {twice}; give one of them another name")
-    if isinstance(given, tuple):
+    if given == tools:
         _remember(cast("_Tools", given))
     return tools
 
 
 def _checked_tool(value: object) -> Tool | OpaqueTool:
     if not isinstance(value, Tool | OpaqueTool):
-        hint = "; il.Toolbox([…]) makes tools of functions" if callable(value) else ""
-        raise UsageError(f"tools takes il.Tool, not {getattr(value, '__name__', None) or repr(value)[:60]}{hint}")
+        from interlingua.tools.tool import tool  # who has tools that are tools needs none of it
+
+        return tool(cast("ToolSource", value))
     if isinstance(value, Tool) and id(value) not in _checked:
         from interlingua.schema.validate import check_schema  # only who has tools pays for it
 

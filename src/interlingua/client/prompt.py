@@ -134,10 +134,12 @@ def _no_prompt(value: object) -> UsageError:
         bytearray: "il.file(bytes(…)) makes a part of bytes",
     }
     way = ways.get(type(value), "texts, parts and messages do; il.file(…) and il.image(…) make parts of files")
-    return UsageError(f"{_article(type(value).__name__)} is no prompt: {way}")
+    return UsageError(f"{_article(type(value).__name__)} cannot be a prompt: {way}")
 
 
 def _article(name: str) -> str:
+    if name == "NoneType":
+        return "None"
     return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
 
 
@@ -151,12 +153,16 @@ def _past(history: History) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
     found: Any = getattr(history, "messages", history)
     if isinstance(found, str | bytes | Mapping | Message) or not isinstance(found, Iterable):
         kind = type(cast("object", found)).__name__
-        raise UsageError(f"history takes a reply, a run or messages, not {_article(kind)}")
+        hint = "; a message alone is [message]" if isinstance(found, Message) else ""
+        raise UsageError(f"history takes a reply, a run or messages, not {_article(kind)}{hint}")
     messages = tuple(cast("Iterable[object]", found))
     for message in messages:
         if not isinstance(message, Message):
             kind = _article(type(message).__name__)
-            raise UsageError(f"history holds {kind}, which is no message; il.user(…) and il.load(…) make messages")
+            way = "il.user(…), il.assistant(…) and il.load(…) make messages"
+            if isinstance(message, Response):
+                way = "a reply is a whole history by itself, and reply.message is its last turn"
+            raise UsageError(f"history holds {kind}, which is no message; {way}")
     return _lifted(cast("tuple[Message, ...]", messages))
 
 

@@ -40,7 +40,7 @@ def load_config(path: str | Path) -> Loaded:
 def register_provider(provider: Provider, *, key: Key | None = None) -> None:
     """Make `provider.name` usable before a slash; `key` is the key, or a function that gives the one that holds now.
 
-    Raises: ConfigError for a name that a spec cannot hold.
+    Raises: ConfigError for a name that a spec cannot hold; UsageError for what is no provider.
     """
     default_registry().register_provider(provider, key=key)
 

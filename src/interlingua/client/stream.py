@@ -4,6 +4,7 @@ Rules
 - Nothing is sent before the first read, `open` or `with`; all three wait for the first content, so that whatever fails
   before it is raised there.
 - It is closed at its end, by an error, by `close`, by leaving `with`, and when nobody holds it any more.
+- Reading one that its reader closed before its end is a UsageError: half an answer must not look like a whole one.
 - Calls come whole (`ToolCallReady`); pieces of their arguments only with `tool_deltas=True`.
 """
 
@@ -11,9 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from interlingua.client.core import Outcome, stream
+from interlingua.client.core import Outcome, closed_early, stream
 from interlingua.client.pump import Pump
-from interlingua.errors import UsageError
 from interlingua.types.event import TextDelta
 
 if TYPE_CHECKING:
@@ -72,6 +72,8 @@ class ModelStream(Generic[T]):
                 return event
             batch = self._pump.pull()
             if batch is None:
+                if self._outcome.given_up:
+                    raise closed_early()
                 raise StopIteration
             self._ready = iter(batch)
 
@@ -98,11 +100,9 @@ class ModelStream(Generic[T]):
     def response(self) -> Response[Any]:
         """The whole response, once the stream came to its end.
 
-        Raises: UsageError before that.
+        Raises: UsageError before that, and when it failed or was closed.
         """
-        if self._outcome.response is None:
-            raise UsageError("this stream has not come to its end; read it to the end, or call finish()")
-        return self._outcome.response
+        return self._outcome.whole(ended=self._pump.ended)
 
     @property
     def partial(self) -> Response[Any] | None:
@@ -110,7 +110,9 @@ class ModelStream(Generic[T]):
         return self._outcome.partial
 
     def close(self) -> None:
-        """Close the connection; nothing more can be read."""
+        """Close the connection; nothing more can be read, and to try is a UsageError, unless it had come to its end."""
         self._opened = True
         self._ready = iter(())
+        if not self._pump.ended and self._outcome.response is None:
+            self._outcome.given_up = True
         self._pump.close()

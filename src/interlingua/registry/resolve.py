@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from interlingua.dialects._contract import Target
 from interlingua.dialects.table import DIALECTS
-from interlingua.errors import ConfigError, Error, UnknownModelError
+from interlingua.errors import ConfigError, Error, UnknownModelError, UsageError
 from interlingua.providers.limits import facts_for
 from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
@@ -83,8 +83,10 @@ class Registry:
 
         `key` is the key itself or a function that gives the one that holds now; else the row's variables are read.
 
-        Raises: ConfigError for a name that a spec cannot hold.
+        Raises: ConfigError for a name that a spec cannot hold; UsageError for what is no provider.
         """
+        if not isinstance(provider, Provider):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+            raise UsageError(f"register_provider takes an il.Provider(…), not a {type(provider).__name__}")
         _check_name(provider.name)
         if key is None:
             keyed = keyed_row(provider, self._environment, origin="code")

@@ -151,17 +151,34 @@ def _instance(read: Callable[[Any], Any]) -> Callable[[dict[str, Any]], One]:
     return lambda arguments: One(read(arguments))
 
 
+_MEMBERS = dict.fromkeys(("type", "name", "description", "parameters", "strict"))
+"""What a definition may have; `type` is what some wire formats put before it."""
+
+
 def _from_schema(source: dict[str, Any], name: str | None, handler: Callable[..., Any] | None) -> Tool:
     is_definition = isinstance(source.get("name"), str)
     definition: dict[str, Any] = source if is_definition else {"name": source.get("title"), "parameters": source}
     own = name or definition["name"]
     if not own:
+        if isinstance(source.get("function"), dict):
+            raise UsageError(
+                "a definition has its name at the top; give what stands under 'function', not all around it"
+            )
         raise UsageError("a schema has no name of its own; give the tool one with `name`")
+    if strange := sorted(definition.keys() - _MEMBERS):
+        members = ", ".join(_MEMBERS)
+        raise UsageError(f"the definition of tool {own} has a member {strange[0]!r}; it may have {members}")
     parameters = cast("Schema", definition.get("parameters") or EMPTY_PARAMETERS)
     check_schema(parameters, where=f"tool {own}, parameters")
     if parameters.get("type", "object") != "object":
         raise SchemaError(f"tool {own}, parameters: the type must be object, since arguments come by name")
-    return Tool(name=own, description=definition.get("description"), parameters=parameters, handler=handler)
+    return Tool(
+        name=own,
+        description=definition.get("description"),
+        parameters=parameters,
+        handler=handler,
+        strict=definition.get("strict"),
+    )
 
 
 def _strict(made: Tool) -> Tool:

@@ -41,7 +41,7 @@ class _Box:
 
         Raises: UsageError, for two tools of one name; SchemaError, for one that is not JSON Schema.
         """
-        self._tools = tuple(item if isinstance(item, OpaqueTool) else tool(item) for item in tools)
+        self._tools = tuple(item if isinstance(item, OpaqueTool) else tool(item) for item in _several(tools))
         self._by_name: dict[str, Tool] = {}
         for item in self._tools:
             if isinstance(item, Tool):
@@ -68,9 +68,12 @@ class _Box:
     def __len__(self) -> int:
         return len(self._tools)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(self._by_name)})"
+
     def _prepared(self, calls: Call | Iterable[Call]) -> list[tuple[Call, Run | ToolResult]]:
         """Every call with what answers it; UsageError before anything has run."""
-        every = [calls] if isinstance(calls, ToolCall | BrokenToolCall) else list(calls)
+        every: list[Call] = [calls] if isinstance(calls, ToolCall | BrokenToolCall) else _listed(calls)
         return [(call, self._ready(call)) for call in every]
 
     def _ready(self, call: Call) -> Run | ToolResult:
@@ -91,6 +94,23 @@ class _Box:
             function = found.handler.function if isinstance(found.handler, Handler) else found.handler
             return partial(function, arguments.get("input", ""))
         return _bound(call, found, found.handler, arguments)
+
+
+def _several(tools: object) -> Iterable[ToolSource | OpaqueTool]:
+    """The tools; a single one is what a class or a dict would wrongly be iterated as."""
+    if callable(tools) or not isinstance(tools, Iterable) or isinstance(tools, str | dict):
+        name = getattr(cast("object", tools), "__name__", "…")
+        raise UsageError(f"a toolbox takes a list, as in Toolbox([{name}])")
+    return cast("Iterable[ToolSource | OpaqueTool]", tools)
+
+
+def _listed(calls: object) -> list[Call]:
+    """Several calls, judged before anything has run."""
+    items: list[object] = list(cast("Iterable[object]", calls)) if isinstance(calls, Iterable) else [calls]
+    for item in items:
+        if not isinstance(item, ToolCall | BrokenToolCall):
+            raise UsageError(f"execute takes calls, such as reply.tool_calls, not a {type(item).__name__}")
+    return cast("list[Call]", items)
 
 
 def _bound(call: Call, found: Tool, handler: Callable[..., Any], arguments: dict[str, Any]) -> Run | ToolResult:

@@ -80,9 +80,16 @@ def load(text: str | bytes) -> Loaded:
     """What `dump` wrote: a tuple of messages, a request, a response or a tuple of events.
 
     Raises: DecodeError with the first bad place, for a text that is no canonical JSON, a kind that is not known here,
-    or a later version; LimitExceededError.
+    or a later version; LimitExceededError; UsageError for what is no text.
     """
-    head: _Head = decode(text, _Head, max_depth=_MAX_DEPTH)
+    if not isinstance(text, str | bytes):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+        raise UsageError(f"il.load takes the text that il.dump wrote, not a {type(text).__name__}")
+    try:
+        head: _Head = decode(text, _Head, max_depth=_MAX_DEPTH)
+    except DecodeError as error:
+        raise DecodeError(
+            f"this is no canonical JSON, as il.dump writes it: {error.message}", path=error.path
+        ) from None
     if head.interlingua > VERSION:
         raise DecodeError(
             f"this canonical JSON is of version {head.interlingua} and this interlingua reads {VERSION}: upgrade it",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 
+from interlingua.errors import UsageError
 from interlingua.types.content import (
     Part,
     TextPart,
@@ -33,8 +34,24 @@ def thinking_of(parts: tuple[Part, ...]) -> str:
 
 
 def parts_of(content: tuple[Content, ...]) -> tuple[Part, ...]:
-    """Text and parts as parts; empty texts are left out."""
-    return tuple(TextPart(item) if isinstance(item, str) else item for item in content if item != "")
+    """Text and parts as parts; empty texts are left out.
+
+    Raises: UsageError for anything else.
+    """
+    return tuple([_part(item) for item in content if item != ""])
+
+
+_PARTS = get_args(Part)
+
+
+def _part(item: Content) -> Part:
+    if isinstance(item, str):
+        return TextPart(item)
+    if isinstance(item, _PARTS):
+        return item
+    # A list in place of its items is what people write most.
+    kind = type(item).__name__
+    raise UsageError(f"a message is made of texts and parts, one after the other, not of a {kind}")
 
 
 class Message(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -71,15 +88,24 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def user(*content: Content) -> Message:
-    """A user message of texts and parts."""
+    """A user message of texts and parts.
+
+    Raises: UsageError for anything else.
+    """
     return Message("user", parts_of(content))
 
 
 def system(*content: Content) -> Message:
-    """A system message of texts and parts."""
+    """A system message of texts and parts.
+
+    Raises: UsageError for anything else.
+    """
     return Message("system", parts_of(content))
 
 
 def assistant(*content: Content) -> Message:
-    """An assistant message of texts and parts."""
+    """An assistant message of texts and parts.
+
+    Raises: UsageError for anything else.
+    """
     return Message("assistant", parts_of(content))

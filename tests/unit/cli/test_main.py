@@ -63,6 +63,12 @@ def test_an_unknown_command_points_to_the_help(capsys: Capture) -> None:
     assert capsys.readouterr().err == "il: no command 'zzzz'; `il --help` lists them\n"
 
 
+def test_a_question_without_a_command(capsys: Capture) -> None:
+    """The way to ask is shown."""
+    assert main(["Why is the sky blue?"]) == 2
+    assert capsys.readouterr().err == 'il: a command comes first; to ask a model: il ask "Why is the sky blue?"\n'
+
+
 def test_an_option_before_the_command(capsys: Capture) -> None:
     """Options come after the command."""
     assert main(["-m", "fake/echo"]) == 2

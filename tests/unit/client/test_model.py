@@ -64,6 +64,13 @@ def test_the_request_carries_key_headers_and_extra(face: Face, monkeypatch: pyte
     assert "labels" not in decode_any(sent.body)
 
 
+@pytest.mark.parametrize("spec", [3, ["openai/gpt-4.1", "fake/x"]])
+def test_a_model_is_named_by_a_text(face: Face, spec: Any) -> None:
+    """Said where it is made; a chain is one text, too."""
+    with pytest.raises(il.UsageError, match="a model is named by a text, 'provider/model' or 'a/b,c/d', not by"):
+        face.model(spec)
+
+
 def test_a_missing_key_says_which(face: Face) -> None:
     """Without a key nothing is sent, and the error names the variable."""
     with scripted(chat(), alone=False) as script, pytest.raises(il.ConfigError, match="OPENAI_API_KEY"):

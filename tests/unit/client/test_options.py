@@ -72,8 +72,14 @@ def test_liberal_forms_become_one_strict_value(options: dict[str, Any], knobs: d
         ({"effort": "hard"}, "effort takes one of none, minimal, low, medium, high, xhigh, max, not 'hard'"),
         ({"cache": "2h"}, "cache takes one of auto, 5m, 1h"),
         ({"tool_choice": "f"}, r"tool_choice takes auto, none, required.*il\.NamedTool\('f'\) forces one tool"),
-        ({"tools": "f"}, r"tools takes an il\.Toolbox or a list of tools"),
-        ({"tools": [print]}, r"tools takes il\.Tool, not print; il\.Toolbox\(\[…\]\) makes tools of functions"),
+        ({"tools": "f"}, r"tools takes an il\.Toolbox or a list of tools and functions, not 'f'"),
+        ({"tools": len}, r"tools takes an il\.Toolbox or a list of tools and functions"),
+        ({"tools": ["f"]}, "a str is no tool; give a function, a class, a JSON Schema or a Tool"),
+        ({"api_key": "sk-x"}, "no option 'api_key': keys come from the environment"),
+        ({"base_url": "http://x"}, "no option 'base_url': an address belongs in LLM_<NAME>"),
+        ({"timeout": 3}, "no option 'timeout': timeout_s takes the seconds"),
+        ({"messages": []}, "no option 'messages': what to say stands first, what was said before is history"),
+        ({"stream": True}, r"no option 'stream': model\.stream\(…\)"),
         ({"tools": [TOOL, TOOL]}, "two tools are called f"),
         ({"extra": {"opnai": {}}}, "extra is by dialect, and 'opnai' is none; there are anthropic, google"),
         ({"extra": {"google": 1}}, r"extra\['google'\] takes a dict"),
@@ -89,6 +95,35 @@ def test_what_is_no_option_is_named(options: dict[str, Any], sentence: str) -> N
     """The error names the option, what it takes and what it was given."""
     with pytest.raises(UsageError, match=sentence):
         settle(Settings(), options)
+
+
+def lookup(key: str) -> str:
+    """Look a word up."""
+    return key
+
+
+def test_functions_are_tools() -> None:
+    """As in a toolbox, beside tools of every other kind, in a list or a tuple, however often they are given."""
+    made = il.tool(lookup)
+    for _ in range(2):
+        for given in ([TOOL, lookup], (TOOL, lookup)):
+            first, second = _request(tools=given).tools
+            assert first is TOOL
+            assert isinstance(second, il.Tool)
+            assert (second.name, second.description, second.parameters) == (
+                "lookup",
+                "Look a word up.",
+                made.parameters,
+            )
+    with pytest.raises(UsageError, match="two tools are called lookup"):
+        _request(tools=[lookup, made])
+
+
+def test_no_hint_points_to_an_option_that_is_none() -> None:
+    """What other libraries call otherwise is no name of ours."""
+    from interlingua.client.options import _ELSEWHERE
+
+    assert not set(_ELSEWHERE) & (set(Options.__annotations__) | {"history", "output", "tool_deltas"})
 
 
 def test_schemas_are_checked_before_anything_is_sent() -> None:

@@ -40,12 +40,12 @@ def test_prompts_become_messages(prompt: Any, messages: tuple[il.Message, ...]) 
 @pytest.mark.parametrize(
     ("prompt", "sentence"),
     [
-        ({"role": "user", "content": "Hi"}, r"a dict is no prompt: il\.user\(…\)"),
-        (b"bytes", r"a bytes is no prompt: il\.image"),
-        (7, "an int is no prompt: texts, parts and messages do"),
-        ([7], "an int is no prompt"),
+        ({"role": "user", "content": "Hi"}, r"a dict cannot be a prompt: il\.user\(…\)"),
+        (b"bytes", r"a bytes cannot be a prompt: il\.image"),
+        (7, "an int cannot be a prompt: texts, parts and messages do"),
+        ([7], "an int cannot be a prompt"),
         ([il.ToolCall("c", "f", "{}")], r"a ToolCall is what a model says; put it in il\.assistant"),
-        (None, "a NoneType is no prompt"),
+        (None, "None cannot be a prompt"),
     ],
 )
 def test_what_is_no_prompt_is_refused(prompt: Any, sentence: str) -> None:
@@ -112,6 +112,8 @@ def test_a_history_alone_is_enough() -> None:
     ("history", "sentence"),
     [
         ("Hi", "history takes a reply, a run or messages, not a str"),
+        (il.user("Hi"), r"history takes a reply, a run or messages, not a Message; a message alone is \[message\]"),
+        ([REPLY], r"history holds a Response, which is no message; a reply is a whole history by itself"),
         (USER, "not a Message"),
         (7, "not an int"),
         ([{"role": "user"}], r"history holds a dict, which is no message; il\.user"),

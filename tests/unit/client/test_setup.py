@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,13 @@ def test_what_is_registered_is_used() -> None:
     assert il.model("mine/x").generate("Hi").model == "mine/x"
     assert il.model("best").generate("Hi").model == "mine/x"
     assert il.model("anything").generate("Hi").model == "mine/x"
+
+
+def test_what_is_no_provider_is_refused() -> None:
+    """A name alone is not enough."""
+    given: Any = "mine"
+    with pytest.raises(il.UsageError, match=r"register_provider takes an il\.Provider\(…\), not a str"):
+        il.register_provider(given)
 
 
 def test_a_model_notices_what_is_registered_later() -> None:

@@ -209,7 +209,7 @@ def test_a_cut_stream_is_an_error_with_what_came(face: Face) -> None:
     assert caught.value.partial is not None
     assert caught.value.partial.text == "Once "
     assert stream.partial == caught.value.partial
-    with pytest.raises(il.UsageError, match="has not come to its end"):
+    with pytest.raises(il.UsageError, match="this stream failed, so there is no whole response"):
         _ = stream.response
 
 
@@ -313,7 +313,6 @@ def test_leaving_a_stream_closes_it() -> None:
             assert watched.open_replies == 1
             next(stream)
         assert watched.open_replies == 0
-        assert list(stream) == []
         stream.close()
 
 
@@ -324,8 +323,43 @@ async def test_leaving_a_stream_closes_it_awaited() -> None:
             assert watched.open_replies == 1
             await anext(stream)
         assert watched.open_replies == 0
-        assert [event async for event in stream] == []
         await stream.close()
+
+
+def _response(stream: Any) -> il.Response[Any]:
+    return stream.response
+
+
+def test_a_stream_closed_early_is_no_short_answer(face: Face) -> None:
+    """Half an answer never looks like a whole one: whatever is asked of it says that it was closed."""
+    with scripted(sse(*chunks("a", "b"))):
+        stream = face.model("x").stream("Hi")
+        face.settle(stream.open)
+        face.settle(stream.close)
+        for read in (face.events, face.finish, _response):
+            with pytest.raises(il.UsageError, match="closed before its end: nothing more can be read; call finish"):
+                read(stream)
+
+
+def test_a_stream_closed_at_its_end_keeps_its_response(face: Face) -> None:
+    """Closing what has come to its end takes nothing away."""
+    with scripted(sse(*chunks("a", "b"))):
+        stream = face.model("x").stream("Hi")
+        assert face.finish(stream).text == "ab"
+        face.settle(stream.close)
+    assert face.events(stream) == []
+    assert face.finish(stream) is stream.response
+
+
+def test_a_stream_that_failed_says_so(face: Face) -> None:
+    """After the error there is no response, and what came is named."""
+    with scripted(sse(*chunks("a", "b")[:1])):
+        stream = face.model("x").stream("Hi")
+        with pytest.raises(il.IncompleteStreamError):
+            face.finish(stream)
+        face.settle(stream.close)
+    with pytest.raises(il.UsageError, match=r"this stream failed, so there is no whole response; \.partial holds"):
+        _ = stream.response
 
 
 def test_a_stream_that_nobody_holds_is_closed() -> None:

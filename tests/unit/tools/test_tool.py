@@ -274,6 +274,16 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     ({"type": "object"}, UsageError, "a schema has no name of its own; give the tool one with `name`"),
     ({"name": "f", "parameters": {"type": "strin"}}, SchemaError, "tool f, parameters: no valid JSON Schema"),
     ({"name": "f", "parameters": {"type": "array"}}, SchemaError, "tool f, parameters: the type must be object"),
+    (
+        {"type": "function", "function": {"name": "f"}},
+        UsageError,
+        "a definition has its name at the top; give what stands under 'function', not all around it",
+    ),
+    (
+        {"name": "f", "input_schema": {}},
+        UsageError,
+        "the definition of tool f has a member 'input_schema'; it may have type, name, description, parameters, strict",
+    ),
     (3, UsageError, "a int is no tool; give a function, a class, a JSON Schema or a Tool"),
 ]
 

@@ -14,6 +14,7 @@ from interlingua.tools.tool import tool
 from interlingua.tools.toolbox import AsyncToolbox, Toolbox
 from interlingua.types.content import BrokenReason, BrokenToolCall, Json, ToolCall, ToolResult
 from interlingua.types.message import Message
+from interlingua.types.response import Response
 from interlingua.types.tool import Freeform, OpaqueTool, Tool
 
 
@@ -233,6 +234,21 @@ def test_a_box_is_its_tools(both: Both) -> None:
     assert box.tools[1] is search
     assert len(box) == 2
     assert both.face(box).tools == box.tools
+    assert repr(box).endswith("Toolbox(get_weather)")
+
+
+@pytest.mark.parametrize("given", [get_weather, "get_weather", 3, {"name": "f"}])
+def test_a_box_takes_a_list(both: Both, given: Any) -> None:
+    """One tool alone is told the form."""
+    with pytest.raises(UsageError, match=r"a toolbox takes a list, as in Toolbox\(\[(get_weather|…)\]\)"):
+        both.face(given)
+
+
+def test_what_is_no_call_is_refused(both: Both) -> None:
+    """A reply in place of its calls, a call's name: said before anything runs."""
+    for given in (Response(), ["get_weather"], None):
+        with pytest.raises(UsageError, match=r"execute takes calls, such as reply\.tool_calls, not a (Resp|str|None)"):
+            both.execute([get_weather], given)
 
 
 def test_freeform_tools_get_their_text(both: Both) -> None:

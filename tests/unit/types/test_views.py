@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
+from interlingua.errors import UsageError
 from interlingua.types.change import CODES, Change, Changes
 from interlingua.types.content import BrokenToolCall, ImagePart, TextPart, ThinkingPart, ToolCall, ToolResult
 from interlingua.types.message import Message, assistant, system, user
@@ -22,6 +25,14 @@ def test_builders_leave_empty_texts_out() -> None:
     assert user("a", "", image) == Message("user", (TextPart("a"), image))
     assert system("s") == Message("system", (TextPart("s"),))
     assert assistant() == Message("assistant", ())
+
+
+@pytest.mark.parametrize("build", [user, system, assistant])
+@pytest.mark.parametrize("given", [None, {"type": "text"}, ["a"], b"x"])
+def test_builders_take_texts_and_parts_alone(build: Any, given: Any) -> None:
+    """A list in place of its items, a wire object, nothing: an error at once, not when it is sent."""
+    with pytest.raises(UsageError, match="a message is made of texts and parts, one after the other, not of a "):
+        build("a", given)
 
 
 def test_r02_a_message_shows_its_parts() -> None:

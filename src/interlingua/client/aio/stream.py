@@ -12,8 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from interlingua.client.aio.pump import AsyncPump
-from interlingua.client.core import Outcome, stream
-from interlingua.errors import UsageError
+from interlingua.client.core import Outcome, closed_early, stream
 from interlingua.types.event import TextDelta
 
 if TYPE_CHECKING:
@@ -70,6 +69,8 @@ class AsyncModelStream(Generic[T]):
                 return event
             batch = await self._pump.pull()
             if batch is None:
+                if self._outcome.given_up:
+                    raise closed_early()
                 raise StopAsyncIteration
             self._ready = iter(batch)
 
@@ -96,11 +97,9 @@ class AsyncModelStream(Generic[T]):
     def response(self) -> Response[Any]:
         """The whole response, once the stream came to its end.
 
-        Raises: UsageError before that.
+        Raises: UsageError before that, and when it failed or was closed.
         """
-        if self._outcome.response is None:
-            raise UsageError("this stream has not come to its end; read it to the end, or call finish()")
-        return self._outcome.response
+        return self._outcome.whole(ended=self._pump.ended)
 
     @property
     def partial(self) -> Response[Any] | None:
@@ -108,7 +107,9 @@ class AsyncModelStream(Generic[T]):
         return self._outcome.partial
 
     async def close(self) -> None:
-        """Close the connection; nothing more can be read."""
+        """Close the connection; nothing more can be read, and to try is a UsageError, unless it had come to its end."""
         self._opened = True
         self._ready = iter(())
+        if not self._pump.ended and self._outcome.response is None:
+            self._outcome.given_up = True
         await self._pump.close()
