@@ -64,7 +64,7 @@ def seal(**data: Any) -> Sealed:
 
 def message_item(text: str, item_id: str = "msg_1", **members: Any) -> dict[str, Any]:
     """A message with one text."""
-    content = [{"type": "output_text", "text": text, "annotations": []}]
+    content: list[Any] = [{"type": "output_text", "text": text, "annotations": []}]
     head = {"type": "message", "id": item_id, "role": "assistant", "status": "completed"}
     return {**head, "content": content, **members}
 
@@ -125,7 +125,7 @@ def completed(*items: dict[str, Any], status: str = "completed", **members: Any)
 
 def stream(*pieces: bytes, **members: Any) -> bytes:
     """A whole stream around these events."""
-    head = {"id": "resp_1", "object": "response", "status": "in_progress", "model": "m", "output": []}
+    head: dict[str, Any] = {"id": "resp_1", "object": "response", "status": "in_progress", "model": "m", "output": []}
     return event("created", response=head) + b"".join(pieces) + completed(**members)
 
 
