@@ -83,7 +83,7 @@ def prepare_history(
     Raises: HistoryError under `refuse`.
     """
     walk = _walk(messages)
-    faults = [fault for fault in walk.faults if not (continues and fault.code == "result_orphan")]
+    faults = [fault for fault in walk.faults if fault.code != "result_orphan"] if continues else walk.faults
     if faults:
         if policy == "refuse":
             raise HistoryError(_sentence(faults))
@@ -103,16 +103,19 @@ def _walk(messages: Sequence[Message]) -> _Walk:
             walk.assistant(place, message)
         elif message.role == "tool" or walk.open or _has_result(message):
             walk.other(place, message)
-    walk.expect_nothing(len(messages))
+    if walk.open:
+        walk.expect_nothing(len(messages))
     return walk
 
 
 def _has_result(message: Message) -> bool:
-    return any(type(part) is ToolResult for part in message.parts)
+    return ToolResult in {type(part) for part in message.parts}
 
 
 class _Walk:
     """One pass over a conversation that notes what does not pair."""
+
+    __slots__ = ("broken", "faults", "names", "open")
 
     def __init__(self) -> None:
         self.faults: list[_Fault] = []
@@ -138,14 +141,13 @@ class _Walk:
         for number, part in enumerate(message.parts):
             if type(part) is ToolResult:
                 found = True
-                self.result(place, number, part)
+                if self.open.pop(part.call_id, None) is None:
+                    self.stray(place, number, part)
         if self.open and not found:
             self.expect_nothing(place)
 
-    def result(self, place: int, number: int, part: ToolResult) -> None:
-        if part.call_id in self.open:
-            del self.open[part.call_id]
-        elif part.call_id in self.names:
+    def stray(self, place: int, number: int, part: ToolResult) -> None:
+        if part.call_id in self.names:
             text = f"a second result for the call {part.call_id!r} (tool {self.names[part.call_id]})"
             self.fault("result_duplicate", place, number, text)
         else:

@@ -75,7 +75,7 @@ class CallIdSource:
 
 def is_empty_arguments(text: str) -> bool:
     """Whether the text stands for no arguments at all."""
-    return not text or text.isspace() or text.strip() == "null"
+    return text[:1] != "{" and text.strip() in ("", "null")
 
 
 def make_call(
@@ -117,11 +117,11 @@ def note_finish(reason: FinishReason, settled: FinishReason, raw: str | None, ch
 
 def settle_finish(reason: FinishReason, parts: Sequence[Part]) -> FinishReason:
     """The finish reason that agrees with the parts."""
-    has_calls = any(type(part) is ToolCall for part in parts)
-    if reason in ("stop", "other") and has_calls:
+    kinds = {type(part) for part in parts}
+    if reason in ("stop", "other") and ToolCall in kinds:
         return "tool_calls"
-    if reason == "tool_calls" and not has_calls and not any(type(part) is BrokenToolCall for part in parts):
+    if reason == "tool_calls" and ToolCall not in kinds and BrokenToolCall not in kinds:
         reason = "stop"
-    if reason == "stop" and any(type(part) is RefusalPart for part in parts):
+    if reason == "stop" and RefusalPart in kinds:
         return "refusal"
     return reason

@@ -232,11 +232,9 @@ def pointer(*steps: str | int) -> str:
 
 def _bounded(data: JsonText, max_bytes: int, max_depth: int) -> bytes:
     """`data` as bytes of UTF-8 within the bounds, without a byte order mark."""
-    if len(memoryview(data) if isinstance(data, msgspec.Raw) else data) > max_bytes:
-        raise LimitExceededError(f"the JSON text is larger than {max_bytes:,} bytes")
-    if isinstance(data, str):
-        return _bounded(_utf8(data), max_bytes, max_depth)
-    body = data if type(data) is bytes else bytes(data)
+    body = data if type(data) is bytes else _as_bytes(data, max_bytes)
+    if len(body) > max_bytes:
+        raise _too_large(max_bytes)
     if body.startswith(_BOM):
         body = body[3:]
     if not body.isascii():
@@ -244,6 +242,17 @@ def _bounded(data: JsonText, max_bytes: int, max_depth: int) -> bytes:
     if is_deeper(body, max_depth):
         raise LimitExceededError(f"the JSON text nests deeper than {max_depth} levels")
     return body
+
+
+def _as_bytes(data: JsonText, max_bytes: int) -> bytes:
+    """The bytes of another kind of text; one that is too large is not copied first."""
+    if len(memoryview(data) if isinstance(data, msgspec.Raw) else data) > max_bytes:
+        raise _too_large(max_bytes)
+    return _utf8(data) if isinstance(data, str) else bytes(data)
+
+
+def _too_large(max_bytes: int) -> LimitExceededError:
+    return LimitExceededError(f"the JSON text is larger than {max_bytes:,} bytes")
 
 
 def _utf8(text: str) -> bytes:
