@@ -97,7 +97,9 @@ class AssistantDecoder:
         self.parts = parts
         if message.reasoning_content or message.reasoning or message.reasoning_details:
             parts.append(self._thinking(message))
-        parts.extend(decode_content(message.content))
+        content = message.content
+        if content:
+            parts.extend(decode_content(content))
         if message.annotations:
             _annotate(parts, message)
         if message.refusal:
@@ -106,7 +108,8 @@ class AssistantDecoder:
             parts.extend(_spoken(message.audio))
         if message.images:
             parts.extend(decode_content(message.images, "images"))
-        self._calls(message)
+        if message.tool_calls or message.function_call is not None:
+            self._calls(message)
         return parts
 
     def _thinking(self, message: MessageWire) -> Part:
@@ -136,7 +139,7 @@ class AssistantDecoder:
         return f"{self.prefix}/parts/{len(self.parts)}{member}"
 
     def _call(self, call: ToolCallWire, *, cut_off: bool) -> Part:
-        function = call.function or FunctionCallWire()
+        function = call.function or _NO_FUNCTION
         call_id, code = self.ids.assign(call.id or function.id)
         if code is not None:
             self.changes.add(code, self._here("/id"))
@@ -149,7 +152,7 @@ class AssistantDecoder:
             raise DecodeError("a tool call must have a name", path="/function/name")
         if not cut_off and is_empty_arguments(text):
             self.changes.add("arguments_empty", self._here("/arguments_json"))
-        if name not in self.undo.tool_names:
+        if name not in self.undo.tool_names and (self.undo.names or "<|" in name):
             name = clean_name(name, self.undo, self.changes, self._here("/name"))
         sealed = self._sealed({"extra_content": call.extra_content}) if call.extra_content else None
         extra = call_extra(call)
@@ -160,6 +163,9 @@ class AssistantDecoder:
         if was_object:
             self.changes.add("arguments_object", self._here("/arguments_json"))
         return text
+
+
+_NO_FUNCTION = FunctionCallWire()
 
 
 def reasoning_text(details: Sequence[Any]) -> str:
@@ -213,7 +219,7 @@ def call_extra(call: ToolCallWire) -> dict[str, dict[str, Any]] | None:
 
 def arguments_text(arguments: Raw | UnsetType) -> tuple[str, bool]:
     """The text of the arguments, and whether they came, wrongly, as an object."""
-    if isinstance(arguments, UnsetType):
+    if arguments is UNSET:
         return "", False
     raw = bytes(arguments)
     if raw.startswith(b'"'):
@@ -249,13 +255,16 @@ def freeform_input(arguments_json: str) -> str:
 
 
 class AssistantEncoder:
-    """Writes one assistant turn into one message."""
+    """Writes assistant turns, each into one message."""
+
+    __slots__ = (
+        "changes", "chunks", "content", "ids", "message", "names", "reasoning_field", "reply", "target", "thinking",
+    )  # fmt: skip
 
     def __init__(
         self,
         target: Target,
         changes: Changes,
-        path: str,
         names: dict[str, str] | None = None,
         ids: dict[str, str] | None = None,
     ) -> None:
@@ -264,22 +273,20 @@ class AssistantEncoder:
         self.names: dict[str, str] = names or {}
         self.ids: dict[str, str] = ids or {}
         self.changes = changes
-        self.path = path
+
+    def encode(self, parts: Sequence[Part], path: str, *, reply: bool) -> MessageWire:
+        """The message of one turn, which stands at `path`.
+
+        A `reply` has plain text content, a history may have a list of parts.
+        """
         self.message: MessageWire = MessageWire(role="assistant")
         self.content: list[Part] = []
         self.chunks: list[PartWire] = []
         self.thinking: list[str] = []
-        self.reply: bool = False
+        self.reply: bool = reply
         self.reasoning_field: str = REASONING_FIELDS[0]
-
-    def encode(self, parts: Sequence[Part], *, reply: bool) -> MessageWire:
-        """The message; a `reply` has plain text content, a history may have a list of parts."""
-        self.reply = reply
         for place, part in enumerate(parts):
-            path = f"{self.path}/parts/{place}"
-            if not isinstance(part, OpaquePart) and part.extra:
-                self._note_foreign(part.extra, path)
-            self._part(part, path)
+            self._part(part, f"{path}/parts/{place}")
         self._finish_thinking()
         self._finish_content(reply=reply)
         return self.message
@@ -289,16 +296,18 @@ class AssistantEncoder:
             self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
 
     def _part(self, part: Part, path: str) -> None:
+        if not isinstance(part, OpaquePart) and part.extra:
+            self._note_foreign(part.extra, path)
         match part:
             case TextPart():
                 self._text(part, path)
+            case ToolCall() | BrokenToolCall():
+                self._call(part, encode_call(part, self.names, self.ids), path)
+            case ThinkingPart():
+                self._thinking(part, path)
             case RefusalPart(text=text):
                 said = self.message.refusal
                 self.message.refusal = f"{said}{text}" if isinstance(said, str) else text
-            case ThinkingPart():
-                self._thinking(part, path)
-            case ToolCall() | BrokenToolCall():
-                self._call(part, encode_call(part, self.names, self.ids), path)
             case AudioPart():
                 self.message.audio = _audio_wire(part)
             case ImagePart(data=data, media_type=media_type):
@@ -355,7 +364,7 @@ class AssistantEncoder:
         return {**data, "reasoning_details": details} if details else data
 
     def _finish_thinking(self) -> None:
-        text = "\n\n".join([text for text in self.thinking if text])
+        text = "\n\n".join([text for text in self.thinking if text]) if self.thinking else ""
         if text:
             setattr(self.message, self.reasoning_field, text)
         elif self.message.reasoning_details:
@@ -370,7 +379,7 @@ class AssistantEncoder:
             listed = [PartWire(type="text", text=texts)] if isinstance(texts, str) and texts else texts or []
             message.content = [*self.chunks, *listed]
         elif self.content:
-            whole = "".join([part.text for part in self.content if isinstance(part, TextPart)])
+            whole = "".join([part.text for part in self.content if type(part) is TextPart])
             message.content = whole if reply else encode_content(self.content, self.target.quirks)
         elif message.tool_calls and not reply:
             message.content = _EMPTY[self.target.quirks.tool_only_content]
@@ -384,7 +393,11 @@ class AssistantEncoder:
                 merge_members(wire, sealed.data)
             else:
                 self.changes.add("seal_foreign", f"{path}/sealed")
-        self.message.tool_calls = [*(self.message.tool_calls or []), wire]
+        calls = self.message.tool_calls
+        if calls is None:
+            self.message.tool_calls = [wire]
+        else:
+            calls.append(wire)
 
     def _opaque(self, part: OpaquePart, path: str) -> None:
         if part.dialect == NAME and is_object(part.raw) and part.raw.keys() == {"audio"}:
@@ -408,9 +421,8 @@ def encode_call(part: ToolCall | BrokenToolCall, names: dict[str, str], ids: dic
         return ToolCallWire(id=call_id, type="custom", custom=CustomWire(name=name, input=freeform_input(text)))
     function = FunctionCallWire(name=name, arguments=Raw(encode_text(text)))
     wire = ToolCallWire(id=call_id, type="function", function=function)
-    extra = part.extra.get(NAME)
-    if extra:
-        merge_members(wire, extra)
+    if part.extra:
+        merge_members(wire, part.extra.get(NAME, {}))
     return wire
 
 

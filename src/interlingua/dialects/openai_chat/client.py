@@ -6,18 +6,19 @@ Source: vendor reference "Create chat completion", official SDK types, November 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET
 
 from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._history import call_ids, prepare_history
 from interlingua.dialects._members import foreign_extras, merge_members
+from interlingua.dialects._memo import KnownTools
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder
 from interlingua.dialects.openai_chat.messages import MessageEncoder
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.reasons import decode_finish, error_of_body, read_error
-from interlingua.dialects.openai_chat.tools import encode_choice, encode_format, encode_tool
+from interlingua.dialects.openai_chat.tools import encode_choice, encode_format, encode_tool, write_tools
 from interlingua.dialects.openai_chat.usage import decode_usage
 from interlingua.dialects.openai_chat.wire import MessageWire, RequestWire, ResponseWire, ToolWire
 from interlingua.errors import DecodeError, UnsupportedError, UsageError
@@ -31,6 +32,8 @@ from interlingua.wire.json import decode_wire, encode_wire
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from msgspec import Raw
 
     from interlingua.dialects._contract import DecodeContext, EncodeOptions
     from interlingua.dialects.openai_chat.wire import ChoiceWire, ChunkWire
@@ -81,6 +84,7 @@ class _RequestEncoder:
         self.quirks = options.target.quirks
         self.changes = Changes(NAME, "encode_request", options.allow)
         self.wire = RequestWire(model=options.target.model)
+        self.nulls = 0
         self.freeform = frozenset([tool.name for tool in request.tools if isinstance(tool, Tool) and tool.freeform])
 
     def encode(self) -> Encoded:
@@ -97,10 +101,9 @@ class _RequestEncoder:
         self._stream()
         self._extra()
         self._refuse()
-        meant = sum([message.content is None for message in self.wire.messages])
-        return Encoded(
-            path=PATH, body=encode_wire(self.wire, nulls=meant), changes=self.changes.done(), undo=self._undo(ids)
-        )
+        self.nulls += sum([message.content is None for message in self.wire.messages])
+        body = encode_wire(self.wire, nulls=self.nulls)
+        return Encoded(path=PATH, body=body, changes=self.changes.done(), undo=self._undo(ids))
 
     def _names(self, history: Sequence[Message]) -> dict[str, str]:
         """The caller's own tool names -> the wire's, where the server's rule changes them."""
@@ -145,9 +148,9 @@ class _RequestEncoder:
     def _tools(self) -> None:
         choice = self.request.tool_choice
         _check_names(choice, self.request.tools)
-        tools = self._offered(choice)
+        tools = self._written(choice)
         if tools:
-            self.wire.tools = tools
+            self.wire.tools = cast("list[ToolWire]", tools)  # text is written as it is
             self.wire.parallel_tool_calls = self.request.parallel_tool_calls
             if self.quirks.parallel_explicit and self.request.parallel_tool_calls is None:
                 self.wire.parallel_tool_calls = True
@@ -155,6 +158,23 @@ class _RequestEncoder:
             self.wire.parallel_tool_calls = self.request.parallel_tool_calls
         if choice is not None and "tool_choice" not in self.quirks.unsupported:
             self._choice(choice)
+
+    def _written(self, choice: object) -> Raw | list[ToolWire]:
+        """The tools; as text where all of them were written before in the same way."""
+        tools, quirks = self.request.tools, self.quirks
+        unusual = self.names or self.target.facts.tools is False or self._must_filter(choice)
+        if type(tools) is not KnownTools or unusual or not tools.untouched:
+            return self._offered(choice)
+        ways = (NAME, quirks.strict_schemas, quirks.cache_marks)
+        written = tools.written.get(ways)
+        if written is None:
+            told = len(self.changes.entries)
+            wires = self._offered(choice)
+            if len(self.changes.entries) > told:
+                return wires
+            written = tools.written[ways] = write_tools(wires)
+        self.nulls += written.nulls
+        return written.text
 
     def _offered(self, choice: object) -> list[ToolWire]:
         """The tools, all or the allowed ones."""
@@ -285,8 +305,11 @@ _MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", Docume
 
 def _check_names(choice: object, tools: Sequence[Tool | OpaqueTool]) -> None:
     """UsageError for a choice of a tool that is not offered; an opaque tool may have any name."""
+    named = _only(choice)
+    if not named:
+        return
     known = {tool.name for tool in tools if isinstance(tool, Tool)}
-    unknown = sorted(_only(choice) - known)
+    unknown = sorted(named - known)
     if unknown and len(known) == len(tools):
         names = ", ".join(repr(name) for name in unknown)
         raise UsageError(f"tool_choice names {names}, and no such tool is in the request")

@@ -9,14 +9,14 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._history import json_text, result_text
 from interlingua.dialects._members import foreign_extras, members_of, merge_members
-from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, AssistantDecoder, AssistantEncoder
+from interlingua.dialects.openai_chat.assistant import AssistantDecoder, AssistantEncoder
 from interlingua.dialects.openai_chat.parts import NAME, decode_content, encode_cache, encode_content
 from interlingua.dialects.openai_chat.wire import MessageWire
 from interlingua.errors import DecodeError
@@ -58,28 +58,28 @@ class _History:
         self.messages: list[Message] = []
         self.names: dict[str, str] = {}
         self.unnamed: list[str] = []
+        self.turns = AssistantDecoder(CallIdSource(keeps_repeats=True), _NOBODY, _NOTHING, changes)
 
     def assistant(self, wire: MessageWire) -> None:
-        ids = CallIdSource(first_index=len(self.names), taken=self.names, keeps_repeats=True)
-        decoder = AssistantDecoder(ids, _NOBODY, _NOTHING, self.changes, f"/messages/{len(self.messages)}")
-        parts = tuple(decoder.decode(wire))
+        self.turns.prefix = f"/messages/{len(self.messages)}"
+        parts = tuple(self.turns.decode(wire))
         if wire.tool_calls or wire.function_call:
             self._remember(parts, deprecated=not wire.tool_calls)
         members = _unread(wire)
-        self.messages.append(Message("assistant", parts, wire.name, {NAME: members} if members else {}))
+        self.messages.append(Message("assistant", parts, wire.name, {NAME: members} if members else _NONE))
 
     def _remember(self, parts: Sequence[Part], *, deprecated: bool) -> None:
         for part in parts:
-            if isinstance(part, ToolCall | BrokenToolCall):
+            if isinstance(part, (ToolCall, BrokenToolCall)):
                 self.names[part.id] = part.name
                 if deprecated:
                     self.unnamed.append(part.id)
 
     def user(self, wire: MessageWire) -> None:
-        self.messages.append(Message("user", tuple(decode_content(wire.content)), wire.name, members_of(wire, NAME)))
+        self.messages.append(Message("user", _prompt_parts(wire), wire.name, members_of(wire, NAME)))
 
     def system_text(self, wire: MessageWire) -> None:
-        parts = tuple(decode_content(wire.content))
+        parts = _prompt_parts(wire)
         extra = members_of(wire, NAME)
         if wire.role == "developer":
             extra = {NAME: {"role": "developer", **extra.get(NAME, {})}}
@@ -104,7 +104,7 @@ class _History:
         if wire.name and wire.role == "tool":
             extra = {NAME: {"name": wire.name, **extra.get(NAME, {})}}
         name = self.names.get(call_id) or wire.name or ""
-        result = ToolResult(call_id, name, content, is_error, extra=extra)
+        result = ToolResult(call_id, name, content, is_error, None, extra)
         last = self.messages[-1] if self.messages else None
         if last is not None and last.role == "tool":
             self.messages[-1] = msgspec.structs.replace(last, parts=(*last.parts, result))
@@ -112,6 +112,7 @@ class _History:
             self.messages.append(Message("tool", (result,)))
 
 
+_NONE: dict[str, dict[str, Any]] = {}
 _NOBODY = Target()
 _NOTHING = Undo()
 _ROLES: dict[str, Callable[[_History, MessageWire], None]] = {
@@ -132,17 +133,19 @@ def decode_messages(wires: Sequence[MessageWire], changes: Changes) -> tuple[tup
     history = _History(changes)
     for place, wire in enumerate(wires):
         try:
-            _reader(wire)(history, wire)
+            (_ROLES.get(wire.role or "") or _unknown_role(wire))(history, wire)
         except DecodeError as error:
             raise error.under(f"/messages/{place}") from None
     return history.system, tuple(history.messages)
 
 
-def _reader(wire: MessageWire) -> Callable[[_History, MessageWire], None]:
-    reader = _ROLES.get(wire.role or "")
-    if reader is None:
-        raise DecodeError(f"{wire.role!r} is no role (there are {', '.join(_ROLES)})", path="/role")
-    return reader
+def _unknown_role(wire: MessageWire) -> NoReturn:
+    raise DecodeError(f"{wire.role!r} is no role (there are {', '.join(_ROLES)})", path="/role")
+
+
+def _prompt_parts(wire: MessageWire) -> tuple[Part, ...]:
+    content = wire.content
+    return (TextPart(content),) if content and type(content) is str else tuple(decode_content(content))
 
 
 def _unread(wire: MessageWire) -> dict[str, Any]:
@@ -150,16 +153,17 @@ def _unread(wire: MessageWire) -> dict[str, Any]:
     members: dict[str, Any] = dict(wire.extra) if wire.extra else {}
     if wire.annotations:
         members["annotations"] = wire.annotations
-    for name in REASONING_FIELDS:
-        if getattr(wire, name) == "":
-            members[name] = ""
+    if wire.reasoning_content == "":
+        members["reasoning_content"] = ""
+    if wire.reasoning == "":
+        members["reasoning"] = ""
     return members
 
 
 def _decode_result(wire: MessageWire) -> tuple[str | tuple[Any, ...], bool]:
     content = wire.content
     if type(content) is str:
-        return content.removeprefix(ERROR_PREFIX), content.startswith(ERROR_PREFIX)
+        return (content.removeprefix(ERROR_PREFIX), True) if content.startswith(ERROR_PREFIX) else (content, False)
     parts = decode_content(content)
     first = parts[0] if parts else None
     if not isinstance(first, TextPart):
@@ -176,9 +180,12 @@ def _decode_result(wire: MessageWire) -> tuple[str | tuple[Any, ...], bool]:
 # Writing
 
 
-def _is_plain(part: Part) -> bool:
-    """Whether a part is text without a mark: it can stand anywhere."""
-    return type(part) is TextPart and not (part.cache or part.extra or part.annotations or part.sealed)
+def _are_plain(parts: Sequence[Part]) -> bool:
+    """Whether all parts are text without a mark: they can stand anywhere."""
+    for part in parts:
+        if type(part) is not TextPart or part.cache or part.extra or part.annotations or part.sealed:
+            return False
+    return True
 
 
 class MessageEncoder:
@@ -191,6 +198,7 @@ class MessageEncoder:
         self.ids = ids
         self.changes = changes
         self.wires: list[MessageWire] = []
+        self.turns = AssistantEncoder(target, changes, names, ids)
 
     def encode(self, system: tuple[TextPart, ...], messages: tuple[Message, ...]) -> list[MessageWire]:
         """The messages on the wire, the system text first."""
@@ -212,8 +220,7 @@ class MessageEncoder:
             self._note_extra(message.extra, path)
 
     def _assistant(self, message: Message, path: str) -> None:
-        encoder = AssistantEncoder(self.target, self.changes, path, self.names, self.ids)
-        wire = encoder.encode(message.parts, reply=False)
+        wire = self.turns.encode(message.parts, path, reply=False)
         wire.name = message.name
         if message.extra:
             merge_members(wire, message.extra.get(NAME, {}))
@@ -221,7 +228,7 @@ class MessageEncoder:
 
     def _prompt(self, message: Message, path: str) -> None:
         parts = message.parts
-        if any(not _is_plain(part) for part in parts):
+        if not _are_plain(parts):
             parts = tuple([part for place, part in enumerate(parts) if self._keeps(part, f"{path}/parts/{place}")])
         wire = MessageWire(role=message.role, content=encode_content(parts, self.quirks), name=message.name)
         if message.extra:
@@ -278,8 +285,8 @@ class MessageEncoder:
             self._prompt(Message("user", tuple(moved)), path)
 
     def _result(self, result: ToolResult, moved: list[Part], path: str) -> MessageWire:
-        wire = MessageWire(role="tool", tool_call_id=self.ids.get(result.call_id, result.call_id))
-        wire.content = self._result_content(result, moved, path)
+        content = self._result_content(result, moved, path)
+        wire = MessageWire(role="tool", content=content, tool_call_id=self.ids.get(result.call_id, result.call_id))
         if self.quirks.result_name:
             wire.name = self.names.get(result.name, result.name)
         if result.cache is not None:
@@ -291,8 +298,10 @@ class MessageEncoder:
 
     def _result_content(self, result: ToolResult, moved: list[Part], path: str) -> Any:
         content = result.content
-        if isinstance(content, str | Json):
-            return self._prefixed(result_text(result), result, path)
+        if isinstance(content, str):
+            return self._prefixed(content, result, path)
+        if isinstance(content, Json):
+            return self._prefixed(json_text(content), result, path)
         content = tuple([TextPart(json_text(part)) if isinstance(part, Json) else part for part in content])
         media = [part for part in content if isinstance(part, MEDIA)]
         if media and not self.quirks.result_media:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from interlingua.dialects._contract import DecodedRequest, Quirks, Target
 from interlingua.dialects._errors import RETRYABLE_STATUSES
 from interlingua.dialects._history import prepare_history
@@ -12,9 +14,9 @@ from interlingua.dialects.openai_chat.assistant import AssistantEncoder
 from interlingua.dialects.openai_chat.messages import decode_messages
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.reasons import encode_error_body, encode_finish
-from interlingua.dialects.openai_chat.tools import decode_choice, decode_function, decode_tool
+from interlingua.dialects.openai_chat.tools import decode_choice, decode_function, decode_tools
 from interlingua.dialects.openai_chat.usage import encode_usage
-from interlingua.dialects.openai_chat.wire import AudioWire, ChoiceWire, FunctionWire, RequestWire, ResponseWire
+from interlingua.dialects.openai_chat.wire import AudioWire, ChoiceWire, FunctionWire, ReceivedWire, ResponseWire
 from interlingua.errors import DecodeError, HistoryError
 from interlingua.types.change import Changes
 from interlingua.types.content import BrokenToolCall, RefusalPart
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["decode_request", "encode_error", "encode_response", "finish_word", "reply_members"]
 
 JSON_HEADERS = (("content-type", "application/json"),)
+_AS_READ = Target()
 _PLAIN = Target(quirks=Quirks(reasoning_field="reasoning_content"))
 """How a client is told what did not come in its own dialect: readable reasoning where most of them look for it."""
 EFFORTS: frozenset[Effort] = frozenset({"none", "minimal", "low", "medium", "high", "xhigh", "max"})
@@ -61,7 +64,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
 def _decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     repairs: list[str] = []
-    wire = decode_wire(http.body, RequestWire, repairs=repairs)
+    wire = decode_wire(http.body, ReceivedWire, repairs=repairs)
     if not wire.model:
         raise DecodeError("/model: the model is missing", path="/model")
     changes = Changes(NAME, "decode_request")
@@ -74,7 +77,7 @@ def _decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest
 class _RequestDecoder:
     """Reads one request; what the canonical request has no field for stays in `extra`."""
 
-    def __init__(self, wire: RequestWire, changes: Changes, options: DecodeOptions) -> None:
+    def __init__(self, wire: ReceivedWire, changes: Changes, options: DecodeOptions) -> None:
         self.wire = wire
         self.changes = changes
         self.options = options
@@ -127,11 +130,12 @@ class _RequestDecoder:
 
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
         wire = self.wire
-        tools = [decode_tool(tool, self.changes, f"/tools/{place}") for place, tool in enumerate(wire.tools or ())]
+        tools = () if wire.tools is UNSET else decode_tools(bytes(wire.tools), self.changes)
         if wire.functions is not None:
             self.changes.add("functions_deprecated", "/tools")
-            tools.extend(self._function(function, place) for place, function in enumerate(wire.functions))
-        return tuple(tools)
+            functions = [self._function(function, place) for place, function in enumerate(wire.functions)]
+            tools = (*tools, *functions)
+        return tools
 
     def _function(self, function: FunctionWire, place: int) -> Tool:
         return decode_function(function, f"/functions/{place}")
@@ -190,8 +194,8 @@ class _RequestDecoder:
 
 def _refuse_broken(messages: Sequence[Message]) -> None:
     for place, message in enumerate(messages):
-        for part in message.parts:
-            if isinstance(part, BrokenToolCall):
+        for part in message.parts if message.role == "assistant" else ():
+            if type(part) is BrokenToolCall:
                 call = f"call {part.id!r} (tool {part.name})"
                 raise HistoryError(f"messages[{place}]: the arguments of {call} are broken: {part.reason}")
 
@@ -219,7 +223,8 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
         choices=choices,
         usage=encode_usage(response.usage) if response.usage is not None else None,
     )
-    merge_members(wire, members)
+    if members:
+        merge_members(wire, members)
     if context.changes is not None:
         context.changes.extend(changes.entries)
     meant = sum([_nulls(choice) for choice in choices])
@@ -235,6 +240,8 @@ def _nulls(choice: ChoiceWire) -> int:
 
 def reply_members(extra: dict[str, dict[str, Any]], changes: Changes) -> tuple[dict[str, Any], dict[str, Any]]:
     """The members of the answer as a whole, and those of its first choice and message."""
+    if not extra:
+        return {}, {}
     for dialect in foreign_extras(extra, NAME):
         changes.add("extra_foreign", f"/extra/{dialect}")
     members = dict(extra.get(NAME, {}))
@@ -245,17 +252,19 @@ def reply_members(extra: dict[str, dict[str, Any]], changes: Changes) -> tuple[d
 
 def _choice(alternative: Alternative, place: int, changes: Changes, *, own: bool) -> ChoiceWire:
     path = f"/alternatives/{place - 1}" if place else ""
-    message = AssistantEncoder(Target() if own else _PLAIN, changes, path).encode(alternative.parts, reply=True)
+    message = AssistantEncoder(_AS_READ if own else _PLAIN, changes).encode(alternative.parts, path, reply=True)
     if message.refusal is not None and not isinstance(message.refusal, str):
         message.refusal = None
     message.annotations = message.annotations or []
     if message.audio is not None and not own:
         _complete(message.audio)
     extra = alternative.extra.get(NAME, {})
-    merge_members(message, extra.get("message", {}))
+    if "message" in extra:
+        merge_members(message, extra["message"])
     word = finish_word(alternative, changes, path, own=own)
     wire = ChoiceWire(index=place, message=message, finish_reason=word, logprobs=None)
-    merge_members(wire, extra.get("choice", {}))
+    if "choice" in extra:
+        merge_members(wire, extra["choice"])
     return wire
 
 
@@ -281,7 +290,7 @@ def finish_word(alternative: Alternative, changes: Changes, path: str, *, own: b
 
 def _has_refusal(parts: Sequence[Part]) -> bool:
     """Whether the model refused in its own words."""
-    return any(isinstance(part, RefusalPart) for part in parts)
+    return RefusalPart in {type(part) for part in parts}
 
 
 def encode_error(error: Error, context: ServerContext) -> HttpReply:

@@ -218,7 +218,7 @@ class ChatStreamEncoder:
                 own = own_annotations(annotations, self.changes, f"/parts/{event.index}/annotations")
                 return self._chunk(event.choice, {"annotations": own}) if own else b""
             case ImagePart() | OpaquePart():
-                message = AssistantEncoder(Target(), self.changes, "").encode((event.part,), reply=True)
+                message = AssistantEncoder(Target(), self.changes).encode((event.part,), "", reply=True)
                 body = decode_any(encode_wire(message))
                 delta = {name: value for name, value in body.items() if name not in ("role", "content")}
                 return self._chunk(event.choice, delta) if delta else b""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Raw
+
 from interlingua.dialects._members import foreign_extras, is_object, merge_members, plain
+from interlingua.dialects._memo import ToolMemo, Written
 from interlingua.dialects.openai_chat.parts import NAME, decode_cache, encode_cache
 from interlingua.dialects.openai_chat.wire import (
     CustomWire,
@@ -12,10 +15,12 @@ from interlingua.dialects.openai_chat.wire import (
     JsonSchemaWire,
     PartWire,
     ResponseFormatWire,
+    ToolsWire,
     ToolWire,
 )
 from interlingua.errors import DecodeError
 from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, Freeform, NamedTool, OpaqueTool, Tool
+from interlingua.wire.json import decode_wire, encode_wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,10 +34,11 @@ if TYPE_CHECKING:
 __all__ = [
     "decode_choice",
     "decode_function",
-    "decode_tool",
+    "decode_tools",
     "encode_choice",
     "encode_format",
     "encode_tool",
+    "write_tools",
 ]
 
 CHOICES: dict[str, ToolChoice] = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
@@ -45,7 +51,31 @@ DEFAULT_SCHEMA_NAME = "response"
 """The schema's name when the caller gave none."""
 
 
+_MEMO = ToolMemo()
+_BEFORE, _AFTER = b'{"tools":', b"}"
+"""The rest of a request, so that places in errors are those of a whole one."""
+
+
 # Reading
+
+
+def decode_tools(text: bytes, changes: Changes) -> tuple[Tool | OpaqueTool, ...]:
+    """The tools that the JSON text of `tools` is; the schemas of known ones cannot be changed.
+
+    Raises: DecodeError, with the place.
+    """
+    known = _MEMO.get(text)
+    if known is not None:
+        return known
+    repairs: list[str] = []
+    wire = decode_wire(_BEFORE + text + _AFTER, ToolsWire, repairs=repairs)
+    told = len(changes.entries)
+    for repair in repairs:
+        changes.add(repair, "")
+    tools = tuple([decode_tool(tool, changes, f"/tools/{place}") for place, tool in enumerate(wire.tools or ())])
+    if len(changes.entries) == told:
+        _MEMO.keep(text, tools)
+    return tools
 
 
 def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueTool:
@@ -169,6 +199,15 @@ def _named(choice: Mapping[str, Any], path: str) -> str:
 
 
 # Writing
+
+
+def write_tools(wires: list[ToolWire]) -> Written:
+    """Entries of `tools` as JSON text.
+
+    Raises: UsageError, with the place, for what JSON cannot say.
+    """
+    text = encode_wire(ToolsWire(tools=wires))[len(_BEFORE) : -len(_AFTER)]
+    return Written(Raw(text), text.count(b"null"))
 
 
 def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: Changes, path: str) -> ToolWire:

@@ -32,28 +32,37 @@ OTHER_MEMBERS = (
 
 def decode_usage(wire: UsageWire) -> Usage:
     """The counts of a reply."""
-    prompt = wire.prompt_tokens_details or TokenDetailsWire()
-    completion = wire.completion_tokens_details or TokenDetailsWire()
+    prompt = wire.prompt_tokens_details or _NO_DETAILS
+    completion = wire.completion_tokens_details or _NO_DETAILS
     cached = prompt.cached_tokens
     if cached is None:
         cached = next((count for name in CACHED_NAMES if (count := getattr(wire, name)) is not None), None)
-    usage = Usage(
+    extra = _extra(wire, prompt, completion)
+    return Usage(
         input_tokens=wire.prompt_tokens,
         output_tokens=wire.completion_tokens,
         cache_read_tokens=cached,
         cache_write_tokens=prompt.cache_write_tokens,
         reasoning_tokens=completion.reasoning_tokens,
+        extra={NAME: extra} if extra else {},
     )
+
+
+_NO_DETAILS = TokenDetailsWire()
+
+
+def _extra(wire: UsageWire, prompt: TokenDetailsWire, completion: TokenDetailsWire) -> dict[str, Any]:
+    """The members that are no count of ours, and a total that is not the sum of its parts."""
     extra = _members(wire, OTHER_MEMBERS)
-    if wire.total_tokens != usage.total_tokens and wire.total_tokens is not None:
+    if wire.total_tokens is not None and wire.total_tokens != _total(wire):
         extra["total_tokens"] = wire.total_tokens
-    if prompt.cached_tokens is not None and any(name in extra for name in CACHED_NAMES):
+    if extra and prompt.cached_tokens is not None and any(name in extra for name in CACHED_NAMES):
         extra["prompt_tokens_details"] = {"cached_tokens": prompt.cached_tokens}
     for name, details in (("prompt_tokens_details", prompt), ("completion_tokens_details", completion)):
         members = _members(details, DETAIL_MEMBERS)
         if members:
             extra[name] = {**extra.get(name, {}), **members}
-    return _with_extra(usage, extra)
+    return extra
 
 
 DETAIL_MEMBERS = (
@@ -67,17 +76,11 @@ def _members(wire: WireStruct, names: tuple[str, ...]) -> dict[str, Any]:
     return {**said, **wire.extra} if wire.extra else said
 
 
-def _with_extra(usage: Usage, extra: dict[str, Any]) -> Usage:
-    if not extra:
-        return usage
-    return Usage(
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        reasoning_tokens=usage.reasoning_tokens,
-        extra={NAME: extra},
-    )
+def _total(wire: UsageWire) -> int | None:
+    """Input and output together; None when one of them is unknown."""
+    if wire.prompt_tokens is None or wire.completion_tokens is None:
+        return None
+    return wire.prompt_tokens + wire.completion_tokens
 
 
 def encode_usage(usage: Usage) -> UsageWire:

@@ -27,12 +27,14 @@ __all__ = [
     "JsonSchemaWire",
     "MessageWire",
     "PartWire",
+    "ReceivedWire",
     "RequestWire",
     "ResponseFormatWire",
     "ResponseWire",
     "TokenDetailsWire",
     "ToolCallWire",
     "ToolWire",
+    "ToolsWire",
     "UsageWire",
 ]
 
@@ -182,6 +184,18 @@ class RequestWire(WireStruct):
     store: bool | None = None
     stream: bool | None = None
     stream_options: JsonObject | None = None
+
+
+class ReceivedWire(RequestWire):
+    """A request body as it is read: its tools are left as text, since most likely they are known."""
+
+    tools: Raw | UnsetType = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]  # the same member, unparsed
+
+
+class ToolsWire(WireStruct):
+    """The tools of a request body alone."""
+
+    tools: list[ToolWire] | None = None
 
 
 class TokenDetailsWire(WireStruct):

@@ -1,0 +1,145 @@
+"""Tools that were read before: an agent sends the same ones with every turn.
+
+Strategy: a list of tools is remembered by its exact bytes, from the second time on that it comes. Whoever decodes the
+same bytes again gets equal tools without parsing, and what an encoder made of them rides along.
+
+Rules
+- All that requests share are schemas, and these cannot be changed: changing one is a TypeError, a copy of it
+  (`copy.deepcopy`) is a plain dict. Every request has tools of its own.
+- What was written counts only for exactly these tools, untouched; nothing about other tools is ever remembered.
+- Memory is bounded in bytes of text: when one generation is full, the one before it is forgotten.
+- Threads need no lock: each step is one operation on a dict, and a lost race only means that something is done twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, NoReturn, TypeVar, cast
+
+import msgspec
+
+from interlingua.types.tool import OpaqueTool, Tool
+
+__all__ = ["MAX_GENERATION_BYTES", "KnownTools", "ReadOnlyDict", "ReadOnlyList", "ToolMemo", "Written", "read_only"]
+
+MAX_GENERATION_BYTES = 1_000_000
+"""How much text each of the two generations of a memo holds; a longer text is never remembered."""
+T = TypeVar("T")
+
+
+class ReadOnlyDict(dict[str, Any]):
+    """A JSON object that several requests share; a copy of it is a plain dict."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[type, tuple[dict[str, Any]]]:
+        """Pickled and copied as a plain dict."""
+        return dict, (dict(self),)
+
+
+class ReadOnlyList(list[Any]):
+    """A JSON array that several requests share; a copy of it is a plain list."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[type, tuple[list[Any]]]:
+        """Pickled and copied as a plain list."""
+        return list, (list(self),)
+
+
+def _refuse(*_: object, **__: object) -> NoReturn:
+    raise TypeError("requests with the same tools share this value: change a copy of it (copy.deepcopy)")
+
+
+CHANGERS = {
+    ReadOnlyDict: ("__setitem__", "__delitem__", "__ior__", "clear", "pop", "popitem", "setdefault", "update"),
+    ReadOnlyList: (
+        *("__setitem__", "__delitem__", "__iadd__", "__imul__", "append", "clear", "extend", "insert", "pop"),
+        *("remove", "reverse", "sort"),
+    ),
+}
+"""The methods that change a value, none of which these classes have."""
+for _kind, _names in CHANGERS.items():
+    for _name in _names:
+        setattr(_kind, _name, _refuse)
+
+
+def read_only(value: T) -> T:
+    """A JSON value, equal to `value`, that nobody can change."""
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        return cast("T", ReadOnlyDict({name: read_only(member) for name, member in members.items()}))
+    if isinstance(value, list):
+        return cast("T", ReadOnlyList([read_only(item) for item in cast("list[Any]", value)]))
+    return value
+
+
+class Written(NamedTuple):
+    """A list of tools as a dialect writes it."""
+
+    text: msgspec.Raw
+    """The JSON array."""
+    nulls: int
+    """How many nulls are in it."""
+
+
+class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 — a tuple has no slots for more members
+    """Tools whose schemas cannot be changed, with what encoders made of them."""
+
+    written: dict[tuple[object, ...], Written]
+    """By dialect and whatever else decides how it writes them."""
+
+    def __reduce__(self) -> tuple[type, tuple[list[Tool]]]:
+        """Pickled and copied as a plain tuple."""
+        return tuple, (list(self),)
+
+    @property
+    def untouched(self) -> bool:
+        """Whether nobody gave a tool members of its own since they were read."""
+        return not any([tool.extra for tool in self])  # noqa: C419 — a list is twice as fast
+
+    def renewed(self) -> KnownTools:
+        """The same tools for another request: what can be changed of them is new."""
+        tools = KnownTools([msgspec.structs.replace(tool, metadata={}, extra={}) for tool in self])
+        tools.written = self.written
+        return tools
+
+
+def _known(tools: list[Tool]) -> KnownTools:
+    known = KnownTools([msgspec.structs.replace(tool, parameters=read_only(tool.parameters)) for tool in tools])
+    known.written = {}
+    return known
+
+
+class ToolMemo:
+    """The tools that one dialect read lately, by the bytes in which they came."""
+
+    __slots__ = ("_bytes", "_max_bytes", "_old", "_young")
+
+    def __init__(self, max_generation_bytes: int = MAX_GENERATION_BYTES) -> None:
+        """An empty memo of two generations, each of at most so many bytes of text."""
+        self._max_bytes = max_generation_bytes
+        self._bytes = 0
+        self._young: dict[bytes, KnownTools | None] = {}
+        self._old: dict[bytes, KnownTools | None] = {}
+
+    def get(self, text: bytes) -> KnownTools | None:
+        """The tools that this text is, if it was kept twice."""
+        known = self._young.get(text)
+        if known is None and (known := self._old.get(text)) is not None:
+            self._put(text, known)
+        return None if known is None else known.renewed()
+
+    def keep(self, text: bytes, tools: tuple[Tool | OpaqueTool, ...]) -> None:
+        """Remember what this text is, if it came before and all of it are tools without members of their own.
+
+        Most lists that come once never come again: they are not worth the copy.
+        """
+        plain = [tool for tool in tools if isinstance(tool, Tool) and not tool.extra]
+        if plain and len(plain) == len(tools) and len(text) <= self._max_bytes:
+            self._put(text, _known(plain) if text in self._young or text in self._old else None)
+
+    def _put(self, text: bytes, known: KnownTools | None) -> None:
+        if self._bytes + len(text) > self._max_bytes:
+            self._old, self._young, self._bytes = self._young, {}, 0
+        self._young[text] = known
+        self._bytes += len(text)
