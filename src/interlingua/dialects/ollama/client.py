@@ -38,7 +38,10 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.wire.http import HttpReply
 
-__all__ = ["ANSWER_MEMBERS", "OPTIONS", "decode_error", "decode_response", "encode_request", "id_source", "turn_of"]
+__all__ = [
+    "ANSWER_MEMBERS", "CHAT_PATH", "GENERATE_PATH", "OPTIONS", "answer_members", "decode_error", "decode_response",
+    "encode_request", "id_source", "turn_of",
+]  # fmt: skip
 
 CHAT_PATH = "/api/chat"
 GENERATE_PATH = "/api/generate"

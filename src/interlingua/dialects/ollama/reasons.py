@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from interlingua.types.response import FinishReason, Response
     from interlingua.wire.http import Headers
 
-__all__ = ["decode_finish", "done_reason", "encode_error_body", "error_of_value", "read_error"]
+__all__ = ["ErrorRow", "decode_finish", "done_reason", "encode_error_body", "error_of_value", "read_error"]
 
 FINISH_REASONS: dict[str, FinishReason] = {
     "stop": "stop",
