@@ -18,7 +18,7 @@ from interlingua.dialects.openai_responses.usage import encode_usage
 from interlingua.dialects.openai_responses.wire import RequestWire, ResponseWire
 from interlingua.errors import DecodeError, HistoryError
 from interlingua.types.change import Changes
-from interlingua.types.content import BrokenToolCall, TextPart
+from interlingua.types.content import BrokenToolCall, RefusalPart, TextPart
 from interlingua.types.request import Request, ServerState
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import decode_wire, encode, encode_wire
@@ -246,6 +246,8 @@ def _word(response: Response[Any], changes: Changes, *, own: bool) -> str:
     reason = response.finish_reason
     if reason in ("pause", "other"):
         changes.add("finish_reason_approximated", "/finish_reason", f"{reason} is told as completed")
+    if reason == "refusal" and not any(isinstance(part, RefusalPart) for part in response.parts):
+        return WIRE_REASONS["content_filter"]  # a refusal without words: the filter's, to all appearance
     return WIRE_REASONS.get(reason, "completed")
 
 

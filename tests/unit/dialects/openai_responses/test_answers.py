@@ -288,6 +288,13 @@ def test_the_status_of_an_answer_decides() -> None:
     assert reply(both, call_item("call_a", "look", "{}")).finish_reason == "tool_calls"
 
 
+def test_cho_12_a_refusal_without_words_is_the_filters() -> None:
+    """Claude's `refusal` with empty content is no empty success."""
+    body = encode_reply(answer(finish="refusal"))
+    assert (body["status"], body["incomplete_details"]) == ("incomplete", {"reason": "content_filter"})
+    assert encode_reply(answer(RefusalPart("No."), finish="refusal"))["status"] == "completed"
+
+
 def test_use_06_counts_have_their_own_names() -> None:
     """Cached and reasoning tokens in their details; a total that is no sum, and counts of others, stay."""
     usage = {
