@@ -9,10 +9,12 @@ Rules
 - A call's arguments are the joined `partial_json`; where none came, the input of the block's start counts.
 - The terminal signal is `message_stop`. `ping` says nothing; an event of an unknown type goes on as it is.
 - A whole answer in place of a stream is taken for what it is.
+- Nearly all deltas of a block are the same bytes around another piece of text: these are compared, not parsed.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
@@ -25,6 +27,7 @@ from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.reasons import decode_finish, error_of_value
 from interlingua.dialects.anthropic.usage import decode_usage
 from interlingua.dialects.anthropic.wire import BlockWire, DeltaWire, EventWire, ResponseWire
+from interlingua.dialects.openai_chat.template import template_of
 from interlingua.errors import DecodeError, Error, IncompleteStreamError, LimitExceededError
 from interlingua.stream.build import StreamBuilder
 from interlingua.types.change import Changes
@@ -33,11 +36,20 @@ from interlingua.wire.json import decode_any, decode_wire
 from interlingua.wire.sse import SseDecoder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.dialects._contract import DecodeContext
+    from interlingua.dialects.openai_chat.template import Template
     from interlingua.stream.build import Block
     from interlingua.types.event import Event
 
 __all__ = ["MessagesStreamDecoder"]
+
+
+DELTA = b"event: content_block_delta\ndata: "
+"""What stands before the data of a delta."""
+MAX_KNOWN_BYTES = 65_536
+"""The longest delta that is compared; a longer one goes through the framing and its bounds."""
 
 
 class _Open:
@@ -65,6 +77,8 @@ class MessagesStreamDecoder:
         self._open: dict[int, _Open] = {}
         self._usage: dict[str, Any] = {}
         self._members: dict[str, Any] = {}
+        self._template: Template | None = None
+        self._say: Callable[[str], object] = self.builder.text
 
     @property
     def terminal(self) -> bool:
@@ -78,12 +92,24 @@ class MessagesStreamDecoder:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""
+        if self._is_known(data):
+            return self.builder.take()
         try:
             for event in self._framing.feed(data):
                 self._event(event.data)
         except Error as error:
             self._abort(error)
         return self.builder.take()
+
+    def _is_known(self, data: bytes) -> bool:
+        """Whether `data` is one whole delta like the one before it, and was told."""
+        template = self._template
+        if template is None or not (data.startswith(DELTA) and data.endswith(b"\n\n") and len(data) < MAX_KNOWN_BYTES):
+            return False
+        text = template.text_in(data, len(DELTA), len(data) - 2) if self._framing.is_between() else None
+        if text:
+            self._say(text)
+        return bool(text)
 
     def close(self) -> list[Event]:
         """The events that the end of the bytes completes."""
@@ -111,6 +137,13 @@ class MessagesStreamDecoder:
     def _event(self, data: bytes) -> None:
         if self.builder.ended:
             return
+        template = self._template
+        if template is not None:
+            text = template.text_in(data, 0, len(data))
+            if text:
+                self._say(text)
+                return
+            self._template = None
         repairs: list[str] = []
         event = _read(data, repairs)
         for repair in repairs:
@@ -123,7 +156,7 @@ class MessagesStreamDecoder:
     def _known(self, event: EventWire, data: bytes) -> None:
         match event.type:
             case "content_block_delta":
-                self._block_delta(event)
+                self._block_delta(event, data)
             case "content_block_start":
                 self._block_start(event)
             case "content_block_stop":
@@ -279,7 +312,7 @@ class MessagesStreamDecoder:
 
     # Deltas
 
-    def _block_delta(self, event: EventWire) -> None:
+    def _block_delta(self, event: EventWire, data: bytes) -> None:
         state, delta = self._open.get(event.index or 0), event.delta
         if state is None or delta is None:
             raise DecodeError(f"a delta for block {event.index}, which is not open", path="/index")
@@ -288,12 +321,14 @@ class MessagesStreamDecoder:
             return
         match delta.type:
             case "text_delta":
-                if delta.text:
-                    self._text(state, delta.text)
+                self._text(state, delta.text or "")
+                self._learn(data, "text", delta.text, self.builder.text)
             case "input_json_delta":
                 self._input(state, delta.partial_json)
+                self._learn(data, "partial_json", delta.partial_json, partial(self._input, state))
             case "thinking_delta":
                 self._thinking(state, delta)
+                self._learn(data, "thinking", delta.thinking, self.builder.thinking, quiet=not delta.signature)
             case "signature_delta":
                 self._sign(state, delta.signature)
             case "citations_delta" if delta.citation is not None:
@@ -303,9 +338,18 @@ class MessagesStreamDecoder:
 
     def _text(self, state: _Open, text: str) -> None:
         if state.block is None:
-            state.block = self.builder.text(text, extra=members_of(state.wire, NAME))
-        else:
+            if text or state.wire.extra:
+                state.block = self.builder.text(text, extra=members_of(state.wire, NAME))
+        elif text:
             self.builder.text(text)
+
+    def _learn(
+        self, data: bytes, member: str, text: str | None, say: Callable[[str], object], *, quiet: bool = True
+    ) -> None:
+        """Take a delta that says one piece of text, and nothing else, as the template of those to come."""
+        if text and quiet:
+            self._template = template_of(data, member, text)
+            self._say = say
 
     def _input(self, state: _Open, piece: str | None) -> None:
         if piece and state.block is not None:
@@ -330,8 +374,8 @@ class MessagesStreamDecoder:
 
     def _annotate(self, state: _Open, citation: dict[str, Any]) -> None:
         if state.block is None:
-            self._text(state, "")
-        if state.block is not None:
+            state.block = self.builder.text("", extra=members_of(state.wire, NAME))
+        if state.block.kind == "text":
             self.builder.annotate(state.block, Citation(NAME, citation))
 
     def _grow_raw(self, state: _Open, raw: dict[str, Any], delta: DeltaWire) -> None:

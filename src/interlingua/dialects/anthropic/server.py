@@ -161,7 +161,7 @@ class _RequestDecoder:
 def _refuse_broken(messages: Sequence[Message]) -> None:
     for place, message in enumerate(messages):
         for part in message.parts:
-            if isinstance(part, BrokenToolCall):
+            if type(part) is BrokenToolCall:
                 call = f"call {part.id!r} (tool {part.name})"
                 raise HistoryError(f"messages[{place}]: the arguments of {call} are broken: {part.reason}")
 

@@ -59,17 +59,20 @@ STARTS: dict[str, dict[str, Any]] = {
 """How prose blocks open."""
 
 
+HOT = frozenset({TextDelta, ThinkingDelta, ToolCallDelta})
+"""Deltas that come by the thousand: each is a prefix that was made once and one encoded string."""
+
+
 class _Block:
     """One canonical block on its way to the wire."""
 
-    __slots__ = ("grown", "heads", "held", "number", "start")
+    __slots__ = ("grown", "held", "number", "start")
 
     def __init__(self, start: BlockStart) -> None:
         self.start = start
         self.number: int | None = None
         self.grown = False
         self.held: list[Event] = []
-        self.heads: dict[str, bytes] = {}
 
 
 class MessagesStreamEncoder:
@@ -86,12 +89,23 @@ class MessagesStreamEncoder:
         self._active: int | None = None
         self._next = 0
         self._owed = b""
+        self._hot_kind: type | None = None
+        self._hot_head = b""
 
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
         match event:
-            case TextDelta() | ThinkingDelta() | ToolCallDelta() | RefusalDelta() | Annotation():
+            case TextDelta(text=text) | ThinkingDelta(text=text) | ToolCallDelta(arguments=text):
+                if type(event) is self._hot_kind and event.index == self._active and not event.choice:
+                    return self._hot_head + encode_text(text) + b"}}\n\n"
                 return self._delta(event)
+            case RefusalDelta() | Annotation():
+                return self._delta(event)
+            case _:
+                return self._other(event)
+
+    def _other(self, event: Event) -> bytes:
+        match event:
             case BlockStart(choice=0):
                 return self._block_start(event)
             case BlockEnd(choice=0):
@@ -196,6 +210,7 @@ class MessagesStreamEncoder:
         return self._grow(block, event)
 
     def _grow(self, block: _Block, event: Event) -> bytes:
+        self._hot_kind = type(event) if type(event) in HOT else None
         match event:
             case TextDelta(text=text) | RefusalDelta(text=text):
                 return self._string(block, "text_delta", "text", text)
@@ -212,12 +227,9 @@ class MessagesStreamEncoder:
 
     def _string(self, block: _Block, kind: str, member: str, text: str) -> bytes:
         """A delta of one string: what stands before it is the same for the whole block."""
-        head = block.heads.get(kind)
-        if head is not None:
-            return head + encode_text(text) + b"}}\n\n"
         opening = self._opened(block)
         start = f'{{"type":"content_block_delta","index":{block.number},"delta":{{"type":"{kind}","{member}":'
-        head = block.heads[kind] = b"event: content_block_delta\ndata: " + start.encode()
+        head = self._hot_head = b"event: content_block_delta\ndata: " + start.encode()
         return opening + head + encode_text(text) + b"}}\n\n"
 
     def _block_delta(self, block: _Block, delta: dict[str, Any]) -> bytes:
@@ -228,7 +240,7 @@ class MessagesStreamEncoder:
             self._blocks[event.index].held.append(event)
             return b""
         pieces = [self._finish(self._blocks.pop(event.index), event.part)]
-        self._active = None
+        self._active = self._hot_kind = None
         while self._active is None and self._blocks:
             pieces.append(self._resume())
         return b"".join(pieces)

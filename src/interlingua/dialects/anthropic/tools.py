@@ -49,7 +49,7 @@ FREEFORM_PARAMETERS: dict[str, Any] = {
 """The schema of a freeform tool, which the wire does not know."""
 
 
-COMBINATORS = ("anyOf", "oneOf", "allOf")
+COMBINATORS = frozenset({"anyOf", "oneOf", "allOf"})
 """What the root of a tool's schema may not hold."""
 
 
@@ -69,8 +69,9 @@ def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueToo
     if not wire.name:
         raise DecodeError(f"{path}/name: a tool must have a name", path=f"{path}/name")
     cache = decode_mark(wire)
-    said = {name: value for name in MEMBERS if (value := getattr(wire, name)) is not None}
-    extra = {**said, **(wire.extra or {})}
+    extra = {name: value for name in MEMBERS if (value := getattr(wire, name)) is not None}
+    if wire.extra:
+        extra.update(wire.extra)
     return Tool(
         name=wire.name,
         description=wire.description,
@@ -171,21 +172,27 @@ def encode_tool(
 
 def _object_root(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema itself where its root is a plain object; else one that is, which describes the alternatives."""
-    combined = [name for name in COMBINATORS if is_list(schema.get(name))]
-    if not combined and schema.get("type") == "object":
+    if schema.get("type") == "object" and COMBINATORS.isdisjoint(schema):
         return schema
-    branches = [branch for name in combined for branch in schema[name] if is_object(branch)]
-    properties: dict[str, Any] = dict(schema.get("properties") or {})
+    combined = [name for name in schema if name in COMBINATORS and is_list(schema[name])]
+    branches = [schema, *[branch for name in combined for branch in schema[name] if is_object(branch)]]
+    properties: dict[str, Any] = {}
     for branch in branches:
-        properties.update(branch.get("properties") or {})
-    told = [schema.get("description"), *[f"{name}: {encode(schema[name]).decode()}" for name in combined]]
+        given = branch.get("properties")
+        properties.update(given if is_object(given) else {})
+    told: list[Any] = [schema.get("description"), *[f"{name}: {encode(schema[name]).decode()}" for name in combined]]
     kept = {name: value for name, value in schema.items() if name not in (*combined, "type", "properties")}
     rooted: dict[str, Any] = {"type": "object", "properties": properties, **kept}
     if combined:
-        rooted["description"] = "\n".join([text for text in told if text])
+        rooted["description"] = "\n".join([text for text in told if isinstance(text, str)])
         if "allOf" in combined:
-            rooted["required"] = sorted({name for branch in (schema, *branches) for name in branch.get("required", ())})
+            rooted["required"] = sorted({name for branch in branches for name in _required(branch)})
     return rooted
+
+
+def _required(schema: dict[str, Any]) -> list[str]:
+    given = schema.get("required")
+    return [name for name in given if isinstance(name, str)] if is_list(given) else []
 
 
 def encode_choice(choice: ToolChoice | None, names: Mapping[str, str], *, parallel: bool | None) -> dict[str, Any]:
