@@ -306,8 +306,9 @@ class StreamBuilder:
         self.close_prose(choice)
         block = self._open(kind, choice)
         self._events.append(BlockStart(block.index, kind, None, None, choice))
-        if isinstance(part, ImagePart | DocumentPart) and part.data:
-            self._events.append(DataDelta(block.index, part.data, "", choice))
+        if isinstance(part, ImagePart | DocumentPart | AudioPart) and part.data:
+            said = part.transcript if isinstance(part, AudioPart) else None
+            self._events.append(DataDelta(block.index, part.data, said or "", choice))
         self._end_block(block, part)
 
     # The end

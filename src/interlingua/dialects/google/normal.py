@@ -42,24 +42,30 @@ VERBATIM = frozenset(
 _SNAKE = re.compile(r"_([a-z])")
 
 
-def cases(body: object) -> object:
-    """Snake case is camel case, except inside schemas, arguments, results and labels."""
-    if is_list(body):
-        return [cases(item) for item in body]
-    if not is_object(body):
-        return body
-    named = {_SNAKE.sub(lambda match: match[1].upper(), name): value for name, value in body.items()}
-    return {name: value if name in VERBATIM else cases(value) for name, value in named.items()}
-
-
 def absent_members(body: object) -> object:
-    """Null is absent, except inside those."""
+    """Null is absent, except inside schemas, arguments, results and labels."""
     if is_list(body):
         return [absent_members(item) for item in body]
     if not is_object(body):
         return body
     kept = {name: value for name, value in body.items() if value is not None}
-    return {name: value if name in VERBATIM else absent_members(value) for name, value in kept.items()}
+    return {name: value if _camel(name) in VERBATIM else absent_members(value) for name, value in kept.items()}
+
+
+def _camel(name: str) -> str:
+    return _SNAKE.sub(lambda match: match[1].upper(), name)
+
+
+def cases(body: JsonObject) -> JsonObject:
+    """Snake case is camel case, except inside those."""
+    named = {_camel(name): value for name, value in body.items()}
+    return {name: value if name in VERBATIM else _cased(value) for name, value in named.items()}
+
+
+def _cased(value: Any) -> Any:
+    if is_list(value):
+        return [_cased(item) for item in value]
+    return cases(value) if is_object(value) else value
 
 
 def path(body: JsonObject) -> JsonObject:
@@ -264,9 +270,9 @@ def usage(body: JsonObject) -> JsonObject:
     return body
 
 
-ANSWER = (candidates, usage)
+ANSWER = (cases, candidates, usage)
 RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
-    "request": (path, instruction, contents, declarations, tool_config, output_schema, defaults),
+    "request": (cases, path, instruction, contents, declarations, tool_config, output_schema, defaults),
     "response": ANSWER,
     "chunk": ANSWER,
 }
@@ -275,7 +281,7 @@ RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
 
 def normal_form(kind: str, body: object) -> object:
     """The normal form of a parsed body; `kind` is request, response or chunk."""
-    found = absent_members(cases(body))
+    found = absent_members(body)
     if not is_object(found):
         return found
     for rule in RULES[kind]:

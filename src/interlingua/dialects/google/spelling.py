@@ -10,14 +10,12 @@ Rules
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from interlingua.dialects._members import is_list, is_object
+from interlingua.dialects.google import wire
 from interlingua.errors import DecodeError
-from interlingua.wire.json import decode_any, decode_wire, encode
-
-if TYPE_CHECKING:
-    from interlingua.wire.json import WireStruct
+from interlingua.wire.json import WireStruct, decode_any, decode_wire, encode
 
 __all__ = ["bare_numbers", "camel_members", "read_answer", "read_request"]
 
@@ -41,6 +39,8 @@ MEMBERS = (
 )  # fmt: skip
 """Members that are read, or stand beside one that is, as snake case spells them."""
 CAMEL = {name: re.sub(r"_([a-z])", lambda match: match[1].upper(), name) for name in MEMBERS}
+_STRUCTS = [kind for kind in vars(wire).values() if isinstance(kind, type) and issubclass(kind, WireStruct)]
+_ENTERED = frozenset({*CAMEL.values(), *[name for kind in _STRUCTS for name in kind.__struct_fields__]}) - VERBATIM
 _SNAKE = re.compile(rb'"(?:' + "|".join(MEMBERS).encode() + rb')"\s*:')
 _NOT_FINITE = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b')
 MARK = "\ue0fe"
@@ -59,13 +59,13 @@ def read_request(body: bytes, kind: type[S], repairs: list[str]) -> S:
 
 
 def camel_members(value: Any) -> Any:
-    """A value with its known members in camel case."""
+    """A value with its known members in camel case; what is inside of others is left alone."""
     if is_list(value):
         return [camel_members(item) for item in value]
     if not is_object(value):
         return value
     renamed = {CAMEL.get(name, name): member for name, member in value.items()}
-    return {name: member if name in VERBATIM else camel_members(member) for name, member in renamed.items()}
+    return {name: camel_members(member) if name in _ENTERED else member for name, member in renamed.items()}
 
 
 def read_answer(body: bytes, kind: type[S], repairs: list[str]) -> S:
