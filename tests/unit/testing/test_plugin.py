@@ -6,10 +6,6 @@ import pytest
 
 pytest_plugins = ["pytester"]
 
-CONFTEST = """
-pytest_plugins = ["interlingua.testing.plugin"]
-"""
-
 PRELUDE = """
 import pytest
 from interlingua.testing import use
@@ -20,8 +16,7 @@ from tests.support.asking import ask
 
 @pytest.fixture
 def inner(pytester: pytest.Pytester) -> pytest.Pytester:
-    """A pytest with the plugin, in an empty folder."""
-    pytester.makeconftest(CONFTEST)
+    """A pytest in an empty folder; the plugin is there because the package is installed."""
     pytester.makeini("[pytest]\naddopts = --strict-markers -p no:cacheprovider\n")
     return pytester
 
@@ -73,8 +68,7 @@ def test_unmarked(interlingua_cassette):
 """
     )
     inner.makeconftest(
-        CONFTEST
-        + """
+        """
 import pytest
 from interlingua.testing import use
 
@@ -122,6 +116,51 @@ def test_it():
     result = inner.runpytest_inprocess()
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*ConfigError: no tape at *shared.json; record it with INTERLINGUA_CASSETTE=record*"])
+
+
+def test_it_may_be_named_as_well(inner: pytest.Pytester) -> None:
+    """A `conftest.py` that loads the plugin by hand does not load it twice."""
+    inner.makeconftest('pytest_plugins = ["interlingua.testing.plugin"]')
+    inner.makepyfile("def test_it(fake_model): assert fake_model.requests == []")
+    inner.runpytest_inprocess().assert_outcomes(passed=1)
+
+
+def test_it_can_be_left_out(inner: pytest.Pytester) -> None:
+    """As any plugin."""
+    inner.makepyfile("def test_it(fake_model): pass")
+    inner.runpytest_inprocess("-p", "no:interlingua.testing.plugin").assert_outcomes(errors=1)
+
+
+def test_it_works_in_several_processes(inner: pytest.Pytester) -> None:
+    """Under xdist every worker has its fixtures and its tapes."""
+    inner.makepyfile(
+        """
+import pytest
+import interlingua as il
+
+@pytest.mark.cassette
+@pytest.mark.parametrize("city", ["Oslo", "Bergen"])
+def test_it(city, fake_model, no_network):
+    fake_model.add(city)
+    assert il.model("some/model").generate("Hi").text == city
+"""
+    )
+    inner.runpytest_subprocess("-p", "xdist", "-n", "2").assert_outcomes(passed=2)
+
+
+def test_a_suite_that_asks_no_model_pays_nothing(inner: pytest.Pytester) -> None:
+    """Nothing of the library but three empty-handed modules is loaded, and no test gets a fixture unasked."""
+    inner.makepyfile(
+        """
+import sys
+
+def test_it(request):
+    ours = {name for name in sys.modules if name.partition(".")[0] in ("interlingua", "msgspec")}
+    assert ours == {"interlingua", "interlingua.testing", "interlingua.testing.plugin"}
+    assert "interlingua_cassette" not in request.fixturenames
+"""
+    )
+    inner.runpytest_subprocess("-p", "no:xdist").assert_outcomes(passed=1)
 
 
 def test_the_mark_is_known(inner: pytest.Pytester) -> None:
