@@ -135,6 +135,14 @@ def test_ci_is_executable() -> None:
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
 
 
+@pytest.mark.parametrize("folder", ["docs/guides", "examples"])
+def test_every_guide_and_example_is_linked(folder: str) -> None:
+    """From the page that people see first, so that none is left to chance."""
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    files = [path for path in (ROOT / folder).iterdir() if path.suffix in (".md", ".py")]
+    assert [path.name for path in files if f"]({path.relative_to(ROOT).as_posix()})" not in page] == []
+
+
 def test_pins_cover_every_dependency() -> None:
     """What the package needs to run is pinned for development, so that a run can be repeated."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
