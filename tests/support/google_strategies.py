@@ -239,11 +239,11 @@ _wild: st.SearchStrategy[Any] = st.recursive(
     max_leaves=25,
 )
 _wild_objects: st.SearchStrategy[dict[str, Any]] = st.dictionaries(st.sampled_from(_MEMBERS), _wild, max_size=4)
-_piece = st.fixed_dictionaries(
+_piece: st.SearchStrategy[Any] = st.fixed_dictionaries(
     {"jsonPath": st.sampled_from(["$.a", "$.a[0]", "$.a[]", "$.a.b", "x"])},
     optional={"stringValue": some_text, "numberValue": st.integers(), "boolValue": st.booleans()},
 )
-_wild_parts: st.SearchStrategy[Any] = st.lists(
+_wild_part: st.SearchStrategy[Any] = (
     st.fixed_dictionaries({"text": some_text}, optional={"thought": st.booleans(), "thoughtSignature": some_text})
     | st.fixed_dictionaries(
         {},
@@ -263,13 +263,13 @@ _wild_parts: st.SearchStrategy[Any] = st.lists(
             "thoughtSignature": some_text,
         },
     )
-    | _wild_objects,
-    max_size=3,
+    | _wild_objects
 )
-_wild_contents = st.lists(
+_wild_parts: st.SearchStrategy[Any] = st.lists(_wild_part, max_size=3)
+_wild_contents: st.SearchStrategy[Any] = st.lists(
     st.fixed_dictionaries({"role": st.sampled_from(_WORDS[:3]), "parts": _wild_parts}), max_size=3
 )
-_wild_candidates = st.lists(
+_wild_candidates: st.SearchStrategy[Any] = st.lists(
     st.fixed_dictionaries(
         {"content": st.fixed_dictionaries({"parts": _wild_parts})},
         optional={"finishReason": st.sampled_from(["STOP", 2]), "index": st.integers(0, 2)},

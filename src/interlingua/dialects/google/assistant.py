@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
 
-from interlingua.dialects._members import foreign_extras, merge_members
+from interlingua.dialects._members import foreign_extras, is_object, merge_members
 from interlingua.dialects._seals import seal_fits
 from interlingua.dialects.google.parts import NAME, blob_wire, is_made_id
 from interlingua.dialects.google.wire import CallWire, PartWire
@@ -48,7 +48,7 @@ JSON_FAULTS = frozenset({"duplicate_key", "not_object"})
 def opaque_wire(part: OpaquePart) -> PartWire:
     """A part of this dialect that was not read, as it came."""
     wire = PartWire()
-    merge_members(wire, part.raw)
+    merge_members(wire, part.raw if part.raw and is_object(part.raw) else {part.kind: part.raw})
     return wire
 
 

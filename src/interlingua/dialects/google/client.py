@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._history import call_ids, prepare_history
-from interlingua.dialects._members import foreign_extras, merge_members
+from interlingua.dialects._members import foreign_extras, is_object, merge_members
 from interlingua.dialects.google.messages import MessageEncoder
 from interlingua.dialects.google.parts import NAME, PartDecoder, part_list
 from interlingua.dialects.google.reasons import decode_finish, error_of, read_error
@@ -220,7 +220,7 @@ class _RequestEncoder:
             self.changes.add("server_tools", path, f"{tool.kind} of {tool.dialect}")
             return
         wire = ToolWire()
-        merge_members(wire, tool.raw)
+        merge_members(wire, tool.raw if is_object(tool.raw) else {tool.kind: tool.raw})
         wires.append(wire)
 
     def _strict(self) -> bool:
