@@ -221,7 +221,8 @@ class ItemEncoder:
     def _opaque(self, part: OpaquePart, path: str) -> None:
         if part.dialect != NAME or not is_object(part.raw):
             code = "media_refs" if part.kind == "media_ref" else "opaque_part"
-            self.changes.add(code, path, f"{part.kind} of {part.dialect}", action="dropped" if self.reply else None)
+            let_go = self.reply or "server_tools" in self.changes.allow  # what a hosted tool left behind goes with it
+            self.changes.add(code, path, f"{part.kind} of {part.dialect}", action="dropped" if let_go else None)
         elif part.kind == "content_part":
             content = PartWire()
             merge_members(content, part.raw["part"])

@@ -472,6 +472,8 @@ def test_srv_10_hosted_tools_of_others_are_refused() -> None:
     with pytest.raises(UnsupportedError) as caught:
         encode(asked)
     assert codes(caught.value.changes) == ["opaque_part /messages/0/parts/0", "server_tools /tools/0"]
+    told = encode(asked, allow=frozenset({"server_tools"}))
+    assert [change.action for change in told.changes] == ["dropped", "dropped"]
 
 
 def test_id_15_names_are_mapped_and_undone() -> None:
