@@ -53,6 +53,8 @@ class _History:
         self.system = system
         self.messages: list[Message] = []
         self.names: dict[str, str] = {}
+        ids = CallIdSource(keeps_repeats=True)
+        self.turns = AssistantDecoder(ids, Target(), Undo(), changes)
 
     def read(self, wire: MessageWire) -> None:
         reader = _ROLES.get(wire.role or "")
@@ -61,11 +63,10 @@ class _History:
         reader(self, wire)
 
     def assistant(self, wire: MessageWire) -> None:
-        here = f"/messages/{len(self.messages)}"
-        ids = CallIdSource(first_index=len(self.names), taken=self.names, keeps_repeats=True)
-        parts = AssistantDecoder(ids, _NOBODY, _NOTHING, self.changes, here).decode(wire.content)
+        here = self.turns.prefix = f"/messages/{len(self.messages)}"
+        parts = self.turns.decode(wire.content)
         for part in parts:
-            if isinstance(part, ToolCall | BrokenToolCall):
+            if type(part) is ToolCall or type(part) is BrokenToolCall:
                 self.names[part.id] = part.name
         if parts:
             self._add("assistant", parts, members_of(wire, NAME))
@@ -83,7 +84,7 @@ class _History:
     def user(self, wire: MessageWire) -> None:
         content = wire.content
         blocks: list[BlockWire] = content if isinstance(content, list) else []
-        if not any(block.type == "tool_result" for block in blocks):
+        if "tool_result" not in [block.type for block in blocks]:
             self._add("user", decode_content(content), members_of(wire, NAME))
             return
         results = [self._result(block, place) for place, block in enumerate(blocks) if block.type == "tool_result"]
@@ -124,8 +125,6 @@ class _History:
             self.messages.append(Message(role, tuple(parts), None, extra))
 
 
-_NOBODY = Target()
-_NOTHING = Undo()
 _ROLES: dict[str, Callable[[_History, MessageWire], None]] = {
     "user": _History.user,
     "assistant": _History.assistant,

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from interlingua.types.response import FinishReason
     from interlingua.wire.http import Headers
 
-__all__ = ["decode_finish", "encode_error_body", "encode_finish", "error_of_value", "read_error"]
+__all__ = ["ErrorRow", "decode_finish", "encode_error_body", "encode_finish", "error_of_value", "read_error"]
 
 FINISH_REASONS: dict[str, FinishReason] = {
     "end_turn": "stop",

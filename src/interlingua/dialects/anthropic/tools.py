@@ -39,6 +39,8 @@ WORDS: dict[str, str] = {"auto": "auto", "none": "none", "required": "any"}
 """The wire's words."""
 MEMBERS = ("defer_loading", "eager_input_streaming", "input_examples", "allowed_callers")
 """Members of the caller's own tools that only pass through."""
+NOTHING_SAID = (None, None, None, None)
+"""Their values in nearly every tool."""
 MCP_SERVER = "mcp_server"
 """Kind of a tool server that the provider connects to by itself."""
 FREEFORM_PARAMETERS: dict[str, Any] = {
@@ -69,9 +71,10 @@ def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueToo
     if not wire.name:
         raise DecodeError(f"{path}/name: a tool must have a name", path=f"{path}/name")
     cache = decode_mark(wire)
-    extra = {name: value for name in MEMBERS if (value := getattr(wire, name)) is not None}
-    if wire.extra:
-        extra.update(wire.extra)
+    extra: dict[str, Any] = dict(wire.extra) if wire.extra else {}
+    said = (wire.defer_loading, wire.eager_input_streaming, wire.input_examples, wire.allowed_callers)
+    if said != NOTHING_SAID:
+        extra |= {name: value for name, value in zip(MEMBERS, said, strict=True) if value is not None}
     return Tool(
         name=wire.name,
         description=wire.description,
