@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from bench.measure import cpu_us, ratio
@@ -90,6 +91,19 @@ def request_trip() -> object:
     return CHAT.encode_request(decoded.request, EncodeOptions(target=Target(model=decoded.model)))
 
 
+def fresh_body() -> bytes:
+    """The request with a text and a description of a tool that never came before: nothing known helps."""
+    return REQUEST.body.replace(b" day 0,", b" day %d," % next(_NUMBERS)).replace(
+        b" number 0 ", b" number %d " % next(_NUMBERS)
+    )
+
+
+def cold_trip() -> object:
+    """A request that never came before decoded and encoded again, the making of it included."""
+    decoded = CHAT.decode_request(HttpRequest(url=REQUEST.url, body=fresh_body()), DecodeOptions())
+    return CHAT.encode_request(decoded.request, EncodeOptions(target=Target(model=decoded.model)))
+
+
 def reply_trip() -> object:
     """A reply decoded and encoded again."""
     return CHAT.encode_response(CHAT.decode_response(REPLY, DecodeContext()), ServerContext())
@@ -117,6 +131,7 @@ def _flatness() -> float:
 REQUEST = HttpRequest(url="https://bench.example/v1/chat/completions", body=request_body())
 REPLY = HttpReply(status=200, body=reply_body())
 STREAM = 220
+_NUMBERS = count(10)
 
 ROWS = (
     Row(
@@ -125,6 +140,13 @@ ROWS = (
         0.33,
         "x",
         lambda: ratio(request_trip, _standard([REQUEST.body])),
+    ),
+    Row(
+        "codec/request-cold",
+        "the same, no two requests alike, their making included on both sides",
+        None,
+        "x",
+        lambda: ratio(cold_trip, lambda: json.dumps(json.loads(fresh_body()))),
     ),
     Row(
         "codec/reply",

@@ -139,7 +139,8 @@ class ToolMemo:
             self._put(text, _known(plain) if text in self._young or text in self._old else None)
 
     def _put(self, text: bytes, known: KnownTools | None) -> None:
-        if self._bytes + len(text) > self._max_bytes:
-            self._old, self._young, self._bytes = self._young, {}, 0
+        if text not in self._young:
+            if self._bytes + len(text) > self._max_bytes:
+                self._old, self._young, self._bytes = self._young, {}, 0
+            self._bytes += len(text)
         self._young[text] = known
-        self._bytes += len(text)
