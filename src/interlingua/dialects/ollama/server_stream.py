@@ -1,7 +1,8 @@
 """The server's role, streamed: events to lines.
 
 Rules
-- Every line is a whole object with model, time and `done`; calls are whole in one line each.
+- Every line is a whole object with model, time and `done`; calls are whole in one line each, whatever white space
+  stands in their arguments.
 - The last line has no text, `done: true`, the reason, the counts and what only passes through.
 - An error ends the stream as a line with the sentence and the status.
 - Text costs a head that was encoded once and one encoded string.
@@ -101,7 +102,7 @@ class OllamaStreamEncoder:
             line = ChunkWire(response=wire.content, tool_calls=wire.tool_calls, done=False)
         else:
             line = ChunkWire(message=wire, done=False)
-        return self._head + encode_wire(line)[1:] + b"\n"
+        return self._head + _one_line(encode_wire(line)[1:])
 
     # The end
 
@@ -123,3 +124,8 @@ class OllamaStreamEncoder:
     def _error(self, event: StreamError) -> bytes:
         status, body = encode_error_body(error_of(event))
         return encode({**body, "status": status}) + b"\n"
+
+
+def _one_line(body: bytes) -> bytes:
+    """JSON without line breaks inside: arguments keep their exact text, in which a line break can only be white space."""
+    return body.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n"

@@ -237,6 +237,17 @@ def test_arg_14_arguments_go_as_an_object_with_their_exact_text() -> None:
     assert again.arguments_json == text
 
 
+def test_arg_14_line_breaks_in_arguments_do_not_break_the_line() -> None:
+    """They are white space: a stream has spaces instead, a whole answer has them as they came."""
+    text = '{\n  "x": "a\\nb",\r\n  "y": []\n}'
+    response = Response[Any](parts=(ToolCall("a", "look", text),), finish_reason="tool_calls", model="m")
+    lines = encode_stream(unfold(response))
+    assert len(lines) == 2
+    assert lines[0]["message"]["tool_calls"][0]["function"]["arguments"] == {"x": "a\nb", "y": []}
+    body = encode(Request(messages=(user("Hi"), response.message, results("A")))).body
+    assert text.encode() in body
+
+
 def test_arg_14_a_string_from_another_history_is_understood() -> None:
     """The server itself would refuse it."""
     called: Any = {
