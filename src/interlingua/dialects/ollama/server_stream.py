@@ -127,5 +127,5 @@ class OllamaStreamEncoder:
 
 
 def _one_line(body: bytes) -> bytes:
-    """JSON without line breaks inside: arguments keep their exact text, in which a line break can only be white space."""
+    """JSON without line breaks: arguments keep their exact text, in which a line break can only be white space."""
     return body.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n"
