@@ -15,6 +15,10 @@ __all__ = ["DIALECTS", "SPELLINGS", "get_dialect"]
 
 DIALECTS: dict[str, str] = {
     "openai-chat": "interlingua.dialects.openai_chat",
+    "openai-responses": "interlingua.dialects.openai_responses",
+    "anthropic": "interlingua.dialects.anthropic",
+    "google": "interlingua.dialects.google",
+    "ollama": "interlingua.dialects.ollama",
 }
 """Dialect name -> the module that holds its `DIALECT`."""
 SPELLINGS: dict[str, str] = {"gemini": "google"}

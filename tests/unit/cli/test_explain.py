@@ -39,10 +39,10 @@ no changes
 
 def test_changes_and_missing_keys_are_told(capsys: Capture) -> None:
     """What would be dropped is told, and what the target lacks; no key is needed to explain."""
-    assert main(["explain", "-m", "openai/o3,fake/echo", "Hello", "--temperature", "0.5"]) == 0
+    assert main(["explain", "-m", "openai-chat/o3,fake/echo", "Hello", "--temperature", "0.5"]) == 0
     out = capsys.readouterr().out
     first, second = out.splitlines()[:2]
-    assert first.startswith("-> openai/o3 (openai-chat): openai: no key; set OPENAI_API_KEY")
+    assert first.startswith("-> openai-chat/o3 (openai-chat): openai-chat: no key; set OPENAI_API_KEY")
     assert second == "   fake/echo (openai-chat)"
     assert "changes\n  dropped /temperature: " in out
 
@@ -50,7 +50,7 @@ def test_changes_and_missing_keys_are_told(capsys: Capture) -> None:
 def test_curl_names_the_variable(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command line has the key as a variable, never its value."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-abcdefghijklmnop")
-    assert main(["explain", "-m", "openai/gpt-4o", "--curl", "Hello"]) == 0
+    assert main(["explain", "-m", "openai-chat/gpt-4o", "--curl", "Hello"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("curl https://api.openai.com/v1/chat/completions \\\n")
     assert '-H "authorization: Bearer $OPENAI_API_KEY"' in out

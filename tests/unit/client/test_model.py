@@ -36,24 +36,24 @@ def _call(arguments: str) -> dict[str, Any]:
 def test_a_call_gives_a_whole_response(face: Face) -> None:
     """Text, usage, who served, what was asked and how it was tried are all there."""
     with scripted(chat("Oslo is small.")) as script:
-        reply = face.generate(face.model("openai/gpt-4.1", max_tokens=20), "One line on Oslo.")
+        reply = face.generate(face.model("openai-chat/gpt-4.1", max_tokens=20), "One line on Oslo.")
     assert reply.text == "Oslo is small."
-    assert reply.model == "openai/gpt-4.1"
+    assert reply.model == "openai-chat/gpt-4.1"
     assert reply.wire_model == "gpt-test-1"
     assert reply.finish_reason == "stop"
     assert reply.usage == il.Usage(input_tokens=3, output_tokens=2)
     assert reply.cost_usd is None
     assert reply.request == il.Request(messages=(il.user("One line on Oslo."),), max_tokens=20)
-    assert [(attempt.model, attempt.outcome) for attempt in reply.attempts] == [("openai/gpt-4.1", "served")]
+    assert [(attempt.model, attempt.outcome) for attempt in reply.attempts] == [("openai-chat/gpt-4.1", "served")]
     [sent] = script.requests
-    assert sent.target == "openai/gpt-4.1"
+    assert sent.target == "openai-chat/gpt-4.1"
     assert decode_any(sent.body)["messages"] == [{"role": "user", "content": "One line on Oslo."}]
 
 
 def test_the_request_carries_key_headers_and_extra(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
     """The key stands in its header, the caller's headers and wire members are beside ours."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    model = face.model("openai/gpt-4.1", headers={"X-Tenant": "7"})
+    model = face.model("openai-chat/gpt-4.1", headers={"X-Tenant": "7"})
     with scripted(chat(), alone=False) as script:
         face.generate(model, extra={"openai-chat": {"safety_identifier": "u"}, "google": {"labels": {}}})
     [sent] = script.requests
@@ -64,7 +64,7 @@ def test_the_request_carries_key_headers_and_extra(face: Face, monkeypatch: pyte
     assert "labels" not in decode_any(sent.body)
 
 
-@pytest.mark.parametrize("spec", [3, ["openai/gpt-4.1", "fake/x"]])
+@pytest.mark.parametrize("spec", [3, ["openai-chat/gpt-4.1", "fake/x"]])
 def test_a_model_is_named_by_a_text(face: Face, spec: Any) -> None:
     """Said where it is made; a chain is one text, too."""
     with pytest.raises(il.UsageError, match="a model is named by a text, 'provider/model' or 'a/b,c/d', not by"):
@@ -74,16 +74,16 @@ def test_a_model_is_named_by_a_text(face: Face, spec: Any) -> None:
 def test_a_missing_key_says_which(face: Face) -> None:
     """Without a key nothing is sent, and the error names the variable."""
     with scripted(chat(), alone=False) as script, pytest.raises(il.ConfigError, match="OPENAI_API_KEY"):
-        face.generate(face.model("openai/gpt-4.1"))
+        face.generate(face.model("openai-chat/gpt-4.1"))
     assert script.requests == []
 
 
 def test_a_conversation_goes_on(face: Face) -> None:
     """`history=reply` sends what was said before, byte for byte, and the reply holds it all."""
     with scripted(chat("Oslo."), chat("Bergen.")) as script:
-        model = face.model("openai/gpt-4.1", system="Be terse.")
+        model = face.model("openai-chat/gpt-4.1", system="Be terse.")
         first = face.generate(model, "Capital?")
-        second = face.generate(face.model("openai/gpt-4.1"), "Second city?", history=first)
+        second = face.generate(face.model("openai-chat/gpt-4.1"), "Second city?", history=first)
     before, after = [decode_any(request.body)["messages"] for request in script.requests]
     assert after[: len(before)] == before
     assert after[len(before) :] == [
@@ -102,9 +102,9 @@ def test_a_conversation_goes_on(face: Face) -> None:
 def test_a_stored_conversation_sends_the_same_bytes(face: Face) -> None:
     """Dumped and loaded, a conversation goes on exactly as it would have without a break."""
     with scripted(chat("Oslo.")):
-        reply = face.generate(face.model("openai/gpt-4.1", system="Be terse."), "Capital?")
+        reply = face.generate(face.model("openai-chat/gpt-4.1", system="Be terse."), "Capital?")
     with scripted(chat(), chat()) as script:
-        model = face.model("openai/gpt-4.1")
+        model = face.model("openai-chat/gpt-4.1")
         face.generate(model, "Next?", history=reply)
         face.generate(model, "Next?", history=il.load(il.dump(reply.messages)))
     assert script.requests[0].body == script.requests[1].body
@@ -113,7 +113,7 @@ def test_a_stored_conversation_sends_the_same_bytes(face: Face) -> None:
 def test_tool_calls_come_parsed(face: Face) -> None:
     """A call has its name, its exact text and its arguments."""
     with scripted(chat(None, calls=[_call('{"city": "Oslo"}')], finish="tool_calls")):
-        reply = face.generate(face.model("openai/gpt-4.1"), tools=[il.Tool(name="get_weather")])
+        reply = face.generate(face.model("openai-chat/gpt-4.1"), tools=[il.Tool(name="get_weather")])
     [call] = reply.tool_calls
     assert (call.name, call.arguments_json, call.arguments) == ("get_weather", '{"city": "Oslo"}', {"city": "Oslo"})
     assert reply.finish_reason == "tool_calls"
@@ -124,7 +124,7 @@ def test_malformed_arguments_are_an_error_with_the_call(face: Face) -> None:
     answer = chat(None, calls=[_call('{"city": ')], finish="tool_calls")
     sentence = r"called get_weather \(call_9\)"
     with scripted(answer), pytest.raises(il.MalformedArgumentsError, match=sentence) as caught:
-        face.generate(face.model("openai/gpt-4.1"), tools=[il.Tool(name="get_weather")])
+        face.generate(face.model("openai-chat/gpt-4.1"), tools=[il.Tool(name="get_weather")])
     assert caught.value.call == il.BrokenToolCall("call_9", "get_weather", '{"city": ', "malformed")
     assert caught.value.response is not None
     assert caught.value.attempts[0].outcome == "failed"
@@ -133,7 +133,7 @@ def test_malformed_arguments_are_an_error_with_the_call(face: Face) -> None:
 def test_a_call_cut_by_the_length_limit_is_no_error(face: Face) -> None:
     """R20: it stays in the parts as a broken call, never among the calls."""
     with scripted(chat(None, calls=[_call('{"city": "Os')], finish="length")):
-        reply = face.generate(face.model("openai/gpt-4.1"), tools=[il.Tool(name="get_weather")])
+        reply = face.generate(face.model("openai-chat/gpt-4.1"), tools=[il.Tool(name="get_weather")])
     assert reply.finish_reason == "length"
     assert reply.tool_calls == ()
     assert isinstance(reply.parts[0], il.BrokenToolCall)
@@ -153,7 +153,7 @@ def test_a_call_cut_by_the_length_limit_is_no_error(face: Face) -> None:
 def test_errors_of_the_provider_have_their_class(face: Face, status: int, kind: type[il.Error]) -> None:
     """An error reply is the error that it stands for, with the try that met it."""
     with scripted(_error(status)), pytest.raises(kind) as caught:
-        face.generate(face.model("openai/gpt-4.1"))
+        face.generate(face.model("openai-chat/gpt-4.1"))
     assert type(caught.value) is kind
     assert caught.value.status == status
     assert [attempt.status for attempt in caught.value.attempts] == [status]
@@ -177,10 +177,10 @@ def test_errors_of_the_provider_have_their_class(face: Face, status: int, kind: 
 def test_a_chain_goes_on_after_a_fault_of_the_target(face: Face, problem: Any) -> None:
     """R42: the next target is asked, and every try is told."""
     with scripted(problem, chat("From the second.")):
-        reply = face.generate(face.model("openai/gpt-4.1,groq/llama"), tools=[il.Tool(name="get_weather")])
+        reply = face.generate(face.model("openai-chat/gpt-4.1,groq/llama"), tools=[il.Tool(name="get_weather")])
     assert (reply.text, reply.model) == ("From the second.", "groq/llama")
     assert [(attempt.model, attempt.outcome) for attempt in reply.attempts] == [
-        ("openai/gpt-4.1", "failed"),
+        ("openai-chat/gpt-4.1", "failed"),
         ("groq/llama", "served"),
     ]
 
@@ -197,7 +197,7 @@ def test_a_chain_goes_on_after_a_fault_of_the_target(face: Face, problem: Any) -
 def test_a_chain_stops_at_a_fault_of_the_request(face: Face, problem: Any, kind: type[il.Error]) -> None:
     """R42: another target would say the same, or there is no time left for it."""
     with scripted(problem, chat()) as script, pytest.raises(kind) as caught:
-        face.generate(face.model("openai/gpt-4.1,groq/llama"))
+        face.generate(face.model("openai-chat/gpt-4.1,groq/llama"))
     assert len(script.requests) == 1
     assert len(caught.value.attempts) == 1
 
@@ -205,8 +205,8 @@ def test_a_chain_stops_at_a_fault_of_the_request(face: Face, problem: Any, kind:
 def test_a_chain_that_is_exhausted_tells_every_try(face: Face) -> None:
     """R42: the error names each target with its reason, and whether trying later makes sense."""
     with scripted(_error(401), _error(429)), pytest.raises(il.ChainExhaustedError) as caught:
-        face.generate(face.model("openai/gpt-4.1,groq/llama"))
-    assert "openai/gpt-4.1: AuthenticationError" in caught.value.message
+        face.generate(face.model("openai-chat/gpt-4.1,groq/llama"))
+    assert "openai-chat/gpt-4.1: AuthenticationError" in caught.value.message
     assert "groq/llama: RateLimitError" in caught.value.message
     assert [attempt.status for attempt in caught.value.attempts] == [401, 429]
     assert caught.value.retryable
@@ -217,7 +217,7 @@ def test_a_target_that_cannot_take_the_request_is_skipped(face: Face) -> None:
     """R44: no request goes to it, and its try says skipped."""
     opaque = il.OpaquePart("anthropic", "media_ref", {"url": "https://example.com/a.png"})
     with scripted(chat()) as script, pytest.raises(il.UnsupportedError) as caught:
-        face.generate(face.model("openai/gpt-4.1"), ["See", opaque])
+        face.generate(face.model("openai-chat/gpt-4.1"), ["See", opaque])
     assert script.requests == []
     assert [attempt.outcome for attempt in caught.value.attempts] == ["skipped"]
 
@@ -227,7 +227,7 @@ def test_time_runs_through_a_chain(face: Face, monkeypatch: pytest.MonkeyPatch) 
     now = iter(range(0, 100, 4))
     monkeypatch.setattr("interlingua.client.face.time.monotonic", lambda: float(next(now)))
     with scripted():
-        job = face.model("openai/gpt-4.1,groq/llama", timeout_s=60)._job("Hi", None, {})
+        job = face.model("openai-chat/gpt-4.1,groq/llama", timeout_s=60)._job("Hi", None, {})
         steps = call(job)
         first = next(steps)
         second = steps.throw(il.APIConnectionError("no"))
@@ -240,15 +240,15 @@ def test_time_runs_through_a_chain(face: Face, monkeypatch: pytest.MonkeyPatch) 
 def test_strict_refuses_what_would_be_dropped(face: Face) -> None:
     """`strict=True` sends nothing that the target would not take as it is, and names everything."""
     with scripted(chat()) as script, pytest.raises(il.UnsupportedError, match=r"\(strict\): .*top_k") as caught:
-        face.generate(face.model("openai/gpt-4.1", strict=True), top_k=5, min_p=0.1)
+        face.generate(face.model("openai-chat/gpt-4.1", strict=True), top_k=5, min_p=0.1)
     assert script.requests == []
     assert {change.path for change in caught.value.changes} == {"/top_k", "/min_p"}
 
 
 def test_what_is_dropped_is_said_and_warned_of(face: Face) -> None:
     """A knob that the target does not take is in the changes, and a warning points at this very line."""
-    with scripted(chat()), pytest.warns(il.ChangeWarning, match="openai/gpt-4.1: dropped /top_k") as caught:
-        reply = face.generate(face.model("openai/gpt-4.1"), top_k=5)
+    with scripted(chat()), pytest.warns(il.ChangeWarning, match="openai-chat/gpt-4.1: dropped /top_k") as caught:
+        reply = face.generate(face.model("openai-chat/gpt-4.1"), top_k=5)
     assert [(change.action, change.path) for change in reply.changes] == [("dropped", "/top_k")]
     assert caught[0].filename.endswith("support/client.py")
 
@@ -257,17 +257,17 @@ def test_nothing_is_warned_of_that_nobody_set(face: Face) -> None:
     """What translation does by itself stays in the changes."""
     with scripted(chat()), warnings.catch_warnings():
         warnings.simplefilter("error")
-        face.generate(face.model("openai/gpt-4.1"))
+        face.generate(face.model("openai-chat/gpt-4.1"))
 
 
 def test_with_options_is_a_copy(face: Face) -> None:
     """The model itself stays as it was."""
-    model = face.model("openai/gpt-4.1", temperature=1.0)
+    model = face.model("openai-chat/gpt-4.1", temperature=1.0)
     exact = model.with_options(temperature=0, seed=7)
     assert type(exact) is type(model)
     assert exact.settings.request == il.Request(temperature=0, seed=7)
     assert model.settings.request == il.Request(temperature=1.0)
-    assert repr(exact) == f"{type(model).__name__}('openai/gpt-4.1', temperature=…, seed=…)"
+    assert repr(exact) == f"{type(model).__name__}('openai-chat/gpt-4.1', temperature=…, seed=…)"
 
 
 def test_the_environment_names_the_model(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,7 +307,7 @@ def test_a_chain_of_unknown_names_stays_a_chain(face: Face) -> None:
 def test_own_call_ids(face: Face) -> None:
     """R19: with `call_ids="own"` every call has an id of ours."""
     with scripted(chat(None, calls=[_call("{}")], finish="tool_calls")):
-        reply = face.generate(face.model("openai/gpt-4.1", call_ids="own"), tools=[il.Tool(name="get_weather")])
+        reply = face.generate(face.model("openai-chat/gpt-4.1", call_ids="own"), tools=[il.Tool(name="get_weather")])
     [call] = reply.tool_calls
     assert call.id.startswith("call_")
     assert len(call.id) == len("call_") + 24
@@ -317,7 +317,7 @@ def test_a_web_page_is_a_decode_error(face: Face) -> None:
     """An HTML page under status 200 is no answer."""
     page = HttpReply(status=200, headers=(("content-type", "text/html"),), body=b"<html>Sign in</html>")
     with scripted(page), pytest.raises(il.DecodeError):
-        face.generate(face.model("openai/gpt-4.1"))
+        face.generate(face.model("openai-chat/gpt-4.1"))
 
 
 async def test_the_blocking_face_works_inside_a_running_loop() -> None:

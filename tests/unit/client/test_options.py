@@ -109,6 +109,7 @@ def test_functions_are_tools() -> None:
         for given in ([TOOL, lookup], (TOOL, lookup)):
             first, second = _request(tools=given).tools
             assert first is TOOL
+            assert second is _request(tools=[lookup]).tools[0]  # a function is read once
             assert isinstance(second, il.Tool)
             assert (second.name, second.description, second.parameters) == (
                 "lookup",

@@ -32,7 +32,7 @@ TEXT = '{"number": "A1", "total": 9.5}'
 def test_a_type_is_an_answer(face: Face) -> None:
     """The schema of the type is asked for, and the answer is a value of it."""
     with scripted(chat(TEXT)) as script:
-        reply = face.generate(face.model("openai/gpt-4.1"), output=Invoice)
+        reply = face.generate(face.model("openai-chat/gpt-4.1"), output=Invoice)
     assert reply.output == Invoice("A1", 9.5)
     sent = decode_any(script.requests[0].body)["response_format"]["json_schema"]
     assert sent["name"] == "Invoice"
@@ -52,7 +52,7 @@ def test_a_type_is_an_answer(face: Face) -> None:
 def test_what_is_no_class_is_an_answer_too(output: Any, text: str, value: Any) -> None:
     """Literals, lists, schemas and fenced answers work the same."""
     with scripted(chat(text)):
-        assert il.model("openai/gpt-4.1").generate("Hi", output=output).output == value
+        assert il.model("openai-chat/gpt-4.1").generate("Hi", output=output).output == value
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,10 @@ def test_what_is_no_class_is_an_answer_too(output: Any, text: str, value: Any) -
 def test_r37_what_is_no_such_value_is_an_error(face: Face, reply: Any, fault: str, sentence: str) -> None:
     """R37: invalid, truncated or refused, with the response and its tries."""
     with scripted(reply), pytest.raises(il.OutputError, match=sentence) as caught:
-        face.generate(face.model("openai/gpt-4.1"), output=Invoice)
+        face.generate(face.model("openai-chat/gpt-4.1"), output=Invoice)
     assert caught.value.fault == fault
     assert caught.value.response is not None
-    assert caught.value.response.model == "openai/gpt-4.1"
+    assert caught.value.response.model == "openai-chat/gpt-4.1"
     assert len(caught.value.attempts) == 1
 
 
@@ -81,7 +81,7 @@ def test_a_refusal_is_an_error(face: Face) -> None:
     message = {"role": "assistant", "content": None, "refusal": "I will not."}
     body = chat(choices=[{"index": 0, "message": message, "finish_reason": "stop"}])
     with scripted(body), pytest.raises(il.OutputError) as caught:
-        face.generate(face.model("openai/gpt-4.1"), output=Invoice)
+        face.generate(face.model("openai-chat/gpt-4.1"), output=Invoice)
     assert caught.value.fault == "refused"
 
 
@@ -89,7 +89,7 @@ def test_calls_come_before_the_answer(face: Face) -> None:
     """While the model calls tools there is no answer yet, and that is no error."""
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     with scripted(chat(None, calls=[call], finish="tool_calls")):
-        reply = face.generate(face.model("openai/gpt-4.1"), output=Invoice, tools=[il.Tool(name="f")])
+        reply = face.generate(face.model("openai-chat/gpt-4.1"), output=Invoice, tools=[il.Tool(name="f")])
     assert reply.output is None
     assert reply.tool_calls[0].name == "f"
 
@@ -97,12 +97,12 @@ def test_calls_come_before_the_answer(face: Face) -> None:
 def test_a_schema_name_may_be_given() -> None:
     """`schema_name` wins over the type's own name."""
     with scripted(chat(TEXT)) as script:
-        il.model("openai/gpt-4.1").generate("Hi", output=Invoice, schema_name="bill")
+        il.model("openai-chat/gpt-4.1").generate("Hi", output=Invoice, schema_name="bill")
     assert decode_any(script.requests[0].body)["response_format"]["json_schema"]["name"] == "bill"
 
 
 def test_a_type_without_json_is_refused_before_anything_is_sent() -> None:
     """A type that JSON has no place for is the caller's fault."""
     with scripted(chat(TEXT)) as script, pytest.raises(il.SchemaError):
-        il.model("openai/gpt-4.1").generate("Hi", output=complex)
+        il.model("openai-chat/gpt-4.1").generate("Hi", output=complex)
     assert script.requests == []

@@ -25,16 +25,16 @@ def test_a_plan_says_who_is_asked_and_what_is_sent(make: Any, monkeypatch: pytes
     """The first target that takes the request is chosen; the body is the one that a call would send."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("GROQ_API_KEY", KEY)
-    model = make("openai/gpt-4.1,groq/llama", system="Be terse.")
+    model = make("openai-chat/gpt-4.1,groq/llama", system="Be terse.")
     plan = model.explain("Hi", temperature=0.5)
     assert [(target.spec, target.chosen, target.reason) for target in plan.targets] == [
-        ("openai/gpt-4.1", True, ""),
+        ("openai-chat/gpt-4.1", True, ""),
         ("groq/llama", False, ""),
     ]
     assert plan.request == il.Request(messages=(il.user("Hi"),), system=(il.TextPart("Be terse."),), temperature=0.5)
     assert plan.cost_usd is None
     with scripted(chat(), alone=False) as script:
-        il.model("openai/gpt-4.1", system="Be terse.").generate("Hi", temperature=0.5)
+        il.model("openai-chat/gpt-4.1", system="Be terse.").generate("Hi", temperature=0.5)
     assert plan.http is not None
     assert plan.http.body == script.requests[0].body
     assert plan.http.url == script.requests[0].url
@@ -43,7 +43,7 @@ def test_a_plan_says_who_is_asked_and_what_is_sent(make: Any, monkeypatch: pytes
 def test_a_plan_never_shows_a_key(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command line names the variable in its place, in quotes that a shell fills."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    plan = make("openai/gpt-4.1", headers={"x-tenant": "it's 7"}).explain("It's $HOME.")
+    plan = make("openai-chat/gpt-4.1", headers={"x-tenant": "it's 7"}).explain("It's $HOME.")
     command = plan.curl()
     assert '-H "authorization: Bearer $OPENAI_API_KEY"' in command
     assert KEY not in f"{command}{plan!r}{plan}{plan._repr_markdown_()}"
@@ -55,7 +55,7 @@ def test_a_plan_never_shows_a_key(make: Any, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_plan_without_a_key_says_so(make: Any) -> None:
     """A missing key does not stop explaining; it is the reason that is shown."""
-    plan = make("openai/gpt-4.1").explain("Hi")
+    plan = make("openai-chat/gpt-4.1").explain("Hi")
     assert plan.targets[0].chosen
     assert "OPENAI_API_KEY" in plan.targets[0].reason
     assert "$OPENAI_API_KEY" in plan.curl()
@@ -64,19 +64,19 @@ def test_a_plan_without_a_key_says_so(make: Any) -> None:
 def test_a_target_that_refuses_is_skipped_with_the_reason(make: Any) -> None:
     """When every target refuses, the plan still tells why, and there is nothing to send."""
     opaque = il.OpaquePart("anthropic", "media_ref", {"url": "https://example.com/a.png"})
-    plan = make("openai/gpt-4.1").explain(["See", opaque])
+    plan = make("openai-chat/gpt-4.1").explain(["See", opaque])
     [target] = plan.targets
     assert not target.chosen
     assert target.changes[0].action == "refused"
     assert plan.http is None
-    with pytest.raises(il.UnsupportedError, match=r"there is nothing to send: openai/gpt-4\.1: ") as caught:
+    with pytest.raises(il.UnsupportedError, match=r"there is nothing to send: openai-chat/gpt-4\.1: ") as caught:
         plan.curl()
     assert caught.value.changes == target.changes
 
 
 def test_changes_are_told_without_warning(make: Any) -> None:
     """Explaining is asking: what would be dropped is in the plan, not in a warning."""
-    plan = make("openai/gpt-4.1").explain("Hi", top_k=5)
+    plan = make("openai-chat/gpt-4.1").explain("Hi", top_k=5)
     assert [change.path for change in plan.changes] == ["/top_k"]
     assert "dropped /top_k" in str(plan)
     assert "- dropped /top_k" in plan._repr_markdown_()
@@ -84,7 +84,7 @@ def test_changes_are_told_without_warning(make: Any) -> None:
 
 def test_strict_is_explained_too(make: Any) -> None:
     """Under `strict` the plan shows the refusal."""
-    plan = make("openai/gpt-4.1", strict=True).explain("Hi", top_k=5)
+    plan = make("openai-chat/gpt-4.1", strict=True).explain("Hi", top_k=5)
     assert "(strict)" in plan.targets[0].reason
     assert plan.http is None
 
@@ -97,6 +97,6 @@ def test_a_target_without_a_key_has_none_in_its_command(make: Any) -> None:
 
 def test_a_plan_with_typed_output_holds_its_schema(make: Any) -> None:
     """What `generate(output=T)` would ask for is shown."""
-    plan = make("openai/gpt-4.1").explain("Hi", output=int)
+    plan = make("openai-chat/gpt-4.1").explain("Hi", output=int)
     assert plan.request.output_schema is not None
     assert plan.request.output_schema["properties"] == {"value": {"type": "integer"}}

@@ -127,12 +127,12 @@ class _Awaited:
 def test_a_stream_gives_lawful_events_and_its_response(face: Face) -> None:
     """The events keep the stream laws, name the target, and fold to the response of the end."""
     with scripted(sse(*chunks("Once ", "upon"))):
-        stream = face.model("openai/gpt-4.1", max_tokens=9).stream("A story.")
+        stream = face.model("openai-chat/gpt-4.1", max_tokens=9).stream("A story.")
         events = face.events(stream)
     assert check(events) == ()
     assert il.fold(events) == stream.response
     assert stream.response.text == "Once upon"
-    assert stream.response.model == "openai/gpt-4.1"
+    assert stream.response.model == "openai-chat/gpt-4.1"
     assert stream.response.usage == il.Usage(input_tokens=3, output_tokens=2)
     assert stream.response.request == il.Request(messages=(il.user("A story."),), max_tokens=9)
     assert [attempt.outcome for attempt in stream.response.attempts] == ["served"]
@@ -143,15 +143,15 @@ def test_a_stream_gives_lawful_events_and_its_response(face: Face) -> None:
 def test_a_stream_is_its_response(face: Face) -> None:
     """The same answer, streamed and whole, is the same response."""
     with scripted(sse(*chunks("Good ", "day")), chat("Good day")):
-        streamed = face.finish(face.model("openai/gpt-4.1").stream("Hi"))
-        whole = face.generate(face.model("openai/gpt-4.1"))
+        streamed = face.finish(face.model("openai-chat/gpt-4.1").stream("Hi"))
+        whole = face.generate(face.model("openai-chat/gpt-4.1"))
     assert streamed == whole
 
 
 def test_nothing_is_sent_before_the_stream_is_opened(face: Face) -> None:
     """Making a stream is free."""
     with scripted(sse(*chunks("a"))) as script:
-        stream = face.model("openai/gpt-4.1").stream("Hi")
+        stream = face.model("openai-chat/gpt-4.1").stream("Hi")
         assert script.requests == []
         face.finish(stream)
     assert len(script.requests) == 1
@@ -159,7 +159,7 @@ def test_nothing_is_sent_before_the_stream_is_opened(face: Face) -> None:
 
 def test_text_comes_piece_by_piece() -> None:
     """`text_stream` is the text of the first choice, and `finish` drains what is left."""
-    with scripted(sse(*chunks("a", "b", "c"))), il.model("openai/gpt-4.1").stream("Hi") as stream:
+    with scripted(sse(*chunks("a", "b", "c"))), il.model("openai-chat/gpt-4.1").stream("Hi") as stream:
         pieces = stream.text_stream
         assert next(pieces) == "a"
         assert list(pieces) == ["b", "c"]
@@ -169,7 +169,7 @@ def test_text_comes_piece_by_piece() -> None:
 async def test_text_comes_piece_by_piece_awaited() -> None:
     """The same, awaited; `open` hands over a stream whose first content is there."""
     with scripted(sse(*chunks("a", "b", "c"))):
-        stream = await il.aio.model("openai/gpt-4.1").stream("Hi").open()
+        stream = await il.aio.model("openai-chat/gpt-4.1").stream("Hi").open()
         async with stream:
             assert [piece async for piece in stream.text_stream] == ["a", "b", "c"]
             assert (await stream.finish()).text == "abc"
@@ -178,7 +178,7 @@ async def test_text_comes_piece_by_piece_awaited() -> None:
 def test_calls_come_whole(face: Face) -> None:
     """R26: pieces of arguments are hidden; the whole call is one event."""
     with scripted(sse(*_calling('{"a"', ": 1}"))):
-        events = face.events(face.model("openai/gpt-4.1").stream("Hi", tools=[il.Tool(name="f")]))
+        events = face.events(face.model("openai-chat/gpt-4.1").stream("Hi", tools=[il.Tool(name="f")]))
     assert not any(isinstance(event, il.ToolCallDelta) for event in events)
     [ready] = [event for event in events if isinstance(event, il.ToolCallReady)]
     assert ready.call == il.ToolCall("call_9", "f", '{"a": 1}')
@@ -187,7 +187,7 @@ def test_calls_come_whole(face: Face) -> None:
 def test_pieces_of_calls_on_request(face: Face) -> None:
     """R27: with `tool_deltas=True` they are there, and the stream is lawful."""
     with scripted(sse(*_calling('{"a"', ": 1}"))):
-        stream = face.model("openai/gpt-4.1").stream("Hi", tools=[il.Tool(name="f")], tool_deltas=True)
+        stream = face.model("openai-chat/gpt-4.1").stream("Hi", tools=[il.Tool(name="f")], tool_deltas=True)
         events = face.events(stream)
     assert [event.arguments for event in events if isinstance(event, il.ToolCallDelta)] == ['{"a"', ": 1}"]
     assert check(events) == ()
@@ -196,14 +196,14 @@ def test_pieces_of_calls_on_request(face: Face) -> None:
 def test_malformed_arguments_end_a_stream(face: Face) -> None:
     """R21: the stream raises instead of ending, and the response rides along."""
     with scripted(sse(*_calling('{"a": '))), pytest.raises(il.MalformedArgumentsError) as caught:
-        face.events(face.model("openai/gpt-4.1").stream("Hi", tools=[il.Tool(name="f")]))
+        face.events(face.model("openai-chat/gpt-4.1").stream("Hi", tools=[il.Tool(name="f")]))
     assert caught.value.call == il.BrokenToolCall("call_9", "f", '{"a": ', "malformed")
 
 
 def test_a_cut_stream_is_an_error_with_what_came(face: Face) -> None:
     """R29: an end without a terminal signal is never a clean end."""
     with scripted(sse(*chunks("Once ", done=False))):
-        stream = face.model("openai/gpt-4.1").stream("Hi")
+        stream = face.model("openai-chat/gpt-4.1").stream("Hi")
         with pytest.raises(il.IncompleteStreamError) as caught:
             face.finish(stream)
     assert caught.value.partial is not None
@@ -217,8 +217,10 @@ def test_a_broken_connection_cuts_a_stream(face: Face) -> None:
     """What the transport said is the cause; what came is there."""
     broken = il.APIConnectionError("api.openai.com:443 closed the connection")
     with scripted(sse(*chunks("Once ", done=False), ending=broken)):
-        stream = face.model("openai/gpt-4.1").stream("Hi")
-        with pytest.raises(il.IncompleteStreamError, match=r"openai/gpt-4\.1 broke off: api\.openai\.com") as caught:
+        stream = face.model("openai-chat/gpt-4.1").stream("Hi")
+        with pytest.raises(
+            il.IncompleteStreamError, match=r"openai-chat/gpt-4\.1 broke off: api\.openai\.com"
+        ) as caught:
             face.finish(stream)
     assert caught.value.partial is not None
     assert caught.value.partial.text == "Once "
@@ -228,7 +230,7 @@ def test_a_broken_connection_cuts_a_stream(face: Face) -> None:
 def test_silence_is_a_time_out_with_what_came(face: Face) -> None:
     """An idle time-out keeps its class and its phase."""
     with scripted(sse(*chunks("Once ", done=False), ending=il.APITimeoutError("silence", phase="idle"))):
-        stream = face.model("openai/gpt-4.1").stream("Hi")
+        stream = face.model("openai-chat/gpt-4.1").stream("Hi")
         with pytest.raises(il.APITimeoutError) as caught:
             face.finish(stream)
     assert caught.value.phase == "idle"
@@ -249,7 +251,7 @@ def test_what_came_before_an_error_is_given(face: Face) -> None:
             seen.append(event)  # noqa: PERF402 - what came before the error is what is looked at
 
     with scripted(sse(*chunks("a", "b", done=False))):
-        stream = face.model("openai/gpt-4.1").stream("Hi")
+        stream = face.model("openai-chat/gpt-4.1").stream("Hi")
         with pytest.raises(il.IncompleteStreamError):
             face.settle(lambda: read_awaited(stream) if face.awaited else read(stream))
     assert [event.text for event in seen if isinstance(event, il.TextDelta)] == ["a", "b"]
@@ -278,18 +280,18 @@ def test_a_chain_does_not_go_on_after_content(face: Face) -> None:
 def test_a_whole_reply_in_place_of_a_stream(face: Face) -> None:
     """A server that cannot stream is understood: its answer comes as a lawful stream."""
     with scripted(chat("Hello")):
-        stream = face.model("openai/gpt-4.1").stream("Hi")
+        stream = face.model("openai-chat/gpt-4.1").stream("Hi")
         events = face.events(stream)
     assert check(events) == ()
     assert stream.response.text == "Hello"
-    assert stream.response.model == "openai/gpt-4.1"
+    assert stream.response.model == "openai-chat/gpt-4.1"
 
 
 def test_a_page_in_place_of_a_stream(face: Face) -> None:
     """A proxy's page is an error that shows how it begins."""
     page = HttpReply(status=200, headers=(("content-type", "text/html"),), body=b"<html>\n<h1>Sign in</h1>")
     with scripted(page), pytest.raises(il.DecodeError, match=r"web page; is the base URL right.*<h1>Sign in"):
-        face.finish(face.model("openai/gpt-4.1").stream("Hi"))
+        face.finish(face.model("openai-chat/gpt-4.1").stream("Hi"))
 
 
 def test_a_stream_is_closed_at_its_end(face: Face) -> None:
@@ -403,7 +405,7 @@ async def _finish(stream: Any) -> Any:
 def test_typed_output_of_a_stream(face: Face) -> None:
     """`output=T` makes the finished stream's response typed."""
     with scripted(sse(*chunks('{"value": ', "7}"))):
-        reply = face.finish(face.model("openai/gpt-4.1").stream("Seven?", output=int))
+        reply = face.finish(face.model("openai-chat/gpt-4.1").stream("Seven?", output=int))
     assert reply.output == 7
 
 

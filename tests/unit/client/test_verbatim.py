@@ -26,14 +26,14 @@ def test_r07_model_ids_are_verbatim(name: str) -> None:
 def test_r07_effort_is_an_option(effort: Effort) -> None:
     """Each of the seven words is a member of the request, beside the model's plain name."""
     with scripted(chat()) as script:
-        il.model("openai/gpt-5.1").generate("Hi", effort=effort)
+        il.model("openai-chat/gpt-5.1").generate("Hi", effort=effort)
     body = decode_any(script.requests[0].body)
     assert (body["model"], body["reasoning_effort"]) == ("gpt-5.1", effort)
 
 
 def test_r06_a_call_leaves_its_model_as_it_was() -> None:
     """A call's own options hold for that call alone, and the same model asks the same again."""
-    model = il.model("openai/gpt-4.1", temperature=0.5, stop=["END"])
+    model = il.model("openai-chat/gpt-4.1", temperature=0.5, stop=["END"])
     with scripted(chat(), chat(), chat()) as script:
         model.generate("Hi")
         model.generate("Hi", temperature=None, stop="X", seed=7, system="Be terse.")
