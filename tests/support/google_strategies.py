@@ -243,28 +243,29 @@ _piece: st.SearchStrategy[Any] = st.fixed_dictionaries(
     {"jsonPath": st.sampled_from(["$.a", "$.a[0]", "$.a[]", "$.a.b", "x"])},
     optional={"stringValue": some_text, "numberValue": st.integers(), "boolValue": st.booleans()},
 )
-_wild_part: st.SearchStrategy[Any] = (
-    st.fixed_dictionaries({"text": some_text}, optional={"thought": st.booleans(), "thoughtSignature": some_text})
-    | st.fixed_dictionaries(
-        {},
-        optional={
-            "functionCall": st.fixed_dictionaries(
-                {},
-                optional={
-                    "name": names,
-                    "id": ids,
-                    "args": json_values,
-                    "willContinue": st.booleans(),
-                    "partialArgs": st.lists(_piece, max_size=2),
-                },
-            ),
-            "functionResponse": st.fixed_dictionaries({"name": names, "response": json_values}),
-            "inlineData": st.fixed_dictionaries({"mimeType": st.just("image/png"), "data": st.just("AAAA")}),
-            "thoughtSignature": some_text,
-        },
-    )
-    | _wild_objects
+_wild_call: st.SearchStrategy[Any] = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": names,
+        "id": ids,
+        "args": json_values,
+        "willContinue": st.booleans(),
+        "partialArgs": st.lists(_piece, max_size=2),
+    },
 )
+_wild_text: st.SearchStrategy[Any] = st.fixed_dictionaries(
+    {"text": some_text}, optional={"thought": st.booleans(), "thoughtSignature": some_text}
+)
+_wild_other: st.SearchStrategy[Any] = st.fixed_dictionaries(
+    {},
+    optional={
+        "functionCall": _wild_call,
+        "functionResponse": st.fixed_dictionaries({"name": names, "response": json_values}),
+        "inlineData": st.fixed_dictionaries({"mimeType": st.just("image/png"), "data": st.just("AAAA")}),
+        "thoughtSignature": some_text,
+    },
+)
+_wild_part: st.SearchStrategy[Any] = st.one_of(_wild_text, _wild_other, _wild_objects)
 _wild_parts: st.SearchStrategy[Any] = st.lists(_wild_part, max_size=3)
 _wild_contents: st.SearchStrategy[Any] = st.lists(
     st.fixed_dictionaries({"role": st.sampled_from(_WORDS[:3]), "parts": _wild_parts}), max_size=3

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from interlingua.dialects._members import is_list, is_object
+from interlingua.types._base import JsonValue
 
 __all__ = ["PLAIN", "UPPER", "from_json_schema", "style_of", "to_json_schema"]
 
@@ -32,7 +33,7 @@ def style_of(schema: dict[str, Any]) -> str:
     return PLAIN if to_json_schema(schema) == schema else UPPER
 
 
-def to_json_schema(schema: Any) -> Any:
+def to_json_schema(schema: JsonValue) -> JsonValue:
     """A schema of the OpenAPI form as JSON Schema; anything else as it is."""
     if not is_object(schema):
         return schema
@@ -74,7 +75,7 @@ def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def from_json_schema(schema: Any, style: str) -> Any:
+def from_json_schema(schema: JsonValue, style: str) -> JsonValue:
     """A JSON Schema that was read from the OpenAPI form, in the style in which it was read."""
     if style == PLAIN or not is_object(schema):
         return schema

@@ -10,11 +10,12 @@ Rules
 from __future__ import annotations
 
 import re
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects.google import wire
 from interlingua.errors import DecodeError
+from interlingua.types._base import JsonValue
 from interlingua.wire.json import WireStruct, decode_any, decode_wire, encode
 
 __all__ = ["bare_numbers", "camel_members", "read_answer", "read_request"]
@@ -58,7 +59,7 @@ def read_request(body: bytes, kind: type[S], repairs: list[str]) -> S:
     return decode_wire(body, kind, repairs=repairs)
 
 
-def camel_members(value: Any) -> Any:
+def camel_members(value: JsonValue) -> JsonValue:
     """A value with its known members in camel case; what is inside of others is left alone."""
     if is_list(value):
         return [camel_members(item) for item in value]
