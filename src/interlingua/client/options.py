@@ -10,6 +10,7 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast, get_args
 
 import msgspec
@@ -286,7 +287,10 @@ def _system_piece(name: str, value: object) -> tuple[TextPart, ...]:
 _Tools: TypeAlias = tuple[Tool | OpaqueTool, ...]
 
 _checked: dict[int, Tool | _Tools] = {}
-"""Tools and tuples of tools that were checked, by identity; the reference keeps the identity from being used again."""
+"""Tools and tuples of tools that were checked, by identity, and tools made of functions, by that of the function.
+
+The reference keeps an identity from being used again.
+"""
 _MOST_CHECKED = 4_096
 
 
@@ -309,9 +313,7 @@ def _tools(name: str, value: object) -> _Tools:
 
 def _checked_tool(value: object) -> Tool | OpaqueTool:
     if not isinstance(value, Tool | OpaqueTool):
-        from interlingua.tools.tool import tool  # who has tools that are tools needs none of it
-
-        return tool(cast("ToolSource", value))
+        return _made(value)
     if isinstance(value, Tool) and id(value) not in _checked:
         from interlingua.schema.validate import check_schema  # only who has tools pays for it
 
@@ -320,10 +322,23 @@ def _checked_tool(value: object) -> Tool | OpaqueTool:
     return value
 
 
-def _remember(checked: Tool | _Tools) -> None:
+def _made(source: object) -> Tool:
+    known = _checked.get(id(source))
+    if isinstance(known, Tool) and isinstance(source, FunctionType):
+        return known
+    from interlingua.tools.tool import tool  # who has tools that are tools needs none of it
+
+    made = tool(cast("ToolSource", source))
+    if isinstance(source, FunctionType):  # what its tool's handler holds, so that its identity is kept as well
+        _remember(made, source)
+    return made
+
+
+def _remember(checked: Tool | _Tools, source: object = None) -> None:
+    """Keep `checked` for itself, or for what it was made from."""
     if len(_checked) >= _MOST_CHECKED:
         _checked.clear()
-    _checked[id(checked)] = checked
+    _checked[id(checked if source is None else source)] = checked
 
 
 def _tool_choice(name: str, value: object) -> object:

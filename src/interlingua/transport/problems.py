@@ -103,12 +103,14 @@ def _tls_failed(error: OSError, host: str) -> APIConnectionError | None:
 
     match error:
         case ssl.SSLCertVerificationError(verify_message=why):
-            way_out = "name its authority in HttpOptions(ca_file=…) or SSL_CERT_FILE"
+            way_out = "set SSL_CERT_FILE to the PEM file of its authority"
             return APIConnectionError(f"the certificate of {host} is not trusted ({why}): {way_out}", retryable=False)
         case ssl.SSLEOFError() | ssl.SSLZeroReturnError():
             return APIConnectionError(f"{host} closed the connection during TLS")
         case ssl.SSLError(reason="WRONG_VERSION_NUMBER" | "RECORD_LAYER_FAILURE" | "HTTP_REQUEST"):
-            return APIConnectionError(f"{host} does not speak TLS: is it http:// instead of https://?", retryable=False)
+            return APIConnectionError(
+                f"{host} does not speak TLS: is it http:// instead of https://? (in a DSN: tls=0)", retryable=False
+            )
         case ssl.SSLError():
             return APIConnectionError(f"TLS with {host} failed: {error.reason or 'no reason given'}")
         case _:

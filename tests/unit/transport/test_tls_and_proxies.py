@@ -67,7 +67,7 @@ def test_an_unknown_authority_is_refused(kind: str, secure: Server) -> None:
     with face(kind) as transport, pytest.raises(APIConnectionError) as caught:
         transport.open(ask(secure.url(host="localhost")), quick())
     assert str(caught.value).startswith(f"the certificate of localhost:{secure.port} is not trusted")
-    assert "ca_file" in str(caught.value)
+    assert "SSL_CERT_FILE" in str(caught.value)
     assert not caught.value.retryable
     assert not secure.seen
 
