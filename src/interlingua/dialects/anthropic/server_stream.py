@@ -115,7 +115,7 @@ class MessagesStreamEncoder:
             case UsageUpdate(usage=usage):
                 self._usage = merge_usage(self._usage, usage)
             case Extra(dialect=dialect, raw=raw) if dialect == NAME and is_object(raw):
-                return self._settle() + _event(str(raw.get("type", "unknown")), raw)
+                return self._pass_on(str(raw.get("type", "unknown")), raw)
             case StreamEnd(response=response):
                 return self._end(response)
             case StreamError():
@@ -123,6 +123,13 @@ class MessagesStreamEncoder:
             case _:
                 pass
         return b""
+
+    def _pass_on(self, name: str, raw: dict[str, Any]) -> bytes:
+        """An event of an unknown type as it came; a delta of one only, whose block may not be open here, is dropped."""
+        if name == "content_block_delta":
+            self.changes.add("extra_foreign", f"/extra/{NAME}", "a delta of an unknown type")
+            return b""
+        return self._settle() + _event(name, raw)
 
     # The answer as a whole
 
