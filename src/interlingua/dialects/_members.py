@@ -47,7 +47,7 @@ def merge_members(wire: WireStruct, members: Mapping[str, Any]) -> None:
     fields = _fields(type(wire))
     for name, value in members.items():
         if name in fields:
-            setattr(wire, name, _merged(getattr(wire, name), value))
+            setattr(wire, name, _merged(getattr(wire, name), value) if is_object(value) else value)
         else:
             wire.extra = wire.extra or Extra()
             wire.extra[name] = value
@@ -62,14 +62,11 @@ def foreign_extras(extra: Mapping[str, Any], dialect: str) -> list[str]:
     return [name for name, members in extra.items() if name != dialect and not members.keys() <= SPELLINGS]
 
 
-def _merged(current: object, value: Any) -> Any:
-    if is_object(value):
-        if isinstance(current, msgspec.Struct):
-            merge_members(cast("WireStruct", current), value)  # every struct in a wire struct is one
-            return current
-        if is_object(current):
-            return _deep(current, value)
-    return value
+def _merged(current: object, value: dict[str, Any]) -> Any:
+    if isinstance(current, msgspec.Struct):
+        merge_members(cast("WireStruct", current), value)  # every struct in a wire struct is one
+        return current
+    return _deep(current, value) if is_object(current) else value
 
 
 def _deep(current: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 import msgspec
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from interlingua.dialects._contract import Quirks
+    from interlingua.dialects.openai_chat.wire import PartWire
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
 
@@ -180,12 +181,10 @@ def _decode_result(wire: MessageWire) -> tuple[str | tuple[Any, ...], bool]:
 # Writing
 
 
-def _are_plain(parts: Sequence[Part]) -> bool:
-    """Whether all parts are text without a mark: they can stand anywhere."""
-    for part in parts:
-        if type(part) is not TextPart or part.cache or part.extra or part.annotations or part.sealed:
-            return False
-    return True
+def _is_plain(parts: tuple[Part, ...]) -> TypeGuard[tuple[TextPart]]:
+    """Whether the parts are one text without a mark, as nearly always: it can stand anywhere."""
+    part = parts[0] if len(parts) == 1 else None
+    return type(part) is TextPart and not (part.cache or part.extra or part.annotations or part.sealed)
 
 
 class MessageEncoder:
@@ -227,15 +226,17 @@ class MessageEncoder:
         self.wires.append(wire)
 
     def _prompt(self, message: Message, path: str) -> None:
-        parts = message.parts
-        if not _are_plain(parts):
-            parts = tuple([part for place, part in enumerate(parts) if self._keeps(part, f"{path}/parts/{place}")])
-        wire = MessageWire(role=message.role, content=encode_content(parts, self.quirks), name=message.name)
+        content = message.parts[0].text if _is_plain(message.parts) else self._prompt_content(message.parts, path)
+        wire = MessageWire(role=message.role, content=content, name=message.name)
         if message.extra:
             merge_members(wire, message.extra.get(NAME, {}))
         if message.role == "system":
             wire.role = self._system_role(wire.role)
         self.wires.append(wire)
+
+    def _prompt_content(self, parts: Sequence[Part], path: str) -> str | list[PartWire]:
+        kept = [part for place, part in enumerate(parts) if self._keeps(part, f"{path}/parts/{place}")]
+        return encode_content(kept, self.quirks)
 
     def _system_role(self, read: str | None) -> str | None:
         """The role of a system message: what the server takes, else what the model wants, else as it was read."""

@@ -72,13 +72,13 @@ def decode_tools(text: bytes, changes: Changes) -> tuple[Tool | OpaqueTool, ...]
     told = len(changes.entries)
     for repair in repairs:
         changes.add(repair, "")
-    tools = tuple([decode_tool(tool, changes, f"/tools/{place}") for place, tool in enumerate(wire.tools or ())])
+    tools = tuple([_decode_tool(tool, changes, f"/tools/{place}") for place, tool in enumerate(wire.tools or ())])
     if len(changes.entries) == told:
         _MEMO.keep(text, tools)
     return tools
 
 
-def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueTool:
+def _decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueTool:
     """One entry of `tools`.
 
     Raises: DecodeError for an entry without a name.
