@@ -128,9 +128,7 @@ def _members(wire: MessageWire) -> dict[str, dict[str, Any]]:
     if wire.tool_name is None and wire.tool_call_id is None and wire.name is None and not wire.extra:
         return _NO_MEMBERS
     said = {name: value for name in ("name", *NAMED_BY) if (value := getattr(wire, name)) is not None}
-    if wire.extra:
-        said.update(wire.extra)
-    return {NAME: said} if said else {}
+    return {NAME: {**said, **(wire.extra or {})}}
 
 
 _NO_MEMBERS: dict[str, dict[str, Any]] = {}
@@ -289,9 +287,9 @@ class MessageEncoder:
         wire = MessageWire(role="tool")
         wire.content, wire.images = self._result_content(result, moved, path)
         extra = result.extra.get(NAME, {})
-        named_by = extra.get("field", "tool_name tool_call_id").split()
+        named_by = str(extra.get("field", "tool_name tool_call_id")).split()
         names = {"tool_name": result.name or None, "name": result.name or None, "tool_call_id": result.call_id or None}
-        for member in named_by:
+        for member in names.keys() & set(named_by):
             setattr(wire, member, names[member])
         if result.cache is not None:
             self.changes.add("cache_unsupported", f"{path}/cache")

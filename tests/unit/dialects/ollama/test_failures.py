@@ -227,6 +227,27 @@ def test_res_images_of_results_stay_or_follow() -> None:
     assert codes(moved.changes) == ["result_media_moved /messages/2/parts/0/content"]
 
 
+def test_res_what_stands_beside_a_result() -> None:
+    """A mark and another dialect's members are recorded, a wrong name comes back, other parts follow as the user's."""
+    result = ToolResult("a", "look", "A", cache="5m", extra={"ollama": {"field": "x tool_name"}, "google": {"y": 1}})
+    told = Message("tool", (result, TextPart("Go on.")), extra={"anthropic": {"z": 1}})
+    encoded = encode(Request(messages=(*turn("a"), told)))
+    assert codes(encoded.changes) == [
+        "cache_unsupported /messages/2/parts/0/cache",
+        "extra_foreign /messages/2/parts/0/extra/google",
+        "extra_foreign /messages/2/extra/anthropic",
+    ]
+    assert decode(encoded.body.decode()).request.messages[3] == user("Go on.")
+    messages: Any = [
+        *CALLS[:1],
+        {"role": "assistant", "content": "", "tool_calls": [{"id": "a", **LOOK}]},
+        {"role": "tool", "content": "A", "tool_name": "view", "tool_call_id": "a"},
+    ]
+    request = decode({"messages": messages}).request
+    assert request.messages[2].tool_results[0].name == "look"
+    assert wire(request)["messages"][2] == messages[2]
+
+
 def test_arg_14_arguments_go_as_an_object_with_their_exact_text() -> None:
     """Never as a string; numbers and spaces stay as the model wrote them."""
     text = '{"big": 12345678901234567890123, "x": 1.10}'

@@ -266,7 +266,8 @@ def test_what_a_tool_says_beyond_the_wire_is_recorded() -> None:
 
 def test_unknown_members_and_kinds_of_tools_come_back() -> None:
     """A kind that only this dialect knows is opaque, elsewhere's is refused."""
-    tools: Any = [{**WIRE_LOOK, "x": 1}, {"type": "builtin", "name": "browser"}]
+    odd = {"type": "custom", "function": {"name": "go", "parameters": SCHEMA, "y": 2}}
+    tools: Any = [{**WIRE_LOOK, "x": 1}, {"type": "builtin", "name": "browser"}, odd]
     request = decode({"messages": [HI], "tools": tools}).request
     assert request.tools[1] == OpaqueTool("ollama", "builtin", {"type": "builtin", "name": "browser"})
     assert wire(request)["tools"] == tools
@@ -438,6 +439,21 @@ def test_unknown_members_of_messages_come_back() -> None:
     request = decode({"messages": messages}).request
     assert request.messages[0].extra == {"ollama": {"name": "ada", "x": 1}}
     assert wire(request)["messages"] == messages
+
+
+def test_words_that_mean_nothing_here_pass_through() -> None:
+    """A format of a new kind, alternatives of log probabilities that nobody asked for."""
+    body = {"messages": [HI], "format": "yaml", "top_logprobs": 3}
+    request = decode(body).request
+    assert request == Request(messages=(user("Hi"),), extra={"ollama": {"format": "yaml", "top_logprobs": 3}})
+    assert wire(request) == body
+
+
+def test_a_lone_surrogate_of_a_client_is_repaired() -> None:
+    """With an entry."""
+    decoded = decode('{"model":"m","messages":[{"role":"user","content":"a\\ud800"}]}')
+    assert decoded.request.messages == (user("a\ufffd"),)
+    assert codes(decoded.changes) == ["lone_surrogate "]
 
 
 @pytest.mark.parametrize(
