@@ -1,0 +1,456 @@
+"""Requests: the path, tools, choices, output, thinking, knobs, both ways, and each rule of the normal form."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from interlingua.dialects._contract import Facts, Quirks, Target
+from interlingua.errors import DecodeError, UnsupportedError, UsageError
+from interlingua.types.content import TextPart
+from interlingua.types.message import user
+from interlingua.types.request import Request
+from interlingua.types.tool import AllowedTools, Freeform, NamedTool, OpaqueTool, Tool
+from tests.support.google import DIALECT, STREAM_URL, URL, codes, decode, encode, sent, turn
+
+BODY: dict[str, Any] = {"contents": [turn({"text": "q"})]}
+CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+UPPER = {"type": "OBJECT", "properties": {"city": {"type": "STRING"}}, "required": ["city"]}
+
+
+def tools_of(*declarations: dict[str, Any]) -> Any:
+    """The tools of a client's request."""
+    return decode({**BODY, "tools": [{"functionDeclarations": list(declarations)}]}).request.tools
+
+
+def again(body: dict[str, Any]) -> Any:
+    """A client's request, sent again."""
+    return json.loads(encode(decode({**BODY, **body}).request).body)
+
+
+# The path
+
+
+def test_model_and_stream_are_in_the_path() -> None:
+    """Of the request that we send, as of the one that we read."""
+    request = Request(messages=(user("q"),))
+    assert encode(request).path == "/models/gemini-3-pro:generateContent"
+    assert encode(request, stream=True).path == "/models/gemini-3-pro:streamGenerateContent?alt=sse"
+    assert encode(request, target=Target(model="tunedModels/a b")).path == "/tunedModels/a%20b:generateContent"
+    found = [decode(BODY, url=url) for url in (URL, STREAM_URL, f"{STREAM_URL}?key=x&alt=sse")]
+    assert [(one.model, one.stream, one.json_array) for one in found] == [
+        ("gemini-3-pro", False, False),
+        ("gemini-3-pro", True, True),
+        ("gemini-3-pro", True, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("url", "model"),
+    [
+        ("https://h/v1/projects/p/locations/l/publishers/google/models/gemini-2.0:generateContent", "gemini-2.0"),
+        ("http://localhost/v1beta/models/openai%2Fgpt-5:generateContent", "openai/gpt-5"),
+        ("http://localhost/v1beta/models/gemini%3AgenerateContent", "gemini"),
+        ("http://localhost/v1beta/tunedModels/mine:generateContent", "tunedModels/mine"),
+    ],
+)
+def test_a_model_is_read_from_any_path(url: str, model: str) -> None:
+    """Vertex, an encoded slash, an encoded colon, a tuned model."""
+    assert decode(BODY, url=url).model == model
+
+
+def test_a_path_without_a_model_is_the_client_s_fault() -> None:
+    """A 400 that says what is missing."""
+    with pytest.raises(DecodeError, match="names no model") as caught:
+        decode(BODY, url="https://h/v1beta/models")
+    assert caught.value.status == 400
+
+
+# Tools
+
+
+def test_res_29_both_schema_members_are_read() -> None:
+    """The OpenAPI form is told as JSON Schema and goes back as it was; JSON Schema stays."""
+    schema, openapi, plain = tools_of(
+        {"name": "a", "parametersJsonSchema": CITY},
+        {"name": "b", "parameters": UPPER},
+        {"name": "c", "parameters": CITY},
+    )
+    assert schema.parameters == openapi.parameters == plain.parameters == CITY
+    body = sent(user("q"), tools=(schema, openapi, plain))
+    assert body["tools"] == [
+        {
+            "functionDeclarations": [
+                {"name": "a", "parametersJsonSchema": CITY},
+                {"name": "b", "parameters": UPPER},
+                {"name": "c", "parameters": CITY},
+            ]
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("openapi", "schema"),
+    [
+        ({"type": "STRING", "nullable": True}, {"type": ["string", "null"]}),
+        ({"type": "STRING", "enum": ["a"], "nullable": True}, {"type": ["string", "null"], "enum": ["a", None]}),
+        ({"anyOf": [{"type": "STRING"}], "nullable": True}, {"anyOf": [{"type": "string"}, {"type": "null"}]}),
+        ({"type": "ARRAY", "items": {"type": "INTEGER"}}, {"type": "array", "items": {"type": "integer"}}),
+        ({"properties": {"type": {"type": "STRING"}}}, {"properties": {"type": {"type": "string"}}}),
+    ],
+)
+def test_schemas_of_the_openapi_form_there_and_back(openapi: dict[str, Any], schema: dict[str, Any]) -> None:
+    """Nullable types, unions, lists, and properties that are named like members."""
+    (tool,) = tools_of({"name": "f", "parameters": openapi})
+    assert tool.parameters == schema
+    assert sent(user("q"), tools=(tool,))["tools"][0]["functionDeclarations"][0]["parameters"] == openapi
+
+
+def test_schemas_in_snake_case_and_with_counts_as_text() -> None:
+    """As old clients write them."""
+    (tool,) = tools_of({"name": "f", "parameters": {"type": "ARRAY", "min_items": "2", "any_of": [{"type": "STRING"}]}})
+    assert tool.parameters == {"type": "array", "minItems": 2, "anyOf": [{"type": "string"}]}
+
+
+def test_sch_15_a_tool_without_parameters_has_none() -> None:
+    """Both ways."""
+    (tool,) = tools_of({"name": "f"})
+    assert tool == Tool(name="f")
+    assert sent(user("q"), tools=(tool,))["tools"] == [{"functionDeclarations": [{"name": "f"}]}]
+
+
+def test_srv_provider_run_tools_are_one_opaque_tool_each() -> None:
+    """Beside functions in the same object; those of others are refused by name."""
+    body = {"tools": [{"functionDeclarations": [{"name": "f"}], "googleSearch": {}}, {"codeExecution": {}}]}
+    request = decode({**BODY, **body}).request
+    assert request.tools[1:] == (
+        OpaqueTool("google", "googleSearch", {"googleSearch": {}}),
+        OpaqueTool("google", "codeExecution", {"codeExecution": {}}),
+    )
+    assert again(body)["tools"] == [
+        {"functionDeclarations": [{"name": "f"}]},
+        {"googleSearch": {}},
+        {"codeExecution": {}},
+    ]
+    with pytest.raises(UnsupportedError) as caught:
+        encode(Request(messages=(user("q"),), tools=(OpaqueTool("anthropic", "web_search_1", {}),)))
+    assert [(change.code, change.path) for change in caught.value.changes] == [("server_tools", "/tools/0")]
+
+
+def test_id_16_names_are_mapped_and_undone() -> None:
+    """A letter first, no blanks, at most 128; each own name is known to the decoder of the answer."""
+    encoded = encode(Request(messages=(user("q"),), tools=(Tool(name="1 tool"), Tool(name="ok.name:x"))))
+    names = [tool["name"] for tool in json.loads(encoded.body)["tools"][0]["functionDeclarations"]]
+    assert names[1] == "ok.name:x"
+    assert encoded.undo.names == {names[0]: "1 tool"}
+    assert codes(encoded.changes) == ["name_mapped"]
+
+
+def test_srv_01_a_freeform_tool_is_a_function_with_one_string() -> None:
+    """And the decoder of the answer knows it."""
+    tool = Tool(name="patch", freeform=Freeform())
+    encoded = encode(Request(messages=(user("q"),), tools=(tool,)))
+    declared = json.loads(encoded.body)["tools"][0]["functionDeclarations"][0]
+    assert declared["parametersJsonSchema"]["required"] == ["input"]
+    assert (codes(encoded.changes), encoded.undo.freeform) == (["freeform_as_function"], frozenset({"patch"}))
+
+
+def test_a_tool_without_a_name_is_an_error() -> None:
+    """With its place; and a single object stands for a list."""
+    with pytest.raises(DecodeError) as caught:
+        tools_of({"description": "d"})
+    assert caught.value.path == "/tools/0/functionDeclarations/0/name"
+    assert decode({**BODY, "tools": {"function_declarations": [{"name": "f"}]}}).request.tools == (Tool(name="f"),)
+
+
+# Choices
+
+
+@pytest.mark.parametrize(
+    ("calling", "choice"),
+    [
+        ({"mode": "AUTO"}, "auto"),
+        ({"mode": "NONE"}, "none"),
+        ({"mode": "ANY"}, "required"),
+        ({"mode": "ANY", "allowedFunctionNames": ["f"]}, NamedTool("f")),
+        ({"mode": "ANY", "allowedFunctionNames": ["f", "g"]}, AllowedTools(("f", "g"), "required")),
+        ({"mode": "VALIDATED", "allowedFunctionNames": ["f"]}, AllowedTools(("f",), "auto")),
+        ({"mode": "VALIDATED"}, "auto"),
+        ({"mode": "AUTO", "allowedFunctionNames": ["f"]}, AllowedTools(("f",), "auto")),
+        ({"mode": "NONE", "allowedFunctionNames": ["f"]}, "none"),
+        ({"mode": "MODE_UNSPECIFIED"}, None),
+        ({"streamFunctionCallArguments": True}, None),
+    ],
+)
+def test_cho_choices_there_and_back(calling: dict[str, Any], choice: Any) -> None:
+    """Every mode, with and without names."""
+    body = {
+        "tools": [{"functionDeclarations": [{"name": "f"}, {"name": "g"}]}],
+        "toolConfig": {"functionCallingConfig": calling},
+    }
+    assert decode({**BODY, **body}).request.tool_choice == choice
+    assert again(body)["toolConfig"] == {"functionCallingConfig": calling}
+
+
+def test_other_members_of_the_tool_configuration_survive() -> None:
+    """Beside the choice."""
+    config = {"includeServerSideToolInvocations": True, "functionCallingConfig": {"mode": "ANY"}}
+    assert again({"tools": [{"googleSearch": {}}], "toolConfig": config})["toolConfig"] == config
+
+
+def test_a_choice_of_a_tool_that_is_not_there_is_an_error() -> None:
+    """Before anything is sent."""
+    with pytest.raises(UsageError, match="'g'"):
+        encode(Request(messages=(user("q"),), tools=(Tool(name="f"),), tool_choice=NamedTool("g")))
+
+
+def test_strict_tools_are_validated() -> None:
+    """All of them: the mode; some of them: an entry for each."""
+    strict, loose = Tool(name="f", strict=True), Tool(name="g")
+    assert sent(user("q"), tools=(strict,))["toolConfig"] == {"functionCallingConfig": {"mode": "VALIDATED"}}
+    encoded = encode(Request(messages=(user("q"),), tools=(loose, strict)))
+    assert [(change.code, change.path) for change in encoded.changes] == [("strict_unsupported", "/tools/1/strict")]
+
+
+# Output, thinking, knobs
+
+
+def test_structured_output_there_and_back() -> None:
+    """Either member, JSON mode, and another type."""
+    schema = {"responseMimeType": "application/json", "responseJsonSchema": CITY}
+    assert decode({**BODY, "generationConfig": schema}).request.output_schema == CITY
+    assert again({"generationConfig": schema})["generationConfig"] == schema
+    openapi = {"responseMimeType": "application/json", "responseSchema": UPPER}
+    assert decode({**BODY, "generationConfig": openapi}).request.output_schema == CITY
+    assert again({"generationConfig": openapi})["generationConfig"] == openapi
+    assert decode({**BODY, "generationConfig": {"responseMimeType": "application/json"}}).request.json_mode
+    other = {"responseMimeType": "text/x.enum", "responseSchema": {"type": "STRING", "enum": ["a"]}}
+    assert again({"generationConfig": other})["generationConfig"] == other
+
+
+def test_a_schema_where_none_goes_is_refused_or_let_go() -> None:
+    """Together with tools on older models."""
+    old = Target(model="gemini-2.5-pro", quirks=Quirks(output_schema_with_tools=False))
+    request = Request(messages=(user("q"),), tools=(Tool(name="f"),), output_schema=CITY)
+    with pytest.raises(UnsupportedError):
+        encode(request, target=old)
+    encoded = encode(request, target=old, allow=frozenset({"output_schema"}))
+    assert codes(encoded.changes) == ["output_schema_loosened"]
+    assert json.loads(encoded.body)["generationConfig"] == {"responseMimeType": "application/json"}
+
+
+@pytest.mark.parametrize(
+    ("thinking", "fields"),
+    [
+        ({"thinkingLevel": "LOW"}, {"effort": "low"}),
+        ({"thinkingLevel": "low"}, {"effort": "low"}),
+        ({"thinkingBudget": 6400}, {"thinking_budget": 6400}),
+        ({"thinkingBudget": 0}, {"thinking": False}),
+        ({"thinkingBudget": -1}, {"thinking": True}),
+        ({"includeThoughts": True}, {"thinking_summary": "auto"}),
+        ({"includeThoughts": False}, {"thinking_summary": "none"}),
+    ],
+)
+def test_thinking_there_and_back(thinking: dict[str, Any], fields: dict[str, Any]) -> None:
+    """Levels, budgets, switches, in camel case and in snake case."""
+    request = decode({**BODY, "generationConfig": {"thinkingConfig": thinking}}).request
+    assert {name: getattr(request, name) for name in fields} == fields
+    config = again({"generationConfig": {"thinkingConfig": thinking}})["generationConfig"]["thinkingConfig"]
+    assert config == {name: value.upper() if isinstance(value, str) else value for name, value in thinking.items()}
+
+
+def test_an_unknown_level_survives() -> None:
+    """As a member."""
+    config = {"thinkingConfig": {"thinkingLevel": "ULTRA"}}
+    assert again({"generationConfig": config})["generationConfig"] == config
+
+
+@pytest.mark.parametrize(
+    ("fields", "facts", "config", "told"),
+    [
+        ({"effort": "max"}, Facts(), {"thinkingLevel": "XHIGH"}, ["parameter_adjusted"]),
+        ({"effort": "none"}, Facts(), {"thinkingBudget": 0}, []),
+        ({"effort": "medium"}, Facts(efforts=frozenset()), {"thinkingBudget": 8192}, ["parameter_adjusted"]),
+        ({"effort": "low", "thinking_budget": 9}, Facts(), {"thinkingLevel": "LOW"}, ["parameter_unsupported"]),
+        ({"thinking_summary": "detailed"}, Facts(), {"includeThoughts": True}, ["parameter_adjusted"]),
+    ],
+)
+def test_thinking_that_the_wire_says_only_nearly(fields: Any, facts: Facts, config: Any, told: list[str]) -> None:
+    """A level or a budget, never both."""
+    encoded = encode(Request(messages=(user("q"),), **fields), target=Target(model="gemini-3-pro", facts=facts))
+    assert json.loads(encoded.body)["generationConfig"]["thinkingConfig"] == config
+    assert codes(encoded.changes) == told
+
+
+def test_knobs_there_and_back() -> None:
+    """In `generationConfig`, what is not known beside them."""
+    config = {
+        "maxOutputTokens": 9,
+        "temperature": 0.5,
+        "topP": 0.9,
+        "topK": 40,
+        "candidateCount": 2,
+        "stopSequences": ["x"],
+        "seed": 1,
+        "presencePenalty": 0.1,
+        "frequencyPenalty": 0.2,
+        "responseLogprobs": True,
+        "logprobs": 3,
+        "responseModalities": ["TEXT"],
+        "mediaResolution": "MEDIA_RESOLUTION_LOW",
+    }
+    body = {"generationConfig": config, "labels": {"team": "a"}, "safetySettings": [{"category": "c"}], "newOne": 1}
+    assert again(body) == {**BODY, **body}
+
+
+def test_knobs_without_a_member_are_dropped_with_an_entry() -> None:
+    """Each by its path; parallel calls cannot be switched off."""
+    fields: dict[str, Any] = {
+        "min_p": 0.1, "logit_bias": {"1": 1.0}, "verbosity": "low", "service_tier": "flex", "user": "u", "store": True,
+        "cache_key": "k", "parallel_tool_calls": False, "cache": "5m",
+    }  # fmt: skip
+    encoded = encode(Request(messages=(user(TextPart("q", cache="5m")),), **fields))
+    told = {change.path: change.code for change in encoded.changes}
+    assert told.pop("/cache") == told.pop("/messages/0/parts/0/cache") == "cache_unsupported"
+    assert set(told) == {f"/{name}" for name in fields if name != "cache"}
+    assert set(told.values()) == {"parameter_unsupported"}
+    assert encode(Request(messages=(user("q"),), parallel_tool_calls=True)).changes == ()
+
+
+def test_sampling_is_dropped_where_the_model_takes_none() -> None:
+    """With an entry that names the model."""
+    target = Target(model="gemini-x", facts=Facts(sampling=False))
+    encoded = encode(Request(messages=(user("q"),), temperature=1.0), target=target)
+    assert [change.detail for change in encoded.changes] == ["gemini-x does not take temperature"]
+
+
+def test_snake_case_is_read_everywhere_but_in_what_is_somebody_else_s() -> None:
+    """Arguments, results and schemas keep their own names."""
+    body: dict[str, Any] = {
+        "system_instruction": {"parts": [{"text": "S"}]},
+        "contents": [
+            turn({"text": "q"}),
+            turn({"function_call": {"name": "f", "args": {"mime_type": 1}}, "thought_signature": "YQ=="}, role="model"),
+            turn({"function_response": {"name": "f", "response": {"file_uri": 2}}}),
+        ],
+        "tools": [{"function_declarations": [{"name": "f", "parameters_json_schema": {"properties": {"top_p": {}}}}]}],
+        "generation_config": {"max_output_tokens": 5, "response_mime_type": "application/json"},
+    }
+    request = decode(body).request
+    assert (request.max_tokens, request.json_mode) == (5, True)
+    written = sent(*request.messages, tools=request.tools)
+    assert written["contents"][1]["parts"] == [
+        {"functionCall": {"name": "f", "args": {"mime_type": 1}}, "thoughtSignature": "YQ=="}
+    ]
+    assert written["contents"][2]["parts"][0]["functionResponse"]["response"] == {"file_uri": 2}
+    assert written["tools"][0]["functionDeclarations"][0]["parametersJsonSchema"] == {"properties": {"top_p": {}}}
+
+
+# The normal form
+
+
+def normal(kind: str, body: Any) -> Any:
+    """The normal form of a body."""
+    return DIALECT.normal_form(kind, body)
+
+
+REQUESTS: list[tuple[str, Any, Any]] = [
+    ("absent_members", {"cachedContent": None}, {}),
+    ("cases", {"safety_settings": []}, {"safetySettings": []}),
+    ("path", {"model": "models/x"}, {}),
+    ("instruction", {"systemInstruction": "S"}, {"systemInstruction": {"role": "user", "parts": {"text": "S"}}}),
+    ("instruction", {"systemInstruction": {"parts": []}}, {}),
+    ("contents", {"contents": {"parts": {"text": "a"}}}, {"contents": [turn({"text": "a"}, role="function")]}),
+    (
+        "contents",
+        {"contents": [turn({"text": "a"}), turn({"text": "b"})]},
+        {"contents": [turn({"text": "a"}, {"text": "b"})]},
+    ),
+    ("contents", {"contents": [turn({"text": ""})]}, {"contents": [turn()]}),
+    (
+        "contents",
+        {"contents": [turn({"thoughtSignature": "YQ=="})]},
+        {"contents": [turn({"text": "", "thoughtSignature": "YQ==", "thought": False})]},
+    ),
+    (
+        "contents",
+        {"contents": [turn({"functionCall": {"name": "f"}})]},
+        {"contents": [turn({"functionCall": {"name": "f", "args": {}}})]},
+    ),
+    (
+        "contents",
+        {"contents": [turn({"functionResponse": {"name": "f", "response": {"a": 1}}})]},
+        {"contents": [turn({"functionResponse": {"name": "f", "response": {"output": {"a": 1}}}})]},
+    ),
+    (
+        "contents",
+        {"contents": [turn({"inlineData": {"mimeType": "IMAGE/PNG", "data": "_-8"}})]},
+        {"contents": [turn({"inlineData": {"mimeType": "image/png", "data": "/+8="}})]},
+    ),
+    (
+        "declarations",
+        {"tools": [{"functionDeclarations": [{"name": "f", "parameters": UPPER}], "googleSearch": {}}]},
+        {"tools": [{"googleSearch": {}}, {"functionDeclarations": [{"name": "f", "parametersJsonSchema": CITY}]}]},
+    ),
+    ("tool_config", {"toolConfig": {"functionCallingConfig": {"mode": "auto"}}}, {}),
+    (
+        "output_schema",
+        {"generationConfig": {"responseSchema": UPPER, "thinkingConfig": {"thinkingLevel": "low"}}},
+        {
+            "generationConfig": {
+                "responseMimeType": "application/json",
+                "responseJsonSchema": CITY,
+                "thinkingConfig": {"thinkingLevel": "LOW"},
+            }
+        },
+    ),
+    ("defaults", {"tools": [], "generationConfig": {"stopSequences": [], "thinkingConfig": {}}}, {}),
+]
+
+
+@pytest.mark.parametrize(("rule", "one", "other"), REQUESTS)
+def test_requests_of_one_meaning_have_one_normal_form(rule: str, one: Any, other: Any) -> None:
+    """One case for each rule, named by it."""
+    assert normal("request", one) == normal("request", other), rule
+
+
+ANSWERS: list[tuple[str, Any, Any]] = [
+    (
+        "candidates",
+        {"candidates": [{"index": 0, "content": {"role": "model"}}]},
+        {"candidates": [{"content": {"parts": [{"text": ""}]}}]},
+    ),
+    (
+        "usage",
+        {"usageMetadata": {"promptTokenCount": 2, "thoughtsTokenCount": 0}},
+        {"usageMetadata": {"promptTokenCount": 2, "totalTokenCount": 2}},
+    ),
+    ("usage", {"usageMetadata": {"promptTokenCount": 0}}, {}),
+]
+
+
+@pytest.mark.parametrize(("rule", "one", "other"), ANSWERS)
+def test_answers_of_one_meaning_have_one_normal_form(rule: str, one: Any, other: Any) -> None:
+    """One case for each rule, named by it."""
+    assert normal("response", one) == normal("response", other), rule
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"contents": [turn({"text": "a"})]}, {"contents": [turn({"text": "a"}, role="model")]}),
+        (
+            {"contents": [turn({"functionCall": {"name": "f", "args": {"top_p": 1}}})]},
+            {"contents": [turn({"functionCall": {"name": "f", "args": {"topP": 1}}})]},
+        ),
+        (
+            {"contents": [turn({"functionResponse": {"name": "f", "response": {"error": "x"}}})]},
+            {"contents": [turn({"functionResponse": {"name": "f", "response": {"output": "x"}}})]},
+        ),
+    ],
+)
+def test_bodies_of_two_meanings_have_two_normal_forms(one: Any, other: Any) -> None:
+    """Roles, names of arguments, errors."""
+    assert normal("request", one) != normal("request", other)
