@@ -50,7 +50,7 @@ FACTS: dict[str, tuple[str, ...]] = {
     "media_refs": ("references",),
     "media_type_unsaid": ("media",),
     "messages_merged": ("messages",),
-    "media_as_text": ("media", "messages"),
+    "media_as_text": ("media", "messages", "text"),
     "name_mapped": ("tools", "calls"),
     "opaque_part": ("references", "server_tools"),
     "order_changed": ("messages",),

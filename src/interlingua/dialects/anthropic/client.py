@@ -83,7 +83,9 @@ class _RequestEncoder:
         self.names: dict[str, str] = {}
 
     def encode(self) -> Encoded:
-        history = prepare_history(self.request.messages, self.options.history, self.changes)
+        history = prepare_history(
+            self.request.messages, self.options.history, self.changes, continues=self.request.continues is not None
+        )
         ids = call_ids(history)
         self.names = self._names(history)
         self.wire.cache_control = self.marks.top(self.request.cache, "")

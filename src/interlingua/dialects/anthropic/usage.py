@@ -55,6 +55,8 @@ def encode_usage(usage: Usage | None, changes: Changes) -> dict[str, Any]:
     On the wire no token counts twice: where cache reads and writes are more than the input, writes give way.
     """
     usage = usage or Usage()
+    if usage.input_tokens is None or usage.output_tokens is None:
+        changes.add("parameter_added", "/usage", "told as 0, since nobody counted them")
     total, read, written = usage.input_tokens or 0, usage.cache_read_tokens, usage.cache_write_tokens
     room = max(0, total - (read or 0))
     if written is not None and written > room and usage.input_tokens is not None:

@@ -88,7 +88,9 @@ class _RequestEncoder:
         self.freeform = frozenset([tool.name for tool in request.tools if isinstance(tool, Tool) and tool.freeform])
 
     def encode(self) -> Encoded:
-        history = prepare_history(self.request.messages, self.options.history, self.changes)
+        history = prepare_history(
+            self.request.messages, self.options.history, self.changes, continues=self.request.continues is not None
+        )
         ids = call_ids(history)
         self.names = self._names(history)
         self._messages(

@@ -221,7 +221,7 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
         created=context.created or None,
         model=context.model or response.wire_model or response.model,
         choices=choices,
-        usage=encode_usage(response.usage) if response.usage is not None else None,
+        usage=encode_usage(response.usage, changes) if response.usage is not None else None,
     )
     if members:
         merge_members(wire, members)
@@ -283,7 +283,7 @@ def finish_word(alternative: Alternative, changes: Changes, path: str, *, own: b
     reason = alternative.finish_reason
     if own:
         return alternative.finish_reason_raw
-    if reason in ("pause", "error", "other") and not alternative.finish_reason_raw:
+    if reason in ("pause", "error", "other"):
         changes.add("finish_reason_approximated", f"{path}/finish_reason", f"{reason} is told as stop")
     return encode_finish(reason, refused=_has_refusal(alternative.parts))
 

@@ -14,6 +14,7 @@ from interlingua.dialects.openai_chat.wire import TokenDetailsWire, UsageWire
 from interlingua.types.usage import Usage
 
 if TYPE_CHECKING:
+    from interlingua.types.change import Changes
     from interlingua.wire.json import WireStruct
 
 __all__ = ["decode_usage", "encode_usage"]
@@ -83,8 +84,10 @@ def _total(wire: UsageWire) -> int | None:
     return wire.prompt_tokens + wire.completion_tokens
 
 
-def encode_usage(usage: Usage) -> UsageWire:
-    """The counts on the wire; unknown ones are 0, since clients insist on numbers."""
+def encode_usage(usage: Usage, changes: Changes) -> UsageWire:
+    """The counts on the wire; unknown ones are 0, since clients insist on numbers, and an entry says so."""
+    if usage.input_tokens is None or usage.output_tokens is None:
+        changes.add("parameter_added", "/usage", "told as 0, since nobody counted them")
     extra = usage.extra.get(NAME, {})
     renamed = any(name in extra for name in CACHED_NAMES)
     cached = None if renamed else usage.cache_read_tokens
