@@ -123,7 +123,9 @@ def test_sch_15_a_tool_without_parameters_has_none() -> None:
 
 def test_srv_provider_run_tools_are_one_opaque_tool_each() -> None:
     """Beside functions in the same object; those of others are refused by name."""
-    body = {"tools": [{"functionDeclarations": [{"name": "f"}], "googleSearch": {}}, {"codeExecution": {}}]}
+    body: dict[str, Any] = {
+        "tools": [{"functionDeclarations": [{"name": "f"}], "googleSearch": {}}, {"codeExecution": {}}]
+    }
     request = decode({**BODY, **body}).request
     assert request.tools[1:] == (
         OpaqueTool("google", "googleSearch", {"googleSearch": {}}),
