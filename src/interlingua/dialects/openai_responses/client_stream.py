@@ -196,15 +196,28 @@ class _Answer:
             self.fail_with(response.error)
         self.start(response)
         self.snapshot = response
-        if self.newest is None:
-            for item in response.output or ():
-                self.whole(item)
+        self.reconcile(response.output or [])
         if response.usage is not None and response.usage is not UNSET:
             self.builder.update_usage(decode_usage(response.usage))
         raw = raw_finish(response.status, response.incomplete_details)
         self.builder.finish(decode_finish(raw, called=self.called), raw)
         self.tell_members()
         self.builder.end()
+
+    def reconcile(self, items: list[ItemWire]) -> None:
+        """Tell what only the last snapshot holds: all of it where no item came before, else the ends of open items."""
+        if self.newest is None:
+            for item in items:
+                self.done(EventWire(item=item))
+            return
+        for place, item in enumerate(items):
+            live = self.by_id.get(item.id or "") or self.by_index.get(place)
+            if live is not None and not live.settled and live.wire.type == item.type:
+                live.settled = True
+                live.settle(item)
+        for live in self.by_index.values():
+            if not live.settled and not isinstance(live, MessageItem | ReasoningItem):
+                live.abandon()
 
     def failed(self, wire: EventWire) -> None:
         self.learn(wire)
@@ -254,10 +267,6 @@ class _Answer:
             live = self.open(item, wire)
         live.settled = True
         live.settle(item)
-
-    def whole(self, item: ItemWire) -> None:
-        """An item of which nothing came before."""
-        self.done(EventWire(item=item))
 
     def message(self, wire: EventWire) -> MessageItem:
         """The message that an event is about; one that never began, begins."""

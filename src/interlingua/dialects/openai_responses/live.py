@@ -65,6 +65,10 @@ class Item:
         """The item is whole."""
         self.builder.whole(OpaquePart(NAME, item_kind(wire), plain(wire)), "opaque")
 
+    def abandon(self) -> None:
+        """The answer is whole, and nobody said that the item is: it is what was seen of it."""
+        self.settle(self.wire)
+
 
 class OtherItem(Item):
     """An item that the client only passes on; a generated picture is an image."""
@@ -189,10 +193,11 @@ class ReasoningItem(Item):
     __slots__ = ("_member", "_place")
 
     def __init__(self, wire: ItemWire, builder: StreamBuilder, context: DecodeContext) -> None:
-        """Reasoning without a word so far."""
+        """Reasoning without a word so far; its block opens at once, since it may be sealed after what it led to."""
         super().__init__(wire, builder, context)
         self._member = ""
         self._place = -1
+        self._opened()
 
     def _opened(self) -> Block:
         block = self.block
@@ -299,6 +304,11 @@ class CallItem(Item):
         members = item_members(wire)
         if members and block.part is None:  # broken: it keeps in `extra` what a whole call is sealed with
             block.extra = {NAME: {**block.extra.get(NAME, {}), "item": members}}
+
+    def abandon(self) -> None:
+        """The arguments are what the deltas said; a call that never got a name is an error."""
+        if self.block is None:
+            self._open()
 
     def _settle_input(self, block: Block, wire: ItemWire) -> None:
         self.whole_text(text_of(wire.input))

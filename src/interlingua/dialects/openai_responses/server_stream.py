@@ -98,7 +98,7 @@ class ResponsesStreamEncoder:
         self._items: dict[int, _Item] = {}
         self._message: _Item | None = None
         self._later: list[tuple[_Item, BlockEnd]] = []
-        self._announced: dict[object, int] = {}
+        self._announced: dict[str | int, int] = {}
         self._started = False
 
     def encode(self, event: Event) -> bytes:
@@ -421,7 +421,7 @@ class ResponsesStreamEncoder:
             return b""
         wire = self._encoder.items.pop()
         said = self._close_message()
-        index = self._announced.get(wire.id)
+        index = self._announced.get(wire.id or "")
         if wire.id is None and self._make_id is not None and isinstance(event.part, ImagePart):
             wire.id = self._make_id("ig")
         if index is None:
@@ -439,10 +439,14 @@ class ResponsesStreamEncoder:
             said = self._close_message()
             index = len(self._output)
             self._output.append(None)
-            self._announced[raw["item"].get("id")] = self._announced[raw.get("output_index")] = index
+            item = raw.get("item")
+            for key in (item.get("id") if is_object(item) else None, raw.get("output_index")):
+                if isinstance(key, str | int):
+                    self._announced[key] = index
             members["output_index"] = index
         elif "output_index" in raw:
-            known = self._announced.get(raw.get("item_id", raw["output_index"]))
+            key = raw.get("item_id", raw["output_index"])
+            known = self._announced.get(key) if isinstance(key, str | int) else None
             members["output_index"] = raw["output_index"] if known is None else known
         return said + self._say(str(raw.get("type", "unknown")), **members)
 

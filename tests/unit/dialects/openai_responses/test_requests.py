@@ -655,3 +655,87 @@ def test_a_request_without_a_model_is_refused() -> None:
         decode({"model": "", "input": "Hi"})
     with pytest.raises(DecodeError, match="/instructions"):
         decode({"instructions": [1], "input": "Hi"})
+
+
+# Servers that take less
+
+
+def test_choices_where_they_are_ignored_or_only_words() -> None:
+    """None withholds the tools; a name or a subset leaves the others out; each with an entry."""
+    tools = (Tool(name="a"), Tool(name="b"))
+    kept: dict[tuple[str, Any], tuple[list[str], Any, list[str]]] = {
+        ("ignored", "none"): ([], None, ["tools_withheld /tool_choice"]),
+        ("ignored", "required"): (["a", "b"], None, ["tool_choice_approximated /tool_choice"]),
+        ("ignored", "auto"): (["a", "b"], None, []),
+        ("strings", NamedTool("a")): (["a"], "required", ["tool_choice_approximated /tool_choice"]),
+        ("strings", AllowedTools(("b",))): (["b"], "auto", ["tool_choice_approximated /tool_choice"]),
+    }
+    for (mode, choice), (names, word, entries) in kept.items():
+        target = quirky(tool_choice=mode)
+        asked = Request(tools=tools, tool_choice=choice)
+        body = wire(asked, target)
+        assert [tool["name"] for tool in body.get("tools", [])] == names
+        assert body.get("tool_choice") == word
+        assert codes(encode(asked, target).changes) == entries
+
+
+def test_structured_output_where_there_is_less() -> None:
+    """Refused, or plain JSON mode where that is allowed; never together with tools where they exclude each other."""
+    asked = Request(output_schema={"type": "object"}, schema_strict=True)
+    with pytest.raises(UnsupportedError, match="only JSON mode"):
+        encode(asked, quirky(output_schema="json_object"))
+    loose = encode(asked, quirky(output_schema="json_object"), allow=frozenset({"output_schema"}))
+    assert codes(loose.changes) == ["output_schema_loosened /output_schema"]
+    assert b'"format":{"type":"json_object"}' in loose.body
+    with pytest.raises(UnsupportedError, match="together with tools"):
+        encode(Request(output_schema={}, tools=(Tool(name="a"),)), quirky(output_schema_with_tools=False))
+
+
+def test_strict_where_there_is_no_flag() -> None:
+    """Left out, and said so where it was wanted."""
+    asked = Request(
+        tools=(Tool(name="a", strict=True), Tool(name="b")), output_schema={"type": "object"}, schema_strict=True
+    )
+    told = encode(asked, quirky(strict_schemas=False))
+    assert codes(told.changes) == ["strict_unsupported /tools/0/strict", "strict_unsupported /schema_strict"]
+    assert b"strict" not in told.body
+
+
+def test_quirks_of_reasoning_and_knobs() -> None:
+    """No effort, no echo, knobs that are refused."""
+    said = Message("assistant", (ThinkingPart("Hm.", seal(type="reasoning", id="rs_1", summary=[])),))
+    asked = Request(messages=(said,), effort="high", verbosity="low", tools=(Tool(name="a", cache="5m"),))
+    target = quirky(effort_field="none", reasoning_echo="never", unsupported=frozenset({"verbosity"}))
+    assert codes(encode(asked, target).changes) == [
+        "thinking_unsupported /messages/0/parts/0",
+        "cache_unsupported /tools/0/cache",
+        "parameter_unsupported /verbosity",
+        "parameter_unsupported /effort",
+    ]
+
+
+def test_marks_and_words_that_are_read_over() -> None:
+    """A mark on the system text, a result with one, an answer of the wrong kind in a prompt, extras of others."""
+    call = assistant(ToolCall("call_a", "look", "{}"))
+    asked = Request(
+        system=(TextPart("S", cache="5m"),),
+        messages=(call, Message("tool", (ToolResult("call_a", "look", "x", cache="5m"), TextPart("more"))), user("Hi")),
+        tools=(Tool(name="a", extra={"google": {"x": 1}}),),
+    )
+    assert codes(encode(asked).changes) == [
+        "cache_unsupported /system/0/cache",
+        "cache_unsupported /messages/1/parts/0/cache",
+        "extra_foreign /tools/0/extra/google",
+    ]
+    with pytest.raises(UnsupportedError, match="ThinkingPart"):
+        encode(Request(messages=(user(ThinkingPart("x")),)))
+    with pytest.raises(UnsupportedError, match="media_ref of anthropic"):
+        encode(Request(messages=(user(OpaquePart("anthropic", "media_ref", {})),)))
+
+
+@pytest.mark.parametrize("output", [{"a": 1}, 7])
+def test_an_output_of_another_kind_is_refused(output: object) -> None:
+    """It must be text or a list of parts; null is nothing."""
+    with pytest.raises(DecodeError, match="an output must be"):
+        request([CALL, {**OUTPUT, "output": output}])
+    assert request([CALL, {**OUTPUT, "output": None}]).messages[1].tool_results[0].content == ""

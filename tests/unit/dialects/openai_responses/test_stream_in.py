@@ -413,3 +413,113 @@ def test_text_after_the_first_is_compared_not_parsed() -> None:
     odd = b'data: {"type":"response.output_text.delta","sequence_number":9,"delta":"!","output_index":0}\n\n'
     raw = stream(*front, *moved, odd)
     assert parts(raw) == (TextPart('ab\\"ücd"!', sealed=seal(id="msg_1")),)
+
+
+def test_text_after_the_first_may_be_numbered_last() -> None:
+    """As in answers of our own, and of servers that sort their members."""
+    pieces = [
+        b'data: {"content_index":0,"delta":"%b","item_id":"msg_1","output_index":0,"sequence_number":%d,'
+        b'"type":"response.output_text.delta"}\n\n' % (piece, at)
+        for at, piece in enumerate([b"a", b"b", b"c"])
+    ]
+    last = [
+        b'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","item_id":"msg_1",'
+        b'"output_index":0,"content_index":0,"delta":"%b","logprobs":[],"sequence_number":%b}\n\n' % (piece, number)
+        for piece, number in [(b"d", b"3"), (b"e", b"4"), (b"f", b"-1"), (b"g", b"6"), (b"h", b"7")]
+    ]
+    assert parts(stream(*pieces, *last)) == (TextPart("abcdefgh", sealed=seal(id="msg_1")),)
+
+
+def test_unknown_content_stands_where_it_stood() -> None:
+    """A content part of tomorrow, streamed and whole, and a message without any."""
+    whole = message_item("", content=[{"type": "output_hologram", "x": 1}])
+    opening = added(message_item("", content=[]))
+    expected = OpaquePart(NAME, "content_part", {"part": whole["content"][0], "item": {"id": "msg_1"}})
+    for raw in (stream(opening, done(whole)), stream(done(whole))):
+        assert parts(raw) == (expected,)
+    assert reply(whole).parts == (expected,)
+    empty = message_item("", content=[])
+    assert parts(stream(opening, done(empty))) == (OpaquePart(NAME, "message", empty),)
+
+
+def test_a_message_told_only_at_its_end_is_told_then() -> None:
+    """Nothing but the whole item, its content a string or parts; an item that ends twice ends once."""
+    said = {**message_item(""), "content": "Hi"}
+    assert parts(stream(done(said), done(said))) == (TextPart("Hi", sealed=seal(id="msg_1")),)
+    refused = {**message_item(""), "content": [{"type": "refusal", "refusal": "No.", "x": 1}], "status": "incomplete"}
+    item = {"id": "msg_1", "status": "incomplete"}
+    assert parts(stream(done(refused))) == (RefusalPart("No.", {NAME: {"item": item, "x": 1}}),)
+    assert reply(refused).parts == parts(stream(done(refused)))
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        arguments("{}"),
+        b'data: {"type":"response.output_item.added"}\n\n',
+        b'data: {"type":"response.output_item.done"}\n\n',
+        added({**opened(A), "name": ""}) + completed(),
+        b'data: {"type":\n\n',
+    ],
+)
+def test_streams_that_break_the_format_are_errors(raw: bytes) -> None:
+    """Arguments for nothing, events without their item, a call that never got a name, and no JSON."""
+    assert failure(raw).error in ("DecodeError", "IncompleteStreamError")
+
+
+def test_lone_surrogates_are_replaced_with_an_entry() -> None:
+    """One bad escape does not end the stream."""
+    found = streamed(stream(event("output_text.delta", output_index=0, item_id="msg_1", delta="\ud800!")))
+    assert found.text == "\ufffd!"
+    assert [change.code for change in found.changes] == ["lone_surrogate"]
+
+
+def test_the_name_may_come_with_the_arguments() -> None:
+    """One server names the call in `function_call_arguments.done`."""
+    whole = event("function_call_arguments.done", output_index=0, item_id="fc_a", arguments='{"x":1}', name="look")
+    assert parts(stream(added({**opened(A), "name": None}), whole, done({**A, "name": None}))) == (CALL_A,)
+
+
+def test_a_whole_item_with_an_object_as_arguments_is_understood() -> None:
+    """With an entry."""
+    found = streamed(stream(added(opened(A)), done({**A, "arguments": {"x": 1}})))
+    assert found.tool_calls == (CALL_A,) or found.tool_calls[0].arguments == {"x": 1}
+    assert [change.code for change in found.changes] == ["arguments_object"]
+
+
+def test_thoughts_and_summaries_in_one_item_are_told_once() -> None:
+    """What began is gone on with; done events alone do as well."""
+    place = {"output_index": 0, "item_id": "rs_1"}
+    raw = stream(
+        added({"type": "reasoning", "id": "rs_1", "summary": []}),
+        event("reasoning_summary_text.done", **place, summary_index=0, text="Sum."),
+        event("reasoning_text.delta", **place, content_index=0, delta="Raw."),
+        event("reasoning_text.done", **place, content_index=0, text="Raw."),
+    )
+    assert parts(raw) == (ThinkingPart("Sum."),)
+    alone = stream(event("reasoning_text.done", **place, content_index=0, text="Raw."))
+    assert parts(alone) == (ThinkingPart("Raw."),)
+
+
+def test_items_that_are_never_done_end_with_the_answer() -> None:
+    """OUT-06: no `output_item.done`; the last snapshot has the rest, what it lacks is what was seen."""
+    reasoning = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "whole"}
+    search = {"type": "web_search_call", "id": "ws_1", "status": "in_progress"}
+    raw = (
+        added({**reasoning, "encrypted_content": "ha"})
+        + added(message_item("", content=[]), 1)
+        + text("Hi", output_index=1)
+        + added(opened(B), 2)
+        + arguments('{"y":2}', 2, "fc_b")
+        + added({**opened(A), "name": ""}, 3)
+        + arguments('{"x":1}', 3)
+        + added(search, 4)
+        + completed(reasoning, message_item("Hi", phase="final_answer"), A)
+    )
+    assert parts(raw) == (
+        ThinkingPart("", seal(**reasoning)),
+        TextPart("Hi", sealed=seal(id="msg_1", phase="final_answer")),
+        CALL_B,
+        CALL_A,
+        OpaquePart(NAME, "web_search_call", search),
+    )
