@@ -77,19 +77,26 @@ class CallReader:
         if arguments is None or isinstance(arguments, UnsetType):
             return ""
         raw = bytes(arguments)
-        if not raw.startswith(b'"'):
+        if raw[:1] != b'"':
             return "" if raw == b"null" else raw.decode()
         self.changes.add("foreign_shape", f"{path}/arguments_json", "arguments as a string where an object belongs")
         return raw_text(raw)
 
     def members(self, wire: ToolCallWire) -> dict[str, dict[str, Any]]:
         """The members without a field."""
+        within = wire.function.extra if wire.function is not None else None
+        kind = None if wire.type == "function" else wire.type
+        if not (wire.extra or within or kind):
+            return _NO_MEMBERS
         said: dict[str, Any] = dict(wire.extra) if wire.extra else {}
-        if wire.type not in (None, "function"):
-            said["type"] = wire.type
-        if wire.function is not None and wire.function.extra:
-            said["function"] = dict(wire.function.extra)
-        return {NAME: said} if said else {}
+        if kind:
+            said["type"] = kind
+        if within:
+            said["function"] = dict(within)
+        return {NAME: said}
+
+
+_NO_MEMBERS: dict[str, dict[str, Any]] = {}
 
 
 def decode_turn(

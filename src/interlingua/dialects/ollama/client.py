@@ -164,7 +164,7 @@ class _RequestEncoder:
         wires: list[ToolWire] = []
         for place, tool in enumerate(self.request.tools):
             path = f"/tools/{place}"
-            left_out = isinstance(tool, Tool) and only and tool.name not in only
+            left_out = only and isinstance(tool, Tool) and tool.name not in only
             if choice == "none" or left_out:
                 self.changes.add("tools_withheld", path, "the choice leaves it out, and the dialect has no choices")
             elif isinstance(tool, OpaqueTool):

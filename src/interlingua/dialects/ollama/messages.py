@@ -11,7 +11,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 
@@ -23,7 +23,7 @@ from interlingua.dialects.ollama.parts import NAME, PartNotes, decode_images
 from interlingua.dialects.ollama.wire import MessageWire
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import CallIdSource
-from interlingua.types.content import BrokenToolCall, ImagePart, Json, OpaquePart, TextPart, ToolCall, ToolResult
+from interlingua.types.content import ImagePart, Json, OpaquePart, TextPart, ToolCall, ToolResult
 from interlingua.types.message import Message
 from interlingua.wire.media import to_base64
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import Quirks
     from interlingua.types.change import Changes
-    from interlingua.types.content import Part
+    from interlingua.types.content import BrokenToolCall, Part
 
 __all__ = ["ERROR_PREFIX", "MessageEncoder", "decode_messages", "decode_prompt"]
 
@@ -74,9 +74,10 @@ class _History:
     def assistant(self, wire: MessageWire) -> None:
         parts = tuple(decode_turn(wire, self.ids, self.reader, self.here))
         if wire.tool_calls:
-            calls = [part for part in parts if isinstance(part, ToolCall | BrokenToolCall)]
-            given = [bool(call.id) for call in wire.tool_calls]
-            self.open = [_OpenCall(call.id, has, call.name) for call, has in zip(calls, given, strict=True)]
+            calls = cast("tuple[ToolCall | BrokenToolCall, ...]", parts[-len(wire.tool_calls) :])  # they come last
+            self.open = [
+                _OpenCall(call.id, bool(said.id), call.name) for call, said in zip(calls, wire.tool_calls, strict=True)
+            ]
         self.messages.append(Message("assistant", parts, None, _members(wire)))
 
     def user(self, wire: MessageWire) -> None:
@@ -90,7 +91,9 @@ class _History:
             self.messages.append(Message("system", parts, None, extra))
 
     def _parts(self, wire: MessageWire) -> tuple[Part, ...]:
-        images = decode_images(wire.images, self.changes, self.here) if wire.images else []
+        if not wire.images:
+            return (TextPart(wire.content),) if wire.content else ()
+        images = decode_images(wire.images, self.changes, self.here)
         return (TextPart(wire.content), *images) if wire.content else tuple(images)
 
     def tool(self, wire: MessageWire) -> None:
@@ -98,9 +101,8 @@ class _History:
         call_id = wire.tool_call_id or "" if call is None else call.id
         said = wire.tool_name or wire.name or ""
         name = said if call is None else call.name
-        result = ToolResult(
-            call_id, name, *_result_content(wire, self.changes, self.here), extra=_naming(wire, said, name)
-        )
+        content, is_error = _result_content(wire, self.changes, self.here)
+        result = ToolResult(call_id, name, content, is_error, None, _naming(wire, said, name))
         last = self.messages[-1] if self.messages else None
         if last is not None and last.role == "tool":
             self.messages[-1] = msgspec.structs.replace(last, parts=(*last.parts, result))
@@ -136,6 +138,8 @@ _NO_MEMBERS: dict[str, dict[str, Any]] = {}
 
 def _naming(wire: MessageWire, said: str, name: str) -> dict[str, dict[str, Any]]:
     """How a result named its call, and its unknown members."""
+    if wire.tool_name == name and wire.tool_call_id and not wire.name and not wire.extra:
+        return {NAME: {"field": "tool_name tool_call_id"}}
     used = [member for member in ("name", *NAMED_BY) if getattr(wire, member)]
     extra: dict[str, Any] = {"field": " ".join(used), **(wire.extra or {})}
     if said and said != name:
@@ -239,6 +243,9 @@ class MessageEncoder:
 
     def _content(self, parts: Sequence[Part | Json], path: str) -> tuple[str, list[str]]:
         """Text and images of a message; what has no place is refused."""
+        first = parts[0] if len(parts) == 1 else None
+        if type(first) is TextPart and self.notes.plain(first):
+            return first.text, []
         texts: list[str] = []
         images: list[str] = []
         for place, part in enumerate(parts):
@@ -265,8 +272,8 @@ class MessageEncoder:
             self.changes.add(MEDIA_CODES.get(type(part), "opaque_part"), path, f"no place for {type(part).__name__}")
 
     def _results(self, message: Message, path: str) -> None:
-        results = [(place, part) for place, part in enumerate(message.parts) if isinstance(part, ToolResult)]
-        moved: list[Part] = [part for part in message.parts if not isinstance(part, ToolResult)]
+        results = [(place, part) for place, part in enumerate(message.parts) if type(part) is ToolResult]
+        moved: list[Part] = [part for part in message.parts if type(part) is not ToolResult]
         for place, result in self._in_call_order(results, path):
             self._result(result, moved, f"{path}/parts/{place}")
         if message.extra:
@@ -276,7 +283,7 @@ class MessageEncoder:
 
     def _in_call_order(self, results: list[tuple[int, ToolResult]], path: str) -> list[tuple[int, ToolResult]]:
         """The results in the order of their calls; those that came in this dialect stay where they were."""
-        if any(NAME in result.extra for _, result in results):
+        if len(results) == 1 or any(NAME in result.extra for _, result in results):
             return results
         ordered = sorted(results, key=lambda pair: self.places.get(pair[1].call_id, len(self.places)))
         if ordered != results:
