@@ -503,7 +503,7 @@ def test_thoughts_and_summaries_in_one_item_are_told_once() -> None:
 
 def test_items_that_are_never_done_end_with_the_answer() -> None:
     """OUT-06: no `output_item.done`; the last snapshot has the rest, what it lacks is what was seen."""
-    reasoning = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "whole"}
+    reasoning: dict[str, Any] = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "whole"}
     search = {"type": "web_search_call", "id": "ws_1", "status": "in_progress"}
     raw = (
         added({**reasoning, "encrypted_content": "ha"})
