@@ -12,12 +12,15 @@ from interlingua.testing.corpus import run
 RECORDINGS = Path(os.environ.get("INTERLINGUA_CORPUS") or Path(__file__).parents[3] / "shared" / "corpus")
 """Where the recordings are; they are too large to be kept here."""
 
-FILES = ("openai-chat", "groq", "mistral", "deepseek", "openrouter", "other")
+FILES = (
+    *("openai-chat", "openai-responses", "anthropic", "google", "ollama"),
+    *("groq", "mistral", "deepseek", "openrouter", "other"),
+)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_recorded_exchanges_pass(name: str) -> None:
-    """Every exchange of the file survives the trip through its own dialect, and at most 2 % are refused."""
+    """Every exchange of the file survives the trip through its own dialect and every other; at most 2 % are refused."""
     path = RECORDINGS / f"{name}.jsonl.gz"
     if not path.is_file():
         pytest.skip(f"no recordings at {path}; INTERLINGUA_CORPUS names their folder")
