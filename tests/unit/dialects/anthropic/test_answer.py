@@ -36,6 +36,7 @@ from interlingua.wire.http import HttpReply, header
 from tests.support.messages import NAME, codes, decode, decode_error, encode, encode_reply, known, reply, wire
 
 OWN = ServerContext(source=NAME)
+COUNTED = Usage(input_tokens=1, output_tokens=1)
 
 
 def test_an_answer_in_its_own_form() -> None:
@@ -95,7 +96,9 @@ def test_use_14_every_stop_reason_is_known_or_other(raw: str, reason: str) -> No
 def test_every_finish_reason_has_a_legal_word(reason: Any, word: str, exact: bool) -> None:
     """With an entry where it says less."""
     entries: list[Any] = []
-    told = encode_reply(Response(parts=(TextPart("a"),), finish_reason=reason), ServerContext(changes=entries))
+    told = encode_reply(
+        Response(parts=(TextPart("a"),), finish_reason=reason, usage=COUNTED), ServerContext(changes=entries)
+    )
     assert told["stop_reason"] == word
     assert codes(entries) == ([] if exact else ["approximated finish_reason_approximated /finish_reason"])
 
@@ -119,7 +122,7 @@ def test_cho_12_an_empty_refusal_is_a_refusal() -> None:
 def test_a_refusal_in_words_is_text_and_the_reason_refusal() -> None:
     """The wire has no part for it."""
     entries: list[Any] = []
-    said = Response(parts=(RefusalPart("No."),), finish_reason="refusal")
+    said = Response(parts=(RefusalPart("No."),), finish_reason="refusal", usage=COUNTED)
     told = encode_reply(said, ServerContext(changes=entries))
     assert (told["content"], told["stop_reason"]) == ([{"type": "text", "text": "No."}], "refusal")
     assert codes(entries) == ["approximated refusal_as_text /parts/0"]
@@ -214,7 +217,7 @@ def test_arg_04_arguments_sent_as_text_are_read_once() -> None:
 def test_a_broken_call_of_another_dialect_is_never_shown_as_one() -> None:
     """Half an object is told as text, so that no client runs it; what is JSON stays what it is."""
     entries: list[Any] = []
-    cut = Response(parts=(BrokenToolCall("a", "f", '{"x', "cut_off"),), finish_reason="length")
+    cut = Response(parts=(BrokenToolCall("a", "f", '{"x', "cut_off"),), finish_reason="length", usage=COUNTED)
     told = encode_reply(cut, ServerContext(changes=entries))
     assert (told["content"], told["stop_reason"]) == ([{"type": "text", "text": 'f({"x)'}], "max_tokens")
     assert codes(entries) == ["approximated broken_call_as_text /parts/0"]

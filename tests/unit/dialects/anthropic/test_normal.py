@@ -19,15 +19,16 @@ def said(*blocks: Any, role: str = "user") -> Any:
     return {"messages": [{"role": role, "content": list(blocks)}]}
 
 
-TEXT = {"type": "text", "text": "a"}
-THINKING = {"type": "thinking", "thinking": "a", "signature": "s"}
-MARK = {"cache_control": {"type": "ephemeral"}}
-RESULT = {"type": "tool_result", "tool_use_id": "t", "content": [TEXT]}
+EMPTY: list[Any] = []
+TEXT: dict[str, Any] = {"type": "text", "text": "a"}
+THINKING: dict[str, Any] = {"type": "thinking", "thinking": "a", "signature": "s"}
+MARK: dict[str, Any] = {"cache_control": {"type": "ephemeral"}}
+RESULT: dict[str, Any] = {"type": "tool_result", "tool_use_id": "t", "content": [TEXT]}
 
 
 SAME_REQUESTS: list[Any] = [
     pytest.param({"top_k": None}, {}, id="absent_members"),
-    pytest.param({"stream": False, "tools": [], "stop_sequences": [], "system": ""}, {}, id="defaults"),
+    pytest.param({"stream": False, "tools": EMPTY, "stop_sequences": EMPTY, "system": ""}, {}, id="defaults"),
     pytest.param(
         {"output_format": {"type": "json_schema"}},
         {"output_config": {"format": {"type": "json_schema"}}},
@@ -55,7 +56,7 @@ SAME_REQUESTS: list[Any] = [
         id="roles: leading system text",
     ),
     pytest.param(
-        {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": []}]},
+        {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": EMPTY}]},
         said(TEXT),
         id="roles: a turn that says nothing",
     ),
@@ -78,9 +79,11 @@ def test_two_requests_that_mean_the_same(one: Any, other: Any) -> None:
 
 USED = {"input_tokens": 1}
 SAME_ANSWERS: list[Any] = [
-    pytest.param({"type": "message", "role": "assistant", "content": []}, {"content": []}, id="defaults"),
-    pytest.param({"content": [{**TEXT, "citations": []}]}, {"content": [TEXT]}, id="answer"),
-    pytest.param({"content": [], "usage": {**USED, "output_tokens": 0}}, {"content": [], "usage": USED}, id="usage"),
+    pytest.param({"type": "message", "role": "assistant", "content": EMPTY}, {"content": EMPTY}, id="defaults"),
+    pytest.param({"content": [{**TEXT, "citations": EMPTY}]}, {"content": [TEXT]}, id="answer"),
+    pytest.param(
+        {"content": EMPTY, "usage": {**USED, "output_tokens": 0}}, {"content": EMPTY, "usage": USED}, id="usage"
+    ),
 ]
 
 

@@ -347,7 +347,8 @@ def test_citations_hang_on_their_text() -> None:
     told = encode_stream(events(START + block(0, TEXT, delta, *text("a")) + ended()))
     assert {"type": "citations_delta", "citation": cited} in [body.get("delta") for body in told]
     entries: list[Any] = []
-    foreign = Response(parts=(TextPart("a", (Citation("openai-chat", {"x": 1}),)),), finish_reason="stop")
+    cited_elsewhere = TextPart("a", (Citation("openai-chat", {"x": 1}),))
+    foreign = Response(parts=(cited_elsewhere,), finish_reason="stop", usage=Usage(input_tokens=1, output_tokens=1))
     raw_stream(list(unfold(foreign)), ServerContext(changes=entries))
     assert codes(entries) == ["dropped annotation_unsupported /parts/0/annotations"]
 
@@ -481,6 +482,7 @@ def test_what_the_wire_has_no_block_for_is_told_or_dropped() -> None:
             TextPart("end"),
         ),
         finish_reason="content_filter",
+        usage=Usage(input_tokens=1, output_tokens=1),
         alternatives=(Alternative(parts=(TextPart("other"),)),),
     )
     told = encode_stream(list(unfold(said)), ServerContext(changes=entries))

@@ -14,6 +14,7 @@ from interlingua.types.content import Sealed, TextPart, ThinkingPart, ToolCall, 
 from interlingua.types.message import Message, assistant, user
 from interlingua.types.request import Request
 from interlingua.types.response import Response
+from interlingua.types.usage import Usage
 from tests.support.messages import (
     NAME,
     START,
@@ -181,7 +182,8 @@ def test_thk_14_thinking_of_others_is_shown_to_a_client_unsigned() -> None:
     """A client may see it; its empty signature is never sent to a service."""
     seal = Sealed("openai-responses", {"encrypted_content": "x"})
     entries: list[Any] = []
-    said = Response(parts=(ThinkingPart("Hm.", seal), ThinkingPart("", seal), TextPart("x")), finish_reason="stop")
+    shown = (ThinkingPart("Hm.", seal), ThinkingPart("", seal), TextPart("x"))
+    said = Response(parts=shown, finish_reason="stop", usage=Usage(input_tokens=1, output_tokens=1))
     content = encode_reply(said, ServerContext(changes=entries))["content"]
     assert content[0] == {"type": "thinking", "thinking": "Hm.", "signature": ""}
     assert [block["type"] for block in content] == ["thinking", "text"]
