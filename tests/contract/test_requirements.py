@@ -13,6 +13,8 @@ import pytest
 from tests.contract.source import ROOT, named_tests
 
 LIST = ROOT / "tests" / "requirements.toml"
+GIVEN = os.environ.get("INTERLINGUA_REQUIREMENTS")
+"""Read here, since no test sees the variables of the machine."""
 ROWS: dict[str, dict[str, Any]] = tomllib.loads(LIST.read_text(encoding="utf-8"))
 IDS = [f"R{number:02}" for number in range(1, 53)]
 """The rows of the requirements."""
@@ -32,8 +34,7 @@ def test_the_list_has_every_row() -> None:
 
 def test_the_list_is_that_of_the_requirements() -> None:
     """Compared where the requirements are at hand."""
-    given = os.environ.get("INTERLINGUA_REQUIREMENTS")
-    source = Path(given) if given else ROOT.parent / "shared" / "REQUIREMENTS.md"
+    source = Path(GIVEN) if GIVEN else ROOT.parent / "shared" / "REQUIREMENTS.md"
     if not source.is_file():
         pytest.skip("the requirements are not here; INTERLINGUA_REQUIREMENTS names them")
     assert re.findall(r"^\| (R\d+) ", source.read_text(encoding="utf-8"), re.MULTILINE) == IDS
