@@ -36,7 +36,7 @@ SAME_REQUESTS: list[Any] = [
     ),
     pytest.param(
         {"tools": [{"type": "custom", "name": "f", "cache_control": {"type": "ephemeral", "ttl": "5m"}}]},
-        {"tools": [{"name": "f", "input_schema": {"type": "object", "properties": {}}, **MARK}]},
+        {"tools": [{"name": "f", "input_schema": {"type": "object", "properties": dict[str, Any]()}, **MARK}]},
         id="tools",
     ),
     pytest.param(
