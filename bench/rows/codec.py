@@ -56,7 +56,12 @@ def request_body() -> bytes:
 
 def reply_body() -> bytes:
     """A reply with text and two tool calls."""
-    message = {"role": "assistant", "content": "Checking both cities now.", "refusal": None, "annotations": []}
+    message: dict[str, Any] = {
+        "role": "assistant",
+        "content": "Checking both cities now.",
+        "refusal": None,
+        "annotations": [],
+    }
     usage = {
         "prompt_tokens": 1210,
         "completion_tokens": 61,

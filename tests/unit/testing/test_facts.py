@@ -65,7 +65,7 @@ def test_readers_share_nothing_with_the_dialects() -> None:
 
 def test_a_dialect_without_readers_is_said() -> None:
     """An unknown dialect is a ConfigError with those that there are."""
-    with pytest.raises(ConfigError, match="no fact reader for dialect 'morse'; there are: .*openai-chat"):
+    with pytest.raises(ConfigError, match=r"no fact reader for dialect 'morse'; there are: .*openai-chat"):
         request_facts("morse", {})
 
 
