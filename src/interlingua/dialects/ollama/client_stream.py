@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._members import is_list
+from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects.ollama.assistant import CallReader
 from interlingua.dialects.ollama.client import answer_members, id_source, turn_of
 from interlingua.dialects.ollama.lines import template_of
@@ -177,4 +177,6 @@ class OllamaStreamDecoder:
 
 def _joined(said: Any, more: Any) -> Any:
     """Log probabilities of two lines follow each other; members of two messages are merged."""
-    return [*said, *more] if is_list(said) else {**said, **more}
+    if is_list(said) and is_list(more):
+        return [*said, *more]
+    return {**said, **more} if is_object(said) and is_object(more) else more

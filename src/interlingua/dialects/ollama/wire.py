@@ -23,7 +23,7 @@ JsonObject: TypeAlias = dict[str, Any]
 class FunctionCallWire(WireStruct):
     """`{"name", "arguments"}` of a call; `index` is its place among the calls of the turn."""
 
-    index: int | None = None
+    index: Any = None
     name: str | None = None
     arguments: Raw | UnsetType = UNSET
 
@@ -99,12 +99,12 @@ class ChunkWire(WireStruct):
     tool_calls: list[ToolCallWire] | None = None
     done: bool | None = None
     done_reason: str | None = None
-    context: list[int] | None = None
-    total_duration: int | None = None
-    load_duration: int | None = None
+    context: Any = None
+    total_duration: Any = None
+    load_duration: Any = None
     prompt_eval_count: int | None = None
-    prompt_eval_duration: int | None = None
+    prompt_eval_duration: Any = None
     eval_count: int | None = None
-    eval_duration: int | None = None
-    logprobs: list[Any] | None = None
+    eval_duration: Any = None
+    logprobs: Any = None
     error: Any = None

@@ -311,6 +311,10 @@ def test_log_probabilities_of_lines_are_joined() -> None:
         + line(done=True, done_reason="stop")
     )
     assert streamed(raw).extra["ollama"]["logprobs"] == [{"token": "a"}, {"token": "b"}]
+    odd = line("a", logprobs=[1]) + line("b", logprobs="none") + line(done=True, done_reason="stop")
+    assert streamed(odd).extra["ollama"]["logprobs"] == "none"
+    merged = line("a", message={"x": 1}) + line("b", message={"y": 2}) + line(done=True, done_reason="stop")
+    assert streamed(merged).extra["ollama"]["message"] == {"x": 1, "y": 2}
 
 
 def test_a_stream_cut_short_is_an_error_with_what_came() -> None:
