@@ -48,6 +48,7 @@ __all__ = [
     "AssistantDecoder",
     "AssistantEncoder",
     "call_extra",
+    "is_redacted",
     "media_note",
     "seal_of",
     "signature_of",
@@ -158,12 +159,17 @@ def signature_of(part: ThinkingPart) -> str:
     return str(sealed.data.get(SIGNATURE, "")) if sealed is not None and sealed.dialect == NAME else ""
 
 
+def is_redacted(part: ThinkingPart) -> bool:
+    """Whether a part came as a block that nobody may read."""
+    sealed = part.sealed
+    return sealed is not None and sealed.dialect == NAME and REDACTED in sealed.data
+
+
 def thinking_block(part: ThinkingPart) -> BlockWire:
     """Thinking as the block that it came in; unsigned thinking has an empty signature."""
-    sealed = part.sealed
-    if sealed is not None and sealed.dialect == NAME and REDACTED in sealed.data:
+    if part.sealed is not None and is_redacted(part):
         wire = BlockWire(type="redacted_thinking")
-        merge_members(wire, sealed.data)
+        merge_members(wire, part.sealed.data)
     else:
         wire = BlockWire(type="thinking", thinking=part.text, signature=signature_of(part))
     if part.extra:

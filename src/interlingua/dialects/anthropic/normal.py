@@ -99,7 +99,7 @@ def cache(body: JsonObject) -> JsonObject:
 
 def _cache(value: JsonObject) -> JsonObject:
     mark = value.get("cache_control")
-    if value.get("type") in THINKING:
+    if str(value.get("type")) in THINKING:
         return {name: member for name, member in value.items() if name != "cache_control"}
     return {**value, "cache_control": {"type": "ephemeral"}} if mark == {"type": "ephemeral", "ttl": "5m"} else value
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import is_object
-from interlingua.dialects.anthropic.assistant import signature_of
+from interlingua.dialects.anthropic.assistant import is_redacted, signature_of
 from interlingua.dialects.anthropic.parts import NAME, own_citations
 from interlingua.dialects.anthropic.reasons import encode_error_body
 from interlingua.dialects.anthropic.server import reply_encoder, stop_word
@@ -295,7 +295,7 @@ class MessagesStreamEncoder:
         if signature:
             signed = self._opened(block) + self._block_delta(block, {"type": "signature_delta", "signature": signature})
             return signed + self._stop(block)
-        if part.sealed is not None and part.sealed.dialect == NAME:
+        if block.number is None and is_redacted(part):
             return self._whole(block, part, path)
         self._note_seal(part.sealed, path)
         return self._stop(block)
