@@ -180,9 +180,8 @@ class GoogleStreamDecoder:
             raise error_of(error_body({"error": frame.error}), None)
         if frame.usageMetadata is not None:
             self._usage = merge_counts(self._usage, frame.usageMetadata)
-        members = top_members(frame)
-        if members:
-            self._top(members)
+        if frame.promptFeedback is not None or frame.createTime is not None or frame.extra is not None:
+            self._top(top_members(frame))
         for candidate in frame.candidates or ():
             self._candidate(candidate, frame)
 
@@ -243,7 +242,7 @@ class GoogleStreamDecoder:
     def _rare(self, wire: PartWire, candidate: _Candidate) -> None:
         """A part that is no plain text and no call: a signed text, media, what goes back unread."""
         builder, number = self.builder, candidate.number
-        part = self._parts.part(wire, builder.next_path(number))
+        part = self._parts.part(wire, 0)
         if part is None:
             return
         if wire.inlineData is not None or not hasattr(part, "text"):

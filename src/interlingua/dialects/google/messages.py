@@ -135,20 +135,22 @@ class _History:
         self.messages = messages
         self.changes = changes
         self.pending = _Pending()
+        self.decoder = _decoder(CallIdSource(keeps_repeats=True), changes, "")
 
     def content(self, wire: ContentWire) -> None:
         parts = part_list(wire.parts)
-        if any(part.functionResponse is not None for part in parts):
-            self._results(wire, parts)
-            return
+        for part in parts:
+            if part.functionResponse is not None:
+                self._results(wire, parts)
+                return
         model = wire.role == "model"
-        ids = CallIdSource(first_index=len(self.pending.ids), taken=self.pending.ids, keeps_repeats=True)
         extra = _beside(wire)
         last = self.messages[-1] if model and self.messages else None
         joins = last is not None and last.role == "assistant" and last.extra == extra
         before = last.parts if joins and last is not None else ()
         place = len(self.messages) - (1 if joins else 0)
-        decoded = _decoder(ids, self.changes, f"/messages/{place}").decode(parts, len(before))
+        self.decoder.prefix = f"/messages/{place}"
+        decoded = self.decoder.decode(parts, len(before))
         if model:
             self.pending.remember(decoded, parts)
         self.messages[place:] = [Message("assistant" if model else "user", (*before, *decoded), extra=extra)]
@@ -159,13 +161,13 @@ class _History:
         joins = last is not None and last.role == "tool" and last.extra == extra
         before = last.parts if joins and last is not None else ()
         place = len(self.messages) - (1 if joins else 0)
-        decoded = [self._part(part, f"/messages/{place}/parts/{len(before)}") for part in parts]
+        decoded = [self._part(part) for part in parts]
         message = Message("tool", (*before, *[part for part in decoded if part is not None]), extra=extra)
         self.messages[place:] = [message]
 
-    def _part(self, wire: PartWire, path: str) -> Part | None:
+    def _part(self, wire: PartWire) -> Part | None:
         if wire.functionResponse is None:
-            return _decoder(CallIdSource(), self.changes, path).part(wire, path)
+            return self.decoder.part(wire, 0)
         return self._result(wire, wire.functionResponse)
 
     def _result(self, wire: PartWire, result: ResultWire) -> ToolResult:

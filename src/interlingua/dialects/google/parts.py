@@ -66,7 +66,6 @@ DETAILS = {
 RESOLUTIONS = {detail: level for level, detail in DETAILS.items()}
 _BREAK = re.compile(r'"(?:[^"\\]|\\.)*"|[ \t]*[\r\n]\s*')
 """A string, or the white space around a line end between two tokens."""
-_MADE = re.compile(r"call_\d+")
 
 
 def part_list(parts: list[PartWire] | PartWire | None) -> list[PartWire]:
@@ -100,19 +99,19 @@ class PartDecoder:
         parts: list[Part] = []
         for place, wire in enumerate(wires):
             try:
-                part = self.part(wire, f"{self.prefix}/parts/{before + len(parts)}")
+                part = self.part(wire, before + len(parts))
             except DecodeError as error:
                 raise error.under(f"/parts/{place}") from None
             if part is not None:
                 parts.append(part)
         return parts
 
-    def part(self, wire: PartWire, path: str) -> Part | None:
-        """One part, `path` being its place; None for an empty text."""
+    def part(self, wire: PartWire, place: int) -> Part | None:
+        """One part at its place; None for an empty text."""
         if wire.text is not None and not _is_opaque(wire):
             return self._text(wire)
         if wire.functionCall is not None:
-            return self.call(wire, wire.functionCall, path)
+            return self.call(wire, wire.functionCall, f"{self.prefix}/parts/{place}")
         if wire.inlineData is not None:
             return decode_media(wire, wire.inlineData, self.sealed(wire))
         if _is_opaque(wire) or wire.functionResponse is not None or wire.fileData is not None or wire.extra:
@@ -126,6 +125,8 @@ class PartDecoder:
         return Sealed(NAME, {"thoughtSignature": wire.thoughtSignature}, *self.issuer)
 
     def _text(self, wire: PartWire) -> Part | None:
+        if wire.text and wire.thoughtSignature is None and wire.extra is None and wire.mediaResolution is None:
+            return ThinkingPart(wire.text) if wire.thought else TextPart(wire.text)
         sealed, extra = self.sealed(wire), beside(wire)
         if not wire.text and sealed is None and not extra:
             return None
@@ -190,7 +191,7 @@ def call_extra(wire: PartWire, call: CallWire) -> dict[str, dict[str, Any]]:
 
 def is_made_id(call_id: str) -> bool:
     """Whether an id looks like those that are made here to pair a call with its result."""
-    return _MADE.fullmatch(call_id) is not None
+    return call_id.startswith("call_") and call_id[5:].isdecimal()
 
 
 def arguments_text(call: CallWire) -> str:

@@ -42,7 +42,16 @@ if TYPE_CHECKING:
     from interlingua.types.response import FinishReason
     from interlingua.wire.http import Headers
 
-__all__ = ["decode_finish", "encode_error_body", "encode_finish", "error_of", "read_error"]
+__all__ = [
+    "ErrorBody",
+    "ErrorRow",
+    "decode_finish",
+    "encode_error_body",
+    "encode_finish",
+    "error_body",
+    "error_of",
+    "read_error",
+]
 
 FINISH_REASONS: dict[str, FinishReason] = {
     "STOP": "stop",

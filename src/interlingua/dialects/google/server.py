@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from interlingua.types.tool import ToolChoice
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["decode_request", "encode_error", "encode_response", "finish_word", "reply_members"]
+__all__ = ["decode_request", "encode_error", "encode_response", "finish_word", "is_blocked", "reply_members"]
 
 JsonObject: TypeAlias = dict[str, Any]
 

@@ -1,8 +1,8 @@
 """Bodies in snake case, and answers with numbers that JSON does not have, as bodies that can be read.
 
 Rules
-- Only a body that has a known member in snake case is rewritten: by value, so that what is somebody else's (arguments,
-  results, schemas, labels) stays as it is. Its arguments keep their value, not their text.
+- Only a body with unknown members, one of them a known one in snake case, is rewritten: by value, so that what is
+  somebody else's (arguments, results, schemas, labels) stays as it is. Its arguments keep their value, not their text.
 - `NaN` and `Infinity` become marked strings; in the arguments of a call the mark is undone, so that the call is broken
   for its true reason and the rest of the answer is kept.
 """
@@ -16,7 +16,7 @@ from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects.google import wire
 from interlingua.errors import DecodeError
 from interlingua.types._base import JsonValue
-from interlingua.wire.json import WireStruct, decode_any, decode_wire, encode
+from interlingua.wire.json import WireStruct, decode, decode_any, decode_wire, encode
 
 __all__ = ["bare_numbers", "camel_members", "read_answer", "read_request"]
 
@@ -54,9 +54,15 @@ def read_request(body: bytes, kind: type[S], repairs: list[str]) -> S:
 
     Raises: DecodeError, LimitExceededError.
     """
-    if _SNAKE.search(body):
-        body = encode(camel_members(decode_any(body, repairs=repairs)))
-    return decode_wire(body, kind, repairs=repairs)
+    found: list[str] = []
+    try:
+        wire = decode(body, kind, repairs=found)
+    except DecodeError:
+        if _SNAKE.search(body):
+            body = encode(camel_members(decode_any(body, repairs=repairs)))
+        return decode_wire(body, kind, repairs=repairs)
+    repairs.extend(found)
+    return wire
 
 
 def camel_members(value: JsonValue) -> JsonValue:

@@ -30,7 +30,7 @@ _FIELDS = tuple(name for name in UsageWire.__struct_fields__ if name != "extra")
 
 def merge_counts(first: UsageWire | None, later: UsageWire) -> UsageWire:
     """The counts of a frame over those of the frames before it, which they repeat."""
-    if first is None:
+    if first is None or _covers(later, first):
         return later
     for name in _FIELDS:
         value = getattr(later, name)
@@ -39,6 +39,22 @@ def merge_counts(first: UsageWire | None, later: UsageWire) -> UsageWire:
     if later.extra:
         merge_members(first, later.extra)
     return first
+
+
+def _covers(later: UsageWire, first: UsageWire) -> bool:
+    """Whether every count of `first` is told again; spelt out, since it is asked for every frame."""
+    return (
+        first.extra is None
+        and first.serviceTier is first.trafficType is first.cacheTokensDetails is None
+        and first.toolUsePromptTokenCount is first.toolUsePromptTokensDetails is None
+        and (first.promptTokenCount is None or later.promptTokenCount is not None)
+        and (first.totalTokenCount is None or later.totalTokenCount is not None)
+        and (first.candidatesTokenCount is None or later.candidatesTokenCount is not None)
+        and (first.thoughtsTokenCount is None or later.thoughtsTokenCount is not None)
+        and (first.cachedContentTokenCount is None or later.cachedContentTokenCount is not None)
+        and (first.promptTokensDetails is None or later.promptTokensDetails is not None)
+        and (first.candidatesTokensDetails is None or later.candidatesTokensDetails is not None)
+    )
 
 
 def decode_usage(wire: UsageWire) -> Usage | None:
