@@ -5,73 +5,22 @@ The client's whole requests and replies are loaded with the dialect; streams and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from interlingua.dialects._contract import Dialect
+from interlingua.dialects._late import late
 from interlingua.dialects.openai_responses.client import decode_error, decode_response, encode_request
 from interlingua.dialects.openai_responses.parts import NAME
 
-if TYPE_CHECKING:
-    from interlingua.dialects._contract import (
-        DecodeContext,
-        DecodedRequest,
-        DecodeOptions,
-        ServerContext,
-        StreamDecoder,
-        StreamEncoder,
-    )
-    from interlingua.errors import Error
-    from interlingua.types.response import Response
-    from interlingua.wire.http import HttpReply, HttpRequest
-
 __all__ = ["DIALECT"]
-
-
-def _stream_decoder(context: DecodeContext) -> StreamDecoder:
-    from interlingua.dialects.openai_responses.client_stream import ResponsesStreamDecoder
-
-    return ResponsesStreamDecoder(context)
-
-
-def _decode_request(request: HttpRequest, options: DecodeOptions) -> DecodedRequest:
-    from interlingua.dialects.openai_responses.server import decode_request
-
-    return decode_request(request, options)
-
-
-def _encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
-    from interlingua.dialects.openai_responses.server import encode_response
-
-    return encode_response(response, context)
-
-
-def _encode_error(error: Error, context: ServerContext) -> HttpReply:
-    from interlingua.dialects.openai_responses.server import encode_error
-
-    return encode_error(error, context)
-
-
-def _stream_encoder(context: ServerContext) -> StreamEncoder:
-    from interlingua.dialects.openai_responses.server_stream import ResponsesStreamEncoder
-
-    return ResponsesStreamEncoder(context)
-
-
-def _normal_form(kind: str, body: object) -> object:
-    from interlingua.dialects.openai_responses.normal import normal_form
-
-    return normal_form(kind, body)
-
 
 DIALECT = Dialect(
     name=NAME,
     encode_request=encode_request,
     decode_response=decode_response,
     decode_error=decode_error,
-    stream_decoder=_stream_decoder,
-    decode_request=_decode_request,
-    encode_response=_encode_response,
-    encode_error=_encode_error,
-    stream_encoder=_stream_encoder,
-    normal_form=_normal_form,
+    stream_decoder=late("interlingua.dialects.openai_responses.client_stream", "ResponsesStreamDecoder"),
+    decode_request=late("interlingua.dialects.openai_responses.server", "decode_request"),
+    encode_response=late("interlingua.dialects.openai_responses.server", "encode_response"),
+    encode_error=late("interlingua.dialects.openai_responses.server", "encode_error"),
+    stream_encoder=late("interlingua.dialects.openai_responses.server_stream", "ResponsesStreamEncoder"),
+    normal_form=late("interlingua.dialects.openai_responses.normal", "normal_form"),
 )
