@@ -1,12 +1,14 @@
-"""A Chat Completions server on loopback, made of nothing but the server role of the dialect.
+"""A server of any dialect on loopback, made of nothing but the dialect's server role; Chat Completions unless told.
 
-It is there for clients that we did not write: what it sends is what the role encodes, framed as HTTP/1.1.
+It is there for clients that we did not write, and for our own: what it sends is what the role encodes, framed as
+HTTP/1.1.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+import ssl
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,26 +17,28 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from interlingua.dialects._contract import DecodedRequest, DecodeOptions, ServerContext
+from interlingua.dialects._contract import DecodedRequest, DecodeOptions, Dialect, ServerContext
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import Error
 from interlingua.stream.unfold import unfold
 from interlingua.types.change import Change
 from interlingua.types.event import Event
 from interlingua.types.response import Response
-from interlingua.wire.http import HttpReply, HttpRequest
+from interlingua.wire.http import Headers, HttpReply, HttpRequest
 from tests.support.server import Answer, Hold, Reset, Seen, Server, chunked, serving
 from tests.support.server import reply as framed_reply
 
 __all__ = ["KEY", "ChatServer", "Said", "Streamed", "chat_serving"]
 
-CHAT = get_dialect("openai-chat")
+CHAT = "openai-chat"
 KEY = "sk-test-0123456789abcdef"
 CREATED = 1_795_000_000
-SSE_HEAD = (
-    b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nx-request-id: req_stream\r\n"
-    b"transfer-encoding: chunked\r\n\r\n"
+STREAM_HEAD = (
+    "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nx-request-id: req_stream\r\ntransfer-encoding: chunked\r\n\r\n"
 )
+STREAM_TYPES = {"ollama": "application/x-ndjson"}
+PATHS = {"google": "/v1beta", "ollama": ""}
+"""The path of a base URL, where it is not `/v1`."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ class ChatServer:
     """The running server: what it was asked, and what it put onto the wire."""
 
     server: Server
+    dialect: str = CHAT
     requests: list[DecodedRequest] = field(default_factory=list[DecodedRequest])
     bodies: list[Any] = field(default_factory=list[Any])
     """The parsed body of every whole answer that was no error."""
@@ -64,12 +69,12 @@ class ChatServer:
     @property
     def url(self) -> str:
         """The base URL."""
-        return self.server.url("/v1")
+        return self.server.url(PATHS.get(self.dialect, "/v1"))
 
     @property
     def dsn(self) -> str:
         """The same as one line of `LLM_<NAME>`."""
-        return f"openai://{KEY}@127.0.0.1:{self.server.port}/v1?tls=0"
+        return f"{self.dialect}://{KEY}@127.0.0.1:{self.server.port}?tls=0"
 
 
 class _Writer:
@@ -78,19 +83,21 @@ class _Writer:
     def __init__(self, said: Callable[[DecodedRequest], Said], chat: ChatServer) -> None:
         self.said = said
         self.chat = chat
+        self.dialect: Dialect = get_dialect(chat.dialect)
         self.numbers = itertools.count(1)
 
     def answer(self, seen: Seen) -> Answer:
+        path = seen.line.split(" ")[1]
         context = ServerContext(
-            created=CREATED, make_id=lambda: f"chatcmpl-{next(self.numbers)}", changes=self.chat.changes
+            created=CREATED, make_id=lambda: f"chatcmpl-{next(self.numbers)}", path=path, changes=self.chat.changes
         )
         try:
-            request = HttpRequest(url=self.chat.url, body=seen.body)
-            asked = CHAT.decode_request(request, DecodeOptions())
+            request = HttpRequest(url=self.chat.server.url(path), headers=_headers(seen), body=seen.body)
+            asked = self.dialect.decode_request(request, DecodeOptions())
             self.chat.requests.append(asked)
             return self.say(self.said, asked, context)
         except Error as error:
-            return Answer((_whole(CHAT.encode_error(error, context)),))
+            return Answer((_whole(self.dialect.encode_error(error, context)),))
 
     def say(self, said: Said, asked: DecodedRequest, context: ServerContext) -> Answer:
         match said:
@@ -101,7 +108,7 @@ class _Writer:
             case Response() if asked.stream:
                 return self.stream(Streamed(tuple(unfold(said))), asked, context)
             case Response():
-                reply = CHAT.encode_response(said, _named(context, asked))
+                reply = self.dialect.encode_response(said, self.named(context, asked))
                 self.chat.bodies.append(json.loads(reply.body))
                 return Answer((_whole(reply),))
             case Streamed():
@@ -112,22 +119,25 @@ class _Writer:
                 return self.say(said(asked), asked, context)
 
     def stream(self, said: Streamed, asked: DecodedRequest, context: ServerContext) -> Answer:
-        encoder = CHAT.stream_encoder(_named(context, asked))
+        encoder = self.dialect.stream_encoder(self.named(context, asked))
         pieces = [piece for event in said.events if (piece := encoder.encode(event))]
-        self.chat.chunks.extend(
-            json.loads(line.removeprefix(b"data: "))
-            for line in b"".join(pieces).splitlines()
-            if line and line != b"data: [DONE]"
-        )
+        lines = [line.removeprefix(b"data: ") for line in b"".join(pieces).splitlines()]
+        self.chat.chunks.extend(json.loads(line) for line in lines if line.startswith(b"{"))
+        head = STREAM_HEAD.format(kind=STREAM_TYPES.get(self.dialect.name, "text/event-stream")).encode()
         framed = [chunked(piece, end=False) for piece in pieces]
         ending: bytes | Hold | Reset = chunked() if said.after is None else said.after
-        return Answer((SSE_HEAD, *framed, ending))
+        return Answer((head, *framed, ending))
+
+    def named(self, context: ServerContext, asked: DecodedRequest) -> ServerContext:
+        """The context of an answer to this request: the client's own name of the model, and whether it wants counts."""
+        options: dict[str, Any] = asked.request.extra.get(CHAT, {}).get("stream_options") or {}
+        wanted = self.dialect.name != CHAT or bool(options.get("include_usage"))
+        return msgspec.structs.replace(context, model=asked.model, stream_usage=wanted, json_array=asked.json_array)
 
 
-def _named(context: ServerContext, asked: DecodedRequest) -> ServerContext:
-    """The context of an answer to this request: the client's own name of the model, and whether it wants counts."""
-    options: dict[str, Any] = asked.request.extra.get(CHAT.name, {}).get("stream_options") or {}
-    return msgspec.structs.replace(context, model=asked.model, stream_usage=bool(options.get("include_usage")))
+def _headers(seen: Seen) -> Headers:
+    pairs = [line.partition(":") for line in seen.head.decode("latin-1").split("\r\n")[1:]]
+    return tuple((name.lower(), value.strip()) for name, _, value in pairs)
 
 
 def _whole(reply: HttpReply) -> bytes:
@@ -137,13 +147,16 @@ def _whole(reply: HttpReply) -> bytes:
 
 
 @contextmanager
-def chat_serving(*script: Said) -> Generator[ChatServer]:
-    """A server that says one thing after the other, and the last one for ever."""
+def chat_serving(*script: Said, dialect: str = CHAT, context: ssl.SSLContext | None = None) -> Generator[ChatServer]:
+    """A server of that dialect, which says one thing after the other, and the last one for ever."""
     lines = list(script)
 
     def following(asked: DecodedRequest) -> Said:
         return lines.pop(0) if len(lines) > 1 else lines[0]
 
-    with serving(lambda seen: _Writer(following, chat).answer(seen)) as server:
-        chat = ChatServer(server)
+    def answer(seen: Seen) -> Answer:
+        return _Writer(following, chat).answer(seen)
+
+    with serving(answer, context=context) as server:
+        chat = ChatServer(server, dialect)
         yield chat
