@@ -32,7 +32,7 @@ from tests.support.google import DIALECT, encode, frames, served
 
 PNG = ImagePart(b"\x89PNG\r\n\x1a\n", "image/png")
 PDF = DocumentPart(b"%PDF", "application/pdf", "a.pdf")
-PARAMETERS = {"type": "object", "properties": {"city": {}}}
+PARAMETERS: dict[str, Any] = {"type": "object", "properties": {"city": {}}}
 CALLS = (ToolCall("a", "get_weather", '{"city":"Oslo"}'), ToolCall("b", "get_time", "{}"))
 RESULTS = Message(
     "tool", (ToolResult("a", "get_weather", (Json({"c": 4}), PNG)), ToolResult("b", "get_time", "no", is_error=True))

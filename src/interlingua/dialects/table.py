@@ -11,7 +11,7 @@ from interlingua.errors import ConfigError
 if TYPE_CHECKING:
     from interlingua.dialects._contract import Dialect
 
-__all__ = ["DIALECTS", "SPELLINGS", "get_dialect"]
+__all__ = ["DIALECTS", "SPELLINGS", "STREAM_TYPES", "get_dialect"]
 
 DIALECTS: dict[str, str] = {
     "openai-chat": "interlingua.dialects.openai_chat",
@@ -23,6 +23,8 @@ DIALECTS: dict[str, str] = {
 """Dialect name -> the module that holds its `DIALECT`."""
 SPELLINGS: dict[str, str] = {"gemini": "google"}
 """Other spellings of dialect names."""
+STREAM_TYPES: dict[str, str] = {"ollama": "application/x-ndjson"}
+"""What a stream of a dialect is, where it is not `text/event-stream`."""
 
 
 @cache

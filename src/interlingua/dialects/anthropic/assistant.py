@@ -77,11 +77,11 @@ class AssistantDecoder:
 
     def __init__(self, ids: CallIdSource, target: Target, undo: Undo, changes: Changes, prefix: str = "") -> None:
         """`ids` gives the calls their ids, `target` is who said it, `undo` what the request had mapped."""
-        self.ids = ids
-        self.target = target
-        self.undo = undo
-        self.changes = changes
-        self.prefix = prefix
+        self.ids: CallIdSource = ids
+        self.target: Target = target
+        self.undo: Undo = undo
+        self.changes: Changes = changes
+        self.prefix: str = prefix
         self.place = 0
 
     def decode(self, content: str | Sequence[BlockWire] | None, *, cut_off: bool = False) -> list[Part]:
@@ -93,7 +93,7 @@ class AssistantDecoder:
             return [TextPart(content)] if content else []
         parts: list[Part] = []
         for place, wire in enumerate(content or (), 1):
-            self.place = len(parts)
+            self.place: int = len(parts)
             try:
                 part = self._part(wire, cut_off=cut_off and place == len(content or ()))
             except DecodeError as error:
@@ -200,8 +200,8 @@ class AssistantEncoder:
         self.blocks = blocks
         self.target = target
         self.changes = changes
-        self.names = names or {}
-        self.ids = ids or {}
+        self.names: Mapping[str, str] | dict[str, str] = names or {}
+        self.ids: Mapping[str, str] | dict[str, str] = ids or {}
         self.reply = reply
 
     def encode(self, parts: Sequence[Part], path: str) -> list[BlockWire]:

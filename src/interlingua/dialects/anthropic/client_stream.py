@@ -70,8 +70,8 @@ class MessagesStreamDecoder:
     def __init__(self, context: DecodeContext) -> None:
         """A decoder for the answer to the request that `context` tells of."""
         self.context = context
-        self.changes = Changes(NAME, "decode_response")
-        self.builder = StreamBuilder(self.changes, id_source(context))
+        self.changes: Changes = Changes(NAME, "decode_response")
+        self.builder: StreamBuilder = StreamBuilder(self.changes, id_source(context))
         self._framing = SseDecoder()
         self._message = ResponseWire()
         self._open: dict[int, _Open] = {}

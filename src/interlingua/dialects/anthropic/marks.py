@@ -56,9 +56,9 @@ class Marks:
 
     def __init__(self, quirks: Quirks, changes: Changes) -> None:
         """No mark is written yet."""
-        self.known = quirks.cache_marks != "none"
+        self.known: bool = quirks.cache_marks != "none"
         self.changes = changes
-        self.left = MAX_MARKS
+        self.left: int = MAX_MARKS
 
     def top(self, cache: Cache | None, path: str) -> dict[str, Any] | None:
         """The mark of the request as a whole, which the service puts on the last block."""

@@ -182,8 +182,8 @@ class MessageEncoder:
         self.ids = ids
         self.changes = changes
         self.marks = marks
-        self.blocks = BlockEncoder(target.facts, marks, changes)
-        self.turns = AssistantEncoder(self.blocks, target, changes, names, ids, reply=False)
+        self.blocks: BlockEncoder = BlockEncoder(target.facts, marks, changes)
+        self.turns: AssistantEncoder = AssistantEncoder(self.blocks, target, changes, names, ids, reply=False)
         self.wires: list[MessageWire] = []
         self._last_role = ""
 

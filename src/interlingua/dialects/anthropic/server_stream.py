@@ -81,7 +81,7 @@ class MessagesStreamEncoder:
     def __init__(self, context: ServerContext) -> None:
         """An encoder for one answer."""
         self.context = context
-        self.changes = Changes(NAME, "encode_response")
+        self.changes: Changes = Changes(NAME, "encode_response")
         self._turns = reply_encoder(self.changes)
         self._start: StreamStart | None = StreamStart()
         self._usage: Usage | None = None

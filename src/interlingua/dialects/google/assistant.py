@@ -77,8 +77,8 @@ class AssistantEncoder:
         self.target = target
         self.changes = changes
         self.path = path
-        self.names = names or {}
-        self.ids = ids or {}
+        self.names: Mapping[str, str] | dict[str, str] = names or {}
+        self.ids: Mapping[str, str] | dict[str, str] = ids or {}
         self.reply = reply
         self.own = own
         self.citations: dict[str, Any] = {}

@@ -150,7 +150,7 @@ class AssistantEncoder:
     ) -> None:
         """Losses go into `changes`, with paths under `path`; `first_call` calls of the turn are already told."""
         self.changes = changes
-        self.notes = PartNotes(changes)
+        self.notes: PartNotes = PartNotes(changes)
         self.path = path
         self.reply = reply
         self.own = own

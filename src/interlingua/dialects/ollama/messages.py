@@ -204,7 +204,7 @@ class MessageEncoder:
         """Losses go into `changes`."""
         self.quirks = quirks
         self.changes = changes
-        self.notes = PartNotes(changes)
+        self.notes: PartNotes = PartNotes(changes)
         self.wires: list[MessageWire] = []
         self.places: dict[str, int] = {}
 

@@ -269,10 +269,10 @@ class AssistantEncoder:
         ids: dict[str, str] | None = None,
     ) -> None:
         """`names` and `ids` map the caller's own names and ids to those of the wire."""
-        self.target = target
+        self.target: Target = target
         self.names: dict[str, str] = names or {}
         self.ids: dict[str, str] = ids or {}
-        self.changes = changes
+        self.changes: Changes = changes
 
     def encode(self, parts: Sequence[Part], path: str, *, reply: bool) -> MessageWire:
         """The message of one turn, which stands at `path`.

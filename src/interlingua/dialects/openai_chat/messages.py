@@ -197,7 +197,7 @@ class MessageEncoder:
         self.ids = ids
         self.changes = changes
         self.wires: list[MessageWire] = []
-        self.turns = AssistantEncoder(target, changes, names, ids)
+        self.turns: AssistantEncoder = AssistantEncoder(target, changes, names, ids)
 
     def encode(self, system: tuple[TextPart, ...], messages: tuple[Message, ...]) -> list[MessageWire]:
         """The messages on the wire, the system text first."""

@@ -91,13 +91,13 @@ class ItemDecoder:
         undo: Undo | None = None,
     ) -> None:
         """`ids` gives the calls their ids, `target` is who said it, `undo` what the request had mapped."""
-        self.ids = ids
-        self.changes = changes
-        self.path = path
-        self.target = target or Target()
-        self.undo = undo or Undo()
+        self.ids: CallIdSource = ids
+        self.changes: Changes = changes
+        self.path: str = path
+        self.target: Target = target or Target()
+        self.undo: Undo = undo or Undo()
         self.parts: list[Part] = []
-        self.cut_off = False
+        self.cut_off: bool = False
 
     def decode(self, wire: ItemWire) -> None:
         """Read one item into `parts`.

@@ -76,8 +76,8 @@ class ItemEncoder:
         """`names` and `ids` map the caller's own to those of the wire; `make_id` makes the ids of a reply's items."""
         self.changes = changes
         self.target = target
-        self.names = names or {}
-        self.ids = ids or {}
+        self.names: Mapping[str, str] | dict[str, str] = names or {}
+        self.ids: Mapping[str, str] | dict[str, str] = ids or {}
         self.reply = reply
         self.make_id = make_id
         self.items: list[ItemWire] = []

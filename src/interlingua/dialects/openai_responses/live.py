@@ -50,11 +50,16 @@ class Item:
 
     def __init__(self, wire: ItemWire, builder: StreamBuilder, context: DecodeContext) -> None:
         """An item as `response.output_item.added` shows it."""
-        self.wire = wire
-        self.builder = builder
-        self.context = context
+        self.wire: ItemWire = wire
+        self.builder: StreamBuilder = builder
+        self.context: DecodeContext = context
         self.block: Block | None = None
-        self.settled = False
+        self.settled: bool = False
+
+    def _keep(self, block: Block) -> Block:
+        """Make `block` the one that grows."""
+        self.block = block
+        return block
 
     def sealed(self, data: dict[str, Any]) -> Sealed:
         """A seal of whoever answers."""
@@ -114,8 +119,7 @@ class MessageItem(Item):
             self.builder.seal(block, self.sealed(members))
         else:
             block = self.builder.open_beside(kind, extra={NAME: {"item": members}} if members else None)
-        self.block = block
-        return block
+        return self._keep(block)
 
     def say(self, kind: BlockKind, place: int, text: str) -> None:
         """More of a text or a refusal."""
@@ -203,7 +207,7 @@ class ReasoningItem(Item):
         block = self.block
         if block is None or block.part is not None:
             known = {NAME: {"id": self.wire.id}} if self.wire.id is not None else None
-            block = self.block = self.builder.open_beside("thinking", extra=known)
+            block = self._keep(self.builder.open_beside("thinking", extra=known))
             block.extra = {}  # the seal will say it
         return block
 
@@ -240,7 +244,7 @@ class CallItem(Item):
     def __init__(self, wire: ItemWire, builder: StreamBuilder, context: DecodeContext) -> None:
         """A call without arguments so far; its block opens when its name is known, and its id or its arguments."""
         super().__init__(wire, builder, context)
-        self.freeform = item_kind(wire) == "custom_tool_call"
+        self.freeform: bool = item_kind(wire) == "custom_tool_call"
         self._held: list[str] = []
         self._said = ""
         if wire.name and wire.call_id:
@@ -252,7 +256,7 @@ class CallItem(Item):
             raise DecodeError("a tool call never got a name")
         path = f"{self.builder.next_path()}/name"
         name = clean_name(wire.name, self.context.undo, self.builder.changes, path)
-        block = self.block = self.builder.open_call(wire.call_id, name, freeform=self.freeform)
+        block = self._keep(self.builder.open_call(wire.call_id, name, freeform=self.freeform))
         members = item_members(wire)
         members.pop("status", None)  # it is not settled yet
         if members:

@@ -40,7 +40,7 @@ from interlingua.wire.json import WireStruct, decode_wire, encode, encode_text, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from interlingua.dialects._contract import Target
+    from interlingua.dialects._contract import Quirks, Target
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
 
@@ -184,7 +184,7 @@ class InputEncoder:
 
     def __init__(self, target: Target, names: dict[str, str], ids: dict[str, str], changes: Changes) -> None:
         self.target = target
-        self.quirks = target.quirks
+        self.quirks: Quirks = target.quirks
         self.names = names
         self.ids = ids
         self.changes = changes

@@ -87,7 +87,7 @@ class ResponsesStreamEncoder:
     def __init__(self, context: ServerContext) -> None:
         """An encoder for one answer."""
         self.context = context
-        self.changes = Changes(NAME, "encode_response")
+        self.changes: Changes = Changes(NAME, "encode_response")
         self._own = context.source == NAME
         self._encoder = ItemEncoder(self.changes, reply=True)
         self._number = 0
