@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ import interlingua as il
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects.table import DIALECTS
 from interlingua.stream.unfold import unfold
+from interlingua.testing import FakeModel, no_network, use
 from interlingua.transport.aio import HttpTransport as AsyncHttpTransport
 from interlingua.transport.options import HttpOptions
 from interlingua.transport.override import Override, overriding
@@ -23,7 +25,7 @@ from interlingua.transport.sync import HttpTransport
 from interlingua.wire.json import decode_any
 from tests.support.chat_server import KEY, ChatServer, Streamed, chat_serving
 from tests.support.client import AWAITED, BLOCKING, Face
-from tests.support.server import Reset
+from tests.support.server import Answer, Hold, Reset, chunked
 
 SEAL = "c2VhbGVkLXN0YXRl"
 """What stands in sealed state, wherever the dialect has it."""
@@ -295,6 +297,75 @@ def test_a_stream_of_text_and_a_call(dialect: str, face: Face, monkeypatch: pyte
     assert (ready.call.name, ready.call.arguments) == ("get_weather", {"city": "Oslo"})
     assert isinstance(events[-1], il.StreamEnd)
     assert events[-1].response.finish_reason == "tool_calls"
+
+
+def test_sse_13_an_error_inside_a_stream(dialect: str, face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SSE-13: after status 200 the error comes inside the stream, and is raised with its class."""
+    started = [event for event in unfold(HELLO) if not isinstance(event, il.StreamEnd)]
+    error = il.StreamError("OverloadedError", "No capacity.", code="overloaded")
+    with chat_serving([*started, error], dialect=dialect) as chat:
+        stream = _model(face, chat, monkeypatch).stream("Hi")
+        with pytest.raises(il.OverloadedError, match="No capacity"):
+            face.finish(stream)
+
+
+def test_a_call_that_was_cut_is_never_ready(dialect: str, face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SSE-10: a stream that ends inside of arguments hands over no call."""
+    started = (il.StreamStart(), il.BlockStart(0, "tool_call", "call_1", "f"), il.ToolCallDelta(0, '{"city":"Os'))
+    with chat_serving(Streamed(started), dialect=dialect) as chat, pytest.raises(il.IncompleteStreamError) as caught:
+        face.finish(_model(face, chat, monkeypatch).stream("Hi"))
+    assert caught.value.partial is None or caught.value.partial.tool_calls == ()
+
+
+@pytest.mark.parametrize("dialect", [name for name in WIRES if name != "google"])
+def test_sse_09_a_finish_on_an_open_socket_is_an_end(dialect: str, face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SSE-09: the terminal signal ends the stream, although the server holds the socket; Gemini's has none."""
+    with chat_serving(Streamed(tuple(unfold(HELLO)), Hold()), dialect=dialect) as chat:
+        started = time.monotonic()
+        reply = face.finish(_model(face, chat, monkeypatch).stream("Hi"))
+        assert time.monotonic() - started < 4
+        assert chat.server.hung_up.wait(5)
+    assert reply.text == "Hello"
+
+
+def test_sse_09_a_silent_socket_after_a_finish_is_an_end(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SSE-09: a Gemini frame with a finish reason may be followed by more, so silence after it is the end."""
+    with chat_serving(Streamed(tuple(unfold(HELLO)), Hold()), dialect="google") as chat:
+        model = _model(face, chat, monkeypatch, timeouts=il.Timeouts(idle_s=0.2))
+        reply = face.finish(model.stream("Hi"))
+    assert (reply.text, reply.finish_reason) == ("Hello", "stop")
+
+
+def test_connections_are_kept(dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers, streams and errors go over one connection."""
+    with chat_serving(HELLO, HELLO, il.RateLimitError("Slow down."), HELLO, dialect=dialect) as chat:
+        model = _model(BLOCKING, chat, monkeypatch)
+        model.generate("Hi")
+        model.stream("Hi").finish()
+        with pytest.raises(il.RateLimitError):
+            model.generate("Hi")
+        model.generate("Hi")
+    assert chat.server.connections == 1
+
+
+@pytest.mark.parametrize("kind", ["application/x-ndjson", "application/json", "text/event-stream"])
+def test_lines_under_any_content_type_are_a_stream(face: Face, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SSE-22: an Ollama stream that a proxy calls something else is read as what it is."""
+    lines = b'{"model":"m","message":{"role":"assistant","content":"Hel"},"done":false}\n'
+    last = b'{"model":"m","message":{"role":"assistant","content":"lo"},"done":true,"done_reason":"stop"}\n'
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n".encode()
+    with chat_serving(Answer((head, chunked(lines, end=False), chunked(last))), dialect="ollama") as chat:
+        assert face.finish(_model(face, chat, monkeypatch).stream("Hi")).text == "Hello"
+
+
+@pytest.mark.parametrize("row", ["openai", "openai-chat", "anthropic", "google", "ollama", "foreman"])
+def test_the_fake_speaks_what_a_provider_speaks(row: str, face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model by its provider's name, without a key or a network: whole and streamed answers in its dialect."""
+    monkeypatch.setenv("LLM_FOREMAN", "foreman://localhost")
+    with no_network(), use(FakeModel(["One", "Two"])):
+        model = face.model(f"{row}/some-model")
+        assert face.generate(model).text == "One"
+        assert face.finish(model.stream("Hi")).text == "Two"
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ import msgspec
 
 from interlingua.client.report import failed, served, stops, summary, warn
 from interlingua.dialects._contract import DecodeContext, EncodeOptions
+from interlingua.dialects.table import STREAM_TYPES
 from interlingua.errors import (
     APIConnectionError,
     ChainExhaustedError,
@@ -367,7 +368,7 @@ def _begin(job: Job, lane: Lane) -> Steps[_Live]:
         raise lane.dialect.decode_error(HttpReply(status=reply.status, headers=reply.headers, body=body), context)
     piece = yield _READ
     kind = sniff(header(reply.headers, "content-type"), piece)
-    if kind in ("json", "html"):
+    if kind == "html" or (kind == "json" and lane.dialect.name not in STREAM_TYPES):
         body = yield from _body(piece)
         whole = HttpReply(status=reply.status, headers=reply.headers, body=body)
         return _unstreamed(lane, encoded, context, whole, kind)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from interlingua.dialects._contract import Encoded, Target
+from interlingua.dialects.table import STREAM_TYPES
 from interlingua.errors import ConfigError
 from interlingua.providers.row import Auth
 from interlingua.registry.secret import Secret
@@ -17,8 +18,6 @@ from interlingua.wire.http import Headers, HttpRequest
 
 __all__ = ["Endpoint"]
 
-STREAM_TYPES = {"ollama": "application/x-ndjson"}
-"""What a stream of a dialect is, where it is not `text/event-stream`."""
 CREDENTIAL_HEADERS = {"bearer": "authorization"}
 """The header of an auth form, where it does not have its name."""
 

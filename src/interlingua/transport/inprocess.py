@@ -17,7 +17,7 @@ from itertools import count
 from typing import Any, TypeAlias
 
 from interlingua.dialects._contract import DecodedRequest, DecodeOptions, Dialect, ServerContext
-from interlingua.dialects.table import get_dialect
+from interlingua.dialects.table import STREAM_TYPES, get_dialect
 from interlingua.errors import (
     BadRequestError,
     ConfigError,
@@ -40,8 +40,6 @@ Answer: TypeAlias = Response[Any] | Error | Iterable[Event]
 """What a function may answer."""
 Answerer: TypeAlias = Callable[[DecodedRequest, HttpRequest], Answer]
 """Answers one request: what it asks in canonical terms, and as it came."""
-
-STREAM_HEADERS: Headers = (("content-type", "text/event-stream"),)
 
 
 class InProcessTransport:
@@ -86,7 +84,7 @@ def _reply(dialect: Dialect, answer: Answer, context: ServerContext, *, stream: 
         return _error_reply(dialect, answer, context)
     if stream:
         events = unfold(answer) if isinstance(answer, Response) else iter(answer)
-        return _StreamReply(_pieces(dialect, events, context))
+        return _StreamReply(_pieces(dialect, events, context), STREAM_TYPES.get(dialect.name, "text/event-stream"))
     try:
         whole = answer if isinstance(answer, Response) else fold(answer)
     except UpstreamError as error:
@@ -128,9 +126,9 @@ class _Reply:
 
 
 class _StreamReply:
-    def __init__(self, pieces: Iterator[bytes]) -> None:
+    def __init__(self, pieces: Iterator[bytes], kind: str) -> None:
         self.status: int = 200
-        self.headers: Headers = STREAM_HEADERS
+        self.headers: Headers = (("content-type", kind),)
         self._pieces = pieces
 
     def read(self) -> bytes:
