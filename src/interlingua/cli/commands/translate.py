@@ -1,0 +1,83 @@
+"""`il translate`: a request or an answer in one dialect, told in another; nothing is sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+from interlingua.cli.terminal import note, piped_input, write
+from interlingua.errors import UsageError, WireError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from interlingua.codec import Bridge
+
+__all__ = ["EXAMPLES", "arguments", "run"]
+
+EXAMPLES = """\
+Dialects: openai-chat (or openai), openai-responses, anthropic, google, ollama. What translation changes goes to stderr.
+
+examples:
+  il translate --from openai --to anthropic -m claude-opus-5 < request.json
+  il translate --from anthropic --to openai-responses --response < answer.json | jq .output
+"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    from interlingua.types.capability import Capability
+
+    parser.add_argument("--from", dest="origin", metavar="DIALECT", required=True, help="the dialect of stdin")
+    parser.add_argument("--to", metavar="DIALECT", required=True, help="the dialect of stdout")
+    parser.add_argument(
+        "-m", "--model", metavar="ID", help="the model that the request is to name, as its provider does"
+    )
+    parser.add_argument("--response", action="store_true", help="stdin holds a whole answer, not a request")
+    parser.add_argument(
+        "--allow", action="append", default=[], choices=get_args(Capability), metavar="KIND",
+        help="let go what the dialect cannot take, such as images; may be repeated",
+    )  # fmt: skip
+
+
+def run(options: Namespace) -> int:
+    """Translate."""
+    import msgspec
+
+    from interlingua.codec import bridge
+    from interlingua.wire.json import encode
+
+    body = _body()
+    ends = (options.to, options.origin) if options.response else (options.origin, options.to)
+    between = bridge(*ends, model=options.model, allow=options.allow)
+    told = _translated(between, body, answer=options.response)
+    write(f"{msgspec.json.format(encode(told), indent=2).decode()}\n")
+    for change in between.changes:
+        note(str(change))
+    return 0
+
+
+def _translated(between: Bridge, body: dict[str, Any], *, answer: bool) -> dict[str, Any]:
+    """The body in the other dialect.
+
+    Raises: UsageError for a body that is not what its dialect says, or that the other one cannot take.
+    """
+    try:
+        return between.response(body) if answer else between.request(body)
+    except WireError as error:
+        raise UsageError(f"stdin: {error.message}") from None
+
+
+def _body() -> dict[str, Any]:
+    """The JSON object on stdin.
+
+    Raises: UsageError, for anything else.
+    """
+    from interlingua.wire.json import decode_any
+
+    try:
+        body = decode_any(piped_input(wanted=True))
+    except WireError as error:
+        raise UsageError(f"stdin: {error.message}") from None
+    if not isinstance(body, dict):
+        raise UsageError("stdin: a body is a JSON object")
+    return cast("dict[str, Any]", body)
