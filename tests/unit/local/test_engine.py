@@ -189,7 +189,7 @@ def test_release_tells_whoever_waits(server: Server) -> None:
     engine.release()
     opener.join()
     assert [events.get(timeout=1) for _ in range(2)] == [module._RELEASED] * 2
-    assert not [thread for thread in threading.enumerate() if "interlingua-local" in thread.name]
+    assert not [thread for thread in threading.enumerate() if thread.name == "interlingua-local m.gguf"]
     engine.release()
 
 
