@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import ssl
 import time
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 
 import interlingua as il
@@ -26,6 +28,7 @@ from interlingua.wire.json import decode_any
 from tests.support.chat_server import KEY, ChatServer, Streamed, chat_serving
 from tests.support.client import AWAITED, BLOCKING, Face
 from tests.support.server import Answer, Hold, Reset, chunked
+from tests.support.server import reply as framed
 
 SEAL = "c2VhbGVkLXN0YXRl"
 """What stands in sealed state, wherever the dialect has it."""
@@ -222,6 +225,14 @@ def _native(call: str, text: str) -> dict[str, Any]:
     return {"role": "tool", "tool_name": "get_weather", "tool_call_id": call, "content": text}
 
 
+COUNTS = {
+    "openai-chat": {"prompt_tokens": 9, "completion_tokens": 4},
+    "openai-responses": {"input_tokens": 9, "output_tokens": 4},
+    "anthropic": {"input_tokens": 7, "cache_read_input_tokens": 2, "output_tokens": 4},
+    "google": {"promptTokenCount": 9, "candidatesTokenCount": 3, "thoughtsTokenCount": 1},
+    "ollama": {"prompt_eval_count": 9, "eval_count": 4},
+}
+"""What each dialect calls nine tokens in, two of them cached, and four out, one of them thought."""
 FOUND, LOST = "4 degrees in Oslo", "There is no Bergen."
 RESULTS: dict[str, list[Any]] = {
     "openai-chat": [_chat_result("call_oslo", FOUND), _chat_result("call_bergen", f"ERROR: {LOST}")],
@@ -262,6 +273,31 @@ def test_r14_results_are_grouped_as_the_wire_page_says(dialect: str, monkeypatch
     assert history[-len(RESULTS[dialect]) :] == RESULTS[dialect]
     read = [result for message in chat.requests[1].request.messages for result in message.tool_results]
     assert [(result.content, result.is_error) for result in read] == [(FOUND, False), (LOST, True)]
+
+
+def test_r13_arguments_go_back_in_their_own_form(dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R13: a string of JSON for OpenAI's dialects, an object for the others."""
+    with chat_serving(_weather(dialect), dialect=dialect) as chat:
+        model = _model(BLOCKING, chat, monkeypatch, tools=[get_weather])
+        calls = model.generate("Hi")
+        model.generate(il.Toolbox([get_weather]).execute(calls.tool_calls), history=calls)
+    is_text = dialect.startswith("openai")
+    body = chat.server.seen[1].body
+    assert (body.count(b'"arguments":"{\\"city\\":\\"Oslo\\"}"') == 1) is is_text
+    assert (body.count(b':{"city":"Oslo"}') == 1) is not is_text
+
+
+def test_r09_counts_follow_the_providers_convention(dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R09: Messages counts cached input apart, generateContent counts thoughts apart; to us both are inside."""
+    said = il.Usage(input_tokens=9, output_tokens=4, cache_read_tokens=2, reasoning_tokens=1)
+    with chat_serving(msgspec.structs.replace(HELLO, usage=said), dialect=dialect) as chat:
+        usage = _model(BLOCKING, chat, monkeypatch).generate("Hi").usage
+    assert usage is not None
+    assert (usage.input_tokens, usage.output_tokens) == (9, 4)
+    [body] = chat.bodies
+    counts = body.get("usage") or body.get("usageMetadata") or body
+    told = {name: counts[name] for name in COUNTS[dialect]}
+    assert told == COUNTS[dialect]
 
 
 @dataclass
@@ -355,6 +391,16 @@ def test_lines_under_any_content_type_are_a_stream(face: Face, kind: str, monkey
     last = b'{"model":"m","message":{"role":"assistant","content":"lo"},"done":true,"done_reason":"stop"}\n'
     head = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n".encode()
     with chat_serving(Answer((head, chunked(lines, end=False), chunked(last))), dialect="ollama") as chat:
+        assert face.finish(_model(face, chat, monkeypatch).stream("Hi")).text == "Hello"
+
+
+@pytest.mark.parametrize("indent", [None, 2], ids=["one line", "several lines"])
+def test_one_object_is_a_whole_stream(face: Face, indent: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R28: an Ollama server that answers whole where a stream was asked for is understood."""
+    said = {"model": "m", "message": {"role": "assistant", "content": "Hello"}, "done": True, "done_reason": "stop"}
+    body = json.dumps(said, indent=indent).encode()
+    whole = Answer((framed(body, headers="content-type: application/json\r\n"),))
+    with chat_serving(whole, dialect="ollama") as chat:
         assert face.finish(_model(face, chat, monkeypatch).stream("Hi")).text == "Hello"
 
 

@@ -368,13 +368,18 @@ def _begin(job: Job, lane: Lane) -> Steps[_Live]:
         raise lane.dialect.decode_error(HttpReply(status=reply.status, headers=reply.headers, body=body), context)
     piece = yield _READ
     kind = sniff(header(reply.headers, "content-type"), piece)
-    if kind == "html" or (kind == "json" and lane.dialect.name not in STREAM_TYPES):
+    if kind == "html" or (kind == "json" and not _is_line(lane, piece)):
         body = yield from _body(piece)
         whole = HttpReply(status=reply.status, headers=reply.headers, body=body)
         return _unstreamed(lane, encoded, context, whole, kind)
     live = _Live(lane, encoded, lane.dialect.stream_decoder(context))
     yield from _first_events(job, live, piece)
     return live
+
+
+def _is_line(lane: Lane, piece: bytes) -> bool:
+    """Whether an object may be the first line of a stream of lines; one that is laid out over several lines is not."""
+    return lane.dialect.name in STREAM_TYPES and not piece.lstrip().startswith((b"{\n", b"{\r\n"))
 
 
 def _unstreamed(lane: Lane, encoded: Encoded, context: DecodeContext, reply: HttpReply, kind: str) -> _Live:
