@@ -372,10 +372,18 @@ def _choices(wire: ResponseWire, context: DecodeContext, changes: Changes) -> li
     return [Alternative(finish_reason="content_filter", finish_reason_raw=str(blocked))]
 
 
+RESERVED = frozenset({"candidate", "content", "top"})
+"""Names under which `extra` keeps the members of the first candidate; an answer's own of that name go to `top`."""
+
+
 def top_members(wire: ResponseWire) -> dict[str, Any]:
     """The members of an answer, or of a frame of it, that only pass through."""
     said = {name: value for name in TOP_MEMBERS if (value := getattr(wire, name)) is not None}
-    return {**said, **wire.extra} if wire.extra else said
+    if not wire.extra:
+        return said
+    said |= {name: value for name, value in wire.extra.items() if name not in RESERVED}
+    beside = {name: value for name, value in wire.extra.items() if name in RESERVED}
+    return {**said, "top": beside} if beside else said
 
 
 def candidate_members(wire: CandidateWire) -> dict[str, Any]:

@@ -237,6 +237,7 @@ def reply_members(extra: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dic
     """The members of the answer as a whole, and those of its first candidate and content."""
     members = dict(extra.get(NAME, {}))
     choice = {name: members.pop(name) for name in ("candidate", "content") if name in members}
+    members |= members.pop("top", {})
     return members, choice
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from interlingua.dialects._contract import ServerContext, Undo
+from interlingua.dialects._contract import DecodeContext, ServerContext, Undo
 from interlingua.errors import (
     APITimeoutError,
     AuthenticationError,
@@ -39,6 +39,7 @@ from interlingua.types.content import (
 )
 from interlingua.types.response import Alternative, Response
 from interlingua.types.usage import Usage
+from interlingua.wire.http import HttpReply
 from tests.support.google import DIALECT, candidate, codes, error, reply, shown
 
 CALL = {"functionCall": {"name": "f", "args": {"city": "Oslo"}}, "thoughtSignature": "c2ln"}
@@ -335,3 +336,16 @@ def test_classes_without_a_word_of_the_service_survive(kind: type[Error]) -> Non
     """By a reason of our own in the details."""
     again = DIALECT.encode_error(kind("no"), ServerContext())
     assert type(error(again.status, again.body)) is kind
+
+
+def test_members_named_like_a_candidate_pass_through() -> None:
+    """An answer's own member `content`, found by a law: it is no candidate's, and goes back where it was."""
+    body = b'{"content":{"a":1},"candidates":[{"index":0,"content":{"role":"model","parts":[{"text":"Hi"}]}}]}'
+    answer = DIALECT.decode_response(HttpReply(status=200, body=body), DecodeContext())
+    told = DIALECT.encode_response(answer, ServerContext(source="google"))
+    assert json.loads(told.body) == json.loads(body)
+    empty = b'{"content":null,"candidates":[{"":{"aprst":[]}}]}'
+    again = DIALECT.encode_response(
+        DIALECT.decode_response(HttpReply(status=200, body=empty), DecodeContext()), ServerContext(source="google")
+    )
+    assert json.loads(again.body)["candidates"][0]["index"] == 0
