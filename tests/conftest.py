@@ -19,8 +19,9 @@ LOOPBACK = re.compile(r"^(127\.\d+\.\d+\.\d+|::1|localhost|)$")
 OURS = re.compile(r"^(LLM_|INTERLINGUA_)|_API_KEY$|^(https?|all|no)_proxy$", re.IGNORECASE)
 """Environment variables that would make a test's outcome depend on who runs it."""
 
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("thorough", settings.get_profile("default"), max_examples=1_000)
+# The same examples each time, so that a red run is about the change; `thorough` and `make fuzz` look for new ones.
+settings.register_profile("default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("default"), derandomize=False, max_examples=1_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
