@@ -4,7 +4,9 @@ Rules
 - A row is at most 20 lines and touches no other file; tests and the table in the guide are made from the rows.
 - A flag is set where a source says so, and the source stands above the row.
   [wire §n] is the section of that provider in our notes on compatible servers, [SDK] a type file of an official
-  client, [vendor] the vendor's own page on its OpenAI-compatible endpoint, read 2026-11.
+  client, [vendor] what is publicly said of the vendor's OpenAI-compatible endpoint, found 2026-11.
+- Only the rows with a [wire] or [SDK] source were held against recorded traffic or official types. [vendor] flags, and
+  addresses without a source, were never called: they are a start, to be corrected by the first who has a key.
 - Where nothing is known the reference behaviour of the dialect is assumed.
 """
 
