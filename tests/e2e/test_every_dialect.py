@@ -27,7 +27,7 @@ from interlingua.transport.sync import HttpTransport
 from interlingua.wire.json import decode_any
 from tests.support.chat_server import KEY, ChatServer, Streamed, chat_serving
 from tests.support.client import AWAITED, BLOCKING, Face
-from tests.support.server import Answer, Hold, Reset, chunked
+from tests.support.server import Answer, Hold, Pause, Reset, chunked
 from tests.support.server import reply as framed
 
 SEAL = "c2VhbGVkLXN0YXRl"
@@ -353,9 +353,9 @@ def test_a_call_that_was_cut_is_never_ready(dialect: str, face: Face, monkeypatc
     assert caught.value.partial is None or caught.value.partial.tool_calls == ()
 
 
-@pytest.mark.parametrize("dialect", [name for name in WIRES if name != "google"])
 def test_sse_09_a_finish_on_an_open_socket_is_an_end(dialect: str, face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SSE-09: the terminal signal ends the stream, although the server holds the socket; Gemini's has none."""
+    """SSE-09: the terminal signal ends the stream within the drain time, although the server holds the socket."""
+    monkeypatch.setattr("interlingua.client.core.DRAIN_S", 0.3)
     with chat_serving(Streamed(tuple(unfold(HELLO)), Hold()), dialect=dialect) as chat:
         started = time.monotonic()
         reply = face.finish(_model(face, chat, monkeypatch).stream("Hi"))
@@ -364,12 +364,21 @@ def test_sse_09_a_finish_on_an_open_socket_is_an_end(dialect: str, face: Face, m
     assert reply.text == "Hello"
 
 
-def test_sse_09_a_silent_socket_after_a_finish_is_an_end(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SSE-09: a Gemini frame with a finish reason may be followed by more, so silence after it is the end."""
-    with chat_serving(Streamed(tuple(unfold(HELLO)), Hold()), dialect="google") as chat:
-        model = _model(face, chat, monkeypatch, timeouts=il.Timeouts(idle_s=0.2))
+def test_sse_19_reasons_in_every_frame_end_nothing(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SSE-19: a Gemini server that goes on after a finish reason is not cut at the drain time; its silence is the end."""
+    monkeypatch.setattr("interlingua.client.core.DRAIN_S", 0.2)
+    said = [_gemini_frame(text) for text in ("Hel", "lo ", "there")]
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+    pieces = (head, chunked(*said[:2], end=False), Pause(0.5), chunked(said[2], end=False), Hold())
+    with chat_serving(Answer(pieces), dialect="google") as chat:
+        model = _model(face, chat, monkeypatch, timeouts=il.Timeouts(idle_s=1.5))
         reply = face.finish(model.stream("Hi"))
-    assert (reply.text, reply.finish_reason) == ("Hello", "stop")
+    assert (reply.text, reply.finish_reason) == ("Hello there", "stop")
+
+
+def _gemini_frame(text: str) -> bytes:
+    body = {"candidates": [{"content": {"parts": [{"text": text}], "role": "model"}, "finishReason": "STOP"}]}
+    return b"data: " + json.dumps(body).encode() + b"\r\n\r\n"
 
 
 def test_connections_are_kept(dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,10 @@ go on, and calls that come in pieces, are told apart here. The framing is told b
 one JSON array.
 
 Rules
-- The stream is complete when every candidate has a finish reason, or the prompt was blocked; the end of the bytes is
-  what ends it, since some servers name a reason in every frame and go on. The last reason counts.
+- The stream is complete when every candidate has a finish reason, or the prompt was blocked; then only the drain time is
+  waited for the end of the bytes, which ends it. The last reason counts.
+- Some servers name a reason in every frame and go on: once something was said after a reason, reasons end nothing, and
+  the end of the bytes is awaited like any other piece.
 - Neighbouring texts of one kind are one block; a signed one is a block of its own.
 - Counts repeat: the input is told with the first content, everything at the end.
 - Members of a candidate are kept as the last frame said them; log probabilities and citations are joined.
@@ -85,11 +87,12 @@ class GoogleStreamDecoder:
         self._blocked: str | None = None
         self._members: dict[str, Any] = {}
         self._usage: UsageWire | None = None
+        self._goes_on = False
 
     @property
     def terminal(self) -> bool:
-        """Never before the end of the bytes: a finish reason may stand in every frame."""
-        return self.builder.ended
+        """Whether all finish reasons came, from a server whose finish reasons are to be believed."""
+        return self.builder.ended or (self.complete and not self._goes_on)
 
     @property
     def ended(self) -> bool:
@@ -197,7 +200,9 @@ class GoogleStreamDecoder:
         if candidate is None:
             candidate = self._open(number, frame)
         if wire.content is not None:
-            for part in part_list(wire.content.parts):
+            parts = part_list(wire.content.parts)
+            self._goes_on = self._goes_on or (candidate.raw is not None and any(_says(part) for part in parts))
+            for part in parts:
                 self._part(part, candidate)
             if wire.content.extra:
                 self.builder.choice_extra(number, NAME).setdefault("content", {}).update(wire.content.extra)
@@ -331,6 +336,11 @@ class GoogleStreamDecoder:
         if candidate.raw is not None:
             reason = finish_with_calls(candidate.raw, has_calls=candidate.has_calls)
             self.builder.finish(reason, candidate.raw, number)
+
+
+def _says(wire: PartWire) -> bool:
+    """Whether a part is more than an empty text."""
+    return bool(wire.text) or wire.text is None
 
 
 def _join(known: dict[str, Any], said: dict[str, Any]) -> None:

@@ -78,7 +78,7 @@ def test_str_31_each_call_in_a_frame_of_its_own_is_one_call() -> None:
 
 
 def test_sse_19_a_finish_reason_in_every_frame_ends_nothing() -> None:
-    """The last one counts, and nothing is awaited less before the end of the bytes."""
+    """SSE-19: the last one counts, and the end of the bytes is awaited as long as ever."""
     data = frame({"text": "a"}, finish="STOP") + frame(CALL, finish="STOP") + frame({"text": "b"}, finish="MAX_TOKENS")
     found = streamed(data)
     assert [type(part) for part in found.parts] == [TextPart, ToolCall, TextPart]
@@ -88,6 +88,24 @@ def test_sse_19_a_finish_reason_in_every_frame_ends_nothing() -> None:
     assert not decoder.terminal
     assert isinstance(decoder.close()[-1], StreamEnd)
     assert decoder.terminal
+
+
+@pytest.mark.parametrize(
+    ("frames", "terminal"),
+    [
+        (frame({"text": "a"}, finish="STOP"), True),
+        (frame({"text": "a"}), False),
+        (frame({"text": "a"}, finish="STOP") + frame({"text": ""}, finish="STOP"), True),
+        (frame({"text": "a"}, finish="STOP") + frame(usage={"promptTokenCount": 4}), True),
+        (b'data: {"promptFeedback":{"blockReason":"SAFETY"}}\r\n\r\n', True),
+        (b'data: {"promptFeedback":{}}\r\n\r\n', False),
+    ],
+)
+def test_sse_09_a_finish_reason_is_a_terminal_signal(frames: bytes, terminal: bool) -> None:
+    """SSE-09: after the reason of every candidate, or of a block, only the drain time is waited."""
+    decoder = DIALECT.stream_decoder(DecodeContext())
+    decoder.feed(frames)
+    assert (decoder.terminal, decoder.ended) == (terminal, False)
 
 
 def test_thk_07_signatures_of_texts_make_parts_of_their_own() -> None:
