@@ -11,7 +11,7 @@ from interlingua.errors import ConfigError
 if TYPE_CHECKING:
     from interlingua.dialects._contract import Dialect
 
-__all__ = ["DIALECTS", "SPELLINGS", "STREAM_TYPES", "get_dialect"]
+__all__ = ["DIALECTS", "SPELLINGS", "STREAM_TYPES", "get_dialect", "stream_type"]
 
 DIALECTS: dict[str, str] = {
     "openai-chat": "interlingua.dialects.openai_chat",
@@ -25,6 +25,11 @@ SPELLINGS: dict[str, str] = {"gemini": "google"}
 """Other spellings of dialect names."""
 STREAM_TYPES: dict[str, str] = {"ollama": "application/x-ndjson"}
 """What a stream of a dialect is, where it is not `text/event-stream`."""
+
+
+def stream_type(name: str, *, json_array: bool = False) -> str:
+    """The media type of a stream of that dialect; `json_array` says that its client wants it as one JSON array."""
+    return "application/json" if json_array else STREAM_TYPES.get(name, "text/event-stream")
 
 
 @cache

@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from interlingua.dialects._contract import Encoded, Target
-from interlingua.dialects.table import STREAM_TYPES
+from interlingua.dialects.table import stream_type
 from interlingua.errors import ConfigError
 from interlingua.providers.row import Auth
 from interlingua.registry.secret import Secret
@@ -57,7 +57,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
 
         Raises: ConfigError for a missing or unreadable key, unless `headers` bring one or none is wanted.
         """
-        accept = STREAM_TYPES.get(self.dialect, "text/event-stream") if stream else "application/json"
+        accept = stream_type(self.dialect) if stream else "application/json"
         ours = (("content-type", "application/json"), ("accept", accept), ("user-agent", "interlingua"))
         callers = tuple((name.lower(), value) for name, value in headers)
         merged = dict((*ours, *encoded.headers, *self.headers, *callers))

@@ -17,7 +17,7 @@ from itertools import count
 from typing import Any, TypeAlias
 
 from interlingua.dialects._contract import DecodedRequest, DecodeOptions, Dialect, ServerContext
-from interlingua.dialects.table import STREAM_TYPES, get_dialect
+from interlingua.dialects.table import get_dialect, stream_type
 from interlingua.errors import (
     BadRequestError,
     ConfigError,
@@ -57,6 +57,8 @@ class InProcessTransport:
         """
         if request.dialect is None:
             raise ConfigError("a request that names no dialect cannot be answered inside the process")
+        from urllib.parse import urlsplit  # 4 ms that only who answers inside the process pays for
+
         dialect = get_dialect(request.dialect)
         try:
             decoded = dialect.decode_request(request, DecodeOptions())
@@ -64,7 +66,12 @@ class InProcessTransport:
             # To a server, a body that breaks the format is the client's fault, not an upstream's.
             refusal = BadRequestError(error.message, status=400)
             return _Reply(dialect.encode_error(refusal, ServerContext()))
-        context = ServerContext(model=decoded.model, make_id=lambda: f"answer-{next(self._numbers)}")
+        context = ServerContext(
+            model=decoded.model,
+            make_id=lambda: f"answer-{next(self._numbers)}",
+            json_array=decoded.json_array,
+            path=urlsplit(request.url).path,
+        )
         return _reply(dialect, self._ask(decoded, request), context, stream=decoded.stream)
 
     def _ask(self, decoded: DecodedRequest, request: HttpRequest) -> Answer:
@@ -84,7 +91,7 @@ def _reply(dialect: Dialect, answer: Answer, context: ServerContext, *, stream: 
         return _error_reply(dialect, answer, context)
     if stream:
         events = unfold(answer) if isinstance(answer, Response) else iter(answer)
-        return _StreamReply(_pieces(dialect, events, context), STREAM_TYPES.get(dialect.name, "text/event-stream"))
+        return _StreamReply(_pieces(dialect, events, context), stream_type(dialect.name, json_array=context.json_array))
     try:
         whole = answer if isinstance(answer, Response) else fold(answer)
     except UpstreamError as error:

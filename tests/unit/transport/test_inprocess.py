@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -108,3 +109,25 @@ def test_bad_request_class_survives() -> None:
     """Any class of provider error arrives as the class it was."""
     with pytest.raises(BadRequestError):
         ask(_transport(BadRequestError("no", status=400)), "Hi")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "path", "body", "kind", "first"),
+    [
+        ("ollama", "/api/generate", {"prompt": "Hi"}, "application/x-ndjson", b'{"model"'),
+        ("google", "/v1beta/models/m:streamGenerateContent", {"contents": []}, "application/json", b"[{"),
+        ("google", "/v1beta/models/m:streamGenerateContent?alt=sse", {"contents": []}, "text/event-stream", b"data: "),
+        ("openai-responses", "/responses", {"input": "Hi"}, "text/event-stream", b"event: response.created"),
+    ],
+)
+def test_the_framing_is_the_one_that_was_asked_for(
+    dialect: str, path: str, body: dict[str, Any], kind: str, first: bytes
+) -> None:
+    """What the path says about the form of the answer reaches the encoder, and the content type tells its form."""
+    raw = json.dumps({"model": "m", "stream": True, **body} if dialect != "google" else body).encode()
+    request = HttpRequest(url=f"fake://host{path}", body=raw, dialect=dialect)
+    reply = _transport(Response(parts=(TextPart("Hello."),), finish_reason="stop")).open(request, Timeouts())
+    told = b"".join(iter(reply.read, b""))
+    assert reply.headers == (("content-type", kind),)
+    assert told.startswith(first)
+    assert (b'"response":"Hello."' in told) is (dialect == "ollama")
