@@ -178,8 +178,8 @@ class ItemEncoder:
         item = self._members(part.sealed, path)
         if not self.reply and self.target.quirks.reasoning_echo == "never":
             self.changes.add("thinking_unsupported", path)
-        elif item is not None:
-            self._add(opaque_item(item), "rs")
+        elif item is not None and (self.reply or _is_the_providers(item)):
+            self._add(opaque_item(item if self.reply else {"summary": [], **item}), "rs")
         elif self.reply:
             summary = [{"type": "summary_text", "text": part.text}] if part.text else []
             self._add(ItemWire(type="reasoning", summary=raw(summary)), "rs")
@@ -230,6 +230,11 @@ class ItemEncoder:
         else:
             self.items.append(opaque_item(part.raw))
             self._open = None
+
+
+def _is_the_providers(item: Mapping[str, Any]) -> bool:
+    """Whether a piece of reasoning holds anything that its provider knows again; a summary alone is refused."""
+    return any(item.get(name) for name in ("id", "encrypted_content", "content"))
 
 
 def opaque_item(item: dict[str, Any]) -> ItemWire:

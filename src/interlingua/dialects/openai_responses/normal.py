@@ -114,6 +114,8 @@ def _item(item: object) -> object:
     if kept["type"] == "message":
         side = "output_text" if kept.get("role") == "assistant" else "input_text"
         kept["content"] = _content(kept.get("content", []), side)
+    if kept["type"] == "reasoning":
+        kept.setdefault("summary", [])
     if is_list(kept.get("output")) and str(kept["type"]).endswith("call_output"):
         kept["output"] = [_part(part, "input_text") for part in kept["output"]]
     if kept["type"] == "image_generation_call":
