@@ -7,37 +7,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._contract import Encoded, Undo
-from interlingua.dialects._history import call_ids, prepare_history
-from interlingua.dialects._members import foreign_extras, is_object, merge_members
+from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
+from interlingua.dialects._members import is_object, merge_members
+from interlingua.dialects._request import RequestWriter, check_choice, must_call
 from interlingua.dialects.anthropic.assistant import AssistantDecoder
 from interlingua.dialects.anthropic.marks import Marks
 from interlingua.dialects.anthropic.messages import MessageEncoder, split_system
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.reasons import decode_finish, read_error
 from interlingua.dialects.anthropic.thinking import has_budget, lost_thinking, set_thinking
-from interlingua.dialects.anthropic.tools import MCP_SERVER, check_choice, encode_choice, encode_tool
+from interlingua.dialects.anthropic.tools import MCP_SERVER, encode_choice, encode_tool
 from interlingua.dialects.anthropic.usage import decode_usage
 from interlingua.dialects.anthropic.wire import DeltaWire, RequestWire, ResponseWire, ToolWire
-from interlingua.errors import DecodeError, UnsupportedError
-from interlingua.schema.names import map_call_ids, map_names
-from interlingua.stream.calls import CallIdSource, note_finish, settle_finish
-from interlingua.types.change import Changes
-from interlingua.types.content import TextPart, ToolCall
+from interlingua.errors import DecodeError
+from interlingua.types.content import TextPart
 from interlingua.types.response import Response
-from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
-from interlingua.wire.json import decode_wire, encode_wire
+from interlingua.types.tool import AllowedTools, OpaqueTool, Tool
+from interlingua.wire.json import decode_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from interlingua.dialects._contract import DecodeContext, EncodeOptions
+    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.errors import Error
     from interlingua.types.message import Message
     from interlingua.types.request import Request
     from interlingua.wire.http import Headers, HttpReply
 
-__all__ = ["BETAS", "answer_members", "decode_error", "decode_response", "encode_request", "id_source"]
+__all__ = ["BETAS", "answer_members", "decode_error", "decode_response", "encode_request"]
 
 PATH = "/messages"
 VERSION = ("anthropic-version", "2023-06-01")
@@ -49,7 +44,7 @@ UNKNOWN_KNOBS = (
     "verbosity", "metadata", "store", "cache_key", "schema_description",
 )  # fmt: skip
 """Knobs that the wire does not know."""
-SAMPLING = ("temperature", "top_p", "top_k")
+SAMPLING = {"temperature": "temperature", "top_p": "top_p", "top_k": "top_k"}
 SERVICE_TIERS = frozenset({"auto", "standard_only"})
 JSON_PROMPT = "Answer with one JSON object and nothing else."
 """What asks for JSON where no schema is given; the wire has no member for it."""
@@ -67,30 +62,26 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return _RequestEncoder(request, options).encode()
 
 
-class _RequestEncoder:
+class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
+    dialect = NAME
+    name_rule = "anthropic"
+    call_id_rule = "anthropic"
+    sampling = frozenset(SAMPLING)
+
     def __init__(self, request: Request, options: EncodeOptions) -> None:
-        self.request = request
-        self.options = options
-        self.target = options.target
-        self.facts = options.target.facts
-        self.quirks = options.target.quirks
-        self.changes = Changes(NAME, "encode_request", options.allow)
+        super().__init__(request, options)
         self.marks = Marks(options.target.quirks, self.changes)
         self.wire = RequestWire(model=options.target.model)
         self.headers: Headers = (VERSION,)
-        self.names: dict[str, str] = {}
 
     def encode(self) -> Encoded:
-        history = prepare_history(
-            self.request.messages, self.options.history, self.changes, continues=self.request.continues is not None
-        )
-        ids = call_ids(history)
-        self.names = self._names(history)
+        history = self.paired(continues=self.request.continues is not None)
+        self.map_names(history)
         self.wire.cache_control = self.marks.top(self.request.cache, "")
         self._tools()
-        self._messages(history, ids)
+        self._messages(history)
         set_thinking(self.wire, self.request, self.facts, self.changes)
         self._budget()
         self._choice()
@@ -99,45 +90,13 @@ class _RequestEncoder:
         self._knobs()
         if self.options.stream:
             self.wire.stream = True
-        self._extra()
-        self._refuse()
-        return Encoded(
-            path=PATH,
-            body=encode_wire(self.wire),
-            headers=self.headers,
-            changes=self.changes.done(),
-            undo=self._undo(ids),
-        )
+        self.set_state(self.wire)
+        if self.request.extra:
+            self._extra()
+        return self.done(PATH, self.wire, headers=self.headers)
 
-    def _names(self, history: Sequence[Message]) -> dict[str, str]:
-        """The caller's own tool names -> the wire's, where its rule changes them."""
-        declared = [tool.name for tool in self.request.tools if isinstance(tool, Tool)]
-        called = [part.name for message in history for part in message.parts if isinstance(part, ToolCall)]
-        rule = "anthropic" if self.quirks.name_rule == "free" else self.quirks.name_rule
-        mapped = map_names([*declared, *called], rule)
-        changed = {own: wire for own, wire in mapped.items() if own != wire}
-        for place, name in enumerate(declared):
-            if name in changed:
-                self.changes.add("name_mapped", f"/tools/{place}/name", f"{name!r} is {changed[name]!r} on the wire")
-        return changed
-
-    def _undo(self, ids: list[str]) -> Undo:
-        tools = [tool for tool in self.request.tools if isinstance(tool, Tool)]
-        return Undo(
-            names={wire: own for own, wire in self.names.items()},
-            tool_names=frozenset([tool.name for tool in tools]),
-            freeform=frozenset([tool.name for tool in tools if tool.freeform]),
-            first_index=len(ids),
-            taken_ids=frozenset(ids),
-        )
-
-    def _messages(self, history: tuple[Message, ...], ids: list[str]) -> None:
-        rule = "anthropic" if self.quirks.call_id_rule == "any" else self.quirks.call_id_rule
-        mapped = map_call_ids(ids, rule)
-        for own, wire_id in mapped.items():
-            if own != wire_id:
-                self.changes.add("id_mapped", "/messages", f"{own!r} is {wire_id!r} on the wire")
-        encoder = MessageEncoder(self.target, self.names, mapped, self.marks, self.changes)
+    def _messages(self, history: tuple[Message, ...]) -> None:
+        encoder = MessageEncoder(self.target, self.names, self.map_ids(), self.marks, self.changes)
         texts, taken = split_system(self.request.system, history)
         if self.request.json_mode and self.request.output_schema is None:
             self.changes.add("output_schema_prompted", "/json_mode", "the dialect has no JSON mode")
@@ -152,18 +111,17 @@ class _RequestEncoder:
         check_choice(choice, self.request.tools)
         allowed = frozenset(choice.names) if isinstance(choice, AllowedTools) else None
         wires: list[ToolWire] = []
-        left_out: list[str] = []
-        for place, tool in enumerate(self.request.tools):
-            path = f"/tools/{place}"
+        for path, tool in self.offered(allowed):
             if isinstance(tool, OpaqueTool):
                 self._opaque_tool(tool, wires, path)
-            elif allowed is not None and tool.name not in allowed:
-                left_out.append(tool.name)
-            elif self.facts.tools is False:
-                self.changes.add("tools", path, f"{self.target.model} takes no tools")
             else:
                 wires.append(self._tool(tool, path))
         self.wire.tools = wires or None
+        if allowed is not None:
+            self._note_left_out(allowed)
+
+    def _note_left_out(self, allowed: frozenset[str]) -> None:
+        left_out = [tool.name for tool in self.request.tools if isinstance(tool, Tool) and tool.name not in allowed]
         if left_out:
             self.changes.add("tool_choice_approximated", "/tools", f"left out, not allowed: {', '.join(left_out)}")
 
@@ -171,16 +129,14 @@ class _RequestEncoder:
         return encode_tool(tool, self.names, path, quirks=self.quirks, marks=self.marks, changes=self.changes)
 
     def _opaque_tool(self, tool: OpaqueTool, wires: list[ToolWire], path: str) -> None:
-        if tool.dialect != NAME:
-            self.changes.add("server_tools", path, f"{tool.kind} of {tool.dialect}")
-        elif tool.kind == MCP_SERVER:
+        if tool.kind == MCP_SERVER:
             self.wire.mcp_servers = [*(self.wire.mcp_servers or []), tool.raw]
-        else:
-            wire = ToolWire()
-            merge_members(wire, tool.raw)
-            if wire.cache_control is not None:
-                self.marks.put(wire, None, path)
-            wires.append(wire)
+            return
+        wire = ToolWire()
+        merge_members(wire, tool.raw)
+        if wire.cache_control is not None:
+            self.marks.put(wire, None, path)
+        wires.append(wire)
 
     def _choice(self) -> None:
         """The tool choice, after everything that forbids a forced one is known."""
@@ -191,7 +147,7 @@ class _RequestEncoder:
             self.changes.add("tool_choice_approximated", "/tool_choice", "the other tools are left out")
         if choice == "none" and parallel is False:
             self.changes.add("parameter_unsupported", "/parallel_tool_calls", "no call is allowed at all")
-        if _is_forced(choice) and (self.facts.forced_choice is False or has_budget(self.wire)):
+        if must_call(choice) and (self.facts.forced_choice is False or has_budget(self.wire)):
             why = "while it thinks" if self.facts.forced_choice is not False else "at all"
             self.changes.add("tool_choice_approximated", "/tool_choice", f"the model takes no forced choice {why}")
             choice = "auto"
@@ -212,10 +168,8 @@ class _RequestEncoder:
             self.changes.add("strict_unsupported", "/schema_strict", "an output schema always binds")
 
     def _sampling(self) -> None:
-        request, wire = self.request, self.wire
-        for name in SAMPLING:
-            if getattr(request, name) is not None and self._takes(name):
-                setattr(wire, name, getattr(request, name))
+        wire = self.wire
+        self.set_knobs(wire, SAMPLING)
         if wire.temperature is not None and wire.temperature > 1:
             self.changes.add("parameter_adjusted", "/temperature", "1 is the highest")
             wire.temperature = 1.0
@@ -223,17 +177,13 @@ class _RequestEncoder:
             self.changes.add("parameter_unsupported", "/top_p", "the model takes temperature or top_p, not both")
             wire.top_p = None
 
-    def _takes(self, name: str) -> bool:
+    def takes(self, name: str) -> bool:
         """Whether a knob can be turned; one at the service's own value while thinking may stay."""
-        if name in self.quirks.unsupported:
-            why = f"{self.target.provider or 'the server'} does not take {name}"
-        elif self.facts.sampling is False:
-            why = f"{self.target.model} does not take {name}"
-        elif has_budget(self.wire) and not self.facts.sampling and not _is_neutral(name, self.request):
-            why = "sampling is fixed while the model thinks"
-        else:
+        if not super().takes(name):
+            return False
+        if not has_budget(self.wire) or self.facts.sampling or _is_neutral(name, self.request):
             return True
-        self.changes.add("parameter_unsupported", f"/{name}", why)
+        self.changes.add("parameter_unsupported", f"/{name}", "sampling is fixed while the model thinks")
         return False
 
     def _knobs(self) -> None:
@@ -247,20 +197,11 @@ class _RequestEncoder:
                 wire.service_tier = request.service_tier
             else:
                 self.changes.add("parameter_unsupported", "/service_tier", f"no tier {request.service_tier!r} here")
-        for name in UNKNOWN_KNOBS:
-            if getattr(request, name) is not None:
-                self.changes.add("parameter_unsupported", f"/{name}", f"the dialect has no {name}")
-        if request.n is not None and request.n > 1:
-            self.changes.add("choices", "/n", "the dialect gives one answer")
+        self.note_unsaid(UNKNOWN_KNOBS)
+        self.refuse_choices()
 
     def _extra(self) -> None:
-        if self.request.continues is not None:
-            self.changes.add("server_state", "/continues", f"a conversation kept by {self.request.continues.dialect}")
-        if not self.request.extra:
-            return
-        for dialect in foreign_extras(self.request.extra, NAME):
-            self.changes.add("extra_foreign", f"/extra/{dialect}")
-        members = dict(self.request.extra.get(NAME, {}))
+        members = dict(self.own_members())
         betas = members.pop(BETAS, None)
         if betas:
             self.headers = (*self.headers, (BETA_HEADER, ",".join([str(beta) for beta in betas])))
@@ -276,18 +217,6 @@ class _RequestEncoder:
             why = "the calls that are being answered came with thinking that is lost"
             self.changes.add("parameter_unsupported", "/thinking_budget", why)
 
-    def _refuse(self) -> None:
-        refused = self.changes.refused()
-        if refused:
-            told = "; ".join(f"{change.path} ({change.detail or change.code})" for change in refused)
-            who = "/".join(name for name in (self.target.provider, self.target.model) if name) or NAME
-            raise UnsupportedError(f"{who} cannot take {told}", changes=refused)
-
-
-def _is_forced(choice: object) -> bool:
-    """Whether the model must call."""
-    return isinstance(choice, NamedTool) or choice == "required" or getattr(choice, "mode", "") == "required"
-
 
 def _is_neutral(name: str, request: Request) -> bool:
     """Whether a knob says what the service does while it thinks."""
@@ -295,12 +224,6 @@ def _is_neutral(name: str, request: Request) -> bool:
 
 
 # The answer
-
-
-def id_source(context: DecodeContext) -> CallIdSource:
-    """Ids for the calls of one answer."""
-    undo = context.undo
-    return CallIdSource(first_index=undo.first_index, taken=undo.taken_ids, make=context.make_id)
 
 
 def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
@@ -315,26 +238,21 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
         raise decode_error(reply, context)
     if wire.content is None:
         raise DecodeError("/content: the answer has no content", path="/content")
-    changes = Changes(NAME, "decode_response")
-    for repair in repairs:
-        changes.add(repair, "")
+    changes = changes_of(NAME, "decode_response", repairs)
     raw = wire.stop_reason if isinstance(wire.stop_reason, str) else None
     reason = decode_finish(raw)
     decoder = AssistantDecoder(id_source(context), context.target, context.undo, changes)
     parts = tuple(decoder.decode(wire.content, cut_off=reason == "length"))
-    settled = settle_finish(reason, parts)
-    note_finish(reason, settled, raw, changes, "/finish_reason")
-    members = answer_members(wire)
     return Response(
         parts=parts,
-        finish_reason=settled,
+        finish_reason=finish_of(reason, raw, parts, changes),
         finish_reason_raw=raw,
         usage=decode_usage(wire.usage) if wire.usage is not None else None,
         model=wire.model or "",
         wire_model=wire.model,
         id=wire.id or None,
         changes=changes.done(),
-        extra={NAME: members} if members else {},
+        extra=extra_of(NAME, answer_members(wire)),
     )
 
 
@@ -350,4 +268,4 @@ def answer_members(wire: ResponseWire | DeltaWire) -> dict[str, Any]:
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:
     """The error that a failed answer stands for."""
     del context
-    return read_error(reply.body, reply.status if reply.status >= 400 else None, reply.headers)
+    return read_error(reply.body, failed_status(reply), reply.headers)

@@ -19,15 +19,16 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
 
+from interlingua.dialects._answer import id_source
 from interlingua.dialects._members import is_list, is_object, members_of, plain
+from interlingua.dialects._template import template_of
 from interlingua.dialects.anthropic.assistant import call_extra, seal_of
-from interlingua.dialects.anthropic.client import answer_members, id_source
+from interlingua.dialects.anthropic.client import answer_members
 from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.reasons import decode_finish, error_of_value
 from interlingua.dialects.anthropic.usage import decode_usage
 from interlingua.dialects.anthropic.wire import BlockWire, DeltaWire, EventWire, ResponseWire
-from interlingua.dialects.openai_chat.template import template_of
 from interlingua.errors import DecodeError, Error, IncompleteStreamError, LimitExceededError
 from interlingua.stream.build import StreamBuilder
 from interlingua.types.change import Changes
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.dialects._contract import DecodeContext
-    from interlingua.dialects.openai_chat.template import Template
+    from interlingua.dialects._template import Template
     from interlingua.stream.build import Block
     from interlingua.types.event import Event
 

@@ -8,7 +8,7 @@ from interlingua.dialects._members import foreign_extras, is_list, is_object, me
 from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.wire import ToolWire
-from interlingua.errors import DecodeError, UsageError
+from interlingua.errors import DecodeError
 from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, NamedTool, OpaqueTool, Tool
 from interlingua.wire.json import encode
 
@@ -25,7 +25,6 @@ __all__ = [
     "COMBINATORS",
     "FREEFORM_PARAMETERS",
     "MCP_SERVER",
-    "check_choice",
     "decode_choice",
     "decode_servers",
     "decode_tool",
@@ -128,21 +127,6 @@ def decode_choice(choice: object, changes: Changes, path: str = "/tool_choice") 
 
 
 # Writing
-
-
-def check_choice(choice: object, tools: Sequence[Tool | OpaqueTool]) -> None:
-    """Nothing, when every tool that a choice names is there; an opaque tool may have any name.
-
-    Raises: UsageError.
-    """
-    named = (
-        choice.names if isinstance(choice, AllowedTools) else (choice.name,) if isinstance(choice, NamedTool) else ()
-    )
-    known = {tool.name for tool in tools if isinstance(tool, Tool)}
-    unknown = [name for name in named if name not in known]
-    if unknown and len(known) == len(tools):
-        told = ", ".join(repr(name) for name in unknown)
-        raise UsageError(f"tool_choice names {told}, and no such tool is in the request")
 
 
 def encode_tool(

@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import is_object
+from interlingua.dialects._template import template_of
 from interlingua.dialects.openai_chat.assistant import (
     REASONING_FIELDS,
     arguments_text,
@@ -26,7 +27,6 @@ from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, id_source, t
 from interlingua.dialects.openai_chat.parts import NAME, decode_content
 from interlingua.dialects.openai_chat.reasons import decode_finish, error_body, error_of_body
 from interlingua.dialects.openai_chat.slots import Slots, usable_index
-from interlingua.dialects.openai_chat.template import template_of
 from interlingua.dialects.openai_chat.usage import decode_usage
 from interlingua.dialects.openai_chat.wire import ChunkWire, DeltaWire, FunctionCallWire, ToolCallWire, UsageWire
 from interlingua.errors import DecodeError, Error, IncompleteStreamError, LimitExceededError
@@ -48,8 +48,8 @@ from interlingua.wire.sse import DONE, SseDecoder
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
+    from interlingua.dialects._template import Template
     from interlingua.dialects.openai_chat.slots import Slot
-    from interlingua.dialects.openai_chat.template import Template
     from interlingua.dialects.openai_chat.wire import AudioWire, ChunkChoiceWire, PartWire
     from interlingua.stream.build import Block
     from interlingua.types.content import Part

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from interlingua.dialects.openai_chat.template import template_of
+from interlingua.dialects._template import template_of
 
 if TYPE_CHECKING:
-    from interlingua.dialects.openai_chat.template import Template
+    from interlingua.dialects._template import Template
 
 __all__ = ["NumberedTemplate", "numbered_template_of"]
 

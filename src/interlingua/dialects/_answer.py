@@ -1,0 +1,76 @@
+"""Reading an answer, and a client's request, as far as all dialects do it alike."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from interlingua.errors import DecodeError
+from interlingua.stream.calls import CallIdSource, note_finish, settle_finish
+from interlingua.types.change import Changes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from interlingua.dialects._contract import DecodeContext, DecodedRequest, DecodeOptions
+    from interlingua.types.change import Stage
+    from interlingua.types.content import Part
+    from interlingua.types.response import FinishReason
+    from interlingua.wire.http import HttpReply, HttpRequest
+
+__all__ = ["changes_of", "clients_fault", "extra_of", "failed_status", "finish_of", "id_source", "said_members"]
+
+
+def id_source(context: DecodeContext) -> CallIdSource:
+    """Ids for the calls of one answer."""
+    undo = context.undo
+    return CallIdSource(first_index=undo.first_index, taken=undo.taken_ids, make=context.make_id)
+
+
+def changes_of(dialect: str, stage: Stage, repairs: Sequence[str]) -> Changes:
+    """The changes of one stage, with what the parser already had to repair."""
+    changes = Changes(dialect, stage)
+    for repair in repairs:
+        changes.add(repair, "")
+    return changes
+
+
+def finish_of(
+    reason: FinishReason, raw: str | None, parts: Sequence[Part], changes: Changes, path: str = "/finish_reason"
+) -> FinishReason:
+    """The finish reason that agrees with the parts; an entry where they contradict the wire's word."""
+    settled = settle_finish(reason, parts)
+    note_finish(reason, settled, raw, changes, path)
+    return settled
+
+
+def said_members(wire: object, names: Sequence[str], extra: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The members of `names` that a wire object states, and its unknown ones: what only passes through."""
+    said = {name: value for name in names if (value := getattr(wire, name)) is not None}
+    return {**said, **extra} if extra else said
+
+
+def extra_of(dialect: str, members: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Members of one dialect as canonical `extra`."""
+    return {dialect: members} if members else {}
+
+
+def failed_status(reply: HttpReply) -> int | None:
+    """The status of an answer that says by it that it failed; None where a 200 hides an error."""
+    return reply.status if reply.status >= 400 else None
+
+
+def clients_fault(
+    decode: Callable[[HttpRequest, DecodeOptions], DecodedRequest],
+) -> Callable[[HttpRequest, DecodeOptions], DecodedRequest]:
+    """`decode`, whose errors are the client's fault and no upstream's: the bytes are the client's."""
+
+    @wraps(decode)
+    def run(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
+        try:
+            return decode(http, options)
+        except DecodeError as error:
+            error.status = 400
+            raise
+
+    return run

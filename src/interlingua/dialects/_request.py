@@ -1,0 +1,228 @@
+"""Writing a request, as far as all dialects do it alike: names and ids, tools, knobs, state, refusals.
+
+Each dialect has a writer of its own that adds what only its wire says; it decides the order of the steps.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from interlingua.dialects._contract import Encoded, Undo
+from interlingua.dialects._history import call_ids, prepare_history
+from interlingua.dialects._members import foreign_extras, merge_members
+from interlingua.errors import UnsupportedError, UsageError
+from interlingua.schema.names import map_call_ids, map_names
+from interlingua.types.change import Changes
+from interlingua.types.content import AudioPart, DocumentPart, ImagePart, ToolCall
+from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
+from interlingua.wire.json import encode_wire
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from interlingua.dialects._contract import CallIdRule, EncodeOptions, NameRule
+    from interlingua.types.message import Message
+    from interlingua.types.request import Request
+    from interlingua.wire.http import Headers
+    from interlingua.wire.json import WireStruct
+
+__all__ = ["MEDIA", "RequestWriter", "check_choice", "chosen_names", "must_call"]
+
+MEDIA: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
+"""Kind of media -> the fact about a model that says whether it is taken, which is also the code of its refusal."""
+
+
+class RequestWriter:
+    """Writes one request; every method writes, notes or refuses what its name says."""
+
+    dialect: ClassVar[str]
+    """The dialect that is written."""
+    name_rule: ClassVar[NameRule] = "free"
+    """Which tool names the wire takes where the server's row says nothing."""
+    call_id_rule: ClassVar[CallIdRule] = "any"
+    """The same of call ids."""
+    sampling: ClassVar[frozenset[str]] = frozenset()
+    """The knobs that models without sampling refuse."""
+
+    def __init__(self, request: Request, options: EncodeOptions) -> None:
+        """The writer of one request."""
+        self.request = request
+        self.options = options
+        self.target = options.target
+        self.facts = options.target.facts
+        self.quirks = options.target.quirks
+        self.changes = Changes(self.dialect, "encode_request", options.allow)
+        self.calls: list[str] = []
+        """The ids of all calls in the history."""
+        self.names: dict[str, str] = {}
+        """The caller's own tool names -> the wire's, where the rule changes them."""
+
+    def done(self, path: str, wire: WireStruct, *, headers: Headers = (), nulls: int = 0) -> Encoded:
+        """The request as it is sent; `nulls` says how many members of it are null on purpose.
+
+        Raises: UnsupportedError with every refusal found.
+        """
+        refused = self.changes.refused()
+        if refused:
+            told = "; ".join(f"{change.path} ({change.detail or change.code})" for change in refused)
+            who = "/".join(name for name in (self.target.provider, self.target.model) if name) or self.dialect
+            raise UnsupportedError(f"{who} cannot take {told}", changes=refused)
+        return Encoded(
+            path=path,
+            body=encode_wire(wire, nulls=nulls),
+            headers=headers,
+            changes=self.changes.done(),
+            undo=self._undo(),
+        )
+
+    def _undo(self) -> Undo:
+        tools = [tool for tool in self.request.tools if isinstance(tool, Tool)]
+        return Undo(
+            names={wire: own for own, wire in self.names.items()},
+            tool_names=frozenset([tool.name for tool in tools]),
+            freeform=frozenset([tool.name for tool in tools if tool.freeform]),
+            first_index=len(self.calls),
+            taken_ids=frozenset(self.calls),
+        )
+
+    # The history
+
+    def paired(self, *, continues: bool) -> tuple[Message, ...]:
+        """The history with every call and its result; `continues` lets it answer calls that it does not contain."""
+        history = prepare_history(self.request.messages, self.options.history, self.changes, continues=continues)
+        self.calls = call_ids(history)
+        return history
+
+    def map_names(self, history: Sequence[Message]) -> None:
+        """Fit the names of the tools and calls to the rule of server and wire."""
+        rule = self.name_rule if self.quirks.name_rule == "free" else self.quirks.name_rule
+        if rule == "free":
+            return
+        declared = [tool.name for tool in self.request.tools if isinstance(tool, Tool)]
+        called = [part.name for message in history for part in message.parts if isinstance(part, ToolCall)]
+        mapped = map_names([*declared, *called], rule)
+        self.names = {own: wire for own, wire in mapped.items() if own != wire}
+        for place, name in enumerate(declared if self.names else ()):
+            if name in self.names:
+                self.changes.add("name_mapped", f"/tools/{place}/name", f"{name!r} is {self.names[name]!r} on the wire")
+
+    def map_ids(self) -> dict[str, str]:
+        """Call ids fitted to the rule of server and wire; empty where any id is taken."""
+        rule = self.call_id_rule if self.quirks.call_id_rule == "any" else self.quirks.call_id_rule
+        if rule == "any":
+            return {}
+        mapped = map_call_ids(self.calls, rule)
+        for own, wire_id in mapped.items():
+            if own != wire_id:
+                self.changes.add("id_mapped", "/messages", f"{own!r} is {wire_id!r} on the wire")
+        return mapped
+
+    def refuse_media(self, history: Sequence[Message], media: Mapping[type, str] = MEDIA) -> None:
+        """Refuse the media that the model is known not to take."""
+        untaken = {kind: code for kind, code in media.items() if getattr(self.facts, code) is False}
+        for place, message in enumerate(history if untaken else ()):
+            for number, part in enumerate(message.parts):
+                if type(part) in untaken:
+                    self.changes.add(untaken[type(part)], f"/messages/{place}/parts/{number}")
+
+    # Tools
+
+    def offered(self, only: frozenset[str] | None = None) -> Iterator[tuple[str, Tool | OpaqueTool]]:
+        """The tools that are sent, each with its path; of the caller's own `only` those, if it is given."""
+        for place, tool in enumerate(self.request.tools):
+            path = f"/tools/{place}"
+            if isinstance(tool, OpaqueTool):
+                if tool.dialect == self.dialect:
+                    yield path, tool
+                else:
+                    self.changes.add("server_tools", path, f"{tool.kind} of {tool.dialect}")
+            elif only is not None and tool.name not in only:
+                self.leave_out(path)
+            elif self.facts.tools is False:
+                self.changes.add("tools", path, f"{self.target.model} takes no tools on this dialect")
+            else:
+                yield path, tool
+
+    def leave_out(self, path: str) -> None:
+        """Note one tool that the choice leaves out; nothing where the choice itself is noted."""
+
+    # Knobs
+
+    def set_knobs(self, wire: WireStruct, members: Mapping[str, str]) -> None:
+        """Set the members for the knobs that are turned, where server and model take them."""
+        request = self.request
+        for name, member in members.items():
+            value = getattr(request, name)
+            if value is not None and self.takes(name):
+                setattr(wire, member, value)
+
+    def takes(self, name: str) -> bool:
+        """Whether server and model take a knob; an entry where they do not."""
+        refused = self.facts.sampling is False and name in self.sampling
+        if not refused and name not in self.quirks.unsupported:
+            return True
+        who = self.target.model if refused else self.target.provider or "the server"
+        self.changes.add("parameter_unsupported", f"/{name}", f"{who} does not take {name}")
+        return False
+
+    def note_unsaid(self, names: Iterable[str]) -> None:
+        """Note the knobs that are turned although the wire has no member for them."""
+        request = self.request
+        for name in names:
+            if getattr(request, name) is not None:
+                self.changes.add("parameter_unsupported", f"/{name}", f"the dialect has no {name}")
+
+    def refuse_choices(self) -> None:
+        """Refuse more than one choice."""
+        if self.request.n is not None and self.request.n > 1:
+            self.changes.add("choices", "/n", "the dialect gives one answer")
+
+    # What is not canonical
+
+    def set_state(self, wire: WireStruct) -> None:
+        """Hand the provider the state that it keeps; another one's is refused."""
+        state = self.request.continues
+        if state is None:
+            return
+        if state.dialect == self.dialect:
+            merge_members(wire, state.raw)
+        else:
+            self.changes.add("server_state", "/continues", f"a conversation kept by {state.dialect}")
+
+    def own_members(self) -> dict[str, Any]:
+        """The members that the caller gave for this dialect alone; an entry for those of each other."""
+        extra = self.request.extra
+        for dialect in foreign_extras(extra, self.dialect):
+            self.changes.add("extra_foreign", f"/extra/{dialect}")
+        return extra.get(self.dialect, {})
+
+
+def chosen_names(choice: object) -> frozenset[str]:
+    """The tools that a choice names; empty where it names none."""
+    match choice:
+        case NamedTool(name=name):
+            return frozenset({name})
+        case AllowedTools(names=names):
+            return frozenset(names)
+        case _:
+            return frozenset()
+
+
+def must_call(choice: object) -> bool:
+    """Whether a choice makes the model call a tool."""
+    return isinstance(choice, NamedTool) or choice == "required" or getattr(choice, "mode", "") == "required"
+
+
+def check_choice(choice: object, tools: Sequence[Tool | OpaqueTool]) -> None:
+    """Nothing; every tool that the choice names is there.
+
+    Raises: UsageError for one that is not; an opaque tool may have any name.
+    """
+    named = chosen_names(choice)
+    if not named:
+        return
+    known = {tool.name for tool in tools if isinstance(tool, Tool)}
+    unknown = sorted(named - known)
+    if unknown and len(known) == len(tools):
+        names = ", ".join(repr(name) for name in unknown)
+        raise UsageError(f"tool_choice names {names}, and no such tool is in the request")
