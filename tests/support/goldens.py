@@ -1,9 +1,9 @@
 """Golden cases of a dialect: folders with given bodies, and what we make of them.
 
 The given files of a case are `request.json`, `response.json` and `stream.raw`, each where the case has one.
-`META.toml` says where they come from, and may name `model`, `provider`, `status`, `headers` and the `url` that was
-asked. The rest is made by us: `canonical.json` (requests, responses and errors), `events.jsonl`, and `….again` for a
-body that is written in another way than it was given.
+`META.toml` says where they come from, and may name `model`, `provider`, `status`, `headers`, the `url` that was asked
+and whether the stream is a `json_array`. The rest is made by us: `canonical.json` (requests, responses and errors),
+`events.jsonl`, and `….again` for a body that is written in another way than it was given.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class GoldenCase:
         self.meta: dict[str, Any] = tomllib.loads((folder / "META.toml").read_text(encoding="utf-8"))
         target = Target(model=self.meta.get("model", "m"), provider=self.meta.get("provider", ""))
         self.context = DecodeContext(target=target)
-        self.server = ServerContext(source=dialect.name)
+        self.server = ServerContext(source=dialect.name, json_array=self.meta.get("json_array", False))
         self.made: dict[str, str] = {}
         self.canonical: dict[str, Any] = {}
         for file, read in (
@@ -52,14 +52,14 @@ class GoldenCase:
 
     def stored(self) -> dict[str, str]:
         """The files that were made when the case was written."""
-        return {path.name: path.read_text(encoding="utf-8") for path in self.folder.iterdir() if path.name not in GIVEN}
+        return {path.name: path.read_bytes().decode() for path in self.folder.iterdir() if path.name not in GIVEN}
 
     def write(self) -> None:
         """Put what is made now in the place of what was made then."""
         for old in self.stored():
             (self.folder / old).unlink()
         for file, text in self.made.items():
-            (self.folder / file).write_text(text, encoding="utf-8")
+            (self.folder / file).write_bytes(text.encode())
 
     def _request(self, body: bytes) -> None:
         http = HttpRequest(url=self.meta.get("url", "http://test/"), body=body)
@@ -110,7 +110,7 @@ class GoldenCase:
         return found
 
     def _again(self, file: str, text: str) -> None:
-        if text != (self.folder / file).read_text(encoding="utf-8"):
+        if text.encode() != (self.folder / file).read_bytes():
             self.made[f"{file}.again"] = text
 
 

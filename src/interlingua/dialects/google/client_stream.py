@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from interlingua.dialects._answer import id_source
 from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects.google.client import (
     CITATIONS,
     candidate_members,
     finish_with_calls,
-    id_source,
     top_members,
 )
 from interlingua.dialects.google.partial import PartialArguments
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
     from interlingua.dialects.google.wire import CallWire, CandidateWire, UsageWire
     from interlingua.stream.build import Block
-    from interlingua.types.content import Part
     from interlingua.types.event import BlockKind, Event
 
 __all__ = ["GoogleStreamDecoder"]
@@ -254,20 +253,17 @@ class GoogleStreamDecoder:
             builder.whole(part, _KINDS.get(type(part), "opaque"), number)
             return
         builder.close_prose(number)
-        self._signed(wire, part, number)
+        self._signed(wire, number)
         builder.close_prose(number)
 
-    def _signed(self, wire: PartWire, part: Part, number: int) -> None:
-        builder, extra = self.builder, beside(wire)
-        block = builder.thinking("", number, extra) if wire.thought else builder.text("", number)
-        block.extra = extra
+    def _signed(self, wire: PartWire, number: int) -> None:
+        builder = self.builder
+        say = builder.thinking if wire.thought else builder.text
+        block = say("", number, beside(wire))
         sealed = self._parts.sealed(wire)
         if sealed is not None:
             builder.seal(block, sealed)
-        if wire.text:
-            say = builder.thinking if wire.thought else builder.text
-            say(wire.text, number)
-        del part
+        say(wire.text or "", number)
 
     def _call(self, wire: PartWire, call: CallWire, candidate: _Candidate) -> None:
         """A call, or a piece of the one that is still open."""

@@ -129,8 +129,11 @@ STATUS_CLASSES: dict[str, type[Error]] = {
     "INTERNAL": InternalServerError,
     "UNAVAILABLE": OverloadedError,
     "DEADLINE_EXCEEDED": APITimeoutError,
+    "FAILED_PRECONDITION": BadRequestError,
+    "OUT_OF_RANGE": BadRequestError,
+    "CANCELLED": BadRequestError,
 }
-"""Status word -> class; words that say no more than the HTTP status are left to it."""
+"""Status word -> class; `INVALID_ARGUMENT` says no more than the HTTP status, and is left to it."""
 REASON_CLASSES: dict[str, type[Error]] = {
     "API_KEY_INVALID": AuthenticationError,
     "API_KEY_EXPIRED": AuthenticationError,
@@ -188,7 +191,8 @@ def error_of(body: ErrorBody, status: int | None, headers: Headers = ()) -> Erro
     if _TOO_LONG.search(body.message):
         kind = ContextWindowExceededError
     if kind is None:
-        kind = class_of_status(status) if status is not None else InternalServerError
+        unnumbered = BadRequestError if body.status == "INVALID_ARGUMENT" else InternalServerError
+        kind = class_of_status(status) if status is not None else unnumbered
     code = body.reason if body.reason in REASON_CLASSES else body.status or body.reason
     retryable = RETRYABLE.get(body.status or "")
     error = make_error(kind, body.message, status=status, code=code, headers=headers, retryable=retryable)

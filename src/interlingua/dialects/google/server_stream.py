@@ -49,7 +49,7 @@ __all__ = ["GoogleStreamEncoder"]
 class _Choice:
     """What one candidate has said so far, and what it keeps back."""
 
-    __slots__ = ("citations", "kept", "kept_thought", "number", "prose", "signature", "text")
+    __slots__ = ("beside", "citations", "kept", "kept_thought", "number", "prose", "signature", "text")
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -57,6 +57,7 @@ class _Choice:
         self.kept_thought = False
         self.kept: list[bytes] = []
         self.signature: str | None = None
+        self.beside: dict[str, Any] | None = None
         self.prose = -1
         self.citations: dict[str, Any] = {}
 
@@ -82,9 +83,8 @@ class GoogleStreamEncoder:
                 return self._text(text, choice, thought=True)
             case RefusalDelta(text=text, choice=choice):
                 return self._text(text, choice, thought=False)
-            case BlockStart(index=index, block="text" | "thinking", choice=choice):
-                self._choice(choice).prose = index
-                return b""
+            case BlockStart(block="text" | "thinking"):
+                return self._open(event)
             case BlockEnd():
                 return self._block_end(event)
             case _:
@@ -131,17 +131,28 @@ class GoogleStreamEncoder:
 
     # Blocks
 
+    def _open(self, event: BlockStart) -> bytes:
+        """Nothing yet: the members of a text go with its first words, or with an empty text in its place."""
+        choice = self._choice(event.choice)
+        choice.prose, choice.beside = event.index, event.extra.get(NAME)
+        return b""
+
     def _text(self, text: str, number: int, *, thought: bool) -> bytes:
-        """Text but for its last character; a signature that came before it goes with it, as one part."""
+        """Text but for its last character; a signature and members that came before it go with it, as one part."""
         choice = self._choice(number)
-        if choice.signature is not None:
-            wire = PartWire(text=text, thought=thought or None, thoughtSignature=choice.signature)
-            choice.signature = None
-            return self._keep(choice, encode_wire(wire))
+        if choice.signature is not None or choice.beside:
+            return self._whole_text(choice, text, thought=thought)
         flushed = b"" if choice.text and choice.kept_thought == thought else self._flush(choice)
         whole = choice.text + text
         choice.text, choice.kept_thought = whole[-1:], thought
         return flushed + (self._parts(number, _text_part(whole[:-1], thought=thought)) if len(whole) > 1 else b"")
+
+    def _whole_text(self, choice: _Choice, text: str, *, thought: bool) -> bytes:
+        """A part of its own: text with a signature and members."""
+        wire = PartWire(text=text, thought=thought or None, thoughtSignature=choice.signature)
+        merge_members(wire, choice.beside or {})
+        choice.signature = choice.beside = None
+        return self._keep(choice, encode_wire(wire))
 
     def _flush(self, choice: _Choice) -> bytes:
         """What was kept back, as a frame of its own."""
@@ -181,18 +192,13 @@ class GoogleStreamEncoder:
         return self._keep(choice, encode_wire(wire)) if wire is not None else b""
 
     def _end_text(self, choice: _Choice, part: TextPart | ThinkingPart, path: str) -> bytes:
-        signature, choice.signature = choice.signature, None
         if part.sealed is not None and not seal_fits(part.sealed, NAME, Target()):
             self.changes.add("seal_foreign", f"{path}/sealed")
         if isinstance(part, TextPart) and part.annotations:
             choice.citations.update(own_citations(part.annotations, self.changes, f"{path}/annotations"))
-        extra = part.extra.get(NAME)
-        if signature is None and not extra:
+        if choice.signature is None and not choice.beside:
             return b""
-        thought = True if isinstance(part, ThinkingPart) else None
-        wire = PartWire(text="", thought=thought, thoughtSignature=signature)
-        merge_members(wire, extra or {})
-        return self._keep(choice, encode_wire(wire))
+        return self._whole_text(choice, "", thought=isinstance(part, ThinkingPart))
 
     # The end
 
