@@ -18,7 +18,9 @@ from interlingua.testing.wirefacts.values import (
     NO_PARAMETERS,
     Conversation,
     Facts,
+    allowed_choice,
     arguments_value,
+    audio_digest,
     data_url,
     digest,
     items,
@@ -182,7 +184,7 @@ def _choice(body: Any) -> Any:
     allowed = choice.get("allowed_tools")
     if allowed:
         names = [_named(tool) for tool in objects(allowed.get("tools"))]
-        return {"allowed": names, "mode": allowed.get("mode", "auto")}
+        return allowed_choice(names, allowed.get("mode", "auto"))
     return {"name": _named(choice)}
 
 
@@ -239,11 +241,11 @@ def _settled(reason: str, *, calls: bool, refused: bool) -> str:
 
 
 def _answer_media(message: Any) -> list[list[str]]:
-    """Images and audio of an answer; the type of audio is not on the wire."""
+    """Images and audio of an answer; what the audio is shows in its first bytes alone."""
     urls = [word(members(image.get("image_url")).get("url")) for image in objects(message.get("images"))]
     found = [media for url in urls if (media := data_url(url)) is not None]
     data = word(members(message.get("audio")).get("data"))
-    return [*found, *([["audio", digest("", data)[1]]] if data else [])]
+    return [*found, *([audio_digest(data)] if data else [])]
 
 
 def usage_facts(usage: Any) -> Facts | None:
@@ -322,6 +324,8 @@ BY_CODE = {
     "model_not_found": "NotFoundError",
     "invalid_model": "NotFoundError",
     "rate_limit_exceeded": "RateLimitError",
+    "overloaded": "OverloadedError",
+    "overloaded_error": "OverloadedError",
     "server_error": "InternalServerError",
     "tool_use_failed": "BadRequestError",
     "invalid_request_error": "BadRequestError",
