@@ -83,7 +83,11 @@ class GoldenCase:
         if status >= 400:
             self._error(self.dialect.decode_error(reply, self.context))
             return
-        response = self.dialect.decode_response(reply, self.context)
+        try:
+            response = self.dialect.decode_response(reply, self.context)
+        except Error as error:  # a failure under 200
+            self._error(error)
+            return
         self.canonical["response"] = _plain(response)
         self._again("response.json", _readable(self.dialect.encode_response(response, self.server).body))
 
