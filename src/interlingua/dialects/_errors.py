@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from interlingua.errors import (
     APITimeoutError,
     AuthenticationError,
     BadRequestError,
     BillingError,
+    DecodeError,
     Error,
     InternalServerError,
+    LimitExceededError,
     NotFoundError,
     OverloadedError,
     PermissionDeniedError,
@@ -19,13 +21,18 @@ from interlingua.errors import (
     UpstreamError,
 )
 from interlingua.wire.http import header
+from interlingua.wire.json import decode_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from interlingua.wire.http import Headers
 
-__all__ = ["STATUS_CLASSES", "class_of_status", "make_error", "request_id", "retry_after_s", "should_retry"]
+__all__ = [
+    "NO_REASON", "STATUS_CLASSES", "VAGUE_CLASSES", "ErrorRow", "ErrorTable", "class_of_status", "error_value",
+    "is_upstream", "known_class", "make_error", "precise_class", "request_id", "retry_after_s", "row_of",
+    "should_retry", "told_status",
+]  # fmt: skip
 
 STATUS_CLASSES: dict[int, type[Error]] = {
     400: BadRequestError,
@@ -44,6 +51,10 @@ STATUS_CLASSES: dict[int, type[Error]] = {
     529: OverloadedError,
 }
 """The class of a status when nothing more precise is known."""
+VAGUE_CLASSES: dict[type[Error], int] = {BadRequestError: 4, InternalServerError: 5}
+"""Classes that say no more than the first digit of a status, which with its other two is more precise."""
+NO_REASON = "the server gave no reason"
+"""The message of an error that has none."""
 RETRYABLE_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 REQUEST_ID_HEADERS = ("x-request-id", "request-id", "mistral-correlation-id", "x-goog-request-id", "cf-ray")
 MAX_RETRY_AFTER_S = 86_400.0
@@ -56,6 +67,59 @@ def class_of_status(status: int) -> type[Error]:
     if found is not None:
         return found
     return BadRequestError if 400 <= status < 500 else InternalServerError
+
+
+def known_class(kind: type[Error] | None, status: int | None) -> type[Error]:
+    """`kind` where the body names one, else the class of the status; the server's fault where neither is known."""
+    return kind or (InternalServerError if status is None else class_of_status(status))
+
+
+def precise_class(kind: type[Error] | None, status: int | None) -> type[Error]:
+    """The same, where the status decides if the body's class says no more than its first digit."""
+    vague = kind is not None and status is not None and VAGUE_CLASSES.get(kind) == status // 100
+    return known_class(None if vague else kind, status)
+
+
+def error_value(body: bytes) -> Any:
+    """The JSON of a failed answer's body; `{"error": {"message": …}}` around its text when it is none."""
+    try:
+        return decode_any(body)
+    except (DecodeError, LimitExceededError):
+        text = " ".join(body[:2000].decode("utf-8", "replace").split())
+        return {"error": {"message": text[:300] or "an empty body"}}
+
+
+class ErrorRow(NamedTuple):
+    """How a class looks on the wire."""
+
+    status: int
+    """The HTTP status."""
+    word: str
+    """The word for it: a type, or whatever the wire has in its place."""
+    code: str | None = None
+    """The structured code, where the word says too little."""
+
+
+ErrorTable: TypeAlias = tuple[tuple[type[Error], ErrorRow], ...]
+"""Class -> how it looks; the first row that fits counts."""
+
+
+def row_of(table: ErrorTable, error: Error) -> ErrorRow | None:
+    """The row of an error; a client's bytes that cannot be read look like any bad request."""
+    found = next((row for kind, row in table if isinstance(error, kind)), None)
+    if found is None and isinstance(error, DecodeError) and error.status == 400:
+        return dict(table)[BadRequestError]
+    return found
+
+
+def is_upstream(error: Error) -> bool:
+    """Whether a server answered with the error, so that its own status and code count."""
+    return isinstance(error, UpstreamError | APITimeoutError)
+
+
+def told_status(error: Error, row: ErrorRow) -> int:
+    """The status to answer with: an upstream's own, else the row's."""
+    return error.status if is_upstream(error) and error.status and error.status >= 400 else row.status
 
 
 def retry_after_s(headers: Iterable[tuple[str, str]]) -> float | None:

@@ -187,7 +187,8 @@ class RequestWriter:
         if state.dialect == self.dialect:
             merge_members(wire, state.raw)
         else:
-            self.changes.add("server_state", "/continues", f"a conversation kept by {state.dialect}")
+            told = f"{', '.join(state.raw)}: a conversation kept by {state.dialect}"
+            self.changes.add("server_state", "/continues", told)
 
     def own_members(self) -> dict[str, Any]:
         """The members that the caller gave for this dialect alone; an entry for those of each other."""

@@ -12,9 +12,9 @@ Source: vendor page "Claude API errors"; official SDK; recorded bodies, November
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._errors import class_of_status, make_error
+from interlingua.dialects._errors import NO_REASON, ErrorRow, error_value, make_error, precise_class, row_of
 from interlingua.dialects._members import is_object
 from interlingua.errors import (
     APIConnectionError,
@@ -24,7 +24,6 @@ from interlingua.errors import (
     BillingError,
     ContentPolicyViolationError,
     ContextWindowExceededError,
-    DecodeError,
     Error,
     IncompleteStreamError,
     InternalServerError,
@@ -38,13 +37,13 @@ from interlingua.errors import (
     UpstreamError,
     UsageError,
 )
-from interlingua.wire.json import decode_any
 
 if TYPE_CHECKING:
+    from interlingua.dialects._errors import ErrorTable
     from interlingua.types.response import FinishReason
     from interlingua.wire.http import Headers
 
-__all__ = ["ErrorRow", "decode_finish", "encode_error_body", "encode_finish", "error_of_value", "read_error"]
+__all__ = ["decode_finish", "encode_error_body", "encode_finish", "error_of_value", "read_error"]
 
 FINISH_REASONS: dict[str, FinishReason] = {
     "end_turn": "stop",
@@ -106,8 +105,6 @@ TYPE_CLASSES: dict[str, type[Error]] = {
     "overloaded_error": OverloadedError,
 }
 """`error.type` -> class."""
-VAGUE_CLASSES: dict[type[Error], int] = {BadRequestError: 4, InternalServerError: 5}
-"""Classes that say no more than the first digit of a status, which with its other two is more precise."""
 PHRASES: tuple[tuple[re.Pattern[str], type[Error]], ...] = (
     (re.compile(r"credit balance is too low"), BillingError),
     (re.compile(r"reached your specified (workspace )?API usage limits"), BillingError),
@@ -119,12 +116,7 @@ PHRASES: tuple[tuple[re.Pattern[str], type[Error]], ...] = (
 
 def read_error(body: bytes, status: int | None, headers: Headers = ()) -> Error:
     """The error that the body of a failed answer stands for, whatever it is."""
-    try:
-        value = decode_any(body)
-    except (DecodeError, LimitExceededError):
-        text = " ".join(body[:2000].decode("utf-8", "replace").split())
-        value = {"error": {"message": text[:300] or "an empty body"}}
-    return error_of_value(value, status, headers)
+    return error_of_value(error_value(body), status, headers)
 
 
 def error_of_value(value: object, status: int | None, headers: Headers = ()) -> Error:
@@ -133,7 +125,7 @@ def error_of_value(value: object, status: int | None, headers: Headers = ()) -> 
     given = outer.get("error", value)
     error = given if is_object(given) else {"message": given}
     said, kind = error.get("message"), error.get("type")
-    message = said if isinstance(said, str) and said else "the server gave no reason"
+    message = said if isinstance(said, str) and said else NO_REASON
     details = error.get("details")
     code = details.get("error_code") if is_object(details) else None
     found = make_error(
@@ -154,26 +146,13 @@ def error_of_value(value: object, status: int | None, headers: Headers = ()) -> 
 def _class(code: object, kind: object, status: int | None, message: str) -> type[Error]:
     if isinstance(code, str) and code in CODE_CLASSES:
         return CODE_CLASSES[code]
-    found = TYPE_CLASSES.get(kind) if isinstance(kind, str) else None
-    if found is None or (status is not None and VAGUE_CLASSES.get(found) == status // 100):
-        found = class_of_status(status) if status is not None else found or InternalServerError
+    found = precise_class(TYPE_CLASSES.get(kind) if isinstance(kind, str) else None, status)
     if found is BadRequestError:
         return next((finer for phrase, finer in PHRASES if phrase.search(message)), found)
     return found
 
 
-class ErrorRow(NamedTuple):
-    """How a class looks on the wire."""
-
-    status: int
-    """The HTTP status."""
-    type: str
-    """`error.type`."""
-    code: str | None = None
-    """`error.details.error_code`, where the type says too little."""
-
-
-ERROR_ROWS: tuple[tuple[type[Error], ErrorRow], ...] = (
+ERROR_ROWS: ErrorTable = (
     (AuthenticationError, ErrorRow(401, "authentication_error")),
     (BillingError, ErrorRow(402, "billing_error")),
     (PermissionDeniedError, ErrorRow(403, "permission_error")),
@@ -197,8 +176,8 @@ ERROR_ROWS: tuple[tuple[type[Error], ErrorRow], ...] = (
 
 def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
     """Status and body of an error, as the service itself would say it."""
-    row = next((row for kind, row in ERROR_ROWS if isinstance(error, kind)), None) or _other_row(error)
-    told: dict[str, Any] = {"type": row.type, "message": error.message}
+    row = row_of(ERROR_ROWS, error) or _other_row(error)
+    told: dict[str, Any] = {"type": row.word, "message": error.message}
     code = row.code if row.code is not None else error.code if error.code in CODE_CLASSES else None
     if code is not None:
         told["details"] = {"error_code": code}

@@ -13,7 +13,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from interlingua.dialects._errors import class_of_status, make_error
+from interlingua.dialects._errors import (
+    ErrorRow,
+    error_value,
+    is_upstream,
+    known_class,
+    make_error,
+    row_of,
+    told_status,
+)
 from interlingua.dialects._members import is_list, is_object
 from interlingua.errors import (
     APITimeoutError,
@@ -22,7 +30,6 @@ from interlingua.errors import (
     BillingError,
     ContentPolicyViolationError,
     ContextWindowExceededError,
-    DecodeError,
     Error,
     HistoryError,
     IncompleteStreamError,
@@ -36,15 +43,14 @@ from interlingua.errors import (
     UpstreamError,
     UsageError,
 )
-from interlingua.wire.json import decode_any
 
 if TYPE_CHECKING:
+    from interlingua.dialects._errors import ErrorTable
     from interlingua.types.response import FinishReason
     from interlingua.wire.http import Headers
 
 __all__ = [
     "ErrorBody",
-    "ErrorRow",
     "decode_finish",
     "encode_error_body",
     "encode_finish",
@@ -152,11 +158,7 @@ MAX_DELAY_S = 86_400.0
 
 def read_error(body: bytes) -> ErrorBody:
     """What the body of a failed answer says; the text itself when it is no JSON."""
-    try:
-        return error_body(decode_any(body))
-    except (DecodeError, LimitExceededError):
-        text = " ".join(body[:2000].decode("utf-8", "replace").split())
-        return ErrorBody(text[:300] or "an empty body")
+    return error_body(error_value(body))
 
 
 def error_body(value: object) -> ErrorBody:
@@ -190,9 +192,9 @@ def error_of(body: ErrorBody, status: int | None, headers: Headers = ()) -> Erro
     kind = REASON_CLASSES.get(body.reason or "") or STATUS_CLASSES.get(body.status or "")
     if _TOO_LONG.search(body.message):
         kind = ContextWindowExceededError
-    if kind is None:
-        unnumbered = BadRequestError if body.status == "INVALID_ARGUMENT" else InternalServerError
-        kind = class_of_status(status) if status is not None else unnumbered
+    if kind is None and status is None and body.status == "INVALID_ARGUMENT":
+        kind = BadRequestError
+    kind = known_class(kind, status)
     code = body.reason if body.reason in REASON_CLASSES else body.status or body.reason
     retryable = RETRYABLE.get(body.status or "")
     error = make_error(kind, body.message, status=status, code=code, headers=headers, retryable=retryable)
@@ -201,18 +203,7 @@ def error_of(body: ErrorBody, status: int | None, headers: Headers = ()) -> Erro
     return error
 
 
-class ErrorRow(NamedTuple):
-    """How a class looks on the wire."""
-
-    code: int
-    """The HTTP status."""
-    status: str
-    """The status word."""
-    reason: str | None = None
-    """The reason in the details."""
-
-
-ERROR_ROWS: tuple[tuple[type[Error], ErrorRow], ...] = (
+ERROR_ROWS: ErrorTable = (
     (AuthenticationError, ErrorRow(401, "UNAUTHENTICATED")),
     (PermissionDeniedError, ErrorRow(403, "PERMISSION_DENIED")),
     (BillingError, ErrorRow(403, "PERMISSION_DENIED", "BILLING_DISABLED")),
@@ -230,19 +221,16 @@ ERROR_ROWS: tuple[tuple[type[Error], ErrorRow], ...] = (
     (HistoryError, ErrorRow(400, "INVALID_ARGUMENT")),
     (UsageError, ErrorRow(400, "INVALID_ARGUMENT")),
 )
-"""Class -> how it looks; the first row that fits counts."""
+"""Class -> status, status word and reason; the first row that fits counts."""
 
 
 def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
     """Status and body of an error; an upstream's own status is kept, with its word where it is one of ours."""
-    row = next((row for kind, row in ERROR_ROWS if isinstance(error, kind)), None)
-    if row is None:
-        row = _other_row(error)
-    upstream = isinstance(error, UpstreamError | APITimeoutError)
-    code = error.status if upstream and error.status and error.status >= 400 else row.code
-    status, reason = row.status, row.reason
+    row = row_of(ERROR_ROWS, error) or _other_row(error)
+    upstream = is_upstream(error)
+    code, status, reason = told_status(error, row), row.word, row.code
     if upstream and error.code in REASON_CLASSES:
-        status, reason = ("INVALID_ARGUMENT" if code == 400 else row.status), error.code
+        status, reason = ("INVALID_ARGUMENT" if code == 400 else row.word), error.code
     elif upstream and STATUS_CLASSES.get(error.code or "") is type(error):
         status = str(error.code)
     details: list[dict[str, Any]] = []
@@ -256,7 +244,5 @@ def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
 
 
 def _other_row(error: Error) -> ErrorRow:
-    if isinstance(error, DecodeError) and error.status == 400:
-        return ErrorRow(400, "INVALID_ARGUMENT")
     status = error.status or error.http_status
     return ErrorRow(status, "ABORTED" if type(error) is UpstreamError and status == 409 else "INTERNAL")

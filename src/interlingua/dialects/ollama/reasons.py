@@ -10,9 +10,18 @@ Source: vendor page "Errors", server source of August 2026; recorded bodies, Nov
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._errors import class_of_status, make_error
+from interlingua.dialects._errors import (
+    NO_REASON,
+    ErrorRow,
+    class_of_status,
+    error_value,
+    known_class,
+    make_error,
+    row_of,
+    told_status,
+)
 from interlingua.dialects._members import is_object
 from interlingua.errors import (
     APITimeoutError,
@@ -21,7 +30,6 @@ from interlingua.errors import (
     BillingError,
     ContentPolicyViolationError,
     ContextWindowExceededError,
-    DecodeError,
     Error,
     IncompleteStreamError,
     InternalServerError,
@@ -34,14 +42,14 @@ from interlingua.errors import (
     UpstreamError,
     UsageError,
 )
-from interlingua.wire.json import decode_any
 
 if TYPE_CHECKING:
+    from interlingua.dialects._errors import ErrorTable
     from interlingua.types.change import Changes
     from interlingua.types.response import FinishReason, Response
     from interlingua.wire.http import Headers
 
-__all__ = ["ErrorRow", "decode_finish", "done_reason", "encode_error_body", "error_of_value", "read_error"]
+__all__ = ["decode_finish", "done_reason", "encode_error_body", "error_of_value", "read_error"]
 
 FINISH_REASONS: dict[str, FinishReason] = {
     "stop": "stop",
@@ -95,12 +103,7 @@ CODE_CLASSES: dict[str, type[Error]] = {
 
 def read_error(body: bytes, status: int | None, headers: Headers) -> Error:
     """The error in the body of a failed answer; the text itself is the sentence when it is no JSON."""
-    try:
-        value = decode_any(body)
-    except (DecodeError, LimitExceededError):
-        text = " ".join(body[:2000].decode("utf-8", "replace").split())
-        value = {"error": text[:300] or "an empty body"}
-    return error_of_value(value, status, headers)
+    return error_of_value(error_value(body), status, headers)
 
 
 def error_of_value(value: object, status: int | None, headers: Headers = ()) -> Error:
@@ -111,8 +114,8 @@ def error_of_value(value: object, status: int | None, headers: Headers = ()) -> 
     sentence = told if isinstance(told, str) else inner.get("message")
     code = next((code for code in (inner.get("code"), body.get("code")) if isinstance(code, str)), None)
     status = status or _status_in(body)
-    kind = CODE_CLASSES.get(code or "") or (InternalServerError if status is None else class_of_status(status))
-    message = sentence if isinstance(sentence, str) and sentence else "the server gave no reason"
+    kind = known_class(CODE_CLASSES.get(code or ""), status)
+    message = sentence if isinstance(sentence, str) and sentence else NO_REASON
     return make_error(kind, message, status=status, code=code, headers=headers)
 
 
@@ -122,16 +125,7 @@ def _status_in(body: dict[str, Any]) -> int | None:
     return status if type(status) is int and 400 <= status <= 599 else None
 
 
-class ErrorRow(NamedTuple):
-    """How a class looks on the wire."""
-
-    status: int
-    """The HTTP status."""
-    code: str
-    """What is written beside the sentence where the status alone does not say it."""
-
-
-ERROR_ROWS: tuple[tuple[type[Error], ErrorRow], ...] = (
+ERROR_ROWS: ErrorTable = (
     (AuthenticationError, ErrorRow(401, "invalid_api_key")),
     (PermissionDeniedError, ErrorRow(403, "permission_denied")),
     (BillingError, ErrorRow(402, "insufficient_quota")),
@@ -148,24 +142,19 @@ ERROR_ROWS: tuple[tuple[type[Error], ErrorRow], ...] = (
     (BadRequestError, ErrorRow(400, "invalid_request")),
     (UsageError, ErrorRow(400, "invalid_request")),
 )
-"""Class -> status and code; the first row that fits counts."""
+"""Class -> status, and the code that is written beside the sentence where the status alone does not say it."""
 
 
 def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
     """Status and body of an error; an upstream's own status is kept."""
-    row = next((row for kind, row in ERROR_ROWS if isinstance(error, kind)), None)
-    if row is None:
-        row = _other_row(error)
-    upstream = isinstance(error, UpstreamError | APITimeoutError)
-    status = error.status if upstream and error.status and error.status >= 400 else row.status
+    row = row_of(ERROR_ROWS, error) or _other_row(error)
+    status = told_status(error, row)
     body: dict[str, Any] = {"error": error.message}
-    if CODE_CLASSES[row.code] is not class_of_status(status):
-        body["code"] = row.code
+    if CODE_CLASSES[row.word] is not class_of_status(status):
+        body["code"] = row.word
     return status, body
 
 
 def _other_row(error: Error) -> ErrorRow:
-    if isinstance(error, DecodeError) and error.status == 400:
-        return ErrorRow(400, "invalid_request")
     conflict = type(error) is UpstreamError
     return ErrorRow(error.status or error.http_status, "conflict" if conflict else "server_error")

@@ -14,10 +14,11 @@ from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._history import call_ids, prepare_history
 from interlingua.dialects._members import foreign_extras, merge_members
 from interlingua.dialects._memo import KnownTools
+from interlingua.dialects._openai_errors import error_of_body, read_error
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder
 from interlingua.dialects.openai_chat.messages import MessageEncoder
 from interlingua.dialects.openai_chat.parts import NAME
-from interlingua.dialects.openai_chat.reasons import decode_finish, error_of_body, read_error
+from interlingua.dialects.openai_chat.reasons import decode_finish
 from interlingua.dialects.openai_chat.tools import encode_choice, encode_format, encode_tool, write_tools
 from interlingua.dialects.openai_chat.usage import decode_usage
 from interlingua.dialects.openai_chat.wire import MessageWire, RequestWire, ResponseWire, ToolWire

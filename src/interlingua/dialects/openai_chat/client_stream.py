@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import is_object
+from interlingua.dialects._openai_errors import error_body, error_of_body
 from interlingua.dialects._template import template_of
 from interlingua.dialects.openai_chat.assistant import (
     REASONING_FIELDS,
@@ -25,7 +26,7 @@ from interlingua.dialects.openai_chat.assistant import (
 )
 from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, id_source, top_members
 from interlingua.dialects.openai_chat.parts import NAME, decode_content
-from interlingua.dialects.openai_chat.reasons import decode_finish, error_body, error_of_body
+from interlingua.dialects.openai_chat.reasons import decode_finish
 from interlingua.dialects.openai_chat.slots import Slots, usable_index
 from interlingua.dialects.openai_chat.usage import decode_usage
 from interlingua.dialects.openai_chat.wire import ChunkWire, DeltaWire, FunctionCallWire, ToolCallWire, UsageWire

@@ -10,10 +10,11 @@ from interlingua.dialects._contract import DecodedRequest, Quirks, Target
 from interlingua.dialects._errors import RETRYABLE_STATUSES
 from interlingua.dialects._history import prepare_history
 from interlingua.dialects._members import foreign_extras, merge_members
+from interlingua.dialects._openai_errors import encode_error_body
 from interlingua.dialects.openai_chat.assistant import AssistantEncoder
 from interlingua.dialects.openai_chat.messages import decode_messages
 from interlingua.dialects.openai_chat.parts import NAME
-from interlingua.dialects.openai_chat.reasons import encode_error_body, encode_finish
+from interlingua.dialects.openai_chat.reasons import encode_finish
 from interlingua.dialects.openai_chat.tools import decode_choice, decode_function, decode_tools
 from interlingua.dialects.openai_chat.usage import encode_usage
 from interlingua.dialects.openai_chat.wire import AudioWire, ChoiceWire, FunctionWire, ReceivedWire, ResponseWire

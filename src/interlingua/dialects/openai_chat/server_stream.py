@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._contract import Target
+from interlingua.dialects._openai_errors import encode_error_body
 from interlingua.dialects._seals import seal_fits
 from interlingua.dialects.openai_chat.assistant import AssistantEncoder, freeform_input, own_annotations
 from interlingua.dialects.openai_chat.parts import NAME
-from interlingua.dialects.openai_chat.reasons import encode_error_body
 from interlingua.dialects.openai_chat.server import finish_word, reply_members
 from interlingua.dialects.openai_chat.usage import encode_usage
 from interlingua.stream.fold import error_of

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._history import call_ids, prepare_history
 from interlingua.dialects._members import foreign_extras, merge_members
-from interlingua.dialects.openai_chat.reasons import error_of_body, read_error
+from interlingua.dialects._openai_errors import error_of_body, read_error
 from interlingua.dialects.openai_responses.assistant import CALLS, ItemDecoder
 from interlingua.dialects.openai_responses.messages import InputEncoder, refers
 from interlingua.dialects.openai_responses.parts import NAME

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import is_object
-from interlingua.dialects.openai_chat.reasons import ErrorBody, encode_error_body, error_body, error_of_body
+from interlingua.dialects._openai_errors import ErrorBody, encode_error_body, error_body, error_of_body
 from interlingua.errors import (
     APITimeoutError,
     BadRequestError,

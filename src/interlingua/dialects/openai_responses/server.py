@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._history import prepare_history
 from interlingua.dialects._members import merge_members
-from interlingua.dialects.openai_chat.reasons import encode_error_body
+from interlingua.dialects._openai_errors import encode_error_body
 from interlingua.dialects.openai_responses.client import LOGPROBS, REPEATED
 from interlingua.dialects.openai_responses.items import ItemEncoder, ItemIds
 from interlingua.dialects.openai_responses.messages import decode_input, refers
