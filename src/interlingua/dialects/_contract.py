@@ -84,6 +84,8 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the server takes an allowed subset; else the tools are filtered."""
     strict_schemas: bool = True
     """Whether the server takes a strict flag."""
+    freeform_tools: bool = True
+    """Whether the server takes freeform tools; else each is offered as a function with one string."""
     parallel_explicit: bool = False
     """Whether parallel calls must be switched on (llama.cpp's default is off)."""
     parameters_required: bool = False
@@ -215,7 +217,7 @@ class DecodedRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A client's request: whom it names, how it wants the answer, what it asks."""
 
     model: str
-    """The model that the client named, verbatim."""
+    """The model that the client named, in the body or else in the path, verbatim; empty when it named none."""
     request: Request
     """What it asks."""
     stream: bool = False

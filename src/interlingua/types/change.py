@@ -78,6 +78,7 @@ CODES: dict[str, CodeRow] = {
     "arguments_fixed": CodeRow("repaired", "arguments or output mended by the repair policy"),
     "call_id_made": CodeRow("repaired", "an id made for a call that had none"),
     "call_id_duplicate": CodeRow("repaired", "a new id for a call that repeated another one's"),
+    "calls_expanded": CodeRow("repaired", "a call that wrapped several calls of declared tools taken apart"),
     "call_name_cleaned": CodeRow("repaired", "control tokens cut from the name of a declared tool"),
     "result_orphan": CodeRow("repaired", "a tool result without its call told as user text"),
     "result_missing": CodeRow("repaired", "an error result made for a call that had none"),

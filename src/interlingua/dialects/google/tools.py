@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._freeform import freeform_description
 from interlingua.dialects._members import foreign_extras, merge_members, plain
 from interlingua.dialects.google.parts import NAME
 from interlingua.dialects.google.schemas import from_json_schema, style_of, to_json_schema
@@ -101,7 +102,7 @@ def encode_tool(tool: Tool, names: Mapping[str, str], changes: Changes, path: st
     """One function declaration; a tool without parameters has none."""
     members = dict(tool.extra.get(NAME, {}))
     style = members.pop(FIELD, None)
-    wire = DeclarationWire(name=names.get(tool.name, tool.name), description=tool.description)
+    wire = DeclarationWire(name=names.get(tool.name, tool.name), description=freeform_description(tool))
     if tool.freeform is not None:
         changes.add("freeform_as_function", path, f"{tool.name} takes its text as `input`")
     parameters = tool.parameters if tool.freeform is None else FREEFORM

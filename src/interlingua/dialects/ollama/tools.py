@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._freeform import freeform_description
 from interlingua.dialects._members import merge_members, plain
 from interlingua.dialects.ollama.parts import NAME
 from interlingua.dialects.ollama.wire import FunctionWire, ToolWire
@@ -56,19 +57,11 @@ def decode_tool(wire: ToolWire, path: str) -> Tool | OpaqueTool:
 
 def encode_tool(tool: Tool) -> ToolWire:
     """One entry of `tools`; a freeform tool is a function that takes one string."""
-    function = FunctionWire(name=tool.name, description=_description(tool), parameters=tool.parameters)
+    function = FunctionWire(name=tool.name, description=freeform_description(tool), parameters=tool.parameters)
     wire = ToolWire(type="function", function=function)
     if tool.extra:
         merge_members(wire, tool.extra.get(NAME, {}))
     return wire
-
-
-def _description(tool: Tool) -> str | None:
-    freeform = tool.freeform
-    if freeform is None or freeform.definition is None:
-        return tool.description
-    grammar = f"The input follows this {freeform.syntax} grammar:\n{freeform.definition}"
-    return f"{tool.description}\n{grammar}" if tool.description else grammar
 
 
 def chosen_names(choice: ToolChoice | None) -> frozenset[str]:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.dialects._members import foreign_extras, is_object, merge_members
+from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects._seals import seal_fits
-from interlingua.dialects.openai_chat.parts import NAME, decode_content, encode_content, thinking_chunk
+from interlingua.dialects.openai_chat.parts import NAME, decode_content, encode_content, encode_part, thinking_chunk
 from interlingua.dialects.openai_chat.wire import (
     AudioWire,
     CustomWire,
@@ -41,7 +42,7 @@ from interlingua.types.content import (
     ToolResult,
 )
 from interlingua.wire.json import decode_any, encode, encode_text, raw_text
-from interlingua.wire.media import audio_type, data_url, from_base64, to_base64
+from interlingua.wire.media import audio_type, from_base64, to_base64
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,9 +132,23 @@ class AssistantDecoder:
             calls = [*calls, ToolCallWire(type="function", function=message.function_call)]
         for place, call in enumerate(calls, 1):
             try:
-                self.parts.append(self._call(call, cut_off=self.cut_off and place == len(calls)))
+                for one in self._apart(call):
+                    self.parts.append(self._call(one, cut_off=self.cut_off and place == len(calls)))
             except DecodeError as error:
                 raise error.under(f"/tool_calls/{place - 1}") from None
+
+    def _apart(self, call: ToolCallWire) -> list[ToolCallWire]:
+        """The calls that a call wraps, the first with its id; the call itself where it wraps none."""
+        function = call.function
+        if function is None or not is_wrapper(function.name or "", self.undo):
+            return [call]
+        inner = inner_calls(function.name or "", arguments_text(function.arguments)[0], self.undo)
+        if not inner:
+            return [call]
+        self.changes.add("calls_expanded", self._here(), f"{function.name} with {len(inner)} calls")
+        functions = [FunctionCallWire(name=one.name, arguments=Raw(encode_text(one.arguments_json))) for one in inner]
+        first = ToolCallWire(id=call.id, function=functions[0], extra_content=call.extra_content, extra=call.extra)
+        return [first, *[ToolCallWire(function=function) for function in functions[1:]]]
 
     def _here(self, member: str = "") -> str:
         return f"{self.prefix}/parts/{len(self.parts)}{member}"
@@ -156,7 +171,8 @@ class AssistantDecoder:
             name = clean_name(name, self.undo, self.changes, self._here("/name"))
         sealed = self._sealed({"extra_content": call.extra_content}) if call.extra_content else None
         extra = call_extra(call)
-        return make_call(call_id, name, text, cut_off=cut_off, freeform=custom is not None, sealed=sealed, extra=extra)
+        freeform = custom is not None or name in self.undo.freeform
+        return make_call(call_id, name, text, cut_off=cut_off, freeform=freeform, sealed=sealed, extra=extra)
 
     def _arguments(self, function: FunctionCallWire) -> str:
         text, was_object = arguments_text(function.arguments)
@@ -302,7 +318,8 @@ class AssistantEncoder:
             case TextPart():
                 self._text(part, path)
             case ToolCall() | BrokenToolCall():
-                self._call(part, encode_call(part, self.names, self.ids), path)
+                freeform = part.freeform and self.target.quirks.freeform_tools
+                self._call(part, encode_call(part, self.names, self.ids, freeform=freeform), path)
             case ThinkingPart():
                 self._thinking(part, path)
             case RefusalPart(text=text):
@@ -310,9 +327,8 @@ class AssistantEncoder:
                 self.message.refusal = f"{said}{text}" if isinstance(said, str) else text
             case AudioPart():
                 self.message.audio = _audio_wire(part)
-            case ImagePart(data=data, media_type=media_type):
-                image = PartWire(type="image_url", image_url={"url": data_url(data, media_type)})
-                self.message.images = [*(self.message.images or []), image]
+            case ImagePart():
+                self.message.images = [*(self.message.images or []), encode_part(part, self.target.quirks)]
             case OpaquePart():
                 self._opaque(part, path)
             case DocumentPart() | ToolResult():
@@ -379,8 +395,9 @@ class AssistantEncoder:
             listed = [PartWire(type="text", text=texts)] if isinstance(texts, str) and texts else texts or []
             message.content = [*self.chunks, *listed]
         elif self.content:
-            whole = "".join([part.text for part in self.content if type(part) is TextPart])
-            message.content = whole if reply else encode_content(self.content, self.target.quirks)
+            texts = [part.text for part in self.content if type(part) is TextPart]
+            plain = reply and len(texts) == len(self.content)
+            message.content = "".join(texts) if plain else encode_content(self.content, self.target.quirks)
         elif message.tool_calls and not reply:
             message.content = _EMPTY[self.target.quirks.tool_only_content]
         else:
@@ -412,12 +429,14 @@ class AssistantEncoder:
 _EMPTY: dict[str, Any] = {"null": None, "empty": "", "omit": UNSET}
 
 
-def encode_call(part: ToolCall | BrokenToolCall, names: dict[str, str], ids: dict[str, str]) -> ToolCallWire:
-    """A call on the wire, its arguments a JSON string."""
+def encode_call(
+    part: ToolCall | BrokenToolCall, names: dict[str, str], ids: dict[str, str], *, freeform: bool
+) -> ToolCallWire:
+    """A call on the wire, its arguments a JSON string; `freeform`: as the text of a freeform tool."""
     text = part.arguments_json if isinstance(part, ToolCall) else part.raw_arguments
     name = names.get(part.name, part.name)
     call_id = ids.get(part.id, part.id)
-    if part.freeform and isinstance(part, ToolCall):
+    if freeform and isinstance(part, ToolCall):
         return ToolCallWire(id=call_id, type="custom", custom=CustomWire(name=name, input=freeform_input(text)))
     function = FunctionCallWire(name=name, arguments=Raw(encode_text(text)))
     wire = ToolCallWire(id=call_id, type="function", function=function)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import is_object
 from interlingua.dialects._openai_errors import error_body, error_of_body
+from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects._template import template_of
 from interlingua.dialects.openai_chat.assistant import (
     REASONING_FIELDS,
@@ -375,12 +376,40 @@ class ChatStreamDecoder:
             self._open(slot, choice)
 
     def _open(self, slot: Slot, choice: _Choice) -> None:
-        """Open the call's block and say everything that waited for it."""
+        """Open the call's block and say everything that waited for it; what may wrap calls waits until it is whole."""
+        if self._waits(slot, choice):
+            return
         path = f"{self.builder.next_path(choice.number)}/name"
         name = clean_name(slot.name, self.context.undo, self.changes, path)
-        slot.block = self.builder.open_call(slot.id, name, choice.number, freeform=slot.custom)
+        freeform = slot.custom or name in self.context.undo.freeform
+        slot.block = self.builder.open_call(slot.id, name, choice.number, freeform=freeform)
         if not slot.custom:
             self.builder.call_arguments(slot.block, slot.text)
+
+    def _waits(self, slot: Slot, choice: _Choice) -> bool:
+        """Whether a call, or one before it, may wrap others and is not taken apart yet."""
+        for one in choice.slots.all:
+            if one.block is None and not one.custom and not one.settled and is_wrapper(one.name, self.context.undo):
+                return True
+            if one is slot:
+                return False
+        return False
+
+    def _settle(self, slot: Slot, choice: _Choice) -> None:
+        """Open a call that is whole: the calls that it wraps, the first with its id, or else itself."""
+        slot.settled = True
+        undo = self.context.undo
+        inner = inner_calls(slot.name, slot.text, undo)
+        if not inner:
+            self._open(slot, choice)
+            return
+        told = f"{slot.name} with {len(inner)} calls"
+        self.changes.add("calls_expanded", self.builder.next_path(choice.number), told)
+        for call in inner:
+            call_id = slot.id if slot.block is None else None
+            block = self.builder.open_call(call_id, call.name, choice.number, freeform=call.name in undo.freeform)
+            self.builder.call_arguments(block, call.arguments_json)
+            slot.block = slot.block or block
 
     def _open_earlier(self, choice: _Choice, slot: Slot) -> None:
         """Open the calls before this one, so that the order of the blocks is the order of the calls."""
@@ -404,7 +433,7 @@ class ChatStreamDecoder:
                 choice.annotations = []
             for slot in choice.slots.all:
                 if slot.block is None and slot.name:
-                    self._open(slot, choice)
+                    self._settle(slot, choice)
                 self._finish_call(slot)
 
     def _finish_call(self, slot: Slot) -> None:

@@ -27,7 +27,7 @@ __all__ = ["Slot", "Slots", "usable_index"]
 class Slot:
     """One call under assembly; its block opens once the name is known and arguments come."""
 
-    __slots__ = ("block", "custom", "extra", "extra_content", "id", "name", "pieces", "was_object")
+    __slots__ = ("block", "custom", "extra", "extra_content", "id", "name", "pieces", "settled", "was_object")
 
     def __init__(self) -> None:
         """An unknown call."""
@@ -39,6 +39,7 @@ class Slot:
         self.extra: dict[str, Any] = {}
         self.extra_content: dict[str, Any] | None = None
         self.was_object: bool = False
+        self.settled: bool = False
 
     @property
     def text(self) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
 
+from interlingua.dialects._freeform import FREEFORM_PARAMETERS, as_function
 from interlingua.dialects._members import foreign_extras, is_object, merge_members, plain
 from interlingua.dialects._memo import ToolMemo, Written
 from interlingua.dialects.openai_chat.parts import NAME, decode_cache, encode_cache
@@ -144,7 +145,7 @@ def _freeform(wire: ToolWire, custom: CustomWire, path: str) -> Tool:
     return Tool(
         name=custom.name,
         description=custom.description,
-        parameters={"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]},
+        parameters=dict(FREEFORM_PARAMETERS),
         cache=cache,
         freeform=freeform or Freeform(),
         extra={NAME: extra} if extra else {},
@@ -213,6 +214,9 @@ def write_tools(wires: list[ToolWire]) -> Written:
 def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: Changes, path: str) -> ToolWire:
     """One entry of `tools`."""
     name = names.get(tool.name, tool.name)
+    if tool.freeform is not None and not quirks.freeform_tools:
+        changes.add("freeform_as_function", path, f"{tool.name} takes its text as `input`")
+        tool = as_function(tool)
     strict = tool.strict if quirks.strict_schemas and tool.freeform is None else None
     if tool.freeform is not None:
         wire = _encode_freeform(tool, tool.freeform, name)

@@ -18,8 +18,10 @@ from msgspec.structs import replace
 
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._members import is_list, is_object, plain
+from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects.openai_chat.assistant import arguments_text, clean_name, freeform_arguments
 from interlingua.dialects.openai_responses.parts import NAME, decode_content
+from interlingua.dialects.openai_responses.wire import ItemWire
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import is_empty_arguments, make_call
 from interlingua.types.content import (
@@ -31,13 +33,12 @@ from interlingua.types.content import (
     TextPart,
     ThinkingPart,
 )
-from interlingua.wire.json import raw_text
+from interlingua.wire.json import encode_text, raw_text
 from interlingua.wire.media import from_base64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from interlingua.dialects.openai_responses.wire import ItemWire
     from interlingua.stream.calls import CallIdSource
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
@@ -153,7 +154,26 @@ class ItemDecoder:
         self.parts.append(ThinkingPart(reasoning_text(item), self.sealed(item)))
 
     def call(self, wire: ItemWire) -> None:
-        """A call that the client must answer."""
+        """A call that the client must answer, or those that it wraps."""
+        for one in self._apart(wire):
+            self._call(one)
+
+    def _apart(self, wire: ItemWire) -> list[ItemWire]:
+        """The calls that a call wraps, the first with its id; the call itself where it wraps none."""
+        name = wire.name or ""
+        if not is_wrapper(name, self.undo) or item_kind(wire) != "function_call":
+            return [wire]
+        inner = inner_calls(name, arguments_text(wire.arguments)[0], self.undo)
+        if not inner:
+            return [wire]
+        self.changes.add("calls_expanded", f"{self.path}/parts/{len(self.parts)}", f"{name} with {len(inner)} calls")
+        ids = [wire.call_id, *[None] * (len(inner) - 1)]
+        return [
+            ItemWire(type=wire.type, call_id=call_id, name=one.name, arguments=Raw(encode_text(one.arguments_json)))
+            for call_id, one in zip(ids, inner, strict=True)
+        ]
+
+    def _call(self, wire: ItemWire) -> None:
         freeform = item_kind(wire) == "custom_tool_call"
         if not wire.name:
             raise DecodeError("a tool call must have a name", path="/name")
@@ -174,7 +194,7 @@ class ItemDecoder:
             name,
             text,
             cut_off=self.cut_off,
-            freeform=freeform,
+            freeform=freeform or name in self.undo.freeform,
             sealed=sealed,
             extra={NAME: extra} if extra else {},
         )

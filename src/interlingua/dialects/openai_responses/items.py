@@ -199,7 +199,7 @@ class ItemEncoder:
     def _bare_call(self, part: ToolCall | BrokenToolCall) -> ItemWire:
         text = part.arguments_json if isinstance(part, ToolCall) else part.raw_arguments
         name, call_id = self.names.get(part.name, part.name), self.ids.get(part.id, part.id)
-        if part.freeform:
+        if part.freeform and self.target.quirks.freeform_tools:
             whole = text if isinstance(part, ToolCall) else f"{text}{FREEFORM_END}"
             said = Raw(encode_text(freeform_input(whole)))
             return ItemWire(type="custom_tool_call", call_id=call_id, name=name, input=said)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import plain
+from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects.openai_chat.assistant import arguments_text, clean_name
 from interlingua.dialects.openai_responses.assistant import (
     FREEFORM_END,
@@ -247,7 +248,7 @@ class CallItem(Item):
         self.freeform: bool = item_kind(wire) == "custom_tool_call"
         self._held: list[str] = []
         self._said = ""
-        if wire.name and wire.call_id:
+        if wire.name and wire.call_id and not is_wrapper(wire.name, context.undo):
             self._open()
 
     def _open(self) -> Block:
@@ -256,7 +257,8 @@ class CallItem(Item):
             raise DecodeError("a tool call never got a name")
         path = f"{self.builder.next_path()}/name"
         name = clean_name(wire.name, self.context.undo, self.builder.changes, path)
-        block = self._keep(self.builder.open_call(wire.call_id, name, freeform=self.freeform))
+        freeform = self.freeform or name in self.context.undo.freeform
+        block = self._keep(self.builder.open_call(wire.call_id, name, freeform=freeform))
         members = item_members(wire)
         members.pop("status", None)  # it is not settled yet
         if members:
@@ -276,7 +278,7 @@ class CallItem(Item):
 
     def grow(self, text: str) -> None:
         """More of the arguments, or of the input."""
-        if self.block is None and self.wire.name:
+        if self.block is None and self.wire.name and not is_wrapper(self.wire.name, self.context.undo):
             self._open()
         self._say(text)
 
@@ -295,6 +297,8 @@ class CallItem(Item):
         known = self.wire
         self.wire = wire
         wire.name, wire.call_id = wire.name or known.name, wire.call_id or known.call_id
+        if self._is_apart(wire):
+            return
         block = self.block or self._open()
         if self.freeform:
             self._settle_input(block, wire)
@@ -308,6 +312,22 @@ class CallItem(Item):
         members = item_members(wire)
         if members and block.part is None:  # broken: it keeps in `extra` what a whole call is sealed with
             block.extra = {NAME: {**block.extra.get(NAME, {}), "item": members}}
+
+    def _is_apart(self, wire: ItemWire) -> bool:
+        """Whether the call wraps others, which are told in its place, the first with its id."""
+        name, undo = wire.name or "", self.context.undo
+        if self.block is not None or self.freeform or not is_wrapper(name, undo):
+            return False
+        text = arguments_text(wire.arguments)[0] or "".join(self._held)
+        inner = inner_calls(name, text, undo)
+        if inner:
+            self.builder.changes.add("calls_expanded", self.builder.next_path(), f"{name} with {len(inner)} calls")
+        for place, call in enumerate(inner):
+            call_id = None if place else wire.call_id
+            block = self._keep(self.builder.open_call(call_id, call.name, freeform=call.name in undo.freeform))
+            self.builder.call_arguments(block, call.arguments_json)
+            self.builder.close_call(block)
+        return bool(inner)
 
     def abandon(self) -> None:
         """The arguments are what the deltas said; a call that never got a name is an error."""

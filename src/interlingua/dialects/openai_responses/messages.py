@@ -214,7 +214,8 @@ class InputEncoder:
     def _assistant(self, message: Message, path: str) -> None:
         encoder = ItemEncoder(self.changes, target=self.target, names=self.names, ids=self.ids)
         self.items.extend(encoder.encode(message.parts, path))
-        self._freeform.update([part.id for part in message.parts if isinstance(part, ToolCall) and part.freeform])
+        if self.quirks.freeform_tools:
+            self._freeform.update([part.id for part in message.parts if isinstance(part, ToolCall) and part.freeform])
 
     def prompt(self, message: Message, path: str) -> None:
         """Write a message of the user or of the system."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._freeform import FREEFORM_PARAMETERS, as_function
 from interlingua.dialects._members import foreign_extras, is_list, is_object, merge_members, plain
 from interlingua.dialects.openai_chat.tools import decode_choice as decode_known_choice
 from interlingua.dialects.openai_responses.parts import NAME
@@ -29,12 +30,6 @@ __all__ = ["decode_choice", "decode_tool", "encode_choice", "encode_format", "en
 
 CALLABLE = frozenset({"function", "custom"})
 """The kinds of tools that the client runs."""
-FREEFORM_PARAMETERS: dict[str, Any] = {
-    "type": "object",
-    "properties": {"input": {"type": "string"}},
-    "required": ["input"],
-}
-"""The schema of a freeform tool where there are only functions."""
 DEFAULT_SCHEMA_NAME = "response"
 """The schema's name when the caller gave none."""
 
@@ -104,6 +99,9 @@ def _is_hosted(choice: dict[str, Any]) -> bool:
 def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: Changes, path: str) -> ToolWire:
     """One entry of `tools`."""
     name = names.get(tool.name, tool.name)
+    if tool.freeform is not None and not quirks.freeform_tools:
+        changes.add("freeform_as_function", path, f"{tool.name} takes its text as `input`")
+        tool = as_function(tool)
     if tool.freeform is not None:
         wire = ToolWire(type="custom", name=name, description=tool.description, format=_grammar(tool.freeform))
     else:

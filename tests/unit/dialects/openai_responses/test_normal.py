@@ -59,7 +59,7 @@ SAME: list[tuple[str, str, Any, Any]] = [
     ),
     ("input_items", "request", asked(input="Hi"), said({"role": "user", "content": "Hi"})),
     ("items", "request", said({"role": "user", "content": "Hi"}), said({**MESSAGE, "status": "completed"})),
-    ("items", "request", said({"type": "reasoning", "id": "rs_1"}), said({"type": "reasoning", "id": "rs_1", "summary": []})),
+    ("items", "request", said({"type": "reasoning"}), said({"type": "reasoning", "summary": []})),
     ("items", "request", said({"role": "user", "content": "Hi"}), user({"type": "input_text", "text": "Hi"})),
     (
         "items",
