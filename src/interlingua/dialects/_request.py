@@ -109,13 +109,13 @@ class RequestWriter:
     def map_ids(self) -> dict[str, str]:
         """Call ids fitted to the rule of server and wire; empty where any id is taken."""
         rule = self.call_id_rule if self.quirks.call_id_rule == "any" else self.quirks.call_id_rule
-        if rule == "any":
-            return {}
-        mapped = map_call_ids(self.calls, rule)
-        for own, wire_id in mapped.items():
+        return {} if rule == "any" else map_call_ids(self.calls, rule)
+
+    def note_ids(self, ids: Mapping[str, str]) -> None:
+        """Note the call ids that are others on the wire."""
+        for own, wire_id in ids.items():
             if own != wire_id:
                 self.changes.add("id_mapped", "/messages", f"{own!r} is {wire_id!r} on the wire")
-        return mapped
 
     def refuse_media(self, history: Sequence[Message], media: Mapping[type, str] = MEDIA) -> None:
         """Refuse the media that the model is known not to take."""
@@ -175,7 +175,7 @@ class RequestWriter:
     def refuse_choices(self) -> None:
         """Refuse more than one choice."""
         if self.request.n is not None and self.request.n > 1:
-            self.changes.add("choices", "/n", "the dialect gives one answer")
+            self.changes.add("choices", "/n", "the dialect gives one choice")
 
     # What is not canonical
 

@@ -96,7 +96,9 @@ class _RequestEncoder(RequestWriter):
         return self.done(PATH, self.wire, headers=self.headers)
 
     def _messages(self, history: tuple[Message, ...]) -> None:
-        encoder = MessageEncoder(self.target, self.names, self.map_ids(), self.marks, self.changes)
+        ids = self.map_ids()
+        self.note_ids(ids)
+        encoder = MessageEncoder(self.target, self.names, ids, self.marks, self.changes)
         texts, taken = split_system(self.request.system, history)
         if self.request.json_mode and self.request.output_schema is None:
             self.changes.add("output_schema_prompted", "/json_mode", "the dialect has no JSON mode")

@@ -117,8 +117,8 @@ class _RequestEncoder(RequestWriter):
         self._knobs()
         self.config.thinkingConfig = encode_thinking(self.request, self.facts, self.changes)
         self.set_state(self.wire)
-        if self.request.cache is not None:
-            self.changes.add("cache_unsupported", "/cache", "the dialect caches by itself")
+        if self.request.cache in ("5m", "1h"):
+            self.changes.add("cache_unsupported", "/cache", "the service caches by itself, for its own time")
         self._extra()
         return self.done(self._path(), self.wire)
 
@@ -129,7 +129,9 @@ class _RequestEncoder(RequestWriter):
         return f"/{name}:streamGenerateContent?alt=sse" if self.options.stream else f"/{name}:generateContent"
 
     def _messages(self, history: tuple[Message, ...]) -> None:
-        encoder = MessageEncoder(self.target, self.names, self.map_ids(), self.changes)
+        ids = self.map_ids()
+        self.note_ids(ids)
+        encoder = MessageEncoder(self.target, self.names, ids, self.changes)
         instruction, contents = encoder.encode(self.request.system, history)
         first = part_list(contents[0].parts) if contents and contents[0].role == "model" else []
         if self.request.continues is None and any(part.functionCall is not None for part in first):

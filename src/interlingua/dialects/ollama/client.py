@@ -11,36 +11,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._contract import Encoded, Undo
-from interlingua.dialects._history import call_ids, prepare_history
+from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
 from interlingua.dialects._members import merge_members
+from interlingua.dialects._request import RequestWriter, check_choice, chosen_names
 from interlingua.dialects.ollama.assistant import CallReader, decode_turn
 from interlingua.dialects.ollama.messages import MessageEncoder
 from interlingua.dialects.ollama.parts import NAME, PartNotes
 from interlingua.dialects.ollama.reasons import decode_finish, error_of_value, read_error
-from interlingua.dialects.ollama.tools import check_choice, chosen_names, encode_tool, schema_prompt
+from interlingua.dialects.ollama.tools import encode_tool, schema_prompt
 from interlingua.dialects.ollama.usage import decode_usage
 from interlingua.dialects.ollama.wire import ChunkWire, MessageWire, RequestWire, ToolWire
-from interlingua.errors import DecodeError, UnsupportedError
-from interlingua.stream.calls import CallIdSource, note_finish, settle_finish
-from interlingua.types.change import Changes
+from interlingua.errors import DecodeError
 from interlingua.types.content import BrokenToolCall, ImagePart, TextPart, ToolCall
 from interlingua.types.response import Response
-from interlingua.types.tool import OpaqueTool, Tool
-from interlingua.wire.json import decode_any, decode_wire, encode_wire
+from interlingua.types.tool import OpaqueTool
+from interlingua.wire.json import decode_any, decode_wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from interlingua.dialects._contract import DecodeContext, EncodeOptions
+    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.errors import Error
-    from interlingua.types.message import Message
+    from interlingua.types.change import Changes
     from interlingua.types.request import Request
+    from interlingua.types.tool import Tool
     from interlingua.wire.http import HttpReply
 
 __all__ = [
     "ANSWER_MEMBERS", "CHAT_PATH", "GENERATE_PATH", "OPTIONS", "answer_members", "decode_error", "decode_response",
-    "encode_request", "id_source", "turn_of",
+    "encode_request", "turn_of",
 ]  # fmt: skip
 
 CHAT_PATH = "/api/chat"
@@ -91,44 +90,32 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return _RequestEncoder(request, options).encode()
 
 
-class _RequestEncoder:
+class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
+    dialect = NAME
+    sampling = SAMPLING
+
     def __init__(self, request: Request, options: EncodeOptions) -> None:
-        self.request = request
-        self.options = options
-        self.target = options.target
-        self.quirks = options.target.quirks
-        self.changes = Changes(NAME, "encode_request", options.allow)
+        super().__init__(request, options)
         self.wire = RequestWire(model=options.target.model)
         self.settings: dict[str, Any] = {}
 
     def encode(self) -> Encoded:
-        continues = self.request.continues is not None
-        history = prepare_history(self.request.messages, self.options.history, self.changes, continues=continues)
+        history = self.paired(continues=self.request.continues is not None)
         system = self._output(self.request.system)
-        self._media(history)
+        self.refuse_media(history, {ImagePart: "images"})
         messages = MessageEncoder(self.quirks, self.changes).encode(system, history)
         self._tools()
         self._knobs()
         self._thinking()
-        self._state()
+        self.set_state(self.wire)
         path = self._form(messages)
         self.wire.options = self.settings or None
         self.wire.stream = self.options.stream
-        self._extra()
-        self._refuse()
-        body = encode_wire(self.wire)
-        return Encoded(path=path, body=body, changes=self.changes.done(), undo=self._undo(call_ids(history)))
-
-    def _undo(self, ids: list[str]) -> Undo:
-        tools = [tool for tool in self.request.tools if isinstance(tool, Tool)]
-        return Undo(
-            tool_names=frozenset([tool.name for tool in tools]),
-            freeform=frozenset([tool.name for tool in tools if tool.freeform]),
-            first_index=len(ids),
-            taken_ids=frozenset(ids),
-        )
+        if self.request.extra:
+            merge_members(self.wire, {name: value for name, value in self.own_members().items() if name != "field"})
+        return self.done(path, self.wire)
 
     def _form(self, messages: list[MessageWire]) -> str:
         """Write the messages in the form of the request; the path of that form."""
@@ -146,47 +133,30 @@ class _RequestEncoder:
         self.wire.images = users[0].images if users else None
         return GENERATE_PATH
 
-    def _media(self, history: tuple[Message, ...]) -> None:
-        """Refuse images that the model is known not to take."""
-        if self.target.facts.images is not False:
-            return
-        for place, message in enumerate(history):
-            for number, part in enumerate(message.parts):
-                if isinstance(part, ImagePart):
-                    self.changes.add("images", f"/messages/{place}/parts/{number}")
-
     # Tools
 
     def _tools(self) -> None:
         choice = self.request.tool_choice
         check_choice(choice, self.request.tools)
-        only = chosen_names(choice)
         wires: list[ToolWire] = []
-        for place, tool in enumerate(self.request.tools):
-            path = f"/tools/{place}"
-            left_out = only and isinstance(tool, Tool) and tool.name not in only
-            if choice == "none" or left_out:
-                self.changes.add("tools_withheld", path, "the choice leaves it out, and the dialect has no choices")
-            elif isinstance(tool, OpaqueTool):
-                self._opaque_tool(tool, wires, path)
-            elif self.target.facts.tools is False:
-                self.changes.add("tools", path, f"{self.target.model} takes no tools")
+        for path, tool in () if choice == "none" else self.offered(chosen_names(choice) or None):
+            if isinstance(tool, OpaqueTool):
+                wires.append(ToolWire())
+                merge_members(wires[-1], tool.raw)
             else:
                 self._note_tool(tool, path)
                 wires.append(encode_tool(tool))
         self.wire.tools = wires or None
+        for place in range(len(self.request.tools) if choice == "none" else 0):
+            self.leave_out(f"/tools/{place}")
         if choice not in (None, "auto", "none"):
             self.changes.add("tool_choice_approximated", "/tool_choice", "the dialect has no choices")
         if self.request.parallel_tool_calls is False:
             self.changes.add("parameter_unsupported", "/parallel_tool_calls", "the dialect has no such switch")
 
-    def _opaque_tool(self, tool: OpaqueTool, wires: list[ToolWire], path: str) -> None:
-        if tool.dialect != NAME:
-            self.changes.add("server_tools", path, f"{tool.kind} of {tool.dialect}")
-            return
-        wire = ToolWire()
-        merge_members(wire, tool.raw)
-        wires.append(wire)
+    def leave_out(self, path: str) -> None:
+        """Note one tool that the choice leaves out."""
+        self.changes.add("tools_withheld", path, "the choice leaves it out, and the dialect has no choices")
 
     def _note_tool(self, tool: Tool, path: str) -> None:
         if tool.strict is not None:
@@ -225,28 +195,17 @@ class _RequestEncoder:
         request = self.request
         for member, field in OPTIONS.items():
             value = getattr(request, field)
-            if value is not None and self._takes(field):
+            if value is not None and self.takes(field):
                 self.settings[member] = value
-        if request.stop and self._takes("stop"):
+        if request.stop and self.takes("stop"):
             self.settings["stop"] = list(request.stop)
-        if request.logprobs is not None and self._takes("logprobs"):
+        if request.logprobs is not None and self.takes("logprobs"):
             self.wire.logprobs = True
             self.wire.top_logprobs = request.logprobs or None
-        for name in UNKNOWN_KNOBS:
-            if getattr(request, name) is not None:
-                self.changes.add("parameter_unsupported", f"/{name}", f"the dialect has no {name}")
+        self.note_unsaid(UNKNOWN_KNOBS)
         if request.cache is not None:
             self.changes.add("cache_unsupported", "/cache")
-        if request.n is not None and request.n > 1:
-            self.changes.add("choices", "/n", "the dialect gives one choice")
-
-    def _takes(self, name: str) -> bool:
-        refused = self.target.facts.sampling is False and name in SAMPLING
-        if not refused and name not in self.quirks.unsupported:
-            return True
-        who = self.target.model if refused else self.target.provider or "the server"
-        self.changes.add("parameter_unsupported", f"/{name}", f"{who} does not take {name}")
-        return False
+        self.refuse_choices()
 
     def _thinking(self) -> None:
         """`think`: off or on, or how hard."""
@@ -261,38 +220,8 @@ class _RequestEncoder:
         if effort in ("minimal", "xhigh"):
             self.changes.add("parameter_adjusted", "/effort", f"{effort} is sent as {EFFORTS[effort]}")
 
-    def _state(self) -> None:
-        """Hand the server's own state back."""
-        continues = self.request.continues
-        if continues is None:
-            return
-        if continues.dialect == NAME:
-            merge_members(self.wire, continues.raw)
-        else:
-            self.changes.add("server_state", "/continues", f"a conversation kept by {continues.dialect}")
-
-    def _extra(self) -> None:
-        if not self.request.extra:
-            return
-        PartNotes(self.changes).foreign(self.request.extra, "")
-        own = self.request.extra.get(NAME, {})
-        merge_members(self.wire, {name: value for name, value in own.items() if name != "field"})
-
-    def _refuse(self) -> None:
-        refused = self.changes.refused()
-        if refused:
-            told = "; ".join(f"{change.path} ({change.detail or change.code})" for change in refused)
-            who = "/".join(name for name in (self.target.provider, self.target.model) if name) or NAME
-            raise UnsupportedError(f"{who} cannot take {told}", changes=refused)
-
 
 # The answer
-
-
-def id_source(context: DecodeContext) -> CallIdSource:
-    """Ids for the calls of one answer."""
-    undo = context.undo
-    return CallIdSource(first_index=undo.first_index, taken=undo.taken_ids, make=context.make_id)
 
 
 def turn_of(wire: ChunkWire) -> MessageWire | None:
@@ -313,15 +242,13 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     repairs: list[str] = []
     wire = decode_wire(reply.body, ChunkWire, repairs=repairs)
     if wire.error is not None:
-        raise error_of_value(decode_any(reply.body), reply.status if reply.status >= 400 else None, reply.headers)
+        raise error_of_value(decode_any(reply.body), failed_status(reply), reply.headers)
     message = turn_of(wire)
     if message is None and not wire.done:
         raise DecodeError("/message: the answer has no message", path="/message")
     if wire.done is False:
         raise DecodeError("/done: the answer is not finished", path="/done")
-    changes = Changes(NAME, "decode_response")
-    for repair in repairs:
-        changes.add(repair, "")
+    changes = changes_of(NAME, "decode_response", repairs)
     return _response(wire, message or MessageWire(), context, changes)
 
 
@@ -333,18 +260,15 @@ def _response(wire: ChunkWire, message: MessageWire, context: DecodeContext, cha
         raise error.under("/message") from None
     called = any(isinstance(part, ToolCall | BrokenToolCall) for part in parts)
     reason = decode_finish(wire.done_reason, called=called)
-    settled = settle_finish(reason, parts)
-    note_finish(reason, settled, wire.done_reason, changes, "/finish_reason")
-    extra = answer_members(wire)
     return Response(
         parts=parts,
-        finish_reason=settled,
+        finish_reason=finish_of(reason, wire.done_reason, parts, changes),
         finish_reason_raw=wire.done_reason,
         usage=decode_usage(wire),
         model=wire.model or "",
         wire_model=wire.model,
         changes=changes.done(),
-        extra={NAME: extra} if extra else {},
+        extra=extra_of(NAME, answer_members(wire)),
     )
 
 
@@ -365,4 +289,4 @@ def _with(said: dict[str, Any], extra: Mapping[str, Any] | None) -> dict[str, An
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:
     """The error that a failed answer stands for."""
     del context
-    return read_error(reply.body, reply.status if reply.status >= 400 else None, reply.headers)
+    return read_error(reply.body, failed_status(reply), reply.headers)

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._answer import id_source
 from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects.ollama.assistant import CallReader
-from interlingua.dialects.ollama.client import answer_members, id_source, turn_of
+from interlingua.dialects.ollama.client import answer_members, turn_of
 from interlingua.dialects.ollama.lines import template_of
 from interlingua.dialects.ollama.parts import NAME, decode_images
 from interlingua.dialects.ollama.reasons import decode_finish, error_of_value

@@ -6,22 +6,17 @@ sent whole all the same, since servers differ and ignore what they do not know.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from interlingua.dialects._freeform import freeform_description
 from interlingua.dialects._members import merge_members, plain
 from interlingua.dialects.ollama.parts import NAME
 from interlingua.dialects.ollama.wire import FunctionWire, ToolWire
-from interlingua.errors import DecodeError, UsageError
-from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, NamedTool, OpaqueTool, Tool
+from interlingua.errors import DecodeError
+from interlingua.types.tool import EMPTY_PARAMETERS, OpaqueTool, Tool
 from interlingua.wire.json import encode
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from interlingua.types.tool import ToolChoice
-
-__all__ = ["check_choice", "chosen_names", "decode_tool", "encode_tool", "schema_prompt"]
+__all__ = ["decode_tool", "encode_tool", "schema_prompt"]
 
 
 # Reading
@@ -62,29 +57,6 @@ def encode_tool(tool: Tool) -> ToolWire:
     if tool.extra:
         merge_members(wire, tool.extra.get(NAME, {}))
     return wire
-
-
-def chosen_names(choice: ToolChoice | None) -> frozenset[str]:
-    """The only tools that a choice leaves; empty when it leaves all."""
-    match choice:
-        case NamedTool(name=name):
-            return frozenset({name})
-        case AllowedTools(names=names):
-            return frozenset(names)
-        case _:
-            return frozenset()
-
-
-def check_choice(choice: ToolChoice | None, tools: Sequence[Tool | OpaqueTool]) -> None:
-    """Nothing; every tool that the choice names is there.
-
-    Raises: UsageError for one that is not; an opaque tool may have any name.
-    """
-    known = {tool.name for tool in tools if isinstance(tool, Tool)}
-    unknown = sorted(chosen_names(choice) - known)
-    if unknown and len(known) == len(tools):
-        names = ", ".join(repr(name) for name in unknown)
-        raise UsageError(f"tool_choice names {names}, and no such tool is in the request")
 
 
 def schema_prompt(schema: dict[str, Any] | None) -> str:

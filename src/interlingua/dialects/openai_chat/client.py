@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET
 
-from interlingua.dialects._contract import Encoded, Undo
-from interlingua.dialects._history import call_ids, prepare_history
-from interlingua.dialects._members import foreign_extras, merge_members
+from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
+from interlingua.dialects._members import merge_members
 from interlingua.dialects._memo import KnownTools
 from interlingua.dialects._openai_errors import error_of_body, read_error
+from interlingua.dialects._openai_request import OpenAIRequestWriter
+from interlingua.dialects._request import check_choice
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder
 from interlingua.dialects.openai_chat.messages import MessageEncoder
 from interlingua.dialects.openai_chat.parts import NAME
@@ -22,39 +23,35 @@ from interlingua.dialects.openai_chat.reasons import decode_finish
 from interlingua.dialects.openai_chat.tools import encode_choice, encode_format, encode_tool, write_tools
 from interlingua.dialects.openai_chat.usage import decode_usage
 from interlingua.dialects.openai_chat.wire import MessageWire, RequestWire, ResponseWire, ToolWire
-from interlingua.errors import DecodeError, UnsupportedError, UsageError
-from interlingua.schema.names import map_call_ids, map_names
-from interlingua.stream.calls import CallIdSource, note_finish, settle_finish
-from interlingua.types.change import Changes
-from interlingua.types.content import AudioPart, DocumentPart, ImagePart, ToolCall
+from interlingua.errors import DecodeError
 from interlingua.types.response import Alternative, Response
-from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
-from interlingua.wire.json import decode_wire, encode_wire
+from interlingua.types.tool import OpaqueTool
+from interlingua.wire.json import decode_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from msgspec import Raw
 
-    from interlingua.dialects._contract import DecodeContext, EncodeOptions
+    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.dialects.openai_chat.wire import ChoiceWire, ChunkWire
     from interlingua.errors import Error
-    from interlingua.types.content import Part
-    from interlingua.types.message import Message
+    from interlingua.stream.calls import CallIdSource
+    from interlingua.types.change import Changes
     from interlingua.types.request import Request
-    from interlingua.types.response import FinishReason
     from interlingua.wire.http import HttpReply
 
-__all__ = ["decode_error", "decode_response", "encode_request", "finish_of", "id_source", "top_members"]
+__all__ = ["decode_error", "decode_response", "encode_request", "top_members"]
 
 PATH = "/chat/completions"
 SAMPLING = frozenset({"temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias", "logprobs"})
 """What models without sampling refuse."""
-KNOBS: tuple[str, ...] = (
-    "temperature", "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty", "logit_bias", "n",
-    "verbosity", "service_tier", "user", "metadata", "store",
-)  # fmt: skip
-"""Knobs that the wire names as we do."""
+KNOBS: dict[str, str] = {
+    name: name
+    for name in (
+        "temperature", "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty", "logit_bias", "n",
+        "verbosity", "service_tier", "user", "metadata", "store",
+    )
+} | {"cache_key": "prompt_cache_key"}  # fmt: skip
+"""Knobs and the members for them."""
 TOP_MEMBERS = ("created", "service_tier", "system_fingerprint", "provider", "x_groq", "timings")
 """Members of an answer that only pass through."""
 RESERVED = frozenset({"choice", "message", "top"})
@@ -75,193 +72,95 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return _RequestEncoder(request, options).encode()
 
 
-class _RequestEncoder:
+class _RequestEncoder(OpenAIRequestWriter):
     """Writes one request; every method writes what its name says."""
 
+    dialect = NAME
+    sampling = SAMPLING
+
     def __init__(self, request: Request, options: EncodeOptions) -> None:
-        self.request = request
-        self.options = options
-        self.target = options.target
-        self.quirks = options.target.quirks
-        self.changes = Changes(NAME, "encode_request", options.allow)
-        self.wire = RequestWire(model=options.target.model)
+        super().__init__(request, options)
+        self.wire = RequestWire(model=options.target.model or None)
         self.nulls = 0
-        self.freeform = frozenset([tool.name for tool in request.tools if isinstance(tool, Tool) and tool.freeform])
 
     def encode(self) -> Encoded:
-        history = prepare_history(
-            self.request.messages, self.options.history, self.changes, continues=self.request.continues is not None
+        history = self.paired(continues=self.request.continues is not None)
+        self.map_names(history)
+        self.refuse_media(history)
+        ids = self.map_ids()
+        self.wire.messages = MessageEncoder(self.target, self.names, ids, self.changes).encode(
+            self.request.system, history
         )
-        ids = call_ids(history)
-        self.names = self._names(history)
-        self._messages(
-            history, map_call_ids(ids, self.quirks.call_id_rule) if self.quirks.call_id_rule != "any" else {}
-        )
+        self.note_ids(ids)
         self._tools()
         self._output()
         self._knobs()
         self._reasoning()
         self._stream()
+        self.set_state(self.wire)
         self._extra()
-        self._refuse()
         self.nulls += sum([message.content is None for message in self.wire.messages])
-        body = encode_wire(self.wire, nulls=self.nulls)
-        return Encoded(path=PATH, body=body, changes=self.changes.done(), undo=self._undo(ids))
-
-    def _names(self, history: Sequence[Message]) -> dict[str, str]:
-        """The caller's own tool names -> the wire's, where the server's rule changes them."""
-        if self.quirks.name_rule == "free":
-            return {}
-        declared = [tool.name for tool in self.request.tools if isinstance(tool, Tool)]
-        called = [part.name for message in history for part in message.parts if isinstance(part, ToolCall)]
-        mapped = map_names([*declared, *called], self.quirks.name_rule)
-        changed = {own: wire for own, wire in mapped.items() if own != wire}
-        for place, name in enumerate(declared):
-            if name in changed:
-                self.changes.add("name_mapped", f"/tools/{place}/name", f"{name!r} is {changed[name]!r} on the wire")
-        return changed
-
-    def _undo(self, ids: list[str]) -> Undo:
-        return Undo(
-            names={wire: own for own, wire in self.names.items()},
-            tool_names=frozenset([tool.name for tool in self.request.tools if isinstance(tool, Tool)]),
-            freeform=self.freeform,
-            first_index=len(ids),
-            taken_ids=frozenset(ids),
-        )
-
-    def _messages(self, history: tuple[Message, ...], ids: dict[str, str]) -> None:
-        self._media(history)
-        encoder = MessageEncoder(self.target, self.names, ids, self.changes)
-        self.wire.messages = encoder.encode(self.request.system, history)
-        for own, wire_id in ids.items():
-            if own != wire_id:
-                self.changes.add("id_mapped", "/messages", f"{own!r} is {wire_id!r} on the wire")
-
-    def _media(self, history: tuple[Message, ...]) -> None:
-        """Refuse the media that the model is known not to take."""
-        facts = self.target.facts
-        untaken = [(ImagePart, facts.images), (AudioPart, facts.audio), (DocumentPart, facts.documents)]
-        kinds = tuple(kind for kind, taken in untaken if taken is False)
-        for place, message in enumerate(history if kinds else ()):
-            for number, part in enumerate(message.parts):
-                if isinstance(part, kinds):
-                    self.changes.add(_MEDIA_CODES[type(part)], f"/messages/{place}/parts/{number}")
+        return self.done(PATH, self.wire, nulls=self.nulls)
 
     def _tools(self) -> None:
-        choice = self.request.tool_choice
-        _check_names(choice, self.request.tools)
-        tools = self._written(choice)
+        check_choice(self.request.tool_choice, self.request.tools)
+        tools = self._written()
+        parallel = self.request.parallel_tool_calls
         if tools:
             self.wire.tools = cast("list[ToolWire]", tools)  # text is written as it is
-            self.wire.parallel_tool_calls = self.request.parallel_tool_calls
-            if self.quirks.parallel_explicit and self.request.parallel_tool_calls is None:
-                self.wire.parallel_tool_calls = True
-        elif self.request.parallel_tool_calls is not None:
-            self.wire.parallel_tool_calls = self.request.parallel_tool_calls
-        if choice is not None and "tool_choice" not in self.quirks.unsupported:
-            self._choice(choice)
+            parallel = True if parallel is None and self.quirks.parallel_explicit else parallel
+        self.wire.parallel_tool_calls = parallel
+        choice = self.sayable_choice()
+        if choice is not None:
+            self.wire.tool_choice = encode_choice(choice, self.names, self.freeform_names())
 
-    def _written(self, choice: object) -> Raw | list[ToolWire]:
+    def _written(self) -> Raw | list[ToolWire]:
         """The tools; as text where all of them were written before in the same way."""
         tools, quirks = self.request.tools, self.quirks
-        unusual = self.names or self.target.facts.tools is False or self._must_filter(choice)
+        unusual = self.names or self.facts.tools is False or self.must_filter()
         if type(tools) is not KnownTools or unusual or not tools.untouched:
-            return self._offered(choice)
-        ways = (NAME, quirks.strict_schemas, quirks.cache_marks)
+            return self._offered()
+        ways = (NAME, quirks.strict_schemas, quirks.cache_marks, quirks.freeform_tools)
         written = tools.written.get(ways)
         if written is None:
             told = len(self.changes.entries)
-            wires = self._offered(choice)
+            wires = self._offered()
             if len(self.changes.entries) > told:
                 return wires
             written = tools.written[ways] = write_tools(wires)
         self.nulls += written.nulls
         return written.text
 
-    def _offered(self, choice: object) -> list[ToolWire]:
+    def _offered(self) -> list[ToolWire]:
         """The tools, all or the allowed ones."""
-        allowed = _only(choice) if self._must_filter(choice) else None
         wires: list[ToolWire] = []
-        for place, tool in enumerate(self.request.tools):
-            path = f"/tools/{place}"
+        for path, tool in self.offered(self.allowed()):
             if isinstance(tool, OpaqueTool):
-                self._opaque_tool(tool, wires, path)
-            elif allowed is None or tool.name in allowed:
-                if self.target.facts.tools is False:
-                    self.changes.add("tools", path, f"{self.target.model} takes no tools on this dialect")
-                else:
-                    wires.append(encode_tool(tool, self.names, self.quirks, self.changes, path))
+                wires.append(ToolWire())
+                merge_members(wires[-1], tool.raw)
+            else:
+                wires.append(encode_tool(tool, self.names, self.quirks, self.changes, path))
         return wires
 
-    def _must_filter(self, choice: object) -> bool:
-        """Whether the choice can only be said by leaving tools out."""
-        if self.quirks.tool_choice == "full":
-            return isinstance(choice, AllowedTools) and not self.quirks.allowed_tools
-        return isinstance(choice, AllowedTools | NamedTool) or (
-            choice == "none" and self.quirks.tool_choice == "ignored"
-        )
-
-    def _opaque_tool(self, tool: OpaqueTool, wires: list[ToolWire], path: str) -> None:
-        if tool.dialect != NAME:
-            self.changes.add("server_tools", path, f"{tool.kind} of {tool.dialect}")
-            return
-        wire = ToolWire()
-        merge_members(wire, tool.raw)
-        wires.append(wire)
-
-    def _choice(self, choice: Any) -> None:
-        if self.quirks.tool_choice == "ignored":
-            code = "tools_withheld" if choice == "none" else "tool_choice_approximated"
-            if choice != "auto":
-                self.changes.add(code, "/tool_choice", "the server ignores tool choices")
-            return
-        if self._must_filter(choice):
-            self.changes.add("tool_choice_approximated", "/tool_choice", "the other tools are left out")
-            required = isinstance(choice, NamedTool) or choice.mode == "required"
-            self.wire.tool_choice = "required" if required else "auto"
-            return
-        self.wire.tool_choice = encode_choice(choice, self.names, self.freeform)
-
     def _output(self) -> None:
-        request, quirks = self.request, self.quirks
-        if request.output_schema is not None:
-            weak = quirks.output_schema != "json_schema"
-            if weak or (request.tools and not quirks.output_schema_with_tools):
-                code = "output_schema_loosened" if "output_schema" in self.options.allow else "output_schema"
-                why = "only JSON mode" if weak else "no schema together with tools"
-                self.changes.add(code, "/output_schema", f"the server has {why}")
-                if code == "output_schema":
-                    return
-        self.wire.response_format = encode_format(request, quirks)
-        if request.schema_strict is not None and not quirks.strict_schemas:
+        if not self.takes_schema():
+            return
+        self.wire.response_format = encode_format(self.request, self.quirks)
+        if self.request.schema_strict is not None and not self.quirks.strict_schemas:
             self.changes.add("strict_unsupported", "/schema_strict")
 
     def _knobs(self) -> None:
         request, wire = self.request, self.wire
-        for name in KNOBS:
-            value = getattr(request, name)
-            if value is not None and self._takes(name):
-                setattr(wire, name, value)
-        if request.cache_key is not None and self._takes("cache_key"):
-            wire.prompt_cache_key = request.cache_key
+        self.set_knobs(wire, KNOBS)
         if request.max_tokens is not None:
             setattr(wire, self.quirks.max_tokens_field, request.max_tokens)
-        if request.seed is not None and self._takes("seed"):
-            setattr(wire, self.quirks.seed_field, request.seed)
-        if request.stop and self._takes("stop"):
+        if request.seed is not None:
+            self.set_knobs(wire, {"seed": self.quirks.seed_field})
+        if request.stop and self.takes("stop"):
             wire.stop = list(request.stop)
-        if request.logprobs is not None and self._takes("logprobs"):
+        if request.logprobs is not None and self.takes("logprobs"):
             wire.logprobs = True
             wire.top_logprobs = request.logprobs or None
-
-    def _takes(self, name: str) -> bool:
-        refused = self.target.facts.sampling is False and name in SAMPLING
-        if not refused and name not in self.quirks.unsupported:
-            return True
-        who = self.target.model if refused else self.target.provider or "the server"
-        self.changes.add("parameter_unsupported", f"/{name}", f"{who} does not take {name}")
-        return False
 
     def _reasoning(self) -> None:
         request, field = self.request, self.quirks.effort_field
@@ -271,12 +170,10 @@ class _RequestEncoder:
             said = {name: value for name, value in members.items() if value is not None}
             self.wire.reasoning = said or None
             return
-        for name in ("thinking", "thinking_summary", "thinking_budget"):
-            if getattr(request, name) is not None:
-                self.changes.add("parameter_unsupported", f"/{name}", "this dialect has no such member")
+        self.note_unsaid(("thinking", "thinking_summary", "thinking_budget"))
         if request.effort is not None and field == "none":
             self.changes.add("parameter_unsupported", "/effort", f"{self.target.provider} takes no effort")
-        elif request.effort is not None and self._takes("effort"):
+        elif request.effort is not None and self.takes("effort"):
             self.wire.reasoning_effort = request.effort
 
     def _stream(self) -> None:
@@ -286,55 +183,13 @@ class _RequestEncoder:
                 self.wire.stream_options = {"include_usage": True}
 
     def _extra(self) -> None:
-        if self.request.continues is not None:
-            self.changes.add("server_state", "/continues", f"a conversation kept by {self.request.continues.dialect}")
         if self.request.cache in ("5m", "1h"):
             self.changes.add("cache_unsupported", "/cache", "this dialect marks parts, not requests")
         if self.request.extra:
-            for dialect in foreign_extras(self.request.extra, NAME):
-                self.changes.add("extra_foreign", f"/extra/{dialect}")
-            merge_members(self.wire, self.request.extra.get(NAME, {}))
-
-    def _refuse(self) -> None:
-        refused = self.changes.refused()
-        if refused:
-            told = "; ".join(f"{change.path} ({change.detail or change.code})" for change in refused)
-            who = "/".join(name for name in (self.target.provider, self.target.model) if name) or NAME
-            raise UnsupportedError(f"{who} cannot take {told}", changes=refused)
-
-
-_MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
-
-
-def _check_names(choice: object, tools: Sequence[Tool | OpaqueTool]) -> None:
-    """UsageError for a choice of a tool that is not offered; an opaque tool may have any name."""
-    named = _only(choice)
-    if not named:
-        return
-    known = {tool.name for tool in tools if isinstance(tool, Tool)}
-    unknown = sorted(named - known)
-    if unknown and len(known) == len(tools):
-        names = ", ".join(repr(name) for name in unknown)
-        raise UsageError(f"tool_choice names {names}, and no such tool is in the request")
-
-
-def _only(choice: object) -> frozenset[str]:
-    match choice:
-        case NamedTool(name=name):
-            return frozenset({name})
-        case AllowedTools(names=names):
-            return frozenset(names)
-        case _:
-            return frozenset()
+            merge_members(self.wire, self.own_members())
 
 
 # The answer
-
-
-def id_source(context: DecodeContext) -> CallIdSource:
-    """Ids for the calls of one answer."""
-    undo = context.undo
-    return CallIdSource(first_index=undo.first_index, taken=undo.taken_ids, make=context.make_id)
 
 
 def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
@@ -349,9 +204,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
         raise decode_error(reply, context)
     if not wire.choices:
         raise DecodeError("/choices: the answer has no choice", path="/choices")
-    changes = Changes(NAME, "decode_response")
-    for repair in repairs:
-        changes.add(repair, "")
+    changes = changes_of(NAME, "decode_response", repairs)
     ids = id_source(context)
     first, *others = [_choice(choice, ids, context, changes, place) for place, choice in enumerate(wire.choices)]
     extra = {**top_members(wire), **first.extra.get(NAME, {})}
@@ -365,7 +218,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
         id=wire.id or None,
         alternatives=tuple(others),
         changes=changes.done(),
-        extra={NAME: extra} if extra else {},
+        extra=extra_of(NAME, extra),
     )
 
 
@@ -397,21 +250,11 @@ def _choice(wire: ChoiceWire, ids: CallIdSource, context: DecodeContext, changes
         parts=parts,
         finish_reason=settled,
         finish_reason_raw=wire.finish_reason,
-        extra={NAME: extra} if extra else {},
+        extra=extra_of(NAME, extra),
     )
-
-
-def finish_of(
-    reason: FinishReason, raw: str | None, parts: Sequence[Part], changes: Changes, path: str
-) -> FinishReason:
-    """The finish reason that agrees with the parts; an entry where they contradict the wire's word."""
-    settled = settle_finish(reason, parts)
-    note_finish(reason, settled, raw, changes, path)
-    return settled
 
 
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:
     """The error that a failed answer stands for."""
     del context
-    status = reply.status if reply.status >= 400 else None
-    return error_of_body(read_error(reply.body), status, reply.headers)
+    return error_of_body(read_error(reply.body), failed_status(reply), reply.headers)

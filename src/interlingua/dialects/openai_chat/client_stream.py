@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._answer import id_source
 from interlingua.dialects._members import is_object
 from interlingua.dialects._openai_errors import error_body, error_of_body
 from interlingua.dialects._parallel import inner_calls, is_wrapper
@@ -25,7 +26,7 @@ from interlingua.dialects.openai_chat.assistant import (
     freeform_arguments,
     reasoning_text,
 )
-from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, id_source, top_members
+from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, top_members
 from interlingua.dialects.openai_chat.parts import NAME, decode_content
 from interlingua.dialects.openai_chat.reasons import decode_finish
 from interlingua.dialects.openai_chat.slots import Slots, usable_index

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from interlingua.dialects._contract import Encoded, Undo
-from interlingua.dialects._history import call_ids, prepare_history
-from interlingua.dialects._members import foreign_extras, merge_members
+from interlingua.dialects._answer import changes_of, extra_of, failed_status, id_source
+from interlingua.dialects._members import merge_members
 from interlingua.dialects._openai_errors import error_of_body, read_error
+from interlingua.dialects._openai_request import OpenAIRequestWriter
+from interlingua.dialects._request import check_choice
 from interlingua.dialects.openai_responses.assistant import CALLS, ItemDecoder
 from interlingua.dialects.openai_responses.messages import InputEncoder, refers
 from interlingua.dialects.openai_responses.parts import NAME
@@ -21,35 +22,31 @@ from interlingua.dialects.openai_responses.reasons import decode_finish, error_o
 from interlingua.dialects.openai_responses.tools import encode_choice, encode_format, encode_tool
 from interlingua.dialects.openai_responses.usage import decode_usage
 from interlingua.dialects.openai_responses.wire import RequestWire, ResponseWire, TextWire, ToolWire
-from interlingua.errors import DecodeError, UnsupportedError, UsageError
-from interlingua.schema.names import map_call_ids, map_names
-from interlingua.stream.calls import CallIdSource, settle_finish
-from interlingua.types.change import Changes
-from interlingua.types.content import AudioPart, DocumentPart, ImagePart, ToolCall
+from interlingua.errors import DecodeError
+from interlingua.stream.calls import settle_finish
 from interlingua.types.message import Message
 from interlingua.types.response import Response
-from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
-from interlingua.wire.json import decode_wire, encode_wire
+from interlingua.types.tool import OpaqueTool
+from interlingua.wire.json import decode_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from interlingua.dialects._contract import DecodeContext, EncodeOptions
+    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.errors import Error
+    from interlingua.types.change import Changes
     from interlingua.types.content import Part
     from interlingua.types.request import Request
-    from interlingua.types.tool import ToolChoice
     from interlingua.wire.http import HttpReply
 
-__all__ = ["LOGPROBS", "decode_error", "decode_response", "encode_request", "id_source", "top_members"]
+__all__ = ["LOGPROBS", "decode_error", "decode_response", "encode_request", "top_members"]
 
 PATH = "/responses"
 SAMPLING = frozenset({"temperature", "top_p", "logprobs"})
 """What models without sampling refuse."""
-KNOBS: tuple[str, ...] = (
-    "temperature", "top_p", "service_tier", "user", "metadata", "store", "parallel_tool_calls",
-)  # fmt: skip
-"""Knobs that the wire names as we do."""
+KNOBS: dict[str, str] = {
+    name: name
+    for name in ("temperature", "top_p", "service_tier", "user", "metadata", "store", "parallel_tool_calls")
+} | {"cache_key": "prompt_cache_key"}  # fmt: skip
+"""Knobs and the members for them."""
 UNKNOWN_KNOBS: tuple[str, ...] = (
     "top_k", "min_p", "seed", "presence_penalty", "frequency_penalty", "logit_bias", "thinking_budget", "thinking",
 )  # fmt: skip
@@ -74,66 +71,37 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return _RequestEncoder(request, options).encode()
 
 
-class _RequestEncoder:
+class _RequestEncoder(OpenAIRequestWriter):
     """Writes one request; every method writes what its name says."""
 
+    dialect = NAME
+    sampling = SAMPLING
+
     def __init__(self, request: Request, options: EncodeOptions) -> None:
-        self.request = request
-        self.options = options
-        self.target = options.target
-        self.quirks = options.target.quirks
-        self.changes = Changes(NAME, "encode_request", options.allow)
-        self.wire = RequestWire(model=options.target.model)
+        super().__init__(request, options)
+        self.wire = RequestWire(model=options.target.model or None)
         self.include: list[Any] = []
-        self.freeform = frozenset([tool.name for tool in request.tools if isinstance(tool, Tool) and tool.freeform])
-        self.names: dict[str, str] = {}
 
     def encode(self) -> Encoded:
         request = self.request
-        continues = request.continues is not None or refers(request.messages)
-        history = prepare_history(request.messages, self.options.history, self.changes, continues=continues)
-        ids = call_ids(history)
-        self.names = self._names(history)
-        self._input(history, map_call_ids(ids, self.quirks.call_id_rule) if self.quirks.call_id_rule != "any" else {})
+        history = self.paired(continues=request.continues is not None or refers(request.messages))
+        self.map_names(history)
+        self.refuse_media(history)
+        self._input(history)
         self._tools()
         self._text()
         self._knobs()
         self._reasoning()
-        self._state()
+        self.set_state(self.wire)
         self._extra()
-        self._refuse()
-        return Encoded(path=PATH, body=encode_wire(self.wire), changes=self.changes.done(), undo=self._undo(ids))
+        return self.done(PATH, self.wire)
 
-    def _names(self, history: Sequence[Message]) -> dict[str, str]:
-        """The caller's own tool names -> the wire's, where the server's rule changes them."""
-        if self.quirks.name_rule == "free":
-            return {}
-        declared = [tool.name for tool in self.request.tools if isinstance(tool, Tool)]
-        called = [part.name for message in history for part in message.parts if isinstance(part, ToolCall)]
-        mapped = map_names([*declared, *called], self.quirks.name_rule)
-        changed = {own: wire for own, wire in mapped.items() if own != wire}
-        for place, name in enumerate(declared):
-            if name in changed:
-                self.changes.add("name_mapped", f"/tools/{place}/name", f"{name!r} is {changed[name]!r} on the wire")
-        return changed
-
-    def _undo(self, ids: list[str]) -> Undo:
-        return Undo(
-            names={wire: own for own, wire in self.names.items()},
-            tool_names=frozenset([tool.name for tool in self.request.tools if isinstance(tool, Tool)]),
-            freeform=self.freeform,
-            first_index=len(ids),
-            taken_ids=frozenset(ids),
-        )
-
-    def _input(self, history: tuple[Message, ...], ids: dict[str, str]) -> None:
-        self._media(history)
+    def _input(self, history: tuple[Message, ...]) -> None:
+        ids = self.map_ids()
         encoder = InputEncoder(self.target, self.names, ids, self.changes)
         self._system(encoder)
         self.wire.input = encoder.encode(history) or None
-        for own, wire_id in ids.items():
-            if own != wire_id:
-                self.changes.add("id_mapped", "/messages", f"{own!r} is {wire_id!r} on the wire")
+        self.note_ids(ids)
 
     def _system(self, encoder: InputEncoder) -> None:
         """One text is `instructions`; several stay apart, as the first message of the input."""
@@ -145,85 +113,28 @@ class _RequestEncoder:
         elif system:
             encoder.prompt(Message("system", system), "")
 
-    def _media(self, history: tuple[Message, ...]) -> None:
-        """Refuse the media that the model is known not to take."""
-        facts = self.target.facts
-        untaken = [(ImagePart, facts.images), (AudioPart, facts.audio), (DocumentPart, facts.documents)]
-        kinds = tuple(kind for kind, taken in untaken if taken is False)
-        for place, message in enumerate(history if kinds else ()):
-            for number, part in enumerate(message.parts):
-                if isinstance(part, kinds):
-                    self.changes.add(_MEDIA_CODES[type(part)], f"/messages/{place}/parts/{number}")
-
-    # Tools
-
     def _tools(self) -> None:
-        choice = self.request.tool_choice
-        _check_names(choice, self.request.tools)
-        tools = self._offered(choice)
-        if tools:
-            self.wire.tools = tools
-        if choice is not None and "tool_choice" not in self.quirks.unsupported:
-            self._choice(choice)
-
-    def _offered(self, choice: ToolChoice | None) -> list[ToolWire]:
-        """The tools, all or the allowed ones."""
-        allowed = _only(choice) if self._must_filter(choice) else None
+        check_choice(self.request.tool_choice, self.request.tools)
         wires: list[ToolWire] = []
-        for place, tool in enumerate(self.request.tools):
-            path = f"/tools/{place}"
+        for path, tool in self.offered(self.allowed()):
             if isinstance(tool, OpaqueTool):
-                self._opaque_tool(tool, wires, path)
-            elif allowed is None or tool.name in allowed:
-                if self.target.facts.tools is False:
-                    self.changes.add("tools", path, f"{self.target.model} takes no tools on this dialect")
-                else:
-                    wires.append(encode_tool(tool, self.names, self.quirks, self.changes, path))
-        return wires
-
-    def _must_filter(self, choice: ToolChoice | None) -> bool:
-        """Whether the choice can only be said by leaving tools out."""
-        if self.quirks.tool_choice == "full":
-            return isinstance(choice, AllowedTools) and not self.quirks.allowed_tools
-        return isinstance(choice, AllowedTools | NamedTool) or (
-            choice == "none" and self.quirks.tool_choice == "ignored"
-        )
-
-    def _opaque_tool(self, tool: OpaqueTool, wires: list[ToolWire], path: str) -> None:
-        if tool.dialect != NAME:
-            self.changes.add("server_tools", path, f"{tool.kind} of {tool.dialect}")
-            return
-        wire = ToolWire()
-        merge_members(wire, tool.raw)
-        wires.append(wire)
-
-    def _choice(self, choice: ToolChoice) -> None:
-        if self.quirks.tool_choice == "ignored":
-            code = "tools_withheld" if choice == "none" else "tool_choice_approximated"
-            if choice != "auto":
-                self.changes.add(code, "/tool_choice", "the server ignores tool choices")
-            return
-        if self._must_filter(choice):
-            self.changes.add("tool_choice_approximated", "/tool_choice", "the other tools are left out")
-            only_auto = isinstance(choice, AllowedTools) and choice.mode == "auto"
-            self.wire.tool_choice = "auto" if only_auto else "required"
-            return
-        self.wire.tool_choice = encode_choice(choice, self.names, self.freeform)
+                wires.append(ToolWire())
+                merge_members(wires[-1], tool.raw)
+            else:
+                wires.append(encode_tool(tool, self.names, self.quirks, self.changes, path))
+        self.wire.tools = wires or None
+        choice = self.sayable_choice()
+        if choice is not None:
+            self.wire.tool_choice = encode_choice(choice, self.names, self.freeform_names())
 
     # Everything else
 
     def _text(self) -> None:
+        if not self.takes_schema():
+            return
         request, quirks = self.request, self.quirks
-        if request.output_schema is not None:
-            weak = quirks.output_schema != "json_schema"
-            if weak or (request.tools and not quirks.output_schema_with_tools):
-                code = "output_schema_loosened" if "output_schema" in self.options.allow else "output_schema"
-                why = "only JSON mode" if weak else "no schema together with tools"
-                self.changes.add(code, "/output_schema", f"the server has {why}")
-                if code == "output_schema":
-                    return
         given = encode_format(request, quirks)
-        verbosity = request.verbosity if request.verbosity is not None and self._takes("verbosity") else None
+        verbosity = request.verbosity if request.verbosity is not None and self.takes("verbosity") else None
         if given is not None or verbosity is not None:
             self.wire.text = TextWire(format=given, verbosity=verbosity)
         if request.schema_strict is not None and not quirks.strict_schemas:
@@ -231,38 +142,22 @@ class _RequestEncoder:
 
     def _knobs(self) -> None:
         request, wire = self.request, self.wire
-        for name in KNOBS:
-            value = getattr(request, name)
-            if value is not None and self._takes(name):
-                setattr(wire, name, value)
-        for name in UNKNOWN_KNOBS:
-            if getattr(request, name) is not None:
-                self.changes.add("parameter_unsupported", f"/{name}", f"this dialect has no {name}")
+        self.set_knobs(wire, KNOBS)
+        self.note_unsaid(UNKNOWN_KNOBS)
         if request.stop:
             self.changes.add("parameter_unsupported", "/stop", "this dialect has no stop sequences")
-        if request.n is not None and request.n > 1:
-            self.changes.add("choices", "/n", "this dialect gives one answer")
+        self.refuse_choices()
         wire.max_output_tokens = request.max_tokens
-        if request.cache_key is not None and self._takes("cache_key"):
-            wire.prompt_cache_key = request.cache_key
-        if request.logprobs is not None and self._takes("logprobs"):
+        if request.logprobs is not None and self.takes("logprobs"):
             wire.top_logprobs = request.logprobs or None
             self.include.append(LOGPROBS)
         if self.options.stream:
             wire.stream = True
 
-    def _takes(self, name: str) -> bool:
-        refused = self.target.facts.sampling is False and name in SAMPLING
-        if not refused and name not in self.quirks.unsupported:
-            return True
-        who = self.target.model if refused else self.target.provider or "the server"
-        self.changes.add("parameter_unsupported", f"/{name}", f"{who} does not take {name}")
-        return False
-
     def _reasoning(self) -> None:
         request = self.request
         said: dict[str, Any] = {}
-        if request.effort is not None and self.quirks.effort_field != "none" and self._takes("effort"):
+        if request.effort is not None and self.quirks.effort_field != "none" and self.takes("effort"):
             said["effort"] = request.effort
         elif request.effort is not None and self.quirks.effort_field == "none":
             self.changes.add("parameter_unsupported", "/effort", f"{self.target.provider} takes no effort")
@@ -270,62 +165,16 @@ class _RequestEncoder:
             said["summary"] = request.thinking_summary
         self.wire.reasoning = said or None
 
-    def _state(self) -> None:
-        state = self.request.continues
-        if state is None:
-            return
-        if state.dialect == NAME:
-            merge_members(self.wire, state.raw)
-        else:
-            self.changes.add("server_state", "/continues", f"a conversation kept by {state.dialect}")
-
     def _extra(self) -> None:
         if self.request.cache in ("5m", "1h"):
             self.changes.add("cache_unsupported", "/cache", "this dialect caches by itself")
         if self.request.extra:
-            for dialect in foreign_extras(self.request.extra, NAME):
-                self.changes.add("extra_foreign", f"/extra/{dialect}")
-            merge_members(self.wire, self.request.extra.get(NAME, {}))
+            merge_members(self.wire, self.own_members())
         said = self.wire.include or []
         self.wire.include = [*said, *(name for name in self.include if name not in said)] or self.wire.include
 
-    def _refuse(self) -> None:
-        refused = self.changes.refused()
-        if refused:
-            told = "; ".join(f"{change.path} ({change.detail or change.code})" for change in refused)
-            who = "/".join(name for name in (self.target.provider, self.target.model) if name) or NAME
-            raise UnsupportedError(f"{who} cannot take {told}", changes=refused)
-
-
-_MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
-
-
-def _check_names(choice: ToolChoice | None, tools: Sequence[Tool | OpaqueTool]) -> None:
-    """UsageError for a choice of a tool that is not offered; an opaque tool may have any name."""
-    known = {tool.name for tool in tools if isinstance(tool, Tool)}
-    unknown = sorted(_only(choice) - known)
-    if unknown and len(known) == len(tools):
-        names = ", ".join(repr(name) for name in unknown)
-        raise UsageError(f"tool_choice names {names}, and no such tool is in the request")
-
-
-def _only(choice: ToolChoice | None) -> frozenset[str]:
-    match choice:
-        case NamedTool(name=name):
-            return frozenset({name})
-        case AllowedTools(names=names):
-            return frozenset(names)
-        case _:
-            return frozenset()
-
 
 # The answer
-
-
-def id_source(context: DecodeContext) -> CallIdSource:
-    """Ids for the calls of one answer."""
-    undo = context.undo
-    return CallIdSource(first_index=undo.first_index, taken=undo.taken_ids, make=context.make_id)
 
 
 def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
@@ -340,13 +189,10 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
         raise error_of_failure(wire.error if wire.error is not UNSET else None)
     if wire.output is None:
         raise DecodeError("/output: the answer has no output", path="/output")
-    changes = Changes(NAME, "decode_response")
-    for repair in repairs:
-        changes.add(repair, "")
+    changes = changes_of(NAME, "decode_response", repairs)
     raw = raw_finish(wire.status, wire.incomplete_details)
     reason = decode_finish(raw, called=any(item.type in CALLS for item in wire.output))
     parts = tuple(_decode_output(wire, context, changes, cut_off=reason == "length"))
-    extra = top_members(wire)
     return Response(
         parts=parts,
         finish_reason=settle_finish(reason, parts),
@@ -356,7 +202,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
         wire_model=wire.model,
         id=wire.id or None,
         changes=changes.done(),
-        extra={NAME: extra} if extra else {},
+        extra=extra_of(NAME, top_members(wire)),
     )
 
 
@@ -394,5 +240,4 @@ def _is_repeated(name: str, value: object) -> bool:
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:
     """The error that a failed answer stands for."""
     del context
-    status = reply.status if reply.status >= 400 else None
-    return error_of_body(read_error(reply.body), status, reply.headers)
+    return error_of_body(read_error(reply.body), failed_status(reply), reply.headers)

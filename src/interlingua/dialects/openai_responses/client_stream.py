@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET
 
+from interlingua.dialects._answer import id_source
 from interlingua.dialects._members import plain
-from interlingua.dialects.openai_responses.client import id_source, top_members
+from interlingua.dialects.openai_responses.client import top_members
 from interlingua.dialects.openai_responses.live import CallItem, MessageItem, OtherItem, ReasoningItem, open_item
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.reasons import decode_finish, error_of_failure, raw_finish
