@@ -15,6 +15,7 @@ Rules
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeAlias
@@ -66,6 +67,8 @@ APIS = {
 
 OPAQUE_FACTS = frozenset({"references", "server_tools"})
 """What may travel unread: references to media, and tools that the provider runs."""
+_MODEL = re.compile(r"/(?:models|deployments)/([^/:?]+)")
+"""Where an address names the model."""
 NOT_COMPARED = frozenset({"raw", "attempts", "changes", "request", "output"})
 """What of a response takes no part in equality."""
 
@@ -95,8 +98,8 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def model(self) -> str | None:
         """The model in the path, for formats that name it there."""
-        _, found, tail = (self.url or "").partition("/models/")
-        return tail.partition(":")[0] if found else None
+        found = _MODEL.search(self.url or "")
+        return found[1] if found else None
 
     @property
     def stream_text(self) -> str:
@@ -215,7 +218,8 @@ class _Trial:
         own = dialect is self.dialect
         target = Target(model=decoded.model)
         if own:
-            target = faithful_target(dialect.name, self.exchange.request, decoded.model)
+            named = word(members(self.exchange.request).get("model"))  # not the one that only the path names
+            target = faithful_target(dialect.name, self.exchange.request, named)
         return dialect.encode_request(decoded.request, EncodeOptions(target=target, stream=decoded.stream))
 
     def _request_without_opaque(self, decoded: DecodedRequest, said: Facts) -> None:
@@ -235,7 +239,7 @@ class _Trial:
             _real(part, error.changes, decoded.request)
             return
         names = excused_facts((*decoded.changes, *encoded.changes)) | left_out
-        again = reader_for(other.name).request(_load(encoded.body), decoded.model)
+        again = reader_for(other.name).request(_load(encoded.body), decoded.model or None)
         _same(part, without(said, names), without(again, names))
 
     # Whole answers

@@ -43,7 +43,8 @@ PLACES: dict[str, str] = {
 
 FACTS: dict[str, tuple[str, ...]] = {
     "audio": ("media",),
-    "broken_call_as_text": ("messages", "calls", "results"),
+    "broken_call_as_text": ("messages", "calls", "results", "text"),
+    "description_added": ("tools",),
     "documents": ("media",),
     "finish_reason_approximated": ("finish_reason",),
     "images": ("media",),

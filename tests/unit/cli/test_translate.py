@@ -72,7 +72,7 @@ def test_what_may_be_let_go_is_refused_first(pipe: Pipe, capsys: Capture) -> Non
     [
         (b"[]", "il: stdin: a body is a JSON object\n"),
         (b"{", "il: stdin: "),
-        (b'{"messages": []}', "il: stdin: /model: the model is missing\n"),
+        (b'{"messages": 7}', "il: stdin: expected `array`, got `int`, at /messages\n"),
     ],
 )
 def test_what_is_no_body_ends_with_2(data: bytes, sentence: str, pipe: Pipe, capsys: Capture) -> None:

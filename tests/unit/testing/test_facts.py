@@ -176,7 +176,7 @@ def test_the_deprecated_functions_are_tools() -> None:
                     "allowed_tools": {"mode": "required", "tools": [{"type": "function", "function": {"name": "t"}}]},
                 }
             },
-            {"allowed": ["t"], "mode": "required"},
+            {"name": "t"},
         ),
     ],
 )
@@ -270,7 +270,7 @@ def test_an_answer_with_everything() -> None:
         "calls": [{"name": "t", "arguments": {}}, {"name": "sql", "arguments": {"input": "1"}}],
         "refusal": None,
         "finish_reason": "tool_calls",
-        "media": [["image/png", PNG_DIGEST], ["audio", PNG_DIGEST]],
+        "media": [["image/png", PNG_DIGEST], ["audio/pcm", PNG_DIGEST]],
     }
 
 

@@ -126,7 +126,7 @@ def text_part(wire: BlockWire) -> TextPart | None:
 
 
 def _image(wire: BlockWire) -> Part:
-    source = wire.source or {}
+    source = wire.source if is_object(wire.source) else {}
     data, media_type = source.get("data"), source.get("media_type")
     if source.get("type") != "base64" or not isinstance(data, str) or not isinstance(media_type, str):
         return opaque(wire)
@@ -135,7 +135,7 @@ def _image(wire: BlockWire) -> Part:
 
 
 def _document(wire: BlockWire) -> Part:
-    source = wire.source or {}
+    source = wire.source if is_object(wire.source) else {}
     data, media_type = source.get("data"), source.get("media_type")
     if not isinstance(data, str) or source.get("type") not in ("base64", "text"):
         return opaque(wire)

@@ -8,6 +8,7 @@ from interlingua.dialects._contract import DecodedRequest, Facts, Quirks, Target
 from interlingua.dialects._errors import RETRYABLE_STATUSES
 from interlingua.dialects._history import prepare_history
 from interlingua.dialects._members import is_object, merge_members
+from interlingua.dialects._path import model_in_path
 from interlingua.dialects.anthropic.assistant import AssistantEncoder
 from interlingua.dialects.anthropic.client import BETA_HEADER, BETAS
 from interlingua.dialects.anthropic.marks import Marks, cache_of
@@ -59,13 +60,12 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 def _decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     repairs: list[str] = []
     wire = decode_wire(http.body, RequestWire, repairs=repairs)
-    if not wire.model:
-        raise DecodeError("/model: the model is missing", path="/model")
     changes = Changes(NAME, "decode_request")
     for repair in repairs:
         changes.add(repair, "")
     request = _RequestDecoder(wire, http.headers, changes, options).decode()
-    return DecodedRequest(model=wire.model, request=request, stream=bool(wire.stream), changes=changes.done())
+    model = wire.model or model_in_path(http.url)
+    return DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
 
 
 class _RequestDecoder:

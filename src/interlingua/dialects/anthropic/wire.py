@@ -36,7 +36,7 @@ class BlockWire(WireStruct):
     type: str | None = None
     text: str | None = None
     citations: Any = None
-    source: JsonObject | None = None
+    source: JsonObject | str | None = None
     title: str | None = None
     context: str | None = None
     thinking: str | None = None
@@ -93,7 +93,7 @@ class ToolWire(WireStruct):
 class RequestWire(WireStruct):
     """A request body; the conversation comes last, so that a longer one begins with the same bytes."""
 
-    model: str = ""
+    model: str | None = None
     max_tokens: int | None = None
     tools: list[ToolWire] | None = None
     tool_choice: Any = None

@@ -98,7 +98,7 @@ class _RequestEncoder(RequestWriter):
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:
         super().__init__(request, options)
-        self.wire = RequestWire(model=options.target.model)
+        self.wire = RequestWire(model=options.target.model or None)
         self.settings: dict[str, Any] = {}
 
     def encode(self) -> Encoded:

@@ -70,8 +70,6 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 def _decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     repairs: list[str] = []
     wire = decode_wire(http.body, RequestWire, repairs=repairs)
-    if not wire.model:
-        raise DecodeError("/model: the model is missing", path="/model")
     changes = Changes(NAME, "decode_request")
     for repair in repairs:
         changes.add(repair, "")

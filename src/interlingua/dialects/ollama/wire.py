@@ -67,7 +67,7 @@ class ToolWire(WireStruct):
 class RequestWire(WireStruct):
     """A request body; `prompt`, `system` and `images` are the older form."""
 
-    model: str = ""
+    model: str | None = None
     messages: list[MessageWire] | None = None
     prompt: str | None = None
     system: str | None = None

@@ -10,12 +10,14 @@ from interlingua.dialects._contract import DecodedRequest, Quirks, Target
 from interlingua.dialects._errors import RETRYABLE_STATUSES
 from interlingua.dialects._history import prepare_history
 from interlingua.dialects._members import foreign_extras, merge_members
+from interlingua.dialects._openai_calls import decode_choice
 from interlingua.dialects._openai_errors import encode_error_body
+from interlingua.dialects._path import model_in_path
 from interlingua.dialects.openai_chat.assistant import AssistantEncoder
 from interlingua.dialects.openai_chat.messages import decode_messages
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.reasons import encode_finish
-from interlingua.dialects.openai_chat.tools import decode_choice, decode_function, decode_tools
+from interlingua.dialects.openai_chat.tools import decode_function, decode_tools
 from interlingua.dialects.openai_chat.usage import encode_usage
 from interlingua.dialects.openai_chat.wire import AudioWire, ChoiceWire, FunctionWire, ReceivedWire, ResponseWire
 from interlingua.errors import DecodeError, HistoryError
@@ -66,13 +68,12 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 def _decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     repairs: list[str] = []
     wire = decode_wire(http.body, ReceivedWire, repairs=repairs)
-    if not wire.model:
-        raise DecodeError("/model: the model is missing", path="/model")
     changes = Changes(NAME, "decode_request")
     for repair in repairs:
         changes.add(repair, "")
     request = _RequestDecoder(wire, changes, options).decode()
-    return DecodedRequest(model=wire.model, request=request, stream=bool(wire.stream), changes=changes.done())
+    model = wire.model or model_in_path(http.url)
+    return DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
 
 
 class _RequestDecoder:

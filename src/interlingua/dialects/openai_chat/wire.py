@@ -151,7 +151,7 @@ class ResponseFormatWire(WireStruct):
 class RequestWire(WireStruct):
     """A request body."""
 
-    model: str = ""
+    model: str | None = None
     messages: list[MessageWire] = []
     tools: list[ToolWire] | None = None
     tool_choice: str | JsonObject | None = None

@@ -8,6 +8,7 @@ from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._history import prepare_history
 from interlingua.dialects._members import merge_members
 from interlingua.dialects._openai_errors import encode_error_body
+from interlingua.dialects._path import model_in_path
 from interlingua.dialects.openai_responses.client import LOGPROBS, REPEATED
 from interlingua.dialects.openai_responses.items import ItemEncoder, ItemIds
 from interlingua.dialects.openai_responses.messages import decode_input, refers
@@ -61,13 +62,12 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 def _decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     repairs: list[str] = []
     wire = decode_wire(http.body, RequestWire, repairs=repairs)
-    if not wire.model:
-        raise DecodeError("/model: the model is missing", path="/model")
     changes = Changes(NAME, "decode_request")
     for repair in repairs:
         changes.add(repair, "")
     request = _RequestDecoder(wire, changes, options).decode()
-    return DecodedRequest(model=wire.model, request=request, stream=bool(wire.stream), changes=changes.done())
+    model = wire.model or model_in_path(http.url)
+    return DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
 
 
 class _RequestDecoder:
@@ -233,6 +233,7 @@ def answer_wire(
     )
     for name, value in REPEATED.items():
         setattr(wire, name, value)
+    wire.store = None if own else False  # nobody keeps an answer that another dialect gave
     merge_members(wire, response.extra.get(NAME, {}))
     if status == "failed":
         wire.error = {"code": "server_error", "message": "the answer ended in an error"}

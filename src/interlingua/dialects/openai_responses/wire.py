@@ -100,7 +100,7 @@ class TextWire(WireStruct):
 class RequestWire(WireStruct):
     """A request body."""
 
-    model: str = ""
+    model: str | None = None
     instructions: Any = None
     input: str | list[ItemWire] | None = None
     tools: list[ToolWire] | None = None

@@ -18,6 +18,7 @@ from interlingua.testing.wirefacts.values import (
     NO_PARAMETERS,
     Conversation,
     Facts,
+    allowed_choice,
     arguments_value,
     data_url,
     digest,
@@ -172,7 +173,7 @@ def _choice(choice: Any) -> Any:
     if any(entry.get("type") not in ("function", "custom") for entry in entries):
         return "hosted"
     names = [entry.get("name") or members(entry.get("function")).get("name") for entry in entries]
-    return {"allowed": names, "mode": choice.get("mode", "auto")} if entries is tools else {"name": names[0]}
+    return allowed_choice(names, choice.get("mode", "auto")) if entries is tools else {"name": names[0]}
 
 
 def _output_schema(given: Any) -> Any:

@@ -24,7 +24,9 @@ __all__ = [
     "FactReader",
     "Facts",
     "StreamFacts",
+    "allowed_choice",
     "arguments_value",
+    "audio_digest",
     "data_url",
     "decoded",
     "digest",
@@ -46,6 +48,15 @@ NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}}
 
 _DATA_URL = re.compile(r"data:(?P<type>[^;,]*)(?P<parameters>[^,]*),(?P<data>.*)", re.DOTALL)
 _SPELLINGS = {"image/jpg": "image/jpeg", "audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wav"}
+_AUDIO = {
+    b"RIFF": "audio/wav",
+    b"ID3": "audio/mpeg",
+    b"\xff\xfb": "audio/mpeg",
+    b"\xff\xf3": "audio/mpeg",
+    b"fLaC": "audio/flac",
+    b"OggS": "audio/ogg",
+}
+"""How files of audio begin; samples without a head are `audio/pcm`."""
 
 
 def members(value: Any) -> dict[str, Any]:
@@ -216,6 +227,17 @@ def digest(media_type: str, data: bytes | str) -> list[str]:
     raw = _bytes(data) if isinstance(data, str) else data
     media_type = media_type.lower()
     return [_SPELLINGS.get(media_type, media_type), hashlib.sha256(raw).hexdigest()]
+
+
+def audio_digest(text: str) -> list[str]:
+    """MIME type and SHA-256 of audio in base64 whose type is not on the wire."""
+    data = _bytes(text)
+    return digest(next((kind for head, kind in _AUDIO.items() if data.startswith(head)), "audio/pcm"), data)
+
+
+def allowed_choice(names: list[Any], mode: str) -> Any:
+    """A choice among some tools; to have to call one of one is to have to call that one."""
+    return {"name": names[0]} if mode == "required" and len(names) == 1 else {"allowed": names, "mode": mode}
 
 
 def _bytes(text: str) -> bytes:

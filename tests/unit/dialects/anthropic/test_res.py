@@ -249,9 +249,9 @@ def test_par_08_marks_on_three_results_are_counted() -> None:
 
 
 def test_par_09_the_mark_at_the_top_counts() -> None:
-    """With it, three blocks may be marked."""
+    """PAR-09: with it, three blocks may be marked."""
     parts = tuple(TextPart(text, cache="5m") for text in "abcd")
-    body = wire(Request(messages=(Message("user", parts),), cache="auto"))
+    body = wire(Request(messages=(Message("user", parts),), cache="5m"))
     assert body["cache_control"] == {"type": "ephemeral"}
     assert [("cache_control" in block) for block in body["messages"][0]["content"]] == [True, True, True, False]
 
@@ -373,7 +373,7 @@ def said(role: Any, content: Any) -> Any:
         (said("assistant", [{"type": "tool_use", "id": "a", "input": {}}]), "/messages/2/content/0/name"),
         (said("user", [{"type": "tool_result", "tool_use_id": "a", "content": 5}]), "/messages/2/content/0/content"),
         ({"system": [image(type="url", url="x")]}, "/system/0"),
-        ({"model": ""}, "/model"),
+        ({"model": 7}, "/model"),
     ],
 )
 def test_a_bad_request_names_its_place(body: Any, place: str) -> None:

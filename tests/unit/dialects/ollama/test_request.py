@@ -460,7 +460,7 @@ def test_a_lone_surrogate_of_a_client_is_repaired() -> None:
     ("body", "path"),
     [
         ({"messages": [{"role": "robot", "content": "Hi"}]}, "/messages/0/role"),
-        ({"model": ""}, "/model"),
+        ({"model": 7}, "/model"),
         ({"messages": [{"role": "user", "content": ["Hi"]}]}, "/messages/0/content"),
     ],
 )

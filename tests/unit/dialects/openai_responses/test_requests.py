@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any
 
 import pytest
 
-from interlingua.dialects._contract import DecodeOptions, Facts, Target
+from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Facts, Target
+from interlingua.dialects.openai_responses import DIALECT
 from interlingua.errors import DecodeError, HistoryError, UnsupportedError, UsageError
 from interlingua.types.content import (
     AudioPart,
@@ -649,10 +651,17 @@ def test_the_encoding_of_a_prefix_is_a_prefix() -> None:
     assert items(Request(messages=(*turns, assistant("B"), user("C"))))[: len(short)] == short
 
 
-def test_a_request_without_a_model_is_refused() -> None:
-    """And so are instructions that are no text."""
-    with pytest.raises(DecodeError, match="/model"):
-        decode({"model": "", "input": "Hi"})
+def test_a_stored_prompt_brings_its_own_model() -> None:
+    """So a request may name none, and names none again."""
+    decoded = decode({"model": None, "prompt": {"id": "pmpt_1"}, "input": "Hi"})
+    assert decoded.model == ""
+    body = json.loads(DIALECT.encode_request(decoded.request, EncodeOptions()).body)
+    assert "model" not in body
+    assert body["prompt"] == {"id": "pmpt_1"}
+
+
+def test_instructions_that_are_no_text_are_refused() -> None:
+    """By their place."""
     with pytest.raises(DecodeError, match="/instructions"):
         decode({"instructions": [1], "input": "Hi"})
 

@@ -1,0 +1,21 @@
+"""What the path of a request says, for bodies that leave it out."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+__all__ = ["model_in_path"]
+
+_MODEL = re.compile(r"/(?:deployments|models)/([^/:?]+)")
+"""Deployments of Azure's older addresses, models of Vertex and of Gemini."""
+
+
+def model_in_path(url: str) -> str:
+    """The model that an address names; empty when it names none.
+
+    Source: vendor pages "Azure OpenAI REST API", `/openai/deployments/{deployment}/chat/completions`, and "Claude on
+    Vertex AI", `/publishers/anthropic/models/{model}:rawPredict`.
+    """
+    found = _MODEL.search(url.partition("?")[0])
+    return unquote(found[1]) if found else ""
