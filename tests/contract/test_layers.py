@@ -141,6 +141,13 @@ def _here(module: Module) -> str:
     return module.name.removeprefix("interlingua.")
 
 
+def _folder_of_dialect(name: str) -> str | None:
+    """`anthropic` of `dialects.anthropic.wire`; None of the modules that dialects share."""
+    room, _, rest = name.partition(".")
+    folder = rest.partition(".")[0]
+    return folder if room == "dialects" and (SOURCE / "dialects" / folder).is_dir() and folder else None
+
+
 def _is_pure(module: Module) -> bool:
     layer = _layer(_here(module))
     return layer is not None and layer <= HIGHEST_PURE_LAYER
@@ -172,6 +179,15 @@ def test_nothing_imports_the_testing_kit(module: Module) -> None:
     if module.room == "testing":
         return
     assert [line for name, line in _ours(module) if _names(name, frozenset({"testing"}))] == []
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if _folder_of_dialect(_here(module))], ids=str)
+def test_no_dialect_rests_on_another(module: Module) -> None:
+    """What two dialects share lies in `dialects/_*.py`: a dialect's folder can go without breaking another's."""
+    own = _folder_of_dialect(_here(module))
+    imported = {node.module or "" for node in ast.walk(module.tree) if isinstance(node, ast.ImportFrom)}
+    others = {_folder_of_dialect(name.removeprefix("interlingua.")) for name in imported} - {None, own}
+    assert others == set()
 
 
 @pytest.mark.parametrize("module", MODULES, ids=str)

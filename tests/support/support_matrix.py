@@ -1,14 +1,15 @@
 """The support matrix, made from the table of change codes and from what the code of each dialect can record.
 
-A dialect can record a code when the code's name stands where changes are made: in its own folder, or in the modules
-that all dialects share. `python -m tests.support.docs_tables` writes docs/support.md and the short form in README.md.
+A dialect can record a code when the code's name stands where changes are made: in its own folder, or in a shared module
+that it is built on. Of a shared class, such as the writer of requests, only the methods count that the dialect calls.
+`python -m tests.support.docs_tables` writes docs/support.md and the short form in README.md.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import get_args
@@ -24,13 +25,11 @@ from tests.contract.source import ROOT, SOURCE
 PAGE = ROOT / "docs" / "support.md"
 README = ROOT / "README.md"
 
-SHARED = (
-    *sorted((SOURCE / "dialects").glob("_*.py")),
-    SOURCE / "stream" / "build.py",
-    SOURCE / "stream" / "calls.py",
-    SOURCE / "wire" / "json.py",
-)
+COMMON = (SOURCE / "stream" / "build.py", SOURCE / "stream" / "calls.py", SOURCE / "wire" / "json.py")
 """What every dialect is built on."""
+
+ROOM = SOURCE / "dialects"
+"""Where the modules lie that several dialects share: `_*.py`."""
 
 MAKERS = frozenset({"add", "record", "fault"})
 """Methods whose first argument is a code."""
@@ -55,12 +54,50 @@ _PLACE = re.compile(r"(<!-- support-matrix -->\n).*?(<!-- /support-matrix -->)",
 def recorded_codes(dialect: str) -> frozenset[str]:
     """The change codes that the code of a dialect, or what it is built on, can record."""
     folder = SOURCE.parent / Path(*DIALECTS[dialect].split("."))
-    return frozenset(code for path in (*SHARED, *sorted(folder.glob("*.py"))) for code in _codes_in(path))
+    own = sorted(folder.glob("*.py"))
+    shared = [node for path in _built_on(own) for node in _tree(path).body]
+    classes = [node for node in shared if isinstance(node, ast.ClassDef)]
+    counted = [*map(_tree, (*COMMON, *own)), *(node for node in shared if not isinstance(node, ast.ClassDef))]
+    return frozenset(code for node in (*counted, *_called_methods(classes, counted)) for code in _codes_in(node))
+
+
+def _built_on(paths: list[Path]) -> list[Path]:
+    """The shared modules that these modules import, and those that they import."""
+    found: dict[Path, None] = {}
+    waiting = list(paths)
+    while waiting:
+        for name in _imported(_tree(waiting.pop())):
+            path = ROOM / f"{name.removeprefix('interlingua.dialects.')}.py"
+            if name.startswith("interlingua.dialects._") and path not in found:
+                found[path] = None
+                waiting.append(path)
+    return sorted(found)
+
+
+def _imported(tree: ast.AST) -> list[str]:
+    return [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+
+
+def _called(tree: ast.AST) -> set[str]:
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+
+
+def _called_methods(classes: list[ast.ClassDef], callers: Sequence[ast.AST]) -> list[ast.FunctionDef]:
+    """The methods that the callers call by name, or that such a method calls."""
+    methods = [node for kind in classes for node in kind.body if isinstance(node, ast.FunctionDef)]
+    reached = {name for caller in callers for name in _called(caller)}
+    while grown := {name for method in methods if method.name in reached for name in _called(method)} - reached:
+        reached |= grown
+    return [method for method in methods if method.name in reached]
 
 
 @cache
-def _codes_in(path: Path) -> frozenset[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def _codes_in(tree: ast.AST) -> frozenset[str]:
     clear = _literals(tree) - AMBIGUOUS
     meant = {code for place in _certain_places(tree) for code in _literals(place)}
     return frozenset((clear | meant) & CODES.keys())

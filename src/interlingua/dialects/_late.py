@@ -1,4 +1,7 @@
-"""Functions loaded when they are called: a client that only asks and reads whole answers loads nothing else."""
+"""Dialects whose rarer half is loaded when it is used: a client that only asks and reads whole answers loads no more.
+
+The names of the modules and functions in a dialect's folder are the same in every dialect.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,18 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._contract import Dialect
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["late"]
+    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
+    from interlingua.errors import Error
+    from interlingua.types.request import Request
+    from interlingua.types.response import Response
+    from interlingua.wire.http import HttpReply
+
+__all__ = ["late", "late_dialect"]
 
 
 def late(module: str, name: str) -> Callable[..., Any]:
@@ -23,3 +34,28 @@ def late(module: str, name: str) -> Callable[..., Any]:
         return load()(*arguments)
 
     return call
+
+
+def late_dialect(
+    name: str,
+    package: str,
+    *,
+    encode_request: Callable[[Request, EncodeOptions], Encoded],
+    decode_response: Callable[[HttpReply, DecodeContext], Response[Any]],
+    decode_error: Callable[[HttpReply, DecodeContext], Error],
+    stream_decoder: str,
+    stream_encoder: str,
+) -> Dialect:
+    """The dialect in `package`: asking and whole answers as given, streams (by class) and the server role late."""
+    return Dialect(
+        name=name,
+        encode_request=encode_request,
+        decode_response=decode_response,
+        decode_error=decode_error,
+        stream_decoder=late(f"{package}.client_stream", stream_decoder),
+        decode_request=late(f"{package}.server", "decode_request"),
+        encode_response=late(f"{package}.server", "encode_response"),
+        encode_error=late(f"{package}.server", "encode_error"),
+        stream_encoder=late(f"{package}.server_stream", stream_encoder),
+        normal_form=late(f"{package}.normal", "normal_form"),
+    )

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from interlingua.wire.http import Headers
     from interlingua.wire.json import WireStruct
 
-__all__ = ["MEDIA", "RequestWriter", "check_choice", "chosen_names", "must_call"]
+__all__ = ["MEDIA_CODES", "RequestWriter", "check_choice", "chosen_names", "must_call"]
 
-MEDIA: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
+MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
 """Kind of media -> the fact about a model that says whether it is taken, which is also the code of its refusal."""
 
 
@@ -117,7 +117,7 @@ class RequestWriter:
             if own != wire_id:
                 self.changes.add("id_mapped", "/messages", f"{own!r} is {wire_id!r} on the wire")
 
-    def refuse_media(self, history: Sequence[Message], media: Mapping[type, str] = MEDIA) -> None:
+    def refuse_media(self, history: Sequence[Message], media: Mapping[type, str] = MEDIA_CODES) -> None:
         """Refuse the media that the model is known not to take."""
         untaken = {kind: code for kind, code in media.items() if getattr(self.facts, code) is False}
         for place, message in enumerate(history if untaken else ()):

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET, Raw
 
 from interlingua.dialects._members import foreign_extras, is_object, merge_members
+from interlingua.dialects._openai_calls import arguments_text, clean_name, freeform_arguments, freeform_input
 from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects._seals import seal_fits
 from interlingua.dialects.openai_chat.parts import NAME, decode_content, encode_content, encode_part, thinking_chunk
@@ -41,7 +42,7 @@ from interlingua.types.content import (
     ToolCall,
     ToolResult,
 )
-from interlingua.wire.json import decode_any, encode, encode_text, raw_text
+from interlingua.wire.json import encode_text
 from interlingua.wire.media import audio_type, from_base64, to_base64
 
 if TYPE_CHECKING:
@@ -56,12 +57,8 @@ __all__ = [
     "REASONING_FIELDS",
     "AssistantDecoder",
     "AssistantEncoder",
-    "arguments_text",
     "call_extra",
-    "clean_name",
     "encode_call",
-    "freeform_arguments",
-    "freeform_input",
     "own_annotations",
     "reasoning_text",
 ]
@@ -231,40 +228,6 @@ def call_extra(call: ToolCallWire) -> dict[str, dict[str, Any]] | None:
     if not call.extra and not within:
         return None
     return {NAME: {**(call.extra or {}), **({"function": dict(within)} if within else {})}}
-
-
-def arguments_text(arguments: Raw | UnsetType) -> tuple[str, bool]:
-    """The text of the arguments, and whether they came, wrongly, as an object."""
-    if arguments is UNSET:
-        return "", False
-    raw = bytes(arguments)
-    if raw.startswith(b'"'):
-        return raw_text(raw), False
-    return ("", False) if raw == b"null" else (raw.decode(), True)
-
-
-def clean_name(name: str, undo: Undo, changes: Changes, path: str) -> str:
-    """The caller's own name of a called tool; control tokens after a declared name are cut off."""
-    own = undo.names.get(name)
-    if own is not None:
-        return own
-    head, marker, _ = name.partition("<|")
-    head = undo.names.get(head, head)
-    if marker and head in undo.tool_names:
-        changes.add("call_name_cleaned", path, f"{name!r} was called")
-        return head
-    return name
-
-
-def freeform_arguments(text: str) -> str:
-    """The arguments of a freeform call."""
-    return encode({"input": text}).decode()
-
-
-def freeform_input(arguments_json: str) -> str:
-    """The text of a freeform call."""
-    value = decode_any(arguments_json).get("input")
-    return value if isinstance(value, str) else arguments_json
 
 
 # Writing

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from interlingua.dialects._contract import Target
 from interlingua.dialects._openai_errors import encode_error_body
 from interlingua.dialects._seals import seal_fits
-from interlingua.dialects.openai_chat.assistant import AssistantEncoder, freeform_input, own_annotations
+from interlingua.dialects._openai_calls import freeform_input
+from interlingua.dialects.openai_chat.assistant import AssistantEncoder, own_annotations
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.server import finish_word, reply_members
 from interlingua.dialects.openai_chat.usage import encode_usage

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Raw
 
 from interlingua.dialects._freeform import FREEFORM_PARAMETERS, as_function
-from interlingua.dialects._members import foreign_extras, is_object, merge_members, plain
+from interlingua.dialects._members import foreign_extras, merge_members, plain
 from interlingua.dialects._memo import ToolMemo, Written
 from interlingua.dialects.openai_chat.parts import NAME, decode_cache, encode_cache
 from interlingua.dialects.openai_chat.wire import (
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from interlingua.types.tool import ToolChoice
 
 __all__ = [
-    "decode_choice",
     "decode_function",
     "decode_tools",
     "encode_choice",
@@ -41,9 +40,6 @@ __all__ = [
     "encode_tool",
     "write_tools",
 ]
-
-CHOICES: dict[str, ToolChoice] = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
-"""Tool choices that are one word; `any` is what some servers call required."""
 
 FLAT = ("name", "description", "parameters", "strict")
 """Members of the flat shape, which some send beside the nested one."""
@@ -161,42 +157,6 @@ def _grammar(given: dict[str, Any] | None) -> Freeform | None:
             return Freeform(syntax, definition)
         case _:
             return None
-
-
-def decode_choice(choice: str | dict[str, Any], changes: Changes, path: str = "/tool_choice") -> ToolChoice:
-    """A tool choice: a word, a named tool, a subset; the shapes of other dialects are understood.
-
-    Raises: DecodeError for anything else.
-    """
-    if isinstance(choice, str):
-        return _word(choice, path)
-    kind = choice.get("type")
-    match kind:
-        case "allowed_tools":
-            allowed = choice.get("allowed_tools") or choice
-            names = tuple([_named(tool, path) for tool in allowed.get("tools", [])])
-            return AllowedTools(names, "required" if allowed.get("mode") == "required" else "auto")
-        case "auto" | "none" | "any" | "required":
-            changes.add("foreign_shape", path, "the shape of another dialect")
-            return _word(str(kind), path)
-        case _:
-            if kind not in (None, "function", "custom"):
-                changes.add("foreign_shape", path, "the shape of another dialect")
-            return NamedTool(_named(choice, path))
-
-
-def _word(choice: str, path: str) -> ToolChoice:
-    found = CHOICES.get(choice)
-    if found is None:
-        raise DecodeError(f"{path}: {choice!r} is no tool choice (auto, none, required)", path=path)
-    return found
-
-
-def _named(choice: Mapping[str, Any], path: str) -> str:
-    for holder in (choice.get("function"), choice.get("custom"), choice):
-        if is_object(holder) and isinstance(holder.get("name"), str):
-            return holder["name"]
-    raise DecodeError(f"{path}: a named tool choice without a name", path=path)
 
 
 # Writing

@@ -13,8 +13,8 @@ from msgspec import Raw
 
 from interlingua.dialects._contract import Target
 from interlingua.dialects._members import is_object, merge_members
+from interlingua.dialects._openai_calls import freeform_input
 from interlingua.dialects._seals import seal_fits
-from interlingua.dialects.openai_chat.assistant import freeform_input
 from interlingua.dialects.openai_responses.assistant import COMPLETED, FREEFORM_END
 from interlingua.dialects.openai_responses.parts import ITEM_MEMBERS, NAME, own_annotations
 from interlingua.dialects.openai_responses.wire import ItemWire, PartWire

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._freeform import FREEFORM_PARAMETERS, as_function
 from interlingua.dialects._members import foreign_extras, is_list, is_object, merge_members, plain
-from interlingua.dialects.openai_chat.tools import decode_choice as decode_known_choice
+from interlingua.dialects._openai_calls import decode_choice as decode_known_choice
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.wire import FormatWire, ToolWire
 from interlingua.errors import DecodeError
