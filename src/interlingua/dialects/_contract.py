@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 CallIdRule: TypeAlias = Literal["any", "max40", "alnum9", "anthropic"]
-NameRule: TypeAlias = Literal["openai", "anthropic", "google", "free"]
+NameRule: TypeAlias = Literal["openai", "anthropic", "google", "unified", "free"]
 
 
 class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
