@@ -86,7 +86,7 @@ def prepare_history(
     faults = [fault for fault in walk.faults if fault.code != "result_orphan"] if continues else walk.faults
     if faults:
         if policy == "refuse":
-            raise HistoryError(_sentence(faults))
+            raise HistoryError(_sentence(faults), code=faults[0].code)
         messages = _Mender(changes, continues=continues).mend(messages)
     return _tell_broken_calls(messages, changes) if walk.broken else messages
 

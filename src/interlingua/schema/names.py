@@ -43,6 +43,7 @@ _NAMES: dict[NameRule, _Rule | None] = {
     "openai": _Rule(re.compile(r"[a-zA-Z0-9_-]{1,64}"), re.compile(r"[^a-zA-Z0-9_-]+"), 64),
     "anthropic": _Rule(re.compile(r"[a-zA-Z0-9_-]{1,128}"), re.compile(r"[^a-zA-Z0-9_-]+"), 128),
     "google": _Rule(re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"), re.compile(r"[^a-zA-Z0-9_.:-]+"), 128),
+    "unified": _Rule(re.compile(r"[a-zA-Z0-9_]{1,64}"), re.compile(r"[^a-zA-Z0-9_]+"), 64),
     "free": None,
 }
 _IDS: dict[CallIdRule, _Rule | None] = {

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from interlingua.types.content import Part
     from interlingua.types.event import BlockKind, Delta, Event
 
-__all__ = ["check"]
+__all__ = ["Checker", "check"]
 
 FITTING: dict[type, tuple[BlockKind, ...]] = {
     TextDelta: ("text",),
@@ -65,15 +65,18 @@ FITTING: dict[type, tuple[BlockKind, ...]] = {
 
 def check(events: Sequence[Event]) -> tuple[str, ...]:
     """The laws that `events` break, one sentence each; empty for a lawful stream."""
-    checker = _Checker()
+    checker = Checker()
     for place, event in enumerate(events):
         checker.feed(place, event)
     checker.close(events)
     return tuple(checker.broken)
 
 
-class _Checker:
+class Checker:
+    """Checks a stream event by event; what is wrong so far is in `broken`."""
+
     def __init__(self) -> None:
+        """Nothing has come yet."""
         self.broken: list[str] = []
         self.blocks: dict[tuple[int, int], BlockStart] = {}
         self.grown: dict[tuple[int, int], list[Delta]] = {}
@@ -85,6 +88,7 @@ class _Checker:
         self.broken.append(f"{law} at event {place}: {what}")
 
     def feed(self, place: int, event: Event) -> None:
+        """Check the event that stands at `place`."""
         if self.terminal:
             self.say("L2", place, f"{type(event).__name__} after the terminal event")
         if place == 0 and not isinstance(event, StreamStart | StreamError):

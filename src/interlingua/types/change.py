@@ -54,6 +54,7 @@ CODES: dict[str, CodeRow] = {
     "output_schema_loosened": CodeRow("approximated", "an output schema sent as plain JSON mode"),
     "output_schema_forced_tool": CodeRow("approximated", "an output schema asked for through a forced tool"),
     "schema_rewritten": CodeRow("approximated", "a JSON Schema rewritten into the target's subset"),
+    "description_added": CodeRow("approximated", "a description that the target insists on, taken from the name"),
     "name_mapped": CodeRow("approximated", "a tool name mapped to one that the target takes, and back"),
     "id_mapped": CodeRow("approximated", "a call id mapped to one that the target takes, and back"),
     "system_moved": CodeRow("approximated", "a system message told in another place or role"),

@@ -1,0 +1,194 @@
+"""The client's role: a request for another interlingua, and what it answers.
+
+Rules
+- Everything that the contract can say is said: knobs, seals, state, opaque parts and tools, members of other dialects.
+- The strict rules of tools are kept for the caller: names are mapped and back, a missing description is the name.
+- Call ids stay; a broken call in the history is told as text, as everywhere.
+- What is fixed comes first and the messages last, so that a further turn changes no byte before it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from interlingua.dialects._answer import changes_of, failed_status, id_source
+from interlingua.dialects._request import RequestWriter, check_choice
+from interlingua.dialects.unified.answer import decode_answer
+from interlingua.dialects.unified.parts import NAME, decode_part, encode_parts, own_members, split_extra, with_members
+from interlingua.dialects.unified.reasons import decode_error_body
+from interlingua.dialects.unified.tools import encode_choice, encode_tool
+from interlingua.dialects.unified.wire import MessageWire, RequestWire, ResponseWire, ServerStateWire
+from interlingua.errors import DecodeError
+from interlingua.types.content import BrokenToolCall, TextPart, ToolCall
+from interlingua.wire.json import decode_any, decode_wire
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
+    from interlingua.dialects.unified.wire import AnswerPartWire, PartWire, TextWire
+    from interlingua.errors import Error
+    from interlingua.stream.calls import CallIdSource
+    from interlingua.types.change import Changes
+    from interlingua.types.content import Part
+    from interlingua.types.message import Message
+    from interlingua.types.request import Request
+    from interlingua.types.response import Response
+    from interlingua.wire.http import HttpReply
+
+__all__ = ["KNOBS", "PATH", "PartReader", "decode_error", "decode_response", "encode_request"]
+
+PATH = "/unified/v1/generate"
+KNOBS = (
+    "max_tokens", "temperature", "top_p", "top_k", "min_p", "seed", "presence_penalty", "frequency_penalty",
+    "logit_bias", "logprobs", "n", "effort", "thinking", "thinking_summary", "thinking_budget", "parallel_tool_calls",
+    "verbosity", "service_tier", "user", "metadata", "store", "cache", "cache_key", "output_schema", "schema_name",
+    "schema_description", "schema_strict", "json_mode",
+)  # fmt: skip
+"""Members that are fields of a request by the same names and with the same values."""
+
+
+# The request
+
+
+def encode_request(request: Request, options: EncodeOptions) -> Encoded:
+    """The request on the wire.
+
+    Raises: HistoryError for calls and results that do not pair; UsageError for a choice of a tool that is not there.
+    """
+    return _RequestEncoder(request, options).encode()
+
+
+class _RequestEncoder(RequestWriter):
+    """Writes one request; every method writes what its name says."""
+
+    dialect = NAME
+    name_rule = "unified"
+
+    def encode(self) -> Encoded:
+        request = self.request
+        history = self.paired(continues=request.continues is not None)
+        self.map_names(history)
+        check_choice(request.tool_choice, request.tools)
+        knobs = {name: value for name in KNOBS if (value := getattr(request, name)) is not None and self.takes(name)}
+        wire = RequestWire(
+            model=self.target.model,
+            stream=self.options.stream,
+            **knobs,
+            stop=list(request.stop),
+            continues=None if request.continues is None else _state(request.continues),
+            members=split_extra(request.extra),
+            tools=[encode_tool(tool, self.names, self.changes, path) for path, tool in self._tools()],
+            tool_choice=encode_choice(request.tool_choice, self.names),
+            system=_texts(request.system),
+            messages=self._messages(history),
+        )
+        own = own_members(request.extra)
+        return self.done(PATH, cast("RequestWire", with_members(wire, own)) if own else wire)
+
+    def _tools(self) -> list[tuple[str, Any]]:
+        return [(f"/tools/{place}", tool) for place, tool in enumerate(self.request.tools)]
+
+    def _messages(self, history: tuple[Message, ...]) -> list[MessageWire]:
+        called: dict[str, str] = {}
+        return [self._message(message, called) for message in history]
+
+    def _message(self, message: Message, called: dict[str, str]) -> MessageWire:
+        wire = MessageWire(message.role, message.name)
+        text = plain_text(message.parts)
+        if text is None:
+            called.update({part.id: part.name for part in message.parts if isinstance(part, ToolCall)})
+            wire.parts = cast("list[PartWire]", encode_parts(message.parts, self.names, called))
+        else:
+            wire.content = text
+        if not message.extra:
+            return wire
+        wire.members = split_extra(message.extra)
+        own = own_members(message.extra)
+        return cast("MessageWire", with_members(wire, own)) if own else wire
+
+
+def plain_text(parts: tuple[Part, ...]) -> str | None:
+    """The text of a message that is one text and nothing more; None for any other."""
+    if len(parts) != 1:
+        return None
+    part = parts[0]
+    return part.text if isinstance(part, TextPart) and part.text and part == TextPart(part.text) else None
+
+
+def _texts(system: tuple[TextPart, ...]) -> str | list[TextWire] | None:
+    if not system:
+        return None
+    text = plain_text(system)
+    return cast("list[TextWire]", encode_parts(system, {}, {})) if text is None else text
+
+
+def _state(state: Any) -> ServerStateWire:
+    return ServerStateWire(state.dialect, state.raw)
+
+
+# The answer
+
+
+class PartReader:
+    """Reads the parts of an answer: calls get their ids, and the names that the request gave their tools."""
+
+    __slots__ = ("_changes", "_ids", "_names")
+
+    def __init__(self, context: DecodeContext, changes: Changes) -> None:
+        """A reader for the answer to the request that `context` tells of."""
+        self._changes = changes
+        self._ids: CallIdSource = id_source(context)
+        self._names = context.undo.names
+
+    def part(self, wire: AnswerPartWire, path: str) -> Part:
+        """The part at a path of the answer."""
+        part = decode_part(wire)
+        if not isinstance(part, ToolCall | BrokenToolCall):
+            return part
+        return msgspec.structs.replace(part, id=self.call_id(part.id, path), name=self.name(part.name))
+
+    def call_id(self, wire_id: str | None, path: str) -> str:
+        """The id of the next call; an entry where it is not the wire's."""
+        own, code = self._ids.assign(wire_id)
+        if code is not None:
+            self._changes.add(code, f"{path}/id")
+        return own
+
+    def name(self, name: str) -> str:
+        """The caller's own name of a tool."""
+        return self._names.get(name, name)
+
+
+def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
+    """A whole answer.
+
+    Loss: none; members that we do not know go to `extra`.
+    Raises: DecodeError, with the first bad place; the error that a 200 hides.
+    """
+    repairs: list[str] = []
+    try:
+        wire = decode_wire(reply.body, ResponseWire, repairs=repairs)
+    except DecodeError:
+        if _is_error(reply.body):
+            raise decode_error(reply, context) from None
+        raise
+    changes = changes_of(NAME, "decode_response", repairs)
+    response = decode_answer(wire, PartReader(context, changes).part)
+    return (
+        msgspec.structs.replace(response, changes=(*response.changes, *changes.done())) if changes.entries else response
+    )
+
+
+def _is_error(body: bytes) -> bool:
+    try:
+        value = decode_any(body)
+    except DecodeError:
+        return False
+    return isinstance(value, dict) and "error" in value
+
+
+def decode_error(reply: HttpReply, context: DecodeContext) -> Error:
+    """The error that a failed answer stands for."""
+    del context
+    return decode_error_body(reply.body, failed_status(reply), reply.headers)

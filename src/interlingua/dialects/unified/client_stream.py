@@ -1,0 +1,234 @@
+"""The client's role, streamed: server-sent events to canonical ones.
+
+Rules
+- An event stands for the canonical event of its `type`. Calls get their ids and the caller's own tool names when their
+  block opens; the text of their arguments is what the deltas add up to.
+- The peer is not trusted: an event that breaks a stream law ends the stream with an error. So what comes out is lawful,
+  and the response of the end is what the events add up to.
+- An event of a type that we do not know is passed on as `Extra`. A bare error object is an error, a bare answer a
+  whole stream.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from interlingua.dialects._members import is_object
+from interlingua.dialects.unified.answer import decode_answer
+from interlingua.dialects.unified.client import PartReader, decode_response
+from interlingua.dialects.unified.parts import NAME, decode_part
+from interlingua.dialects.unified.reasons import decode_error_body, error_of_wire
+from interlingua.dialects.unified.wire import BlockEndWire, EventWire, StreamEndWire, StreamErrorWire, ToolCallReadyWire
+from interlingua.errors import DecodeError, Error, IncompleteStreamError
+from interlingua.stream.build import stream_error
+from interlingua.stream.calls import make_call
+from interlingua.stream.check import Checker
+from interlingua.stream.fold import Folder
+from interlingua.stream.unfold import unfold
+from interlingua.types.change import Changes
+from interlingua.types.content import BrokenToolCall, ToolCall
+from interlingua.types.event import (
+    BlockEnd,
+    BlockStart,
+    Extra,
+    StreamEnd,
+    ToolCallDelta,
+    ToolCallReady,
+    UsageUpdate,
+)
+from interlingua.types.usage import merge_usage
+from interlingua.wire.http import HttpReply
+from interlingua.wire.json import decode_any, decode_wire
+from interlingua.wire.sse import SseDecoder
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import DecodeContext
+    from interlingua.types.content import Part
+    from interlingua.types.event import Event
+    from interlingua.types.response import Response
+
+__all__ = ["UnifiedStreamDecoder"]
+
+
+class UnifiedStreamDecoder:
+    """Events from the bytes of one streamed answer."""
+
+    def __init__(self, context: DecodeContext) -> None:
+        """A decoder for the answer to the request that `context` tells of."""
+        self._context = context
+        self._framing = SseDecoder()
+        self._changes = Changes(NAME, "decode_response")
+        self._reader = PartReader(context, self._changes)
+        self._checker = Checker()
+        self._folder = Folder()
+        self._events: list[Event] = []
+        self._number = 0
+        self._calls: dict[tuple[int, int], BlockStart] = {}
+        self._texts: dict[tuple[int, int], list[str]] = {}
+        self._ended = False
+
+    @property
+    def terminal(self) -> bool:
+        """Whether the end event came."""
+        return self._ended
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal event was given out."""
+        return self._ended
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that `data` completes."""
+        try:
+            for event in self._framing.feed(data):
+                self._take(event.data)
+        except Error as error:
+            self._abort(error)
+        return self._given()
+
+    def close(self) -> list[Event]:
+        """The events that the end of the bytes completes."""
+        try:
+            for event in self._framing.close():
+                self._take(event.data)
+            if not self._ended:
+                raise IncompleteStreamError("the stream ended without its end event")
+        except Error as error:
+            self._abort(error)
+        return self._given()
+
+    def fail(self, error: Error) -> list[Event]:
+        """The end of a stream that the transport broke; after the end event that is no failure."""
+        self._abort(error)
+        return self._given()
+
+    def _given(self) -> list[Event]:
+        events, self._events = self._events, []
+        return events
+
+    def _abort(self, error: Error, told: Response[Any] | None = None) -> None:
+        """End by an error, with what the events add up to and whatever else the peer has `told` of the answer."""
+        if self._ended:
+            return
+        self._ended = True
+        partial = msgspec.structs.replace(self._folder.partial(), changes=self._changes.done())
+        if told is not None:
+            partial = msgspec.structs.replace(
+                partial,
+                finish_reason=told.finish_reason,
+                finish_reason_raw=told.finish_reason_raw,
+                changes=(*told.changes, *partial.changes),
+                extra=told.extra,
+            )
+        self._events.append(stream_error(error, partial))
+
+    # One event
+
+    def _take(self, data: bytes) -> None:
+        if self._ended:
+            return
+        repairs: list[str] = []
+        try:
+            event = cast("EventWire", decode_wire(data, cast("Any", EventWire), repairs=repairs))
+        except DecodeError as error:
+            self._strange(data, error)
+            return
+        for repair in repairs:
+            self._changes.add(repair, "")
+        match event:
+            case BlockStart():
+                self._start(event)
+            case BlockEndWire(index=index, choice=choice):
+                self._end_block(event, (choice, index))
+            case ToolCallReadyWire():
+                pass  # said already, when its block ended
+            case StreamEndWire(response=response):
+                self._end(decode_answer(response))
+            case StreamErrorWire(error=error, partial=partial):
+                self._abort(error_of_wire(error, None, None), None if partial is None else decode_answer(partial))
+            case ToolCallDelta(index=index, choice=choice, arguments=text):
+                self._texts.setdefault((choice, index), []).append(text)
+                self._say(event)
+            case _:
+                self._say(event)
+
+    def _strange(self, data: bytes, error: DecodeError) -> None:
+        """Data that is no event that we know: another one, an error, a whole answer, or nothing lawful."""
+        value = decode_any(data, repairs=[])
+        if not is_object(value):
+            raise error
+        kind = value.get("type")
+        if isinstance(kind, str) and error.path == "/type":
+            self._say(Extra(NAME, value))
+        elif "error" in value:
+            self._abort(decode_error_body(data, None, ()))
+        elif kind is None and "parts" in value:
+            for event in unfold(decode_response(HttpReply(status=200, body=data), self._context)):
+                self._say(event)
+        else:
+            raise error
+
+    def _start(self, event: BlockStart) -> None:
+        if event.block == "tool_call":
+            path = f"/alternatives/{event.choice - 1}" if event.choice else ""
+            own = self._reader.call_id(event.id, f"{path}/parts/{event.index}")
+            event = msgspec.structs.replace(event, id=own, name=self._reader.name(event.name or ""))
+            self._calls[event.choice, event.index] = event
+        self._say(event)
+
+    def _end_block(self, event: BlockEndWire, key: tuple[int, int]) -> None:
+        part = decode_part(event.part)
+        if isinstance(part, ToolCall | BrokenToolCall):
+            part = self._call(part, key)
+        self._say(BlockEnd(event.index, part, event.choice))
+        if isinstance(part, ToolCall):
+            self._say(ToolCallReady(event.index, part, event.choice))
+
+    def _call(self, part: ToolCall | BrokenToolCall, key: tuple[int, int]) -> Part:
+        """The call under the id and name of its block, with the text that its deltas add up to."""
+        start = self._calls.get(key)
+        if start is None:
+            raise DecodeError("the stream ends a call that did not begin")
+        pieces = self._texts.pop(key, None)
+        if isinstance(part, BrokenToolCall):
+            return msgspec.structs.replace(part, id=start.id or "", name=start.name or "")
+        if pieces is None:
+            self._say(ToolCallDelta(key[1], part.arguments_json, key[0]))
+        text = part.arguments_json if pieces is None else "".join(pieces)
+        return make_call(
+            start.id or "", start.name or "", text, freeform=part.freeform, sealed=part.sealed, extra=part.extra
+        )  # fmt: skip
+
+    def _end(self, end: Response[Any]) -> None:
+        """The end: counts that only it knows, then what all events add up to."""
+        known = self._folder.partial().usage
+        if end.usage is not None and merge_usage(known, end.usage) != known:
+            self._say(UsageUpdate(end.usage))
+        self._check_open()
+        changes = (*end.changes, *self._changes.done())
+        self._folder.feed(StreamEnd(msgspec.structs.replace(end, changes=changes)))
+        self._say(StreamEnd(self._folder.response()))
+
+    def _check_open(self) -> None:
+        """Raises: DecodeError, where a block is still open, or nothing came at all."""
+        if not self._number:
+            raise DecodeError("the stream ends before it began")
+        if self._checker.blocks.keys() - self._checker.closed:
+            raise DecodeError("the stream ends while a block is open")
+
+    def _say(self, event: Event) -> None:
+        """Give an event out.
+
+        Raises: DecodeError for one that breaks a law.
+        """
+        if self._ended:
+            return
+        self._checker.feed(self._number, event)
+        if self._checker.broken:
+            raise DecodeError(f"the stream breaks its own laws: {self._checker.broken[0]}")
+        self._folder.feed(event)
+        self._number += 1
+        self._ended = isinstance(event, StreamEnd)
+        self._events.append(event)

@@ -1,0 +1,78 @@
+"""The JSON Schema of the format, made from its wire structs: one document for requests, answers, errors and events.
+
+Shape: JSON Schema 2020-12; `$defs` has `Request`, `Response`, `Error` and `Event`, and what they consist of. The root
+takes any of these four. It is committed as docs/dialects/unified.schema.json.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import msgspec
+
+from interlingua.dialects.unified.wire import ErrorBodyWire, EventWire, RequestWire, ResponseWire
+from interlingua.types._base import JsonObject
+from interlingua.wire._shape import EXTRA
+
+__all__ = ["ID", "json_schema"]
+
+ID = "https://interlingua.dev/unified/v1/schema.json"
+"""The schema's own name; nothing is there to be fetched."""
+ROOTS: dict[str, Any] = {"Request": RequestWire, "Response": ResponseWire, "Error": ErrorBodyWire, "Event": EventWire}
+TOOL_FORMS: JsonObject = {
+    "anyOf": [
+        {"required": ["name", "description", "parameters"]},
+        {"required": ["name", "description", "freeform"]},
+        {"required": ["type", "dialect", "kind", "raw"], "properties": {"type": {"const": "opaque_tool"}}},
+    ]
+}
+"""What of an entry of `tools` must be said, by its kind."""
+
+
+def json_schema() -> JsonObject:
+    """The schema document, made anew."""
+    refs, found = msgspec.json.schema_components(
+        ROOTS.values(), schema_hook=lambda _: {"type": "object"}, ref_template="#/$defs/{name}"
+    )
+    defs = {_named(name): _tidied(schema) for name, schema in found.items()}
+    defs["Tool"] |= TOOL_FORMS
+    for (name, _), ref in zip(ROOTS.items(), refs, strict=True):
+        root = _tidied(ref)
+        if root != {"$ref": f"#/$defs/{name}"}:
+            defs[name] = defs.pop(_last(root), root) if "$ref" in root else root
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": ID,
+        "title": "interlingua, the unified HTTP format",
+        "anyOf": [{"$ref": f"#/$defs/{name}"} for name in ROOTS],
+        "$defs": dict(sorted(defs.items())),
+    }
+
+
+def _last(ref: JsonObject) -> str:
+    return cast("str", ref["$ref"]).rpartition("/")[2]
+
+
+def _named(name: str) -> str:
+    """What a struct is called outside: `TextWire` is `Text`."""
+    return {"ErrorWire": "ErrorFacts", "ErrorBodyWire": "Error"}.get(name, name.removesuffix("Wire"))
+
+
+def _tidied(schema: Any) -> Any:
+    """Without what only we need: our member for unknown ones, nulls as defaults, hints of other standards."""
+    if isinstance(schema, list):
+        return [_tidied(item) for item in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: _tidied(value) for name, value in cast("JsonObject", schema).items() if _is_kept(name, value)}
+    if isinstance(found.get("$ref"), str):
+        found["$ref"] = f"#/$defs/{_named(_last(found))}"
+    if "title" in found and isinstance(found["title"], str):
+        found["title"] = _named(found["title"])
+    if "contentEncoding" in found:
+        found["format"] = "byte"
+    return found
+
+
+def _is_kept(name: str, value: object) -> bool:
+    return name not in (EXTRA, "discriminator") and not (name == "default" and value is None)

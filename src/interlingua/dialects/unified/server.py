@@ -1,0 +1,178 @@
+"""The server's role: what a client of our own format asks, and an answer, an error, in that format.
+
+Rules
+- The format is strict: an unknown member, a tool that breaks a rule, a result that names no call, and so on, are a 400
+  whose `code` is the rule's name and whose `path` is the place. Nothing is mended, whatever the options say.
+- Ids are written as they are in the answer. Own ids are given where a provider's answer is decoded
+  (`DecodeContext.make_id`), so that events, answers and whoever remembers the pairs see the same ones.
+- An answer with a broken call, unless its length ended it, is an error with the answer beside it, never a call.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects._answer import clients_fault
+from interlingua.dialects._contract import DecodedRequest
+from interlingua.dialects._history import prepare_history
+from interlingua.dialects.unified.answer import encode_answer
+from interlingua.dialects.unified.client import KNOBS
+from interlingua.dialects.unified.parts import NAME, decode_part, kept
+from interlingua.dialects.unified.reasons import broken_call, encode_error_body, malformed
+from interlingua.dialects.unified.tools import check_choice, check_tools, decode_choice, decode_tool
+from interlingua.dialects.unified.wire import RequestWire, ToolCallWire, ToolResultWire
+from interlingua.errors import DecodeError, HistoryError, SchemaError
+from interlingua.schema.validate import check_schema
+from interlingua.types.change import Changes
+from interlingua.types.content import BrokenToolCall, TextPart
+from interlingua.types.message import Message
+from interlingua.types.request import Request, ServerState
+from interlingua.wire.http import HttpReply
+from interlingua.wire.json import decode, encode_wire, pointer
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import DecodeOptions, ServerContext
+    from interlingua.dialects.unified.wire import MessageWire, PartWire, ServerStateWire
+    from interlingua.errors import Error
+    from interlingua.types.content import Part
+    from interlingua.types.response import Response
+    from interlingua.wire.http import HttpRequest
+
+__all__ = ["JSON_HEADERS", "decode_request", "encode_error", "encode_response"]
+
+JSON_HEADERS = (("content-type", "application/json"),)
+_UNKNOWN = re.compile(r"object contains unknown field `(?P<name>.*)`, at ")
+
+
+# The request
+
+
+@clients_fault
+def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
+    """What a client asks.
+
+    Raises: DecodeError and HistoryError, whose `code` is the rule that was broken; LimitExceededError.
+    """
+    del options  # nothing is mended here
+    wire = _read(http.body)
+    if not wire.model:
+        raise DecodeError("/model: the model is missing", path="/model")
+    return DecodedRequest(model=wire.model, request=_RequestDecoder(wire).decode(), stream=wire.stream)
+
+
+def _read(body: bytes) -> RequestWire:
+    try:
+        return decode(body, RequestWire)
+    except DecodeError as error:
+        unknown = _UNKNOWN.match(error.message)
+        if unknown is None:
+            raise
+        path = error.path + pointer(unknown["name"])
+        raise DecodeError(f"{path}: the format has no such member", path=path, code="unknown_member") from None
+
+
+class _RequestDecoder:
+    """Reads one request; every method reads what its name says."""
+
+    def __init__(self, wire: RequestWire) -> None:
+        self.wire = wire
+        self.names: dict[str, str] = {}
+
+    def decode(self) -> Request:
+        wire = self.wire
+        tools = tuple([decode_tool(tool, f"/tools/{place}") for place, tool in enumerate(wire.tools)])
+        check_tools(tools)
+        choice = decode_choice(wire.tool_choice)
+        check_choice(choice, tools)
+        self._check_output()
+        return Request(
+            messages=self._messages(),
+            system=self._system(),
+            tools=tools,
+            tool_choice=choice,
+            stop=tuple(wire.stop),
+            continues=_state(wire.continues),
+            extra=kept(wire.members, wire.extra),
+            **{name: getattr(wire, name) for name in KNOBS},
+        )
+
+    def _check_output(self) -> None:
+        if self.wire.output_schema is None:
+            return
+        try:
+            check_schema(self.wire.output_schema, where="/output_schema")
+        except SchemaError as error:
+            raise DecodeError(error.message, path="/output_schema", code="schema_invalid") from None
+
+    def _system(self) -> tuple[TextPart, ...]:
+        match self.wire.system:
+            case None | "":
+                return ()
+            case str(text):
+                return (TextPart(text),)
+            case texts:
+                parts = [self._decoded(text, f"/system/{place}") for place, text in enumerate(texts)]
+                return tuple([part for part in parts if isinstance(part, TextPart)])
+
+    def _messages(self) -> tuple[Message, ...]:
+        messages = tuple([self._message(one, f"/messages/{place}") for place, one in enumerate(self.wire.messages)])
+        continues = self.wire.continues is not None
+        return prepare_history(messages, "refuse", Changes(NAME, "decode_request"), continues=continues)
+
+    def _message(self, wire: MessageWire, path: str) -> Message:
+        if wire.parts is None:
+            parts: tuple[Part, ...] = (TextPart(wire.content),) if wire.content else ()
+        elif wire.content is not None:
+            raise DecodeError(f"{path}: a message has content or parts, not both", path=f"{path}/content")
+        else:
+            parts = tuple([self._part(part, f"{path}/parts/{number}") for number, part in enumerate(wire.parts)])
+        return Message(wire.role, parts, wire.name, kept(wire.members, wire.extra))
+
+    def _part(self, wire: PartWire, path: str) -> Part:
+        if isinstance(wire, ToolCallWire):
+            if not wire.id.strip():
+                raise DecodeError(f"{path}/id: a call must have an id", path=f"{path}/id", code="call_id_missing")
+            self.names[wire.id] = wire.name
+        elif isinstance(wire, ToolResultWire) and wire.name is None:
+            wire.name = self.names.get(wire.tool_call_id)
+        part = self._decoded(wire, path)
+        if isinstance(part, BrokenToolCall):
+            sentence = f"{path}/arguments: the call {part.id!r} (tool {part.name}) has broken arguments: {part.reason}"
+            raise HistoryError(sentence, code="arguments_broken")
+        return part
+
+    def _decoded(self, wire: PartWire, path: str) -> Part:
+        try:
+            return decode_part(wire)
+        except DecodeError as error:
+            raise error.under(path) from None
+
+
+def _state(wire: ServerStateWire | None) -> ServerState | None:
+    return None if wire is None else ServerState(wire.dialect, wire.raw)
+
+
+# The answer
+
+
+def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
+    """A whole answer; the error that it is when a call in it is broken."""
+    broken = broken_call(response)
+    if broken is not None:
+        return encode_error(malformed(broken, response), context)
+    made = None if response.id or context.make_id is None else context.make_id()
+    wire = encode_answer(response, model=context.model or response.model, id=made)
+    return HttpReply(status=200, headers=JSON_HEADERS, body=encode_wire(wire))
+
+
+def encode_error(error: Error, context: ServerContext) -> HttpReply:
+    """An error with its status, and when to come back."""
+    del context
+    wire = encode_error_body(error)
+    headers = JSON_HEADERS
+    if error.retry_after_s is not None:
+        headers = (*headers, ("retry-after", f"{error.retry_after_s:g}"))
+    if error.request_id is not None:
+        headers = (*headers, ("x-request-id", error.request_id))
+    return HttpReply(status=wire.error.status or error.http_status, headers=headers, body=encode_wire(wire))

@@ -1,0 +1,111 @@
+"""The server's role, streamed: one server-sent event for each canonical event.
+
+Rules
+- The event's name is the `type` of its data. Most events are written as they are; a whole call has its arguments as an
+  object, and the end has the whole answer, with its views.
+- An answer with a broken call, unless its length ended it, ends in an error, which carries what came.
+- Arguments are on one line: what was a line break between two members is a space. Their deltas are exact.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from interlingua.dialects.unified.answer import encode_answer
+from interlingua.dialects.unified.parts import encode_call, encode_parts
+from interlingua.dialects.unified.reasons import broken_call, encode_error_body, malformed
+from interlingua.dialects.unified.wire import BlockEndWire, StreamEndWire, StreamErrorWire, ToolCallReadyWire
+from interlingua.stream.fold import error_of
+from interlingua.types.event import (
+    BlockEnd,
+    Extra,
+    StreamEnd,
+    StreamError,
+    StreamStart,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    ToolCallReady,
+)
+from interlingua.wire.json import encode, encode_text, encode_wire
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import ServerContext
+    from interlingua.errors import Error
+    from interlingua.types.event import Event
+    from interlingua.types.response import Response
+
+__all__ = ["UnifiedStreamEncoder"]
+
+_PIECES: dict[type, tuple[bytes, bytes]] = {
+    TextDelta: (b"text_delta", b"text"),
+    ThinkingDelta: (b"thinking_delta", b"text"),
+    ToolCallDelta: (b"tool_call_delta", b"arguments"),
+}
+"""The deltas that come most often: name of the event, name of the text."""
+
+
+class UnifiedStreamEncoder:
+    """Bytes from the events of one answer."""
+
+    def __init__(self, context: ServerContext) -> None:
+        """An encoder for one stream."""
+        self.context = context
+        self._model = ""
+        self._id: str | None = None
+
+    def encode(self, event: Event) -> bytes:
+        """The bytes of `event`: one server-sent event."""
+        match event:
+            case TextDelta(text=text) | ThinkingDelta(text=text) | ToolCallDelta(arguments=text):
+                name, member = _PIECES[type(event)]
+                choice = b',"choice":%d' % event.choice if event.choice else b""
+                return b'event: %b\ndata: {"type":"%b","index":%d,"%b":%b%b}\n\n' % (
+                    *(name, name, event.index, member),
+                    *(encode_text(text), choice),
+                )
+            case StreamStart():
+                return self._start(event)
+            case BlockEnd(index=index, part=part, choice=choice):
+                return _framed("block_end", encode_wire(BlockEndWire(index, encode_parts((part,), {}, {})[0], choice)))
+            case ToolCallReady(index=index, call=call, choice=choice):
+                return _framed("tool_call_ready", encode_wire(ToolCallReadyWire(index, encode_call(call), choice)))
+            case StreamEnd(response=response):
+                return self._end(response)
+            case StreamError(partial=partial, status=status):
+                return self._error(error_of(event), partial, status)
+            case Extra(dialect="unified", raw={"type": str(name)} as raw) if "\n" not in name and "\r" not in name:
+                return _framed(name, encode(raw))
+            case _:
+                return _framed(_tag(event), encode(event))
+
+    def _start(self, event: StreamStart) -> bytes:
+        self._model = self.context.model or event.model
+        self._id = event.id or (self.context.make_id() if self.context.make_id else None)
+        return _framed("stream_start", encode(msgspec.structs.replace(event, model=self._model, id=self._id)))
+
+    def _end(self, response: Response[Any]) -> bytes:
+        broken = broken_call(response)
+        if broken is not None:
+            error = malformed(broken, response)
+            return self._error(error, response, error.http_status)
+        answer = encode_answer(response, model=self._model or response.model, id=self._id)
+        return _framed("stream_end", encode_wire(StreamEndWire(answer)))
+
+    def _error(self, error: Error, partial: Response[Any] | None, status: int | None) -> bytes:
+        facts = encode_error_body(error).error
+        facts.status = status
+        answer = None if partial is None else encode_answer(partial, model=self._model or partial.model, id=self._id)
+        return _framed("stream_error", encode_wire(StreamErrorWire(facts, answer)))
+
+
+def _tag(event: Event) -> str:
+    return cast("str", type(event).__struct_config__.tag)
+
+
+def _framed(name: str, data: bytes) -> bytes:
+    if b"\n" in data or b"\r" in data:
+        data = data.replace(b"\n", b" ").replace(b"\r", b" ")
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), data)

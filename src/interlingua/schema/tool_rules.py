@@ -1,0 +1,119 @@
+"""The strict rules of tools: a plain name, a description of the tool and of each of its parameters, a valid schema.
+
+They hold in our own HTTP format, and for whoever asks for them. `filled` is the other side: a tool that keeps to the
+rules as far as descriptions go, with the name standing in for each description that is missing.
+
+Rules
+- A name is 1 to 64 of `a-z A-Z 0-9 _`.
+- A parameter is a member of the schema's own `properties`; what lies deeper needs no description. One that refers to
+  a definition with a description is described, and one that is `false` can never be given.
+- A freeform tool has no parameters.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import msgspec
+
+from interlingua.errors import SchemaError
+from interlingua.schema.validate import check_schema
+from interlingua.schema.walk import follow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from interlingua.types.tool import Tool
+
+__all__ = ["LEGAL_NAME", "ToolFault", "filled", "tool_faults", "undescribed"]
+
+LEGAL_NAME = re.compile(r"[a-zA-Z0-9_]{1,64}")
+"""The whole of a name."""
+
+
+class ToolFault(NamedTuple):
+    """One rule that a tool breaks."""
+
+    rule: str
+    """The rule's name."""
+    place: str
+    """RFC 6901 pointer to the bad member, seen from the list of tools: `/0/name`."""
+    sentence: str
+    """What is wrong, and with which tool."""
+
+
+def tool_faults(tools: Iterable[Tool | None]) -> Iterator[ToolFault]:
+    """Every rule that the tools break, in their order; None stands where a tool of another kind is."""
+    seen: dict[str, int] = {}
+    for place, tool in enumerate(tools):
+        if tool is None:
+            continue
+        if not LEGAL_NAME.fullmatch(tool.name):
+            sentence = f"the tool name {tool.name!r} is not 1 to 64 of a-z, A-Z, 0-9 and _"
+            yield ToolFault("tool_name_illegal", f"/{place}/name", sentence)
+        if tool.name in seen:
+            sentence = f"the tools {seen[tool.name]} and {place} have the same name {tool.name!r}"
+            yield ToolFault("tool_name_duplicate", f"/{place}/name", sentence)
+        seen.setdefault(tool.name, place)
+        if not (tool.description or "").strip():
+            sentence = f"the tool {tool.name!r} has no description"
+            yield ToolFault("tool_description_missing", f"/{place}/description", sentence)
+        if tool.freeform is None:
+            yield from _parameter_faults(tool, f"/{place}/parameters")
+
+
+def _parameter_faults(tool: Tool, place: str) -> Iterator[ToolFault]:
+    where = f"the parameters of the tool {tool.name!r}"
+    if tool.parameters.get("type", "object") != "object":
+        yield ToolFault("schema_invalid", f"{place}/type", f"{where}: the type of arguments is object")
+        return
+    try:
+        check_schema(tool.parameters, where=where)
+    except SchemaError as error:
+        yield ToolFault("schema_invalid", place, error.message)
+        return
+    for name in undescribed(tool.parameters):
+        sentence = f"the parameter {name!r} of the tool {tool.name!r} has no description"
+        step = name.replace("~", "~0").replace("/", "~1")
+        yield ToolFault("parameter_description_missing", f"{place}/properties/{step}/description", sentence)
+
+
+def undescribed(parameters: dict[str, Any]) -> list[str]:
+    """The parameters without a description, by name."""
+    found: object = parameters.get("properties")
+    properties = cast("dict[str, object]", found) if isinstance(found, dict) else {}
+    return [name for name, schema in properties.items() if schema is not False and not _said(schema, parameters)]
+
+
+def _said(schema: object, root: dict[str, Any]) -> bool:
+    if not isinstance(schema, dict):
+        return False
+    own = cast("dict[str, Any]", schema)
+    if _is_text(own.get("description")):
+        return True
+    try:
+        return _is_text(follow(own, root).get("description"))
+    except (SchemaError, AttributeError):
+        return False
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def filled(tool: Tool) -> Tool:
+    """The tool with its name, and its parameters' names, in the place of descriptions that are missing.
+
+    It is the same tool when none is missing.
+    """
+    missing = undescribed(tool.parameters) if tool.freeform is None else []
+    if missing:
+        properties = dict(tool.parameters["properties"])
+        for name in missing:
+            own: object = properties[name]
+            properties[name] = {**cast("dict[str, Any]", own if isinstance(own, dict) else {}), "description": name}
+        tool = msgspec.structs.replace(tool, parameters={**tool.parameters, "properties": properties})
+    if (tool.description or "").strip():
+        return tool
+    return msgspec.structs.replace(tool, description=tool.name)
