@@ -1,0 +1,1 @@
+"""The members of every provider's requests, as tables: names, kinds, words, bounds."""

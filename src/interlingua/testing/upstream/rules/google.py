@@ -1,0 +1,343 @@
+"""What generateContent refuses beyond the shape of a request. Members stand in camel case here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from interlingua.testing.upstream.rules.common import repeated
+from interlingua.testing.upstream.rules.schemas import google_json_schema, google_schema
+from interlingua.testing.upstream.verdict import Asked, Finding, Rule
+from interlingua.testing.wirefacts.values import items, members, objects, word
+
+__all__ = ["GOOGLE_RULES", "SKIP_SIGNATURES"]
+
+SKIP_SIGNATURES = frozenset({"skip_thought_signature_validator", "context_engineering_is_the_way_to_go"})
+"""What may stand in the place of a thought signature in a history from elsewhere."""
+IMAGES = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"})
+ROLES = frozenset({"user", "model", "function"})
+HOSTED = (
+    "googleSearch", "googleSearchRetrieval", "codeExecution", "urlContext", "googleMaps", "fileSearch", "computerUse",
+)  # fmt: skip
+_DATA = (
+    "text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode", "codeExecutionResult",
+    "toolCall", "toolResponse", "audioTranscription",
+)  # fmt: skip
+
+CALL_AFTER = "Please ensure that function call turn comes immediately after"
+RESULT_AFTER = "Please ensure that function response turn comes immediately after a function call turn."
+SAME_NUMBER = (
+    "Please ensure that the number of function response parts is equal to the number of function call parts of the "
+    "function call turn."
+)
+
+Part = tuple[tuple[str | int, ...], dict[str, Any]]
+
+
+def _version(model: str) -> float | None:
+    match = re.match(r"gemini-(\d+(?:\.\d+)?)", model)
+    return float(match[1]) if match else None
+
+
+def _is_vertex(asked: Asked) -> bool:
+    return "aiplatform" in (urlsplit(asked.url).hostname or "")
+
+
+def _turns(asked: Asked) -> list[tuple[str, list[Part]]]:
+    """Role and parts of every turn: neighbours of a role are one."""
+    found: list[tuple[str, list[Part]]] = []
+    for said, parts in _contents(asked):
+        role = "model" if said == "model" else "user"
+        if found and found[-1][0] == role:
+            found[-1][1].extend(parts)
+        else:
+            found.append((role, list(parts)))
+    return found
+
+
+def _contents(asked: Asked) -> list[tuple[str, list[Part]]]:
+    """Role and parts of every content."""
+    found: list[tuple[str, list[Part]]] = []
+    for place, content in enumerate(objects(asked.body.get("contents"))):
+        parts = [
+            (("contents", place, "parts", at), members(part)) for at, part in enumerate(items(content.get("parts")))
+        ]
+        found.append((word(content.get("role")) or "user", parts))
+    return found
+
+
+def _of(parts: list[Part], name: str) -> list[Part]:
+    return [(steps, members(part[name])) for steps, part in parts if isinstance(part.get(name), dict)]
+
+
+def _roles(asked: Asked) -> Iterator[Finding]:
+    for place, (role, _) in enumerate(_contents(asked)):
+        if role not in ROLES:
+            yield ("contents", place, "role"), "Please use a valid role: user, model."
+
+
+def _empty_contents(asked: Asked) -> Iterator[Finding]:
+    for place, (_, parts) in enumerate(_contents(asked)):
+        if not parts:
+            yield ("contents", place, "parts"), "contents.parts must not be empty."
+        for steps, part in parts:
+            data = [name for name in _DATA if part.get(name) is not None]
+            if not data and "thoughtSignature" not in part:
+                yield steps, "required oneof field 'data' must have one initialized field"
+            if len(data) > 1:
+                yield steps, f"oneof field 'data' is already set: {', '.join(data)}"
+
+
+def _call_turns(asked: Asked) -> Iterator[Finding]:
+    """A turn that calls is not the first one."""
+    turns = _turns(asked)
+    if turns and turns[0][0] == "model" and _of(turns[0][1], "functionCall"):
+        yield turns[0][1][0][0][:2], f"{CALL_AFTER} a user turn or after a function response turn."
+
+
+def _results(asked: Asked) -> Iterator[Finding]:
+    """All results of a turn stand in the next one, as many as it has calls."""
+    turns = _turns(asked)
+    for place, (role, parts) in enumerate(turns):
+        calls = _of(parts, "functionCall") if role == "model" else []
+        later = _of(turns[place + 1][1], "functionResponse") if place + 1 < len(turns) else []
+        if calls and len(later) != len(calls):
+            yield calls[0][0][:2], SAME_NUMBER
+        results = _of(parts, "functionResponse")
+        if results and not (place and _of(turns[place - 1][1], "functionCall")):
+            yield results[0][0][:2], RESULT_AFTER
+
+
+def _split_results(asked: Asked) -> Iterator[Finding]:
+    """The results of a turn stand in one content."""
+    before = False
+    for place, (_, parts) in enumerate(_contents(asked)):
+        holds = bool(_of(parts, "functionResponse"))
+        if holds and before:
+            yield ("contents", place), "all function responses of a turn stand in one content"
+        before = holds
+
+
+def _result_names(asked: Asked) -> Iterator[Finding]:
+    """A result has the name and the id of its call."""
+    turns = _turns(asked)
+    for place, (_, parts) in enumerate(turns):
+        calls = [call for _, call in _of(turns[place - 1][1], "functionCall")] if place else []
+        for steps, result in _of(parts, "functionResponse"):
+            match = _taken(calls, result)
+            if match is None and calls:
+                yield (
+                    (*steps, "functionResponse"),
+                    f"{result.get('name')!r} with id {result.get('id')!r} was not called",
+                )
+            elif match is not None:
+                calls.remove(match)
+
+
+def _taken(calls: list[dict[str, Any]], result: dict[str, Any]) -> dict[str, Any] | None:
+    fitting = [call for call in calls if call.get("name") == result.get("name")]
+    return next((call for call in fitting if call.get("id") == result.get("id")), None)
+
+
+def _call_names(asked: Asked) -> Iterator[Finding]:
+    for _, parts in _contents(asked):
+        for name in ("functionCall", "functionResponse"):
+            for steps, call in _of(parts, name):
+                if not word(call.get("name")):
+                    yield (*steps, name, "name"), f"{name}.name: Name cannot be empty."
+
+
+def _references(asked: Asked) -> Iterator[Finding]:
+    """`$ref` in a result names one of its parts."""
+    for _, parts in _contents(asked):
+        for steps, result in _of(parts, "functionResponse"):
+            media = [members(part.get("inlineData") or part.get("fileData")) for part in objects(result.get("parts"))]
+            shown = {word(data.get("displayName")) for data in media}
+            for reference in _refs(result.get("response")):
+                if reference not in shown:
+                    yield (*steps, "functionResponse", "response"), f"$ref {reference!r} names no part of the response"
+
+
+def _refs(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, item in members(value).items():
+            if name == "$ref":
+                yield str(item)
+            else:
+                yield from _refs(item)
+    for item in items(value):
+        yield from _refs(item)
+
+
+def _vertex_ids(asked: Asked) -> Iterator[Finding]:
+    if not _is_vertex(asked):
+        return
+    for _, parts in _contents(asked):
+        for name in ("functionCall", "functionResponse"):
+            for steps, call in _of(parts, name):
+                if "id" in call:
+                    yield (*steps, name, "id"), 'Unknown name "id"'
+
+
+# Thoughts
+
+
+def _signatures(asked: Asked) -> Iterator[Finding]:
+    """The first call of every step of the current turn carries its signature."""
+    if (_version(asked.model) or 0) < 3:
+        return
+    contents = _contents(asked)
+    asks = [
+        place for place, (role, parts) in enumerate(contents) if role == "user" and not _of(parts, "functionResponse")
+    ]
+    for role, parts in contents[asks[-1] if asks else 0 :]:
+        calls = [(steps, part) for steps, part in parts if isinstance(part.get("functionCall"), dict)]
+        if role == "model" and calls and not calls[0][1].get("thoughtSignature"):
+            yield calls[0][0], "Function call is missing a thought_signature in functionCall parts."
+
+
+def _changed_seals(asked: Asked) -> Iterator[Finding]:
+    if asked.issued is None:
+        return
+    for _, parts in _contents(asked):
+        for steps, part in parts:
+            seal = part.get("thoughtSignature")
+            if isinstance(seal, str) and seal not in asked.issued.seals and seal not in SKIP_SIGNATURES:
+                yield (*steps, "thoughtSignature"), "Corrupted thought signature."
+
+
+def _thinking(asked: Asked) -> Iterator[Finding]:
+    config = members(members(asked.body.get("generationConfig")).get("thinkingConfig"))
+    steps = ("generationConfig", "thinkingConfig")
+    if config.get("thinkingLevel") is not None and config.get("thinkingBudget") is not None:
+        yield steps, "You can only set only one of thinking budget and thinking level."
+    version = _version(asked.model)
+    if config.get("thinkingLevel") is not None and version is not None and version < 3:
+        yield (*steps, "thinkingLevel"), "Thinking level is not supported for this model."
+
+
+# Tools and answers
+
+
+def _functions(asked: Asked) -> list[Part]:
+    found: list[Part] = []
+    for place, tool in enumerate(items(asked.body.get("tools"))):
+        declared = objects(members(tool).get("functionDeclarations"))
+        found += [(("tools", place, "functionDeclarations", at), function) for at, function in enumerate(declared)]
+    return found
+
+
+def _declarations(asked: Asked) -> Iterator[Finding]:
+    names = [((*steps, "name"), word(function.get("name"))) for steps, function in _functions(asked)]
+    yield from repeated(names, "Duplicate function declaration found:")
+    for steps, function in _functions(asked):
+        for first, second in (("parameters", "parametersJsonSchema"), ("response", "responseJsonSchema")):
+            if function.get(first) is not None and function.get(second) is not None:
+                yield steps, f"only one of {first} and {second} may be set"
+
+
+def _schemas(asked: Asked) -> Iterator[Finding]:
+    for steps, function in _functions(asked):
+        yield from google_schema(function.get("parameters"), (*steps, "parameters"))
+        yield from google_json_schema(function.get("parametersJsonSchema"), (*steps, "parametersJsonSchema"))
+        for name in ("parameters", "parametersJsonSchema"):
+            schema = members(function.get(name))
+            if schema and word(schema.get("type")).upper() not in ("OBJECT", "") and "$ref" not in schema:
+                yield (*steps, name), "parameters schema should be of type OBJECT."
+    config = members(asked.body.get("generationConfig"))
+    yield from google_schema(config.get("responseSchema"), ("generationConfig", "responseSchema"))
+    yield from google_json_schema(config.get("responseJsonSchema"), ("generationConfig", "responseJsonSchema"))
+
+
+def _choice(asked: Asked) -> Iterator[Finding]:
+    config = members(members(asked.body.get("toolConfig")).get("functionCallingConfig"))
+    steps = ("toolConfig", "functionCallingConfig")
+    names = items(config.get("allowedFunctionNames"))
+    if names and word(config.get("mode")).upper() not in ("ANY", "VALIDATED"):
+        yield (*steps, "allowedFunctionNames"), "only allowed when the mode is ANY or VALIDATED"
+    declared = [function.get("name") for _, function in _functions(asked)]
+    for place, name in enumerate(names):
+        if name not in declared:
+            yield (*steps, "allowedFunctionNames", place), f"{name!r} is not declared"
+    if word(config.get("mode")).upper() == "ANY" and not declared:
+        yield (*steps, "mode"), "Function calling config is set without function_declarations."
+
+
+def _structured(asked: Asked) -> Iterator[Finding]:
+    config = members(asked.body.get("generationConfig"))
+    given = [name for name in ("responseSchema", "responseJsonSchema") if config.get(name) is not None]
+    mime = word(config.get("responseMimeType"))
+    if len(given) == 2:
+        yield ("generationConfig",), "only one of responseSchema and responseJsonSchema may be set"
+    if given and mime not in ("application/json", "text/x.enum"):
+        yield ("generationConfig", "responseMimeType"), "a response schema needs response mime type application/json"
+    if mime == "application/json" and _functions(asked):
+        yield from _structured_with_tools(asked)
+
+
+def _structured_with_tools(asked: Asked) -> Iterator[Finding]:
+    version = _version(asked.model)
+    if version is None:
+        return
+    config = members(members(asked.body.get("toolConfig")).get("functionCallingConfig"))
+    mode = word(config.get("mode")).upper()
+    if version < 3 and mode != "NONE":
+        yield ("tools",), "Function calling with a response mime type: 'application/json' is unsupported"
+    elif mode == "ANY":
+        yield ("toolConfig",), "Forced function calling (mode = ANY) with a response mime type is unsupported"
+
+
+def _hosted_with_functions(asked: Asked) -> Iterator[Finding]:
+    version = _version(asked.model)
+    hosted = [name for tool in objects(asked.body.get("tools")) for name in HOSTED if name in tool]
+    if version is None or not hosted or not _functions(asked) or _is_vertex(asked):
+        return
+    config = members(asked.body.get("toolConfig"))
+    if version < 3:
+        yield ("tools",), "Tool use with function calling is unsupported"
+    elif not config.get("includeServerSideToolInvocations"):
+        yield ("toolConfig",), "Please enable tool_config.include_server_side_tool_invocations."
+
+
+def _media(asked: Asked) -> Iterator[Finding]:
+    for _, parts in _contents(asked):
+        for steps, data in _of(parts, "inlineData"):
+            mime = word(data.get("mimeType"))
+            if not mime:
+                yield (*steps, "inlineData", "mimeType"), "inlineData needs a mimeType"
+            elif mime.startswith("image/") and mime not in IMAGES:
+                yield (*steps, "inlineData", "mimeType"), f"Unsupported MIME type: {mime}"
+
+
+def _penalties(asked: Asked) -> Iterator[Finding]:
+    if _version(asked.model) != 2.5 or _is_vertex(asked):
+        return
+    for name in ("presencePenalty", "frequencyPenalty"):
+        if members(asked.body.get("generationConfig")).get(name):
+            yield ("generationConfig", name), "Penalty is not enabled for this model"
+
+
+GOOGLE_RULES: tuple[Rule, ...] = (
+    Rule("bad_role", _roles, "Google, Field facts"),
+    Rule("empty_content", _empty_contents, "request types: a part is one of its data members"),
+    Rule("call_turn", _call_turns, "Google, Pitfalls (unverified); RES-35"),
+    Rule("results", _results, "Google, Field facts, results; RES-07"),
+    Rule("split_results", _split_results, "Google, Pitfalls; RES-28"),
+    Rule("result_name", _result_names, "Google, Field facts, results; ID-08, ID-14"),
+    Rule("call_name", _call_names, "Google, Field facts, results; ID-14"),
+    Rule("result_reference", _references, "Google, Field facts, multimodal result; RES-13"),
+    Rule("vertex_ids", _vertex_ids, "Google, Field facts, call id"),
+    Rule("missing_signature", _signatures, "Google, thoughtSignature round trip; THK-07, THK-09"),
+    Rule("changed_seal", _changed_seals, "Google, thoughtSignature round trip"),
+    Rule("thinking", _thinking, "Google, Field facts, thinking"),
+    Rule("declarations", _declarations, "Google, Field facts, tool def"),
+    Rule("schema", _schemas, "Google, Schema subset; SCH-01, SCH-02, SCH-11 to SCH-13"),
+    Rule("unknown_choice", _choice, "Google, Field facts, tool choice; CHO-17"),
+    Rule("structured", _structured, "Google, Field facts, structured and structured + tools"),
+    Rule("hosted_with_functions", _hosted_with_functions, "Google, Field facts, built-in + function tools"),
+    Rule("bad_media", _media, "Google, Field facts, images"),
+    Rule("unsupported_by_model", _penalties, "Google, Pitfalls"),
+)
+"""The rules of generateContent."""

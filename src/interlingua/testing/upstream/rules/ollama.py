@@ -1,0 +1,48 @@
+"""What Ollama refuses beyond the shape of a request: little, since it ignores what it does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from interlingua.testing.upstream.verdict import Asked, Finding, Rule
+from interlingua.testing.wirefacts.values import objects
+
+__all__ = ["OLLAMA_RULES"]
+
+THINK_WORDS = frozenset({"low", "medium", "high", "max"})
+ROLES = frozenset({"system", "user", "assistant", "tool"})
+
+
+def _think(asked: Asked) -> Iterator[Finding]:
+    think = asked.body.get("think")
+    if isinstance(think, str) and think not in THINK_WORDS:
+        yield ("think",), f'invalid think value: "{think}" (must be "high", "medium", "low", "max", true, or false)'
+
+
+def _roles(asked: Asked) -> Iterator[Finding]:
+    for place, message in enumerate(objects(asked.body.get("messages"))):
+        if message.get("role") not in ROLES:
+            yield ("messages", place, "role"), f"invalid role {message.get('role')!r}"
+
+
+def _parameters(asked: Asked) -> Iterator[Finding]:
+    for place, tool in enumerate(objects(asked.body.get("tools"))):
+        function = tool.get("function")
+        if isinstance(function, dict) and "parameters" not in function:
+            yield ("tools", place, "function", "parameters"), "a function has parameters"
+
+
+def _names(asked: Asked) -> Iterator[Finding]:
+    """A result says whose it is: templates look for the name."""
+    for place, message in enumerate(objects(asked.body.get("messages"))):
+        if message.get("role") == "tool" and not (message.get("tool_name") or message.get("tool_call_id")):
+            yield ("messages", place), "a tool message has tool_name or tool_call_id"
+
+
+OLLAMA_RULES: tuple[Rule, ...] = (
+    Rule("bad_think", _think, "Ollama, Field facts, thinking"),
+    Rule("bad_role", _roles, "Ollama, Field facts, system and results"),
+    Rule("missing_parameters", _parameters, "Ollama, Field facts, tool def"),
+    Rule("nameless_result", _names, "Ollama, Field facts, results"),
+)
+"""The rules of Ollama."""
