@@ -72,18 +72,18 @@ class _RequestEncoder(RequestWriter):
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:
         super().__init__(request, options)
-        self.marks = Marks(options.target.quirks, self.changes)
-        self.wire = RequestWire(model=options.target.model)
+        self.marks = Marks(options.target.quirks, self.changes, request.cache)
+        self.wire = RequestWire(model=options.target.model or None)
         self.headers: Headers = (VERSION,)
 
     def encode(self) -> Encoded:
         history = self.paired(continues=self.request.continues is not None)
         self.map_names(history)
-        self.wire.cache_control = self.marks.top(self.request.cache, "")
         self._tools()
         self._messages(history)
         set_thinking(self.wire, self.request, self.facts, self.changes)
         self._budget()
+        self.marks.finish(self.wire)
         self._choice()
         self._output()
         self._sampling()

@@ -3,18 +3,26 @@
 Rules
 - Marks are counted where they stand on the wire: in tools, system text and messages, in this order, in blocks that
   pass through unread, and at the top. There are never more than four.
-- The first ones stay. So a further turn never takes a mark from a turn before it.
+- The caller's own come first, one at the top with a life time among them. Of more than four the first ones stay, so
+  that a further turn never takes a mark from a turn before it.
+- `auto` for the request as a whole takes what is left: one mark at the top, which the service moves along to the last
+  block, and one where the conversation begins, so that a new one with the same tools and system text finds them. No
+  mark of ours ever stands in a message: a further turn changes no byte of those before it.
+- Marks of an hour stand before those of five minutes, as the service insists; a later one is told as five minutes.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from interlingua.dialects.anthropic.wire import BlockWire
 from interlingua.wire.json import Extra
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import Quirks
-    from interlingua.dialects.anthropic.wire import BlockWire, ToolWire
+    from interlingua.dialects.anthropic.wire import RequestWire, ToolWire
     from interlingua.types.change import Changes
     from interlingua.types.content import Cache
 
@@ -54,26 +62,61 @@ def encode_mark(cache: Cache) -> dict[str, Any]:
 class Marks:
     """Writes the marks of one request."""
 
-    def __init__(self, quirks: Quirks, changes: Changes) -> None:
-        """No mark is written yet."""
+    def __init__(self, quirks: Quirks, changes: Changes, cache: Cache | None = None) -> None:
+        """No mark is written yet; `cache` is what the request wants for itself as a whole."""
         self.known: bool = quirks.cache_marks != "none"
         self.changes = changes
-        self.left: int = MAX_MARKS
-
-    def top(self, cache: Cache | None, path: str) -> dict[str, Any] | None:
-        """The mark of the request as a whole, which the service puts on the last block."""
-        if cache is None:
-            return None
-        if self._is_free(path):
-            return encode_mark(cache)
-        return None
+        self.cache: Cache | None = cache
+        self.left: int = MAX_MARKS - (cache in ("5m", "1h"))
+        self._short = False
+        self._long = False
 
     def put(self, wire: BlockWire | ToolWire, cache: Cache | None, path: str) -> None:
         """Mark `wire` after `cache`, or keep the mark that it has from its members, as long as there is room."""
         if cache is not None:
             wire.cache_control = encode_mark(cache)
-        if wire.cache_control is not None and not self._is_free(path):
-            wire.cache_control = None
+        mark = wire.cache_control
+        if mark is not None:
+            wire.cache_control = self._ordered(mark, path) if self._is_free(path) else None
+
+    def finish(self, wire: RequestWire) -> None:
+        """Write the marks for the request as a whole, after all others."""
+        cache = self.cache
+        if cache is None:
+            return
+        if (cache == "auto" or not self.known) and not self._is_free(""):
+            return
+        wire.cache_control = self._ordered(encode_mark(cache), "")
+        if cache == "auto" and self.left:
+            self._mark_beginning(wire)
+
+    def _mark_beginning(self, wire: RequestWire) -> None:
+        """Mark the end of what stands before the conversation, unless the caller has marked something there."""
+        blocks: list[BlockWire] = wire.system if isinstance(wire.system, list) else []
+        tools = wire.tools or []
+        if any(entry.cache_control is not None for entry in (*tools, *blocks)):
+            return
+        cache: Cache = "1h" if self._long else "auto"
+        mark = encode_mark(cache)
+        if isinstance(wire.system, str):
+            wire.system = [BlockWire(type="text", text=wire.system, cache_control=mark)]
+        elif blocks:
+            blocks[-1].cache_control = mark
+        elif tools:
+            wire.tools = [*tools[:-1], msgspec.structs.replace(tools[-1], cache_control=mark)]
+
+    def _ordered(self, mark: dict[str, Any], path: str) -> dict[str, Any]:
+        """The mark itself, or one of five minutes where an hour would come too late."""
+        if mark.get("ttl") != "1h":
+            self._short = True
+        elif self._short:
+            self.changes.add(
+                "parameter_adjusted", f"{path}/cache", "an hour after five minutes is told as five minutes"
+            )
+            return {name: value for name, value in mark.items() if name != "ttl"}
+        else:
+            self._long = True
+        return mark
 
     def _is_free(self, path: str) -> bool:
         if self.known and self.left > 0:
