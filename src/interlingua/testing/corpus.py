@@ -91,9 +91,9 @@ def find_dialect(name: str) -> Dialect | None:
 
 
 def read_exchanges(path: Path) -> Iterator[Exchange]:
-    """The exchanges of a gzip file with one JSON document a line."""
+    """The exchanges of a file with one JSON document a line, compressed if its name ends in `.gz`."""
     decoder = msgspec.json.Decoder(Exchange)
-    with gzip.open(path, "rb") as file:
+    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
         yield from (decoder.decode(line) for line in file if line.strip())
 
 
@@ -113,14 +113,15 @@ def run(
     reports: list[FileReport] = []
     for path in files:
         verdicts = {exchange.id: judge.judge(exchange) for exchange in read_exchanges(path)}
-        reports.append(FileReport(name=path.name.removesuffix(".jsonl.gz"), verdicts=verdicts))
+        reports.append(FileReport(name=path.name.removesuffix(".gz").removesuffix(".jsonl"), verdicts=verdicts))
     return Report(files=reports)
 
 
 def main(arguments: Sequence[str] | None = None, write: Callable[[str], object] = print) -> int:
     """The exit status of the command; `write` takes its lines."""
     parser = argparse.ArgumentParser("python -m interlingua.testing.corpus", description="Replay recorded exchanges.")
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE.jsonl.gz", help="one JSON document a line")
+    told = "one JSON document a line, compressed or not"
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE.jsonl.gz", help=told)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="where streams are cut (default: 0)")
     options = parser.parse_args(arguments)
     report = run(options.files, seed=options.seed)

@@ -14,7 +14,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._errors import NO_REASON, ErrorRow, error_value, make_error, precise_class, row_of
+from interlingua.dialects._errors import (
+    NO_REASON,
+    ErrorRow,
+    error_value,
+    make_error,
+    precise_class,
+    row_of,
+    told_status,
+)
 from interlingua.dialects._members import is_object
 from interlingua.errors import (
     APIConnectionError,
@@ -175,7 +183,7 @@ ERROR_ROWS: ErrorTable = (
 
 
 def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
-    """Status and body of an error, as the service itself would say it."""
+    """Status and body of an error, as the service itself would say it; what else failed inside keeps its own status."""
     row = row_of(ERROR_ROWS, error) or _other_row(error)
     told: dict[str, Any] = {"type": row.word, "message": error.message}
     code = row.code if row.code is not None else error.code if error.code in CODE_CLASSES else None
@@ -184,7 +192,7 @@ def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
     body: dict[str, Any] = {"type": "error", "error": told}
     if error.request_id is not None:
         body["request_id"] = error.request_id
-    return row.status, body
+    return told_status(error, row) if row.word == "api_error" else row.status, body
 
 
 def _other_row(error: Error) -> ErrorRow:

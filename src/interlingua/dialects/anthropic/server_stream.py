@@ -85,6 +85,7 @@ class MessagesStreamEncoder:
         self._turns = reply_encoder(self.changes)
         self._start: StreamStart | None = StreamStart()
         self._usage: Usage | None = None
+        self._own: bool = context.source == NAME
         self._blocks: dict[int, _Block] = {}
         self._active: int | None = None
         self._next = 0
@@ -149,20 +150,23 @@ class MessagesStreamEncoder:
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
-            "usage": encode_usage(self._usage, Changes(NAME, "encode_response")),
         }
+        if self._usage is not None or not self._own:
+            message["usage"] = encode_usage(self._usage, Changes(NAME, "encode_response"))
         if made is None:
             del message["id"]
         return _event("message_start", {"type": "message_start", "message": message}) + PING
 
     def _end(self, response: Response[Any]) -> bytes:
+        settled = self._settle()
         members = dict(response.extra.get(NAME, {}))
         delta: dict[str, Any] = {
-            "stop_reason": stop_word(response, self.changes, own=self.context.source == NAME),
+            "stop_reason": stop_word(response, self.changes, own=self._own),
             "stop_sequence": None,
         }
-        usage = encode_usage(response.usage, self.changes)
-        told: dict[str, Any] = {"type": "message_delta", "delta": delta, "usage": usage}
+        told: dict[str, Any] = {"type": "message_delta", "delta": delta}
+        if response.usage is not None or not self._own:
+            told["usage"] = encode_usage(response.usage, self.changes)
         if "context_management" in members:
             told["context_management"] = members.pop("context_management")
         delta |= members
@@ -170,7 +174,7 @@ class MessagesStreamEncoder:
             self.changes.add("alternatives_unsupported", f"/alternatives/{place}")
         if self.context.changes is not None:
             self.context.changes.extend(self.changes.entries)
-        return self._settle() + _event("message_delta", told) + STOP
+        return settled + _event("message_delta", told) + STOP
 
     def _error(self, event: StreamError) -> bytes:
         _, body = encode_error_body(error_of(event))

@@ -100,6 +100,8 @@ def encode_usage(usage: Usage, changes: Changes) -> UsageWire:
         thoughtsTokenCount=thoughts,
         cachedContentTokenCount=usage.cache_read_tokens,
     )
+    if output is None and given is not None:
+        changes.add("parameter_added", "/usage/output_tokens", "told as 0, which is what the dialect leaves out")
     if given is not None or output is not None:
         wire.totalTokenCount = (given or 0) + (output or 0)
     if extra:

@@ -151,7 +151,7 @@ class RequestWire(WireStruct):
     """A request body; the model and whether to stream stand in the path."""
 
     systemInstruction: ContentWire | str | None = None
-    contents: list[ContentWire] | ContentWire = []
+    contents: list[ContentWire] | ContentWire | None = None
     tools: list[ToolWire] | ToolWire | None = None
     toolConfig: ToolConfigWire | None = None
     generationConfig: ConfigWire | None = None

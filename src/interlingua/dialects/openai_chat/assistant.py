@@ -59,6 +59,7 @@ __all__ = [
     "AssistantEncoder",
     "call_extra",
     "encode_call",
+    "note_audio",
     "own_annotations",
     "reasoning_text",
 ]
@@ -289,6 +290,7 @@ class AssistantEncoder:
                 said = self.message.refusal
                 self.message.refusal = f"{said}{text}" if isinstance(said, str) else text
             case AudioPart():
+                note_audio(part, self.changes, path)
                 self.message.audio = _audio_wire(part)
             case ImagePart():
                 self.message.images = [*(self.message.images or []), encode_part(part, self.target.quirks)]
@@ -406,6 +408,12 @@ def encode_call(
     if part.extra:
         merge_members(wire, part.extra.get(NAME, {}))
     return wire
+
+
+def note_audio(part: AudioPart, changes: Changes, path: str) -> None:
+    """An entry for a type that the first bytes do not show, since an answer does not say what its audio is."""
+    if audio_type(part.data) != part.media_type:
+        changes.add("media_type_unsaid", f"{path}/media_type", f"the bytes are not known as {part.media_type}")
 
 
 def _audio_wire(part: AudioPart) -> AudioWire:

@@ -12,16 +12,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._contract import Target
+from interlingua.dialects._openai_calls import freeform_input
 from interlingua.dialects._openai_errors import encode_error_body
 from interlingua.dialects._seals import seal_fits
-from interlingua.dialects._openai_calls import freeform_input
-from interlingua.dialects.openai_chat.assistant import AssistantEncoder, own_annotations
+from interlingua.dialects.openai_chat.assistant import AssistantEncoder, note_audio, own_annotations
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.server import finish_word, reply_members
 from interlingua.dialects.openai_chat.usage import encode_usage
 from interlingua.stream.fold import error_of
 from interlingua.types.change import Changes
-from interlingua.types.content import AudioPart, ImagePart, OpaquePart, TextPart, ThinkingPart, ToolCall
+from interlingua.types.content import AudioPart, ImagePart, OpaquePart, TextPart, ToolCall
 from interlingua.types.event import (
     BlockEnd,
     BlockStart,
@@ -221,18 +221,17 @@ class ChatStreamEncoder:
             case ImagePart() | OpaquePart():
                 message = AssistantEncoder(Target(), self.changes).encode((event.part,), "", reply=True)
                 body = decode_any(encode_wire(message))
-                delta = {name: value for name, value in body.items() if name not in ("role", "content")}
+                said = {name: value for name, value in body.items() if name != "role"}
+                delta = {name: value for name, value in said.items() if name != "content" or isinstance(value, list)}
                 return self._chunk(event.choice, delta) if delta else b""
-            case AudioPart(extra=extra) | ThinkingPart(extra=extra):
-                return self._members(event, "audio" if isinstance(event.part, AudioPart) else "", extra.get(NAME, {}))
+            case AudioPart(extra=extra):
+                note_audio(event.part, self.changes, f"/parts/{event.index}")
+                return self._chunk(event.choice, {"audio": extra[NAME]}) if NAME in extra else b""
             case ToolCall(extra=extra) if NAME in extra:
                 ordinal = self._choices[event.choice].ordinals[event.index]
                 return self._chunk(event.choice, {"tool_calls": [{"index": ordinal, **extra[NAME]}]})
             case _:
                 return b""
-
-    def _members(self, event: BlockEnd, holder: str, members: dict[str, Any]) -> bytes:
-        return self._chunk(event.choice, {holder: members}) if holder and members else b""
 
     # The end
 

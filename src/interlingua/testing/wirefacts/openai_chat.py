@@ -378,8 +378,6 @@ def _error_class(status: int | None, code: str, kind: str) -> str:
     for named in (code, kind):
         if named in BY_CODE and (status is None or named in NARROWING):
             return BY_CODE[named]
-    if status is None:
-        return "UpstreamError"
-    if status >= 500 and status not in BY_STATUS:
+    if status is None or (status >= 500 and status not in BY_STATUS):
         return "InternalServerError"
     return BY_STATUS.get(status, "BadRequestError")

@@ -10,6 +10,7 @@ Rules (wire/compat-quirks.md §10)
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from typing import Any
@@ -102,6 +103,7 @@ class _Choice:
         self.seals: list[dict[str, Any]] = []
         self.calls: list[_Call] = []
         self.images: list[Any] = []
+        self.audio = b""
         self.finish: str | None = None
 
     def feed(self, choice: Any) -> None:
@@ -111,6 +113,7 @@ class _Choice:
         self._thinking(delta)
         self.refusal.append(word(delta.get("refusal")))
         self.images.extend(items(delta.get("images")))
+        self.audio += base64.b64decode(word(members(delta.get("audio")).get("data")))
         for call in objects(delta.get("tool_calls")):
             self._call(call)
         if legacy := delta.get("function_call"):
@@ -132,11 +135,13 @@ class _Choice:
         self.seals.extend([{name: detail.get(name) for name in ("signature", "data")} for detail in details])
 
     def _call(self, delta: Any) -> None:
-        function = members(delta.get("function"))
-        name, arguments = word(function.get("name")), function.get("arguments")
+        custom = members(delta.get("custom"))
+        function = members(delta.get("function")) or custom
+        name, arguments = word(function.get("name")), function.get("arguments", custom.get("input"))
         text = json.dumps(arguments) if isinstance(arguments, dict) else word(arguments)
         call = self._slot(_index(delta.get("index")), word(delta.get("id")).strip(), name, text)
         call.grow(name, text)
+        call.is_custom = call.is_custom or bool(custom)
         if "extra_content" in delta:
             call.extra_content = delta["extra_content"]
 
@@ -170,6 +175,7 @@ class _Choice:
             "reasoning_details": self.seals,
             "refusal": "".join(self.refusal),
             "images": self.images,
+            "audio": {"data": base64.b64encode(self.audio).decode()} if self.audio else None,
             "tool_calls": [call.body() for call in self.calls if call.name],
         }
         return {"message": message, "finish_reason": self.finish}
@@ -181,6 +187,7 @@ class _Call:
         self.id = call_id
         self.name = ""
         self.arguments = ""
+        self.is_custom = False
         self.extra_content: Any = None
 
     @property
@@ -193,6 +200,8 @@ class _Call:
             self.arguments += text
 
     def body(self) -> Any:
+        if self.is_custom:
+            return {"id": self.id, "type": "custom", "custom": {"name": self.name, "input": self.arguments}}
         function = {"name": self.name, "arguments": self.arguments}
         return {"id": self.id, "function": function, "extra_content": self.extra_content}
 
