@@ -43,7 +43,7 @@ PLACES: dict[str, str] = {
 
 FACTS: dict[str, tuple[str, ...]] = {
     "audio": ("media",),
-    "broken_call_as_text": ("messages", "calls", "results", "text"),
+    "broken_call_as_text": ("messages", "calls", "results", "text", "finish_reason"),
     "description_added": ("tools",),
     "documents": ("media",),
     "finish_reason_approximated": ("finish_reason",),
