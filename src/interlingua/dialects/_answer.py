@@ -1,24 +1,22 @@
-"""Reading an answer, and a client's request, as far as all dialects do it alike."""
+"""Reading an answer, as far as all dialects do it alike."""
 
 from __future__ import annotations
 
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from interlingua.errors import DecodeError
 from interlingua.stream.calls import CallIdSource, note_finish, settle_finish
 from interlingua.types.change import Changes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from interlingua.dialects._contract import DecodeContext, DecodedRequest, DecodeOptions
+    from interlingua.dialects._contract import DecodeContext
     from interlingua.types.change import Stage
     from interlingua.types.content import Part
     from interlingua.types.response import FinishReason
-    from interlingua.wire.http import HttpReply, HttpRequest
+    from interlingua.wire.http import HttpReply
 
-__all__ = ["changes_of", "clients_fault", "extra_of", "failed_status", "finish_of", "id_source", "said_members"]
+__all__ = ["changes_of", "extra_of", "failed_status", "finish_of", "id_source", "said_members"]
 
 
 def id_source(context: DecodeContext) -> CallIdSource:
@@ -58,19 +56,3 @@ def extra_of(dialect: str, members: dict[str, Any]) -> dict[str, dict[str, Any]]
 def failed_status(reply: HttpReply) -> int | None:
     """The status of an answer that says by it that it failed; None where a 200 hides an error."""
     return reply.status if reply.status >= 400 else None
-
-
-def clients_fault(
-    decode: Callable[[HttpRequest, DecodeOptions], DecodedRequest],
-) -> Callable[[HttpRequest, DecodeOptions], DecodedRequest]:
-    """`decode`, whose errors are the client's fault and no upstream's: the bytes are the client's."""
-
-    @wraps(decode)
-    def run(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
-        try:
-            return decode(http, options)
-        except DecodeError as error:
-            error.status = 400
-            raise
-
-    return run

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest, Facts, Quirks, Target
-from interlingua.dialects._errors import RETRYABLE_STATUSES
-from interlingua.dialects._history import prepare_history
 from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._path import model_in_path
+from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
 from interlingua.dialects.anthropic.assistant import AssistantEncoder
 from interlingua.dialects.anthropic.client import BETA_HEADER, BETAS
 from interlingua.dialects.anthropic.marks import Marks, cache_of
@@ -19,50 +19,34 @@ from interlingua.dialects.anthropic.thinking import decode_thinking
 from interlingua.dialects.anthropic.tools import decode_choice, decode_servers, decode_tool
 from interlingua.dialects.anthropic.usage import encode_usage
 from interlingua.dialects.anthropic.wire import RequestWire, ResponseWire
-from interlingua.errors import DecodeError, HistoryError
 from interlingua.types.change import Changes
-from interlingua.types.content import BrokenToolCall
 from interlingua.types.request import Request
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import decode_wire, encode, encode_wire
+from interlingua.wire.json import decode_wire, encode_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from interlingua.dialects._contract import DecodeOptions, ServerContext
     from interlingua.errors import Error
     from interlingua.types.content import Cache
-    from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import Headers, HttpRequest
 
 __all__ = ["decode_request", "encode_error", "encode_response", "reply_encoder", "stop_word"]
 
-JSON_HEADERS = (("content-type", "application/json"),)
-
 
 # The request
 
 
+@clients_fault
 def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     """What a client asks.
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
-    try:
-        return _decode_request(http, options)
-    except DecodeError as error:
-        error.status = 400  # bytes of a client, so the client's fault and no upstream's
-        raise
-
-
-def _decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     repairs: list[str] = []
     wire = decode_wire(http.body, RequestWire, repairs=repairs)
-    changes = Changes(NAME, "decode_request")
-    for repair in repairs:
-        changes.add(repair, "")
+    changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, http.headers, changes, options).decode()
     model = wire.model or model_in_path(http.url)
     return DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
@@ -81,7 +65,7 @@ class _RequestDecoder:
     def decode(self) -> Request:
         wire = self.wire
         system, messages = decode_messages(wire.system, wire.messages, self.changes)
-        messages = self._paired(messages)
+        messages = paired_history(messages, self.options, self.changes)
         choice, parallel = (
             decode_choice(wire.tool_choice, self.changes) if wire.tool_choice is not None else (None, None)
         )
@@ -107,12 +91,6 @@ class _RequestDecoder:
             cache=self._cache(),
             extra=self._extra(),
         )
-
-    def _paired(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        """The history with calls and results paired, and no call in it broken."""
-        if self.options.history == "refuse":
-            _refuse_broken(messages)
-        return prepare_history(messages, self.options.history, self.changes)
 
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
         tools = [decode_tool(tool, self.changes, f"/tools/{place}") for place, tool in enumerate(self.wire.tools or ())]
@@ -158,14 +136,6 @@ class _RequestDecoder:
         return {NAME: self.extra} if self.extra else {}
 
 
-def _refuse_broken(messages: Sequence[Message]) -> None:
-    for place, message in enumerate(messages):
-        for part in message.parts:
-            if type(part) is BrokenToolCall:
-                call = f"call {part.id!r} (tool {part.name})"
-                raise HistoryError(f"messages[{place}]: the arguments of {call} are broken: {part.reason}")
-
-
 # The answer
 
 
@@ -195,10 +165,8 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
     for place in range(len(response.alternatives)):
         changes.add("alternatives_unsupported", f"/alternatives/{place}")
     merge_members(wire, response.extra.get(NAME, {}))
-    if context.changes is not None:
-        context.changes.extend(changes.entries)
     meant = (wire.stop_sequence is None) + (wire.stop_reason is None)
-    return HttpReply(status=200, headers=JSON_HEADERS, body=encode_wire(wire, nulls=meant))
+    return whole_reply(encode_wire(wire, nulls=meant), changes, context)
 
 
 def stop_word(response: Response[Any], changes: Changes, *, own: bool) -> str | None:
@@ -218,11 +186,4 @@ def encode_error(error: Error, context: ServerContext) -> HttpReply:
     """An error in the dialect's own body, with its status, when to come back, and whether at all if that is unusual."""
     del context
     status, body = encode_error_body(error)
-    headers = JSON_HEADERS
-    if error.retry_after_s is not None:
-        headers = (*headers, ("retry-after", f"{error.retry_after_s:g}"))
-    if error.request_id is not None:
-        headers = (*headers, ("request-id", error.request_id))
-    if error.retryable != (status in RETRYABLE_STATUSES):
-        headers = (*headers, ("x-should-retry", "true" if error.retryable else "false"))
-    return HttpReply(status=status, headers=headers, body=encode(body))
+    return error_reply(status, body, error, id_header="request-id")

@@ -6,9 +6,10 @@ import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
+from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest, Target
-from interlingua.dialects._history import prepare_history
 from interlingua.dialects._members import merge_members
+from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
 from interlingua.dialects.google.assistant import AssistantEncoder
 from interlingua.dialects.google.messages import decode_contents, decode_system
 from interlingua.dialects.google.parts import NAME
@@ -18,20 +19,16 @@ from interlingua.dialects.google.spelling import read_request
 from interlingua.dialects.google.tools import EFFORTS, FIELD, decode_choice, decode_tools
 from interlingua.dialects.google.usage import encode_usage
 from interlingua.dialects.google.wire import CandidateWire, ConfigWire, ContentWire, RequestWire, ResponseWire, ToolWire
-from interlingua.errors import DecodeError, HistoryError
+from interlingua.errors import DecodeError
 from interlingua.types.change import Changes
-from interlingua.types.content import BrokenToolCall
 from interlingua.types.request import Request, ServerState
 from interlingua.types.response import Alternative
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import encode, encode_wire
+from interlingua.wire.json import encode_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from interlingua.dialects._contract import DecodeOptions, ServerContext
     from interlingua.errors import Error
-    from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import ToolChoice
     from interlingua.wire.http import HttpRequest
@@ -40,34 +37,24 @@ __all__ = ["decode_request", "encode_error", "encode_response", "finish_word", "
 
 JsonObject: TypeAlias = dict[str, Any]
 
-JSON_HEADERS = (("content-type", "application/json"),)
 _PATH = re.compile(r"/(?P<kind>models|tunedModels)/(?P<name>[^?#]+?)(?::|%3[Aa])(?P<method>\w+)(?:\?(?P<query>[^#]*))?")
 
 
 # The request
 
 
+@clients_fault
 def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     """What a client asks; the model and whether to stream stand in the path.
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
-    try:
-        return _decode_request(http, options)
-    except DecodeError as error:
-        error.status = 400  # bytes of a client, so the client's fault and no upstream's
-        raise
-
-
-def _decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     found = _PATH.search(http.url)
     if found is None:
         raise DecodeError("the path names no model: it must end in /models/NAME:generateContent", path="")
     repairs: list[str] = []
     wire = read_request(http.body, RequestWire, repairs)
-    changes = Changes(NAME, "decode_request")
-    for repair in repairs:
-        changes.add(repair, "")
+    changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options).decode()
     name = unquote(found["name"])
     stream = found["method"] == "streamGenerateContent"
@@ -96,7 +83,12 @@ class _RequestDecoder:
         system, first = (
             ((), ()) if wire.systemInstruction is None else decode_system(wire.systemInstruction, self.changes)
         )
-        messages = self._paired(decode_contents(wire.contents, first, self.changes))
+        messages = paired_history(
+            decode_contents(wire.contents, first, self.changes),
+            self.options,
+            self.changes,
+            continues=self.wire.cachedContent is not None,
+        )
         effort, thinking, budget, summary = self._thinking()
         schema, json_mode = self._output()
         return Request(
@@ -124,13 +116,6 @@ class _RequestDecoder:
             continues=ServerState(NAME, {"cachedContent": wire.cachedContent}) if wire.cachedContent else None,
             extra=self._extra(),
         )
-
-    def _paired(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        """The history with calls and results paired, and no call in it broken."""
-        if self.options.history == "refuse":
-            _refuse_broken(messages)
-        continues = self.wire.cachedContent is not None
-        return prepare_history(messages, self.options.history, self.changes, continues=continues)
 
     def _tools(self) -> Any:
         given = self.wire.tools
@@ -192,14 +177,6 @@ class _RequestDecoder:
         return {NAME: self.extra} if self.extra else {}
 
 
-def _refuse_broken(messages: Sequence[Message]) -> None:
-    for place, message in enumerate(messages):
-        for part in message.parts:
-            if isinstance(part, BrokenToolCall):
-                call = f"call {part.id!r} (tool {part.name})"
-                raise HistoryError(f"messages[{place}]: the arguments of {call} are broken: {part.reason}")
-
-
 # The answer
 
 
@@ -222,9 +199,7 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
         responseId=response.id or (context.make_id() if context.make_id else None),
     )
     merge_members(wire, members)
-    if context.changes is not None:
-        context.changes.extend(changes.entries)
-    return HttpReply(status=200, headers=JSON_HEADERS, body=encode_wire(wire))
+    return whole_reply(encode_wire(wire), changes, context)
 
 
 def is_blocked(members: dict[str, Any], response: Response[Any]) -> bool:
@@ -272,9 +247,4 @@ def encode_error(error: Error, context: ServerContext) -> HttpReply:
     """An error in the dialect's own body, with its status and when to come back."""
     del context
     status, body = encode_error_body(error)
-    headers = JSON_HEADERS
-    if error.retry_after_s is not None:
-        headers = (*headers, ("retry-after", f"{error.retry_after_s:g}"))
-    if error.request_id is not None:
-        headers = (*headers, ("x-request-id", error.request_id))
-    return HttpReply(status=status, headers=headers, body=encode(body))
+    return error_reply(status, body, error, tells_retry=False)

@@ -11,10 +11,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
+from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest
-from interlingua.dialects._errors import RETRYABLE_STATUSES
-from interlingua.dialects._history import prepare_history
 from interlingua.dialects._members import is_object, merge_members, plain
+from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
 from interlingua.dialects.ollama.assistant import AssistantEncoder
 from interlingua.dialects.ollama.client import GENERATE_PATH, OPTIONS
 from interlingua.dialects.ollama.messages import decode_messages, decode_prompt
@@ -23,20 +23,15 @@ from interlingua.dialects.ollama.reasons import done_reason, encode_error_body
 from interlingua.dialects.ollama.tools import decode_tool
 from interlingua.dialects.ollama.usage import encode_usage
 from interlingua.dialects.ollama.wire import ChunkWire, RequestWire
-from interlingua.errors import DecodeError, HistoryError
 from interlingua.types.change import Changes
-from interlingua.types.content import BrokenToolCall
 from interlingua.types.request import Request, ServerState
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import decode_wire, encode, encode_wire
+from interlingua.wire.json import decode_wire, encode_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from interlingua.dialects._contract import DecodeOptions, ServerContext
     from interlingua.errors import Error
     from interlingua.types.capability import Effort
-    from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
@@ -55,24 +50,15 @@ WHOLE_NUMBERS = frozenset({"num_predict", "top_k", "seed"})
 # The request
 
 
+@clients_fault
 def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     """What a client asks.
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
-    try:
-        return _decode_request(http, options)
-    except DecodeError as error:
-        error.status = 400  # bytes of a client, so the client's fault and no upstream's
-        raise
-
-
-def _decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     repairs: list[str] = []
     wire = decode_wire(http.body, RequestWire, repairs=repairs)
-    changes = Changes(NAME, "decode_request")
-    for repair in repairs:
-        changes.add(repair, "")
+    changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options, older=_is_generate(http.url, wire)).decode()
     return DecodedRequest(model=wire.model, request=request, stream=wire.stream is not False, changes=changes.done())
 
@@ -105,7 +91,7 @@ class _RequestDecoder:
             system, messages = decode_messages(wire.messages or (), self.changes)
         self._left_over()
         return Request(
-            messages=self._paired(messages),
+            messages=paired_history(messages, self.options, self.changes, continues=bool(self.wire.context)),
             system=system,
             tools=self._tools(),
             output_schema=wire.format if is_object(wire.format) else None,
@@ -122,12 +108,6 @@ class _RequestDecoder:
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
         tools = () if self.older else self.wire.tools or ()
         return tuple([decode_tool(tool, f"/tools/{place}") for place, tool in enumerate(tools)])
-
-    def _paired(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        """The history with calls and results paired, and no call in it broken."""
-        if self.options.history == "refuse":
-            _refuse_broken(messages)
-        return prepare_history(messages, self.options.history, self.changes, continues=bool(self.wire.context))
 
     def _left_over(self) -> None:
         """Keep what was said and is not read: members of the other form, and words that mean nothing here."""
@@ -177,14 +157,6 @@ def _is_number(member: str, value: object) -> bool:
     return type(value) is int and (value > 0 if member == "num_predict" else value >= 0)
 
 
-def _refuse_broken(messages: Sequence[Message]) -> None:
-    for place, message in enumerate(messages):
-        for part in message.parts:
-            if isinstance(part, BrokenToolCall):
-                call = f"call {part.id!r} (tool {part.name})"
-                raise HistoryError(f"messages[{place}]: the arguments of {call} are broken: {part.reason}")
-
-
 # The answer
 
 
@@ -205,9 +177,7 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
     wire.done = True
     wire.done_reason = done_reason(response, changes, own=own)
     merge_members(wire, {**members, **encode_usage(response.usage, changes)})
-    if context.changes is not None:
-        context.changes.extend(changes.entries)
-    return HttpReply(status=200, headers=JSON_HEADERS, body=encode_wire(wire))
+    return whole_reply(encode_wire(wire), changes, context, JSON_HEADERS)
 
 
 def is_older_form(extra: dict[str, dict[str, Any]], context: ServerContext) -> bool:
@@ -232,11 +202,4 @@ def encode_error(error: Error, context: ServerContext) -> HttpReply:
     """An error in the dialect's own body, with its status, when to come back, and whether at all if that is unusual."""
     del context
     status, body = encode_error_body(error)
-    headers = JSON_HEADERS
-    if error.retry_after_s is not None:
-        headers = (*headers, ("retry-after", f"{error.retry_after_s:g}"))
-    if error.request_id is not None:
-        headers = (*headers, ("x-request-id", error.request_id))
-    if error.retryable != (status in RETRYABLE_STATUSES):
-        headers = (*headers, ("x-should-retry", "true" if error.retryable else "false"))
-    return HttpReply(status=status, headers=headers, body=encode(body))
+    return error_reply(status, body, error, headers=JSON_HEADERS)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
+from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest, Quirks, Target
-from interlingua.dialects._errors import RETRYABLE_STATUSES
-from interlingua.dialects._history import prepare_history
 from interlingua.dialects._members import foreign_extras, merge_members
 from interlingua.dialects._openai_calls import decode_choice
 from interlingua.dialects._openai_errors import encode_error_body
 from interlingua.dialects._path import model_in_path
+from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
 from interlingua.dialects.openai_chat.assistant import AssistantEncoder
 from interlingua.dialects.openai_chat.messages import decode_messages
 from interlingua.dialects.openai_chat.parts import NAME
@@ -20,13 +20,12 @@ from interlingua.dialects.openai_chat.reasons import encode_finish
 from interlingua.dialects.openai_chat.tools import decode_function, decode_tools
 from interlingua.dialects.openai_chat.usage import encode_usage
 from interlingua.dialects.openai_chat.wire import AudioWire, ChoiceWire, FunctionWire, ReceivedWire, ResponseWire
-from interlingua.errors import DecodeError, HistoryError
 from interlingua.types.change import Changes
-from interlingua.types.content import BrokenToolCall, RefusalPart
+from interlingua.types.content import RefusalPart
 from interlingua.types.request import Request
 from interlingua.types.response import Alternative
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import decode_wire, encode, encode_wire
+from interlingua.wire.json import decode_wire, encode_wire
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,14 +34,12 @@ if TYPE_CHECKING:
     from interlingua.errors import Error
     from interlingua.types.capability import Effort
     from interlingua.types.content import Part
-    from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
 
 __all__ = ["decode_request", "encode_error", "encode_response", "finish_word", "reply_members"]
 
-JSON_HEADERS = (("content-type", "application/json"),)
 _AS_READ = Target()
 _PLAIN = Target(quirks=Quirks(reasoning_field="reasoning_content"))
 """How a client is told what did not come in its own dialect: readable reasoning where most of them look for it."""
@@ -53,24 +50,15 @@ EFFORTS: frozenset[Effort] = frozenset({"none", "minimal", "low", "medium", "hig
 # The request
 
 
+@clients_fault
 def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     """What a client asks.
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
-    try:
-        return _decode_request(http, options)
-    except DecodeError as error:
-        error.status = 400  # bytes of a client, so the client's fault and no upstream's
-        raise
-
-
-def _decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     repairs: list[str] = []
     wire = decode_wire(http.body, ReceivedWire, repairs=repairs)
-    changes = Changes(NAME, "decode_request")
-    for repair in repairs:
-        changes.add(repair, "")
+    changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options).decode()
     model = wire.model or model_in_path(http.url)
     return DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
@@ -88,7 +76,7 @@ class _RequestDecoder:
     def decode(self) -> Request:
         wire = self.wire
         system, messages = decode_messages(wire.messages, self.changes)
-        messages = self._paired(messages)
+        messages = paired_history(messages, self.options, self.changes)
         name, schema, strict = self._format()
         return Request(
             messages=messages,
@@ -123,12 +111,6 @@ class _RequestDecoder:
             schema_description=self._schema_description(),
             extra=self._extra(),
         )
-
-    def _paired(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        """The history with calls and results paired, and no call in it broken."""
-        if self.options.history == "refuse":
-            _refuse_broken(messages)
-        return prepare_history(messages, self.options.history, self.changes)
 
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
         wire = self.wire
@@ -194,14 +176,6 @@ class _RequestDecoder:
         return {NAME: self.extra} if self.extra else {}
 
 
-def _refuse_broken(messages: Sequence[Message]) -> None:
-    for place, message in enumerate(messages):
-        for part in message.parts if message.role == "assistant" else ():
-            if type(part) is BrokenToolCall:
-                call = f"call {part.id!r} (tool {part.name})"
-                raise HistoryError(f"messages[{place}]: the arguments of {call} are broken: {part.reason}")
-
-
 # The answer
 
 
@@ -227,10 +201,8 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
     )
     if members:
         merge_members(wire, members)
-    if context.changes is not None:
-        context.changes.extend(changes.entries)
     meant = sum([_nulls(choice) for choice in choices])
-    return HttpReply(status=200, headers=JSON_HEADERS, body=encode_wire(wire, nulls=meant))
+    return whole_reply(encode_wire(wire, nulls=meant), changes, context)
 
 
 def _nulls(choice: ChoiceWire) -> int:
@@ -299,11 +271,4 @@ def encode_error(error: Error, context: ServerContext) -> HttpReply:
     """An error in the dialect's own body, with its status, when to come back, and whether at all if that is unusual."""
     del context
     status, body = encode_error_body(error)
-    headers = JSON_HEADERS
-    if error.retry_after_s is not None:
-        headers = (*headers, ("retry-after", f"{error.retry_after_s:g}"))
-    if error.request_id is not None:
-        headers = (*headers, ("x-request-id", error.request_id))
-    if error.retryable != (status in RETRYABLE_STATUSES):
-        headers = (*headers, ("x-should-retry", "true" if error.retryable else "false"))
-    return HttpReply(status=status, headers=headers, body=encode(body))
+    return error_reply(status, body, error)

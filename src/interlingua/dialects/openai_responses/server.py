@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest
-from interlingua.dialects._history import prepare_history
 from interlingua.dialects._members import merge_members
 from interlingua.dialects._openai_errors import encode_error_body
 from interlingua.dialects._path import model_in_path
+from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
 from interlingua.dialects.openai_responses.client import LOGPROBS, REPEATED
 from interlingua.dialects.openai_responses.items import ItemEncoder, ItemIds
 from interlingua.dialects.openai_responses.messages import decode_input, refers
@@ -17,16 +18,14 @@ from interlingua.dialects.openai_responses.reasons import WIRE_REASONS, encode_f
 from interlingua.dialects.openai_responses.tools import decode_choice, decode_tool
 from interlingua.dialects.openai_responses.usage import encode_usage
 from interlingua.dialects.openai_responses.wire import RequestWire, ResponseWire
-from interlingua.errors import DecodeError, HistoryError
+from interlingua.errors import DecodeError
 from interlingua.types.change import Changes
-from interlingua.types.content import BrokenToolCall, RefusalPart, TextPart
+from interlingua.types.content import RefusalPart, TextPart
 from interlingua.types.request import Request, ServerState
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import decode_wire, encode, encode_wire
+from interlingua.wire.json import decode_wire, encode_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from interlingua.dialects._contract import DecodeOptions, ServerContext
     from interlingua.dialects.openai_responses.wire import FormatWire, ItemWire
     from interlingua.errors import Error
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["answer_wire", "decode_request", "encode_answer", "encode_error", "encode_response"]
 
-JSON_HEADERS = (("content-type", "application/json"),)
 EFFORTS = frozenset({"none", "minimal", "low", "medium", "high", "xhigh", "max"})
 """Efforts that are canonical; another word passes through as a member."""
 SUMMARIES = frozenset({"auto", "concise", "detailed"})
@@ -47,24 +45,15 @@ STATE = ("previous_response_id", "conversation", "prompt")
 # The request
 
 
+@clients_fault
 def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     """What a client asks.
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
-    try:
-        return _decode_request(http, options)
-    except DecodeError as error:
-        error.status = 400  # bytes of a client, so the client's fault and no upstream's
-        raise
-
-
-def _decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     repairs: list[str] = []
     wire = decode_wire(http.body, RequestWire, repairs=repairs)
-    changes = Changes(NAME, "decode_request")
-    for repair in repairs:
-        changes.add(repair, "")
+    changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options).decode()
     model = wire.model or model_in_path(http.url)
     return DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
@@ -114,10 +103,7 @@ class _RequestDecoder:
     def _messages(self, *, continues: bool) -> tuple[Message, ...]:
         """The history with calls and results paired, and no call in it broken."""
         messages = decode_input(self.wire.input, self.changes)
-        if self.options.history == "refuse":
-            _refuse_broken(messages)
-        continues = continues or refers(messages)
-        return prepare_history(messages, self.options.history, self.changes, continues=continues)
+        return paired_history(messages, self.options, self.changes, continues=continues or refers(messages))
 
     def _system(self) -> tuple[TextPart, ...]:
         given = self.wire.instructions
@@ -185,14 +171,6 @@ class _RequestDecoder:
         return ServerState(NAME, raw) if raw else None
 
 
-def _refuse_broken(messages: Sequence[Message]) -> None:
-    for place, message in enumerate(messages):
-        for part in message.parts:
-            if isinstance(part, BrokenToolCall):
-                call = f"call {part.id!r} (tool {part.name})"
-                raise HistoryError(f"messages[{place}]: the arguments of {call} are broken: {part.reason}")
-
-
 # The answer
 
 
@@ -206,9 +184,7 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
     wire = answer_wire(response, answer_id, items, context, changes)
     if response.alternatives:
         changes.add("alternatives_unsupported", "/alternatives")
-    if context.changes is not None:
-        context.changes.extend(changes.entries)
-    return HttpReply(status=200, headers=JSON_HEADERS, body=encode_answer(wire))
+    return whole_reply(encode_answer(wire), changes, context)
 
 
 def answer_wire(
@@ -262,9 +238,4 @@ def encode_error(error: Error, context: ServerContext) -> HttpReply:
     """An error in the dialect's own body, with its status and when to come back."""
     del context
     status, body = encode_error_body(error)
-    headers = JSON_HEADERS
-    if error.retry_after_s is not None:
-        headers = (*headers, ("retry-after", f"{error.retry_after_s:g}"))
-    if error.request_id is not None:
-        headers = (*headers, ("x-request-id", error.request_id))
-    return HttpReply(status=status, headers=headers, body=encode(body))
+    return error_reply(status, body, error, tells_retry=False)

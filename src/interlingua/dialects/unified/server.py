@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._answer import clients_fault
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._history import prepare_history
+from interlingua.dialects._serve import clients_fault
 from interlingua.dialects.unified.answer import encode_answer
 from interlingua.dialects.unified.client import KNOBS
 from interlingua.dialects.unified.parts import NAME, decode_part, kept

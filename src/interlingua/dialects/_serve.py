@@ -1,0 +1,89 @@
+"""The server's role, as far as all dialects play it alike: whose fault bad bytes are, histories, replies and errors."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING
+
+from interlingua.dialects._errors import RETRYABLE_STATUSES
+from interlingua.dialects._history import prepare_history
+from interlingua.errors import DecodeError, HistoryError
+from interlingua.types.content import BrokenToolCall
+from interlingua.wire.http import HttpReply
+from interlingua.wire.json import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from interlingua.dialects._contract import DecodedRequest, DecodeOptions, ServerContext
+    from interlingua.errors import Error
+    from interlingua.types.change import Changes
+    from interlingua.types.message import Message
+    from interlingua.wire.http import Headers, HttpRequest
+
+__all__ = ["JSON_HEADERS", "clients_fault", "error_reply", "paired_history", "whole_reply"]
+
+JSON_HEADERS: Headers = (("content-type", "application/json"),)
+"""The headers of a body that is JSON."""
+
+
+def clients_fault(
+    decode: Callable[[HttpRequest, DecodeOptions], DecodedRequest],
+) -> Callable[[HttpRequest, DecodeOptions], DecodedRequest]:
+    """`decode`, with what it cannot read as the client's fault: the bytes are the client's, and no upstream's."""
+
+    @wraps(decode)
+    def run(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
+        try:
+            return decode(http, options)
+        except DecodeError as error:
+            error.status = 400
+            raise
+
+    return run
+
+
+def paired_history(
+    messages: tuple[Message, ...], options: DecodeOptions, changes: Changes, *, continues: bool = False
+) -> tuple[Message, ...]:
+    """A client's history with calls and results paired, and no call in it broken.
+
+    Raises: HistoryError under `refuse`.
+    """
+    if options.history == "refuse":
+        _refuse_broken(messages)
+    return prepare_history(messages, options.history, changes, continues=continues)
+
+
+def _refuse_broken(messages: Sequence[Message]) -> None:
+    for place, message in enumerate(messages):
+        for part in message.parts if message.role == "assistant" else ():
+            if type(part) is BrokenToolCall:
+                call = f"call {part.id!r} (tool {part.name})"
+                raise HistoryError(f"messages[{place}]: the arguments of {call} are broken: {part.reason}")
+
+
+def whole_reply(body: bytes, changes: Changes, context: ServerContext, headers: Headers = JSON_HEADERS) -> HttpReply:
+    """A whole answer; what encoding it changed is handed to the context."""
+    if context.changes is not None:
+        context.changes.extend(changes.entries)
+    return HttpReply(status=200, headers=headers, body=body)
+
+
+def error_reply(
+    status: int,
+    body: object,
+    error: Error,
+    *,
+    headers: Headers = JSON_HEADERS,
+    id_header: str = "x-request-id",
+    tells_retry: bool = True,
+) -> HttpReply:
+    """An error's body with when to come back, and with whether at all if that is unusual and clients look for it."""
+    if error.retry_after_s is not None:
+        headers = (*headers, ("retry-after", f"{error.retry_after_s:g}"))
+    if error.request_id is not None:
+        headers = (*headers, (id_header, error.request_id))
+    if tells_retry and error.retryable != (status in RETRYABLE_STATUSES):
+        headers = (*headers, ("x-should-retry", "true" if error.retryable else "false"))
+    return HttpReply(status=status, headers=headers, body=encode(body))
