@@ -57,6 +57,11 @@ STARTS: dict[str, dict[str, Any]] = {
     "thinking": {"type": "thinking", "thinking": "", "signature": ""},
 }
 """How prose blocks open."""
+COUNTS = frozenset({
+    "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens", "output_tokens_details",
+    "server_tool_use",
+})  # fmt: skip
+"""The counts that are told once more at the end; what else the start has told of the usage is not said again."""
 
 
 HOT = frozenset({TextDelta, ThinkingDelta, ToolCallDelta})
@@ -85,6 +90,7 @@ class MessagesStreamEncoder:
         self._turns = reply_encoder(self.changes)
         self._start: StreamStart | None = StreamStart()
         self._usage: Usage | None = None
+        self._counted: dict[str, Any] = {}
         self._own: bool = context.source == NAME
         self._blocks: dict[int, _Block] = {}
         self._active: int | None = None
@@ -152,7 +158,7 @@ class MessagesStreamEncoder:
             "stop_sequence": None,
         }
         if self._usage is not None or not self._own:
-            message["usage"] = encode_usage(self._usage, Changes(NAME, "encode_response"))
+            message["usage"] = self._counted = encode_usage(self._usage, Changes(NAME, "encode_response"))
         if made is None:
             del message["id"]
         return _event("message_start", {"type": "message_start", "message": message}) + PING
@@ -166,7 +172,8 @@ class MessagesStreamEncoder:
         }
         told: dict[str, Any] = {"type": "message_delta", "delta": delta}
         if response.usage is not None or not self._own:
-            told["usage"] = encode_usage(response.usage, self.changes)
+            usage, begun = encode_usage(response.usage, self.changes), self._counted
+            told["usage"] = {name: usage[name] for name in usage if name in COUNTS or begun.get(name) != usage[name]}
         if "context_management" in members:
             told["context_management"] = members.pop("context_management")
         delta |= members

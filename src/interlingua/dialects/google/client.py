@@ -300,11 +300,11 @@ def finish_with_calls(raw: str | None, *, has_calls: bool) -> FinishReason:
 
 
 def _cite(parts: list[Part], members: dict[str, Any]) -> None:
-    """Hang the citations on the last text; without one they stay members of the candidate."""
+    """Hang the citations on the last text that says something; without one they stay members of the candidate."""
     found = [name for name in CITATIONS if name in members]
     for place in reversed(range(len(parts) if found else 0)):
         part = parts[place]
-        if isinstance(part, TextPart):
+        if isinstance(part, TextPart) and part.text:
             citations = tuple([Citation(NAME, {name: members.pop(name)}) for name in found])
             parts[place] = TextPart(part.text, citations, part.cache, part.sealed, part.extra)
             return

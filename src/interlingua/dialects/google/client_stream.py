@@ -5,8 +5,8 @@ go on, and calls that come in pieces, are told apart here. The framing is told b
 one JSON array.
 
 Rules
-- The stream is complete when every candidate has a finish reason, or the prompt was blocked; then only the drain time is
-  waited for the end of the bytes, which ends it. The last reason counts.
+- The stream is complete when every candidate has a finish reason, or the prompt was blocked; then only the drain time
+  is waited for the end of the bytes, which ends it. The last reason counts.
 - Some servers name a reason in every frame and go on: once something was said after a reason, reasons end nothing, and
   the end of the bytes is awaited like any other piece.
 - Neighbouring texts of one kind are one block; a signed one is a block of its own.
@@ -198,6 +198,9 @@ class GoogleStreamDecoder:
         candidate = self._candidates.get(number)
         if candidate is None:
             candidate = self._open(number, frame)
+        members = candidate_members(wire)
+        if members:
+            _join(candidate.members, members)
         if wire.content is not None:
             parts = part_list(wire.content.parts)
             self._goes_on = self._goes_on or (candidate.raw is not None and any(_says(part) for part in parts))
@@ -205,9 +208,6 @@ class GoogleStreamDecoder:
                 self._part(part, candidate)
             if wire.content.extra:
                 self.builder.choice_extra(number, NAME).setdefault("content", {}).update(wire.content.extra)
-        members = candidate_members(wire)
-        if members:
-            _join(candidate.members, members)
         if wire.finishReason is not None:
             candidate.raw = str(wire.finishReason)
 
@@ -252,6 +252,8 @@ class GoogleStreamDecoder:
         if wire.inlineData is not None or not hasattr(part, "text"):
             builder.whole(part, _KINDS.get(type(part), "opaque"), number)
             return
+        if not wire.text:
+            self._cite(candidate)  # this part says nothing, so what is known belongs to the text before it
         builder.close_prose(number)
         self._signed(wire, number)
         builder.close_prose(number)
@@ -319,14 +321,20 @@ class GoogleStreamDecoder:
             self.builder.start()
             self.builder.update_usage(usage)
 
+    def _cite(self, candidate: _Candidate) -> None:
+        """Hang the citations that came on the text that is open, if there is one that says something."""
+        block = self.builder.open_prose(candidate.number)
+        if block is None or block.kind != "text" or not block.content:
+            return
+        for name in CITATIONS:
+            if name in candidate.members:
+                self.builder.annotate(block, Citation(NAME, {name: candidate.members.pop(name)}))
+
     def _settle_candidate(self, candidate: _Candidate) -> None:
         number = candidate.number
         if candidate.block is not None and candidate.arguments.value:
             self.builder.call_arguments(candidate.block, candidate.arguments.text[:-1])
-        block = self.builder.open_prose(number)
-        for name in CITATIONS:
-            if name in candidate.members and block is not None and block.kind == "text":
-                self.builder.annotate(block, Citation(NAME, {name: candidate.members.pop(name)}))
+        self._cite(candidate)
         if candidate.members:
             self.builder.choice_extra(number, NAME)["candidate"] = candidate.members
         if candidate.raw is not None:

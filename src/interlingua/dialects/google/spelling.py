@@ -37,6 +37,13 @@ MEMBERS = (
     "tool_call", "tool_response", "tool_type", "google_search", "code_execution", "url_context", "file_search",
     "google_maps", "google_search_retrieval", "include_server_side_tool_invocations", "speech_config",
     "model_armor_config", "start_offset", "end_offset",
+    "finish_reason", "finish_message", "usage_metadata", "model_version", "response_id", "prompt_feedback",
+    "block_reason", "create_time", "avg_logprobs", "logprobs_result", "safety_ratings", "citation_metadata",
+    "grounding_metadata", "url_context_metadata", "token_count", "prompt_token_count", "candidates_token_count",
+    "thoughts_token_count", "cached_content_token_count", "tool_use_prompt_token_count", "total_token_count",
+    "prompt_tokens_details", "candidates_tokens_details", "cache_tokens_details", "tool_use_prompt_tokens_details",
+    "service_tier", "traffic_type", "partial_args", "will_continue", "json_path", "string_value", "number_value",
+    "bool_value",
 )  # fmt: skip
 """Members that are read, or stand beside one that is, as snake case spells them."""
 CAMEL = {name: re.sub(r"_([a-z])", lambda match: match[1].upper(), name) for name in MEMBERS}
@@ -76,11 +83,24 @@ def camel_members(value: JsonValue) -> JsonValue:
 
 
 def read_answer(body: bytes, kind: type[S], repairs: list[str]) -> S:
-    """The wire object of an answer or a frame, numbers that JSON does not have among its arguments or not.
+    """The wire object of an answer or a frame, however its members are spelt and whatever numbers its arguments have.
 
     Raises: DecodeError, LimitExceededError.
     """
+    found: list[str] = []
     try:
+        wire = decode(body, kind, repairs=found)
+    except DecodeError:
+        return _read_odd_answer(body, kind, repairs)
+    repairs.extend(found)
+    return wire
+
+
+def _read_odd_answer(body: bytes, kind: type[S], repairs: list[str]) -> S:
+    """An answer with members that are not known, or with numbers that JSON does not have."""
+    try:
+        if _SNAKE.search(body):
+            body = encode(camel_members(decode_any(body, repairs=repairs)))
         return decode_wire(body, kind, repairs=repairs)
     except DecodeError:
         marked = _NOT_FINITE.sub(_mark, body)

@@ -286,6 +286,18 @@ def test_use_07_usage_is_always_an_object_of_numbers() -> None:
     }
 
 
+def test_what_the_start_told_of_the_usage_is_not_told_again() -> None:
+    """Only counts stand in `message_delta`; a member that came late stands there too."""
+    start = START.replace(b'"output_tokens":1}', b'"output_tokens":1,"service_tier":"standard","inference_geo":"eu"}')
+    raw = start + block(0, TEXT, *text("a")) + ended(usage='{"output_tokens":9,"inference_geo":"us"}')
+    told = encode_stream(events(raw), ServerContext(source=NAME))
+    assert told[0]["message"]["usage"] == {
+        "input_tokens": 5, "output_tokens": 1, "service_tier": "standard", "inference_geo": "eu",
+    }  # fmt: skip
+    assert told[-2]["usage"] == {"input_tokens": 5, "output_tokens": 9, "inference_geo": "us"}
+    assert streamed(raw_stream(events(raw), ServerContext(source=NAME))).usage == streamed(raw).usage
+
+
 def test_members_of_the_answer_survive_the_stream() -> None:
     """Container, stop details, context management and what is new."""
     delta = (

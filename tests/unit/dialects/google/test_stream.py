@@ -31,7 +31,7 @@ from interlingua.types.event import (
 )
 from interlingua.types.response import Alternative, Response
 from interlingua.types.usage import Usage
-from tests.support.google import DIALECT, candidate, codes, events, frame, frames, served, streamed
+from tests.support.google import DIALECT, candidate, codes, events, frame, frames, reply, served, streamed
 
 SEAL = Sealed("google", {"thoughtSignature": "c2ln"})
 CALL = {"functionCall": {"id": "fc-3", "name": "f", "args": {"city": "Oslo"}}, "thoughtSignature": "c2ln"}
@@ -291,6 +291,40 @@ def test_citations_of_a_stream_hang_on_its_last_text() -> None:
 
 
 # Serving
+
+
+def test_citations_beside_an_empty_signed_part_hang_on_the_text_before_it() -> None:
+    """Gemini 3 ends with such a part; streamed and whole say the same, and the part itself cites nothing."""
+    grounded = {"groundingMetadata": {"webSearchQueries": ["oslo"]}}
+    signed = {"text": "", "thoughtSignature": "c2ln"}
+    last: Any = {"candidates": [{**candidate(signed, finish="STOP"), **grounded}]}
+    found = streamed(frame({"text": "It is"}) + frame({"text": " cold."}) + b"data: " + json.dumps(last).encode())
+    whole = reply(body={"candidates": [{**candidate({"text": "It is cold."}, signed), **grounded}]})
+    assert found.parts == whole.parts
+    assert [len(part.annotations) for part in found.parts if isinstance(part, TextPart)] == [1, 0]
+    assert found.extra == whole.extra == {}
+
+
+def test_an_answer_in_snake_case_is_the_same_answer() -> None:
+    """Whole and streamed; what is inside of arguments stays as it is."""
+    call: dict[str, Any] = {"name": "f", "args": {"max_tokens": 1, "function_call": {}}}
+    snake: Any = {
+        "candidates": [
+            {
+                "content": {"role": "model", "parts": [{"function_call": call, "thought_signature": "c2ln"}]},
+                "finish_reason": "STOP",
+            }
+        ],
+        "usage_metadata": {"prompt_token_count": 3, "candidates_token_count": 2, "total_token_count": 5},
+        "model_version": "gemini-x",
+        "response_id": "r-1",
+    }
+    found = streamed(b"data: " + json.dumps(snake).encode())
+    assert found.finish_reason == "tool_calls"
+    assert [made.arguments for made in found.tool_calls] == [call["args"]]
+    assert found.tool_calls[0].sealed is not None
+    assert (found.id, found.wire_model, found.usage) == ("r-1", "gemini-x", Usage(input_tokens=3, output_tokens=2))
+    assert reply(body=snake) == found
 
 
 def test_out_16_no_empty_part_and_everything_on_the_last_frame() -> None:
