@@ -1,0 +1,247 @@
+"""Runs mutants: each in a process of its own, forked before the library is imported, for a bounded time."""
+
+from __future__ import annotations
+
+import ast
+import importlib.abc
+import importlib.machinery
+import os
+import resource
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal, NamedTuple
+
+from mutants.operators import Mutant
+from mutants.reach import Reach
+
+__all__ = ["Outcome", "Plan", "Verdict", "plan", "run", "warm_up"]
+
+Verdict = Literal["killed", "timeout", "survived", "unreached"]
+
+PYTEST = [
+    *("-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"),
+    *("--no-header", "--tb=no", "--assert=plain", "--capture=sys"),
+]
+"""How pytest is called: until the first failure, without what only people need."""
+MAX_TESTS_S = 12.0
+"""The most seconds of tests, as they took without a mutant, that are tried on one mutant."""
+GRACE_S = 10.0
+"""What a mutant's run may take beyond three times its tests."""
+MAX_EXAMPLES = 25
+"""How often a property is tried."""
+MAX_MEMORY_BYTES = 3 * 2**30
+
+
+class Plan(NamedTuple):
+    """The tests for one mutant, in the order in which they are tried."""
+
+    stages: list[list[str]]
+    """Those of the mutant's own room, then the others; each stage is a run of its own."""
+    seconds: float
+    """What they take without a mutant."""
+
+
+class Outcome(NamedTuple):
+    """What became of one mutant."""
+
+    mutant: Mutant
+    """The fault."""
+    verdict: Verdict
+    """`timeout` is an endless loop: noticed, too."""
+    test: str
+    """The test that noticed."""
+
+
+def plan(mutant: Mutant, file: str, reach: Reach) -> Plan:
+    """The tests that run the changed lines: those of the same room, then the others, the fastest first."""
+    found = reach.tests_of_module(file) if mutant.at_import else reach.tests_of(file, mutant.line, mutant.end_line)
+    room = _room(file)
+    ordered = sorted(found, key=lambda test: (not _is_of(reach.tests[test], room), reach.seconds[test]))
+    stages: list[list[str]] = [[], []]
+    seconds = 0.0
+    for test in ordered:
+        if seconds + reach.seconds[test] <= MAX_TESTS_S:
+            seconds += reach.seconds[test]
+            stages[not _is_of(reach.tests[test], room)].append(reach.tests[test])
+    return Plan([stage for stage in stages if stage], seconds)
+
+
+def _room(file: str) -> tuple[str, ...]:
+    """The folders whose tests are about a module: `tests/unit` mirrors `src`, goldens are named like the dialect."""
+    parts = Path(file).parent.parts[2:]
+    dialect = parts[-1].replace("_", "-") if len(parts) > 1 else ""
+    return (f"tests/unit/{'/'.join(parts)}/", *((f"tests/golden/test_{parts[-1]}.py",) if dialect else ()))
+
+
+def _is_of(test: str, room: tuple[str, ...]) -> bool:
+    return test.startswith(room)
+
+
+def warm_up() -> None:
+    """Import what tests need, except the library: whoever is forked from here imports only that.
+
+    Properties are tried on few examples and not made shorter; a mutant that takes many is left to other tests.
+    """
+    import anyio.pytest_plugin
+    import hypothesis.strategies
+    import jsonschema_rs
+    import msgspec
+    import pytest
+
+    few = hypothesis.settings(
+        max_examples=MAX_EXAMPLES,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    hypothesis.settings.register_profile("mutants", few)
+    os.environ["HYPOTHESIS_PROFILE"] = "mutants"  # read by tests/conftest.py
+    del anyio, jsonschema_rs, msgspec, pytest
+    loaded = [name for name in sys.modules if name.split(".")[0] == "interlingua"]
+    if loaded:
+        raise RuntimeError(f"imported too early: {loaded[0]}")
+
+
+class _Lane(NamedTuple):
+    """One mutant at work."""
+
+    place: int
+    pipe: int
+    deadline: float
+
+
+def run(
+    mutants: list[Mutant], plans: list[Plan], trees: dict[str, tuple[str, ast.Module]], *, workers: int
+) -> Iterator[tuple[int, Outcome]]:
+    """What became of each mutant, as it is known, with its place in the list."""
+    waiting = list(enumerate(mutants))[::-1]
+    lanes: dict[int, _Lane] = {}
+    while waiting or lanes:
+        while waiting and len(lanes) < workers:
+            place, mutant = waiting.pop()
+            if not plans[place].stages:
+                yield place, Outcome(mutant, "unreached", "")
+                continue
+            file, tree = trees[mutant.module]
+            child, pipe = _fork(mutant, plans[place], file, tree)
+            lanes[child] = _Lane(place, pipe, time.monotonic() + GRACE_S + 3 * plans[place].seconds)
+        for child, verdict, test in _over(lanes):
+            place = lanes.pop(child).place
+            yield place, Outcome(mutants[place], verdict, test)
+
+
+def _over(lanes: dict[int, _Lane]) -> Iterable[tuple[int, Verdict, str]]:
+    """The processes that ended or took too long; waits a moment for one."""
+    if not lanes:
+        return []
+    ready, _, _ = select.select([lane.pipe for lane in lanes.values()], [], [], 0.25)
+    ended: list[tuple[int, Verdict, str]] = []
+    for child, lane in lanes.items():
+        if lane.pipe in ready:
+            said = b""
+            while piece := os.read(lane.pipe, 65_536):
+                said += piece
+            verdict, _, test = said.decode().partition(" ")
+            # A process that died without a word was noticed: the interpreter itself did.
+            ended.append((child, "survived" if verdict == "survived" else "killed", test))
+        elif time.monotonic() > lane.deadline:
+            os.kill(child, signal.SIGKILL)
+            ended.append((child, "timeout", ""))
+        else:
+            continue
+        os.close(lane.pipe)
+        os.waitpid(child, 0)
+    return ended
+
+
+def _fork(mutant: Mutant, plan: Plan, file: str, tree: ast.Module) -> tuple[int, int]:
+    read, write = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(write)
+        return child, read
+    status = 1
+    try:
+        os.close(read)
+        _silence()
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+        mutant.apply()
+        sys.meta_path.insert(0, _Importer(mutant.module, file, tree))
+        failed = next((test for stage in plan.stages if (test := _failing_test(stage)) is not None), None)
+        os.write(write, b"survived" if failed is None else f"killed {failed}".encode())
+        status = 0
+    finally:
+        os._exit(status)  # nothing of the parent may run twice
+
+
+def _silence() -> None:
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+
+
+class _Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Imports one module from its changed tree."""
+
+    def __init__(self, module: str, file: str, tree: ast.Module) -> None:
+        self.module = module
+        self.file = file
+        self.tree = tree
+
+    def find_spec(self, fullname: str, path: Any = None, target: ModuleType | None = None) -> Any:
+        """The specification of the one module."""
+        del path, target
+        if fullname != self.module:
+            return None
+        path = Path(self.file)
+        inside = [str(path.parent)] if path.name == "__init__.py" else None
+        spec = importlib.machinery.ModuleSpec(fullname, self, origin=self.file, is_package=inside is not None)
+        spec.submodule_search_locations = inside
+        spec.has_location = True
+        return spec
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the changed code in the module."""
+        code = compile(ast.fix_missing_locations(self.tree), self.file, "exec", dont_inherit=True)
+        exec(code, module.__dict__)
+
+
+class _Chosen:
+    """A pytest plugin: the tests of a plan, in its order; remembers the one that failed."""
+
+    def __init__(self, tests: list[str]) -> None:
+        self.order = {test: place for place, test in enumerate(tests)}
+        self.failed: str | None = None
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Leave the tests of the plan."""
+        items[:] = sorted((item for item in items if item.nodeid in self.order), key=self._place)
+
+    def _place(self, item: Any) -> int:
+        return self.order[item.nodeid]
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Remember a failure."""
+        if report.failed:
+            self.failed = report.nodeid
+
+
+def _failing_test(tests: list[str]) -> str | None:
+    """The first of the tests that fails; None where all pass."""
+    import pytest
+
+    chosen = _Chosen(tests)
+    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+    status = pytest.main([*PYTEST, *files], plugins=[chosen])
+    if chosen.failed is not None:
+        return chosen.failed
+    # Names of tests may follow from what was changed: those that are no longer there prove nothing.
+    proved_nothing = status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+    return None if proved_nothing else "the tests cannot be imported"
