@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import statistics
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,11 +23,13 @@ class Outcome(NamedTuple):
     row: Row
     """The row."""
     measured: float | None
-    """The number, or None."""
+    """The number, or None; of several cells the highest."""
     verdict: str
     """met, missed, not run, or `-` where there is no bar."""
     reason: str = ""
     """Why it was not run."""
+    cells: dict[str, float] | None = None
+    """The numbers of a row that has several."""
 
 
 def measure(row: Row, *, full: bool) -> Outcome:
@@ -34,12 +37,27 @@ def measure(row: Row, *, full: bool) -> Outcome:
     if row.needs_peer and not full:
         return Outcome(row, None, "not run", "needs a peer: --full")
     try:
-        measured = row.measure()
+        found = row.measure()
     except NotRun as reason:
         return Outcome(row, None, "not run", str(reason))
+    cells = found if isinstance(found, dict) else None
+    measured = max(found.values()) if isinstance(found, dict) else found
+    return Outcome(row, measured, verdict(row, measured), cells=cells)
+
+
+def verdict(row: Row, measured: float) -> str:
+    """met, missed, or `-` where there is no bar."""
     if row.bar is None:
-        return Outcome(row, measured, "-")
-    return Outcome(row, measured, "met" if measured <= row.bar else "missed")
+        return "-"
+    return "met" if measured <= row.bar else "missed"
+
+
+def spread(row: Row, cells: dict[str, float]) -> str:
+    """The best, the median and the worst of several cells, and how many meet the bar."""
+    ranked = sorted(cells, key=cells.__getitem__)
+    met = sum(verdict(row, measured) == "met" for measured in cells.values())
+    told = [f"{word} {cells[name]:.3g} ({name})" for word, name in (("best", ranked[0]), ("worst", ranked[-1]))]
+    return f"{told[0]}, median {statistics.median(cells.values()):.3g}, {told[1]}; {met} of {len(cells)} met"
 
 
 def line(outcome: Outcome) -> str:
@@ -48,13 +66,25 @@ def line(outcome: Outcome) -> str:
     bar = "" if row.bar is None else f"<= {row.bar:g}"
     measured = "" if outcome.measured is None else f"{outcome.measured:.3g} {row.unit}"
     told = f"{outcome.verdict} ({outcome.reason})" if outcome.reason else outcome.verdict
-    return f"{row.name:24} {bar:>10} {measured:>14}  {told:10} {row.what}"
+    head = f"{row.name:24} {bar:>10} {measured:>14}  {told:10} {row.what}"
+    if outcome.cells is None:
+        return head
+    cells = [
+        f"    {name:32} {number:>16.3g} {row.unit}  {verdict(row, number)}" for name, number in outcome.cells.items()
+    ]
+    return "\n".join([head, *cells, f"    {spread(row, outcome.cells)}"])
 
 
 def store(outcomes: list[Outcome]) -> None:
     """Keep the run beside the machine that it is about; it is not for the repository."""
     rows = [
-        {**outcome.row._asdict(), "measure": None, "measured": outcome.measured, "verdict": outcome.verdict}
+        {
+            **outcome.row._asdict(),
+            "measure": None,
+            "measured": outcome.measured,
+            "verdict": outcome.verdict,
+            **({"cells": _judged(outcome)} if outcome.cells else {}),
+        }
         for outcome in outcomes
     ]
     for row in rows:
@@ -67,6 +97,13 @@ def store(outcomes: list[Outcome]) -> None:
         ),
         encoding="utf-8",
     )
+
+
+def _judged(outcome: Outcome) -> dict[str, dict[str, object]]:
+    return {
+        name: {"measured": measured, "verdict": verdict(outcome.row, measured)}
+        for name, measured in (outcome.cells or {}).items()
+    }
 
 
 def main() -> int:

@@ -13,12 +13,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
-__all__ = ["Child", "NotRun", "cpu_us", "ratio", "run_child", "start_ratio"]
+__all__ = ["Child", "NotRun", "batch_ratio", "cpu_us", "ratio", "run_child", "start_ratio"]
 
 TURNS = 15
 TURN_S = 0.02
+BATCH_TURNS = 9
 
 
 class NotRun(Exception):  # noqa: N818 — an outcome, not a fault
@@ -43,6 +45,22 @@ def ratio(ours: Callable[[], Any], theirs: Callable[[], Any], *, turns: int = TU
     return statistics.median(
         (_cpu_s(ours, our_loops) / our_loops) / (_cpu_s(theirs, their_loops) / their_loops) for _ in range(turns)
     )
+
+
+def batch_ratio(
+    make: Callable[[], list[Any]],
+    ours: Callable[[list[Any]], Any],
+    theirs: Callable[[list[Any]], Any],
+    *,
+    turns: int = BATCH_TURNS,
+) -> float:
+    """The same of one call for a batch that is made anew for each turn, before the clock runs."""
+    ratios: list[float] = []
+    for _ in range(turns + 1):
+        batch = make()
+        gc.collect(0)
+        ratios.append(_cpu_s(partial(ours, batch), 1) / _cpu_s(partial(theirs, batch), 1))
+    return statistics.median(ratios[1:])  # the first turn loads what is loaded late
 
 
 def cpu_us(run: Callable[[], Any], *, turns: int = TURNS) -> float:

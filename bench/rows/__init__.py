@@ -21,8 +21,8 @@ class Row(NamedTuple):
     """At most this; None only informs."""
     unit: str
     """`x` for a ratio, else `MB`, `µs`, …"""
-    measure: Callable[[], float]
-    """Gives the number, or raises `bench.measure.NotRun`."""
+    measure: Callable[[], float | dict[str, float]]
+    """Gives the number, or one for each of several cells; or raises `bench.measure.NotRun`."""
     needs_peer: bool = False
     """Whether other software must be installed; such rows run with `--full` only."""
 

@@ -7,8 +7,12 @@ from pathlib import Path
 import pytest
 
 import bench.__main__ as program
-from bench.measure import NotRun, cpu_us, ratio, run_child, start_ratio
+from bench.measure import NotRun, batch_ratio, cpu_us, ratio, run_child, start_ratio
 from bench.rows import Row, all_rows
+from bench.rows.pairs import MARK, bodies, load, pairs
+from interlingua.dialects._contract import DecodeContext, DecodeOptions
+from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.wire.http import HttpReply, HttpRequest
 
 
 def row(measured: float | None, bar: float | None = 2.0, *, needs_peer: bool = False) -> Row:
@@ -35,6 +39,46 @@ def row(measured: float | None, bar: float | None = 2.0, *, needs_peer: bool = F
 def test_verdicts(given: Row, verdict: str) -> None:
     """A bar is the last number that meets it; what was not measured is never met."""
     assert program.measure(given, full=False).verdict == verdict
+
+
+def test_a_row_of_several_cells_is_judged_by_the_highest() -> None:
+    """One pair over the bar misses it; the best, the median and the worst stand in one line, each cell in its own."""
+    cells = {"a -> b": 1.0, "b -> a": 3.0, "a -> c": 1.5}
+    outcome = program.measure(Row("a/b", "this / that", 2.0, "x", lambda: cells), full=False)
+    assert (outcome.measured, outcome.verdict, outcome.cells) == (3.0, "missed", cells)
+    assert program.spread(outcome.row, cells) == "best 1 (a -> b), median 1.5, worst 3 (b -> a); 2 of 3 met"
+    assert [line.split() for line in program.line(outcome).splitlines()[1:4]] == [
+        ["a", "->", "b", "1", "x", "met"],
+        ["b", "->", "a", "3", "x", "missed"],
+        ["a", "->", "c", "1.5", "x", "met"],
+    ]
+
+
+def test_a_batch_is_made_anew_for_each_turn() -> None:
+    """Neither side sees a batch twice, and the making of it is not measured."""
+    made: list[list[int]] = []
+
+    def make() -> list[int]:
+        made.append([len(made)])
+        return made[-1]
+
+    seen: list[int] = []
+    assert batch_ratio(make, seen.extend, lambda batch: sum(range(2_000)), turns=3) < 1
+    assert seen == [0, 1, 2, 3]
+
+
+def test_every_pair_is_measured_with_bodies_that_are_read() -> None:
+    """The load of each dialect is a request, an answer and a stream of it; fresh bodies differ, others do not."""
+    assert len(list(pairs())) == len(DIALECTS) * (len(DIALECTS) - 1)
+    for name in DIALECTS:
+        given, dialect = load(name), get_dialect(name)
+        asked = dialect.decode_request(HttpRequest(url=given.url, body=given.request), DecodeOptions()).request
+        assert (len(asked.messages), len(asked.tools)) == (9, 10)
+        assert given.request.count(MARK) >= 20 > given.step.count(MARK) > 0
+        told = dialect.decode_response(HttpReply(status=200, body=given.reply), DecodeContext())
+        assert len(told.message.tool_calls) == 2
+        assert len(set(bodies(given.reply, fresh=True))) > 1 == len(set(bodies(given.reply, fresh=False)))
+        assert len(given.frames) >= 220
 
 
 def test_rows_have_names_of_their_own() -> None:

@@ -1,0 +1,191 @@
+"""What translation costs from every dialect to every other: the same load in each dialect's own words.
+
+The load of `bench.rows.codec` is told in each dialect by the library, so that all pairs carry the same content. Each
+pair is measured against the standard library's loads and dumps of the very bytes that came in.
+
+Never-seen bytes: a number in every message, argument, result and description is another one in each body, so that
+nothing that was remembered helps. The bodies are made before the clock runs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from itertools import count, islice
+from typing import Any, NamedTuple
+
+from bench.measure import batch_ratio
+from bench.rows import Row
+from bench.rows.codec import chunk_bodies, reply_body, request_body
+from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
+from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.types.request import Request
+from interlingua.wire.http import HttpReply, HttpRequest
+
+MARK = b"7654321"
+"""The number that is another one in each body."""
+MODEL = "model-x"
+EVENTS = 220
+BODIES = 40
+"""How many bodies one turn of a measurement takes."""
+LAST_STEP = 2
+"""Messages that are new with each turn of an agent: the calls that the model made, and their results."""
+_NUMBERS = count(1_000_000)
+_SERVED = ServerContext(model=MODEL, created=1_795_000_000, make_id=lambda: "answer-1")
+_PAYLOAD = re.compile(rb"^(?:data: )?(\{.*\})\r?$", re.MULTILINE)
+_CHAT = get_dialect("openai-chat")
+
+
+class Load(NamedTuple):
+    """What one dialect is asked and answers."""
+
+    url: str
+    """Where a request goes."""
+    request: bytes
+    """The body of a request, with the mark in every message and tool."""
+    step: bytes
+    """The same, with the mark in the messages of the last step alone."""
+    reply: bytes
+    """The body of an answer, with the mark in everything that it says."""
+    frames: tuple[bytes, ...]
+    """The pieces of a streamed answer."""
+
+
+def _marked(text: str) -> str:
+    """The load's body with the mark in each message, argument, result and description."""
+    mark = MARK.decode()
+    text = text.replace("Be brief.", f"Be brief ({mark}).").replace("I wear there?", f"I wear there ({mark})?")
+    text = text.replace(r"\"days\":3", rf"\"days\":{mark}").replace(r"\"wind\":", rf"\"number\":{mark},\"wind\":")
+    return text.replace("for a city,", f"for a city ({mark}),").replace("both cities", f"both cities ({mark})")
+
+
+def _only_last_step(body: bytes) -> bytes:
+    """The marked body of a Chat request with the mark kept in the messages of its last step alone."""
+    value: dict[str, Any] = json.loads(body)
+    plain: dict[str, Any] = json.loads(body.replace(MARK, b"1"))
+    plain["messages"][-LAST_STEP:] = value["messages"][-LAST_STEP:]
+    return json.dumps(plain, separators=(",", ":")).encode()
+
+
+def _asked(body: bytes) -> Request:
+    url = "https://bench.example/v1/chat/completions"
+    return _CHAT.decode_request(HttpRequest(url=url, body=body), DecodeOptions()).request
+
+
+@cache
+def load(name: str) -> Load:
+    """The load in the words of one dialect."""
+    dialect = get_dialect(name)
+    marked = _marked(request_body().decode()).encode()
+    options = EncodeOptions(target=Target(model=MODEL))
+    asked = dialect.encode_request(_asked(marked), options)
+    step = dialect.encode_request(_asked(_only_last_step(marked)), options)
+    told = _CHAT.decode_response(HttpReply(status=200, body=_marked(reply_body().decode()).encode()), DecodeContext())
+    decoder, encoder = _CHAT.stream_decoder(DecodeContext()), dialect.stream_encoder(_SERVED)
+    ends = b'data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+    said = [*(b"data: " + body + b"\n\n" for body in chunk_bodies(EVENTS)), ends]
+    frames = [encoder.encode(event) for piece in said for event in decoder.feed(piece)]
+    frames += [encoder.encode(event) for event in decoder.close()]
+    return Load(
+        url=f"https://bench.example/v1{asked.path}",
+        request=asked.body,
+        step=step.body,
+        reply=dialect.encode_response(told, _SERVED).body,
+        frames=tuple(frame for frame in frames if frame),
+    )
+
+
+def bodies(body: bytes, *, fresh: bool) -> list[bytes]:
+    """Bodies for one turn, each another one if they are to be fresh."""
+    if not fresh:
+        return [bytes(bytearray(body)) for _ in range(BODIES)]
+    return [body.replace(MARK, b"%d" % number) for number in islice(_NUMBERS, BODIES)]
+
+
+def standard(payloads: list[bytes]) -> object:
+    """What the standard library does with the same bytes."""
+    return [json.dumps(json.loads(payload)) for payload in payloads]
+
+
+def _requests(source: str, target: str, member: str, *, fresh: bool) -> float:
+    given, read, write = load(source), get_dialect(source).decode_request, get_dialect(target).encode_request
+    body, options = getattr(given, member), EncodeOptions(target=Target(model=MODEL))
+
+    def translate(asked: list[bytes]) -> object:
+        return [write(read(HttpRequest(url=given.url, body=one), DecodeOptions()).request, options) for one in asked]
+
+    return batch_ratio(lambda: bodies(body, fresh=fresh), translate, standard)
+
+
+def _replies(source: str, target: str) -> float:
+    body, read, write = load(source).reply, get_dialect(source).decode_response, get_dialect(target).encode_response
+
+    def translate(told: list[bytes]) -> object:
+        return [write(read(HttpReply(status=200, body=one), DecodeContext()), _SERVED) for one in told]
+
+    return batch_ratio(lambda: bodies(body, fresh=True), translate, standard)
+
+
+def _events(source: str, target: str) -> float:
+    frames = load(source).frames
+    payloads = [payload for frame in frames for payload in _PAYLOAD.findall(frame)]
+    make_decoder, make_encoder = get_dialect(source).stream_decoder, get_dialect(target).stream_encoder
+
+    def translate(_: list[bytes]) -> object:
+        decoder, encoder = make_decoder(DecodeContext()), make_encoder(_SERVED)
+        told = [encoder.encode(event) for frame in frames for event in decoder.feed(frame)]
+        return [*told, *(encoder.encode(event) for event in decoder.close())]
+
+    return batch_ratio(lambda: payloads, translate, standard)
+
+
+def pairs() -> Iterator[tuple[str, str]]:
+    """Every ordered pair of different dialects."""
+    return ((source, target) for source in DIALECTS for target in DIALECTS if source != target)
+
+
+def _table(measure: Callable[[str, str], float]) -> dict[str, float]:
+    return {f"{source} -> {target}": measure(source, target) for source, target in pairs()}
+
+
+_REQUEST = "requests of 10 messages and 10 tools, decoded and encoded to another dialect, against stdlib json"
+
+ROWS = (
+    Row(
+        "codec/pairs-request",
+        f"{_REQUEST}: bytes that came before",
+        0.33,
+        "x",
+        partial(_table, partial(_requests, member="request", fresh=False)),
+    ),
+    Row(
+        "codec/pairs-step",
+        f"{_REQUEST}: the step of an agent, a new call and result after known messages",
+        0.33,
+        "x",
+        partial(_table, partial(_requests, member="step", fresh=True)),
+    ),
+    Row(
+        "codec/pairs-cold",
+        f"{_REQUEST}: every message and tool never seen",
+        0.33,
+        "x",
+        partial(_table, partial(_requests, member="request", fresh=True)),
+    ),
+    Row(
+        "codec/pairs-reply",
+        "replies with 2 calls, decoded and encoded to another dialect, against stdlib json: never seen",
+        0.4,
+        "x",
+        partial(_table, _replies),
+    ),
+    Row(
+        "codec/pairs-event",
+        "stream events, decoded and encoded to another dialect, against stdlib json",
+        0.33,
+        "x",
+        partial(_table, _events),
+    ),
+)
