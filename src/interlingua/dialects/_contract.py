@@ -15,7 +15,8 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 import msgspec
 
 from interlingua.errors import Error
-from interlingua.types.capability import Capability, HistoryPolicy
+from interlingua.schema.convert import Conversion
+from interlingua.types.capability import Capability, Effort, HistoryPolicy
 from interlingua.types.change import Change
 from interlingua.types.event import Event
 from interlingua.types.request import Request
@@ -54,6 +55,10 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the seed is called."""
     effort_field: Literal["as_read", "reasoning_effort", "reasoning.effort", "none"] = "as_read"
     """Where the reasoning effort goes; `none`: nowhere."""
+    efforts: frozenset[Effort] = frozenset()
+    """The reasoning efforts that the server takes; empty: any."""
+    thinking_field: Literal["none", "thinking", "chat_template_kwargs"] = "none"
+    """Where thinking is switched on and off; `none`: the server knows no such member."""
     system_role: Literal["as_read", "system", "developer"] = "as_read"
     """The role of system messages."""
     reasoning_field: Literal["as_read", "reasoning_content", "reasoning", "thinking_chunks", "none"] = "as_read"
@@ -68,6 +73,8 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Which tool names the server takes."""
     result_media: bool = True
     """Whether a tool message may hold media parts."""
+    output_media: bool = True
+    """The same of the output of a call on Responses."""
     result_name: bool = False
     """Whether a tool message carries the tool's name."""
     image_url_string: bool = False
@@ -78,12 +85,16 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the server knows of structured output; below `json_schema` the schema goes to the system text too."""
     output_schema_with_tools: bool = True
     """Whether structured output and tools go together."""
+    json_mode: bool = True
+    """Whether the server takes JSON mode without a schema; else the schema of any object stands for it."""
     tool_choice: Literal["full", "strings", "ignored"] = "full"
     """Which tool choices the server honours: all, only auto/none/required, or none at all."""
     allowed_tools: bool = True
     """Whether the server takes an allowed subset; else the tools are filtered."""
     strict_schemas: bool = True
     """Whether the server takes a strict flag."""
+    schema_form: Literal["json_schema", "openapi"] = "json_schema"
+    """In which form schemas are sent where the dialect has two; Google's older servers only know the OpenAPI one."""
     freeform_tools: bool = True
     """Whether the server takes freeform tools; else each is offered as a function with one string."""
     parallel_explicit: bool = False
@@ -96,6 +107,12 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How parts and tools are marked for the prompt cache; `none`: the server knows no such member."""
     call_ids_back: bool = True
     """Whether calls and results in a history may carry ids (Vertex refuses them)."""
+    betas: frozenset[str] = frozenset({"*"})
+    """The beta features of Messages that the server knows; `*`: all of them."""
+    empty_result: Literal["omit", "marker"] = "omit"
+    """What stands for a result that says nothing; some routes to Claude refuse one without content."""
+    history_tools: bool = False
+    """Whether the tools that a history calls must be declared, even when none is offered any more."""
     unsupported: frozenset[str] = frozenset()
     """Names of `Request` fields that the server refuses or ignores."""
 
@@ -133,8 +150,18 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether system messages are taken after the conversation has begun."""
     thinking: frozenset[str] | None = None
     """The forms in which thinking can be asked for: `adaptive`, `enabled` (with a budget), `disabled`."""
+    budgets: tuple[int, int] | None = None
+    """The least and the most tokens of a budget for thinking."""
+    penalties: bool | None = None
+    """Whether presence and frequency penalties are taken."""
+    output_schema_with_tools: bool | None = None
+    """Whether an answer can be bound to a schema while tools are offered."""
+    result_media: bool | None = None
+    """Whether a tool's result may hold media."""
     output_schema: bool | None = None
     """Whether an answer can be bound to a schema."""
+    cache_life: Literal["prompt_cache_retention", "prompt_cache_options"] | None = None
+    """How a model that caches prompts by itself is asked to keep them for longer."""
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
@@ -178,6 +205,10 @@ class Undo(msgspec.Struct, frozen=True, kw_only=True):
     """How many calls the history holds."""
     taken_ids: frozenset[str] = frozenset()
     """Their ids."""
+    arguments: dict[str, Conversion] = {}
+    """What turns the arguments of a call back, by the caller's own tool name, where a rewritten schema changed them."""
+    output: Conversion | None = None
+    """The same for the output."""
 
 
 class Encoded(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -23,6 +23,7 @@ __all__ = ["FAMILIES", "Family", "facts_for"]
 
 OPENAI_ROWS = frozenset({"openai", "openai-chat", "openai-responses", "azure"})
 CHAT = frozenset({"openai-chat"})
+RESPONSES = frozenset({"openai-responses"})
 OPENAI_DIALECTS = frozenset({"openai-chat", "openai-responses"})
 GOOGLE = frozenset({"google"})
 ANTHROPIC = frozenset({"anthropic"})
@@ -44,6 +45,15 @@ class Family(NamedTuple):
 REASONING = Facts(sampling=False, system_role="developer")
 """Reasoning models refuse sampling knobs and want developer messages. 5.1 to 5.x take a temperature at effort `none`
 alone; a knob that is dropped is said, while a refused request would be lost."""
+
+CHAT_EFFORTS = frozenset({"none", "minimal", "low", "medium", "high", "xhigh"})
+"""What Chat takes; `max` is for Responses alone."""
+OPENAI_REASONING: tuple[tuple[str, Literal["prompt_cache_retention", "prompt_cache_options"] | None], ...] = (
+    (r"gpt-(5\.([6-9]|\d\d)|6)(-.*)?", "prompt_cache_options"),
+    (r"gpt-5(\.\d+)?(-.*)?", "prompt_cache_retention"),
+    (r"o[134](-.*)?", None),
+)
+"""The reasoning models of OpenAI, newest first, and how each is asked to keep cached prompts for longer."""
 
 ADAPTIVE, MANUAL, OFF = "adaptive", "enabled", "disabled"
 EFFORTS = frozenset({"low", "medium", "high", "max"})
@@ -92,10 +102,19 @@ CLAUDE: tuple[tuple[str, Facts], ...] = (
 FAMILIES: tuple[Family, ...] = (
     *[Family(ANTHROPIC, ANTHROPIC, f"claude-{name}", facts) for name, facts in CLAUDE],
     # Tools are refused together with reasoning, which is on even when no effort was asked for.
-    Family(OPENAI_ROWS, CHAT, r"gpt-5\.6(-.*)?", Facts(sampling=False, system_role="developer", tools=False)),
+    Family(
+        OPENAI_ROWS,
+        CHAT,
+        r"gpt-5\.6(-.*)?",
+        msgspec.structs.replace(REASONING, tools=False, efforts=CHAT_EFFORTS, cache_life="prompt_cache_options"),
+    ),
     # Named like the reasoning family, and not of it.
     Family(OPENAI_ROWS, OPENAI_DIALECTS, r"gpt-5-chat.*", Facts()),
-    Family(OPENAI_ROWS, OPENAI_DIALECTS, r"(o[134]|gpt-5(\.\d+)?|gpt-6)(-.*)?", REASONING),
+    *[
+        Family(OPENAI_ROWS, dialects, models, msgspec.structs.replace(REASONING, efforts=efforts, cache_life=life))
+        for dialects, efforts in ((CHAT, CHAT_EFFORTS), (RESPONSES, None))
+        for models, life in OPENAI_REASONING
+    ],
     # Gemini 3 refuses a history in which the first call of a step has no thought signature.
     Family(GOOGLE, GOOGLE, r"gemini-[3-9].*", Facts(call_seals=True)),
     # Gemini 2.5 thinks by budget, not by level.

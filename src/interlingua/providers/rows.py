@@ -30,6 +30,7 @@ SERVER = Quirks(
     name_rule="openai",
     result_media=False,
     allowed_tools=False,
+    freeform_tools=False,
     cache_marks="none",
 )
 """What every server of the dialect is known to take, and no more."""
@@ -40,10 +41,15 @@ def _server(**flags: object) -> Quirks:
     return msgspec.structs.replace(SERVER, **flags)
 
 
-# Ids beyond 40 characters are refused [field]; `allowed_tools` is a form of tool_choice, developer a role [SDK].
-OPENAI = _server(system_role="as_read", allowed_tools=True, call_id_rule="max40", unsupported=BEYOND_OPENAI)
+# Ids beyond 40 characters are refused [field]; `allowed_tools` is a form of tool_choice, developer a role, `custom` a
+# kind of tool [SDK].
+OPENAI = _server(
+    system_role="as_read", allowed_tools=True, freeform_tools=True, call_id_rule="max40", unsupported=BEYOND_OPENAI
+)
 LEGACY_LIMIT = _server(max_tokens_field="max_tokens")
 """A server that documents `max_tokens` and not its newer name."""
+OLLAMA = Quirks(output_schema_with_tools=False)
+"""The Ollama family in its own dialect."""
 
 _OPENAI_FAMILY = (
     Provider(
@@ -64,7 +70,7 @@ _OPENAI_FAMILY = (
         key_env=("OPENAI_API_KEY",),
         quirks=OPENAI,
         elsewhere="openai-compatible",
-        note="The gpt-5.6 family refuses tools on this endpoint.",
+        note="The gpt-5.6 family takes tools on this endpoint only with effort none.",
     ),
     Provider(
         name="openai-responses",
@@ -98,7 +104,7 @@ _OPENAI_FAMILY = (
 
 _HOSTED = (
     # [wire §2]: n is 1, no logprobs or logit_bias; tool messages take image parts; JSON with tools is a 400;
-    # `reasoning` is accepted on assistant messages.
+    # `reasoning` is accepted on assistant messages; four efforts.
     Provider(
         name="groq",
         title="Groq",
@@ -106,6 +112,7 @@ _HOSTED = (
         dialects=CHAT,
         key_env=("GROQ_API_KEY",),
         quirks=_server(
+            efforts=frozenset({"none", "low", "medium", "high"}),
             reasoning_field="reasoning",
             result_media=True,
             output_schema_with_tools=False,
@@ -135,7 +142,8 @@ _HOSTED = (
             unsupported=BEYOND_OPENAI | {"logit_bias", "logprobs", "store", "user", "verbosity"},
         ),
     ),
-    # [wire §3]: reasoning_content on every assistant turn, "" where there was none; JSON mode only; no strict flag.
+    # [wire §3]: reasoning_content on every assistant turn, "" where there was none; thinking has a switch and three
+    # efforts; JSON mode only; strict tools at another address alone.
     Provider(
         name="deepseek",
         title="DeepSeek",
@@ -144,6 +152,8 @@ _HOSTED = (
         key_env=("DEEPSEEK_API_KEY",),
         quirks=_server(
             max_tokens_field="max_tokens",
+            efforts=frozenset({"low", "high", "max"}),
+            thinking_field="thinking",
             reasoning_field="reasoning_content",
             reasoning_echo="always",
             output_schema="json_object",
@@ -152,7 +162,8 @@ _HOSTED = (
         ),
         note="Knows JSON mode and no schemas.",
     ),
-    # [wire §4]: effort inside `reasoning`; reasoning_details go back whole and in order; ids may be long and odd.
+    # [wire §4]: effort, budget and switch inside `reasoning`; reasoning_details go back whole and in order; marks on
+    # parts; ids may be long and odd.
     Provider(
         name="openrouter",
         title="OpenRouter",
@@ -256,13 +267,14 @@ _HOSTED = (
         quirks=_server(max_tokens_field="max_tokens", reasoning_field="reasoning_content", output_schema="json_object"),
         note="The international endpoint; for another region write a qwen:// DSN.",
     ),
-    # [wire §9]: thought signatures ride on the calls and go back; ids and indexes may be missing.
+    # [wire §9]: thought signatures ride on the calls and go back; ids and indexes may be missing; reasoning is not shown.
     Provider(
         name="gemini-compat",
         title="Google, OpenAI-compatible",
         base_url="https://generativelanguage.googleapis.com/v1beta/openai",
         dialects=CHAT,
         key_env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        quirks=SERVER,
     ),
 )
 
@@ -285,7 +297,8 @@ _SELF_HOSTED = (
         ),
         note="The context size cannot be set here.",
     ),
-    # [wire §5]: `reasoning` since late 2025; a grammar and tools get into each other's way.
+    # [wire §5]: `reasoning` since late 2025; thinking is switched in the template; a grammar and tools get into each
+    # other's way.
     Provider(
         name="vllm",
         title="vLLM",
@@ -293,7 +306,9 @@ _SELF_HOSTED = (
         dialects=CHAT,
         key_env=("VLLM_API_KEY",),
         key_required=False,
-        quirks=_server(reasoning_field="reasoning", output_schema_with_tools=False),
+        quirks=_server(
+            thinking_field="chat_template_kwargs", reasoning_field="reasoning", output_schema_with_tools=False
+        ),
         note="Tools need --enable-auto-tool-choice and --tool-call-parser.",
     ),
     Provider(
@@ -320,14 +335,14 @@ _SELF_HOSTED = (
             output_schema_with_tools=False,
         ),
     ),
-    # [wire §7]: string forms of tool_choice only; json_schema only.
+    # [wire §7]: string forms of tool_choice only; json_schema only; Responses and Messages since 0.3.29 and 0.4.1.
     Provider(
         name="lmstudio",
         title="LM Studio",
         base_url="http://localhost:1234/v1",
-        dialects=CHAT,
+        dialects=("openai-chat", "openai-responses", "anthropic"),
         key_required=False,
-        quirks=_server(max_tokens_field="max_tokens", reasoning_echo="never", tool_choice="strings"),
+        quirks=_server(max_tokens_field="max_tokens", reasoning_echo="never", tool_choice="strings", json_mode=False),
     ),
 )
 
@@ -348,6 +363,8 @@ _OTHER_DIALECTS = (
         key_env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         auth="x-goog-api-key",
     ),
+    # [wire, own page]: a schema binds the answer from its first token, so that no tool is called beside it. In the cloud
+    # `format` is not held to: the schema is told in the system text, too.
     Provider(
         name="ollama",
         title="Ollama",
@@ -355,6 +372,7 @@ _OTHER_DIALECTS = (
         dialects=("ollama",),
         key_required=False,
         plain_loopback=True,
+        quirks=OLLAMA,
     ),
     Provider(
         name="ollama-cloud",
@@ -363,6 +381,7 @@ _OTHER_DIALECTS = (
         dialects=("ollama",),
         key_env=("OLLAMA_API_KEY",),
         plain_loopback=True,
+        quirks=msgspec.structs.replace(OLLAMA, output_schema="none"),
     ),
     Provider(
         name="foreman",
@@ -371,7 +390,16 @@ _OTHER_DIALECTS = (
         dialects=("ollama",),
         key_required=False,
         plain_loopback=True,
+        quirks=OLLAMA,
         note="A server of the Ollama family; its address comes from LLM_FOREMAN=foreman://[token@]host.",
+    ),
+    Provider(
+        name="interlingua",
+        title="another interlingua",
+        base_url="https://{host}",
+        dialects=("unified",),
+        key_required=False,
+        note="A gateway of ours, in our own format; its address comes from LLM_HUB=interlingua://[token@]host.",
     ),
 )
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, NoReturn, TypeAlias, get_args, get_type_hints
+from typing import NamedTuple, NoReturn, TypeAlias, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -30,7 +30,7 @@ __all__ = ["Dsn", "Keyed", "keyed_row", "parse_dsn", "provider_of"]
 
 EXPECTED = "(expected scheme://[token@]host[/path])"
 CONNECTION_OPTIONS = ("key_env", "key_file", "tls", "dialect", "api_version")
-DIALECT_NAMES = ("anthropic", "google", "ollama", "openai-chat", "openai-responses")
+DIALECT_NAMES = ("anthropic", "google", "ollama", "openai-chat", "openai-responses", "unified")
 """What `dialect=` may say; `gemini` is another spelling of google."""
 
 _PARTS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?]*)(?P<path>/[^?]*)?(?:\?(?P<query>.*))?")
@@ -236,12 +236,20 @@ def _quirks(quirks: Quirks, options: Mapping[str, str], where: str) -> Quirks:
 def _flag(name: str, value: str, kind: object, where: str) -> object:
     """The value of one quirk, read from text by the type of its field: one of some words, a list, or yes and no."""
     choices = get_args(kind)
-    if choices == (str,):
-        return frozenset(filter(None, value.split(",")))
+    if get_origin(kind) is frozenset:
+        return _words(name, value, get_args(choices[0]), where)
     allowed: dict[str, object] = {choice: choice for choice in choices} or {"0": False, "1": True}
     if value not in allowed:
         _refuse(where, f"{name} takes {_either(tuple(allowed))}")
     return allowed[value]
+
+
+def _words(name: str, value: str, known: tuple[str, ...], where: str) -> frozenset[str]:
+    """Words between commas; any, or only known ones."""
+    words = frozenset(filter(None, value.split(",")))
+    if known and not words <= set(known):
+        _refuse(where, f"{name} takes {_either(known)}, with commas between them")
+    return words
 
 
 def _either(words: tuple[str, ...]) -> str:

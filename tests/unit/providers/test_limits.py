@@ -11,9 +11,33 @@ from interlingua.providers.rows import ROWS
 
 def test_gpt_5_6_takes_no_tools_on_chat() -> None:
     """The family refuses tools on Chat, and on Chat only."""
-    assert facts_for("openai", "openai-chat", "gpt-5.6") == Facts(sampling=False, system_role="developer", tools=False)
+    facts = facts_for("openai", "openai-chat", "gpt-5.6")
+    assert (facts.sampling, facts.system_role, facts.tools) == (False, "developer", False)
     assert facts_for("openai", "openai-chat", "gpt-5.6-mini").tools is False
     assert facts_for("openai", "openai-responses", "gpt-5.6").tools is None
+
+
+def test_the_greatest_effort_is_for_responses() -> None:
+    """Chat takes every effort but `max`."""
+    chat = facts_for("openai-chat", "openai-chat", "gpt-5.2").efforts
+    assert chat == {"none", "minimal", "low", "medium", "high", "xhigh"}
+    assert facts_for("openai", "openai-responses", "gpt-5.2").efforts is None
+
+
+@pytest.mark.parametrize(
+    ("model", "life"),
+    [
+        ("gpt-6-astra", "prompt_cache_options"),
+        ("gpt-5.6-mini", "prompt_cache_options"),
+        ("gpt-5.10", "prompt_cache_options"),
+        ("gpt-5.5", "prompt_cache_retention"),
+        ("gpt-5", "prompt_cache_retention"),
+        ("o3", None),
+    ],
+)
+def test_cached_prompts_live_longer_in_the_words_of_the_generation(model: str, life: str | None) -> None:
+    """The older member is refused by the newer models."""
+    assert facts_for("openai", "openai-responses", model).cache_life == life
 
 
 @pytest.mark.parametrize("model", ["o1", "o3-mini", "o4-mini", "gpt-5", "gpt-5-nano", "gpt-5.2", "gpt-6-astra"])

@@ -277,7 +277,7 @@ class InputEncoder:
         if isinstance(content, str | Json):
             return Raw(encode_text(self._prefixed(result_text(result), result, path)))
         media = [part for part in content if isinstance(part, MEDIA)]
-        if media and not self.quirks.result_media:
+        if media and not self.quirks.output_media:
             self.changes.add("result_media_moved", f"{path}/content")
             note = f"[{len(media)} media part(s) of this result follow in the next user message]"
             moved.extend([TextPart(f"Media of the result of {result.name or result.call_id}:"), *media])
