@@ -79,9 +79,9 @@ bench: $(READY) ## the numbers that need no peer
 	@$(BIN)/python -m bench
 
 golden-update: $(READY) ## write golden files and generated tables anew; the diff is the review
-	@$(BIN)/python -m pytest tests/golden --golden-update
+	@$(BIN)/python -m pytest tests/golden tests/matrix --golden-update
 	@$(BIN)/python -m tests.support.docs_tables
-	@git diff --stat -- tests/golden docs README.md
+	@git diff --stat -- tests/golden tests/matrix docs README.md
 
 dist: $(READY) ## wheel and source archive in dist/
 	@rm -rf dist

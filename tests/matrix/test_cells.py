@@ -1,0 +1,164 @@
+"""Every cell of the matrix: what is sent, what is answered, what is lost, judged and as it was written down."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interlingua.dialects._contract import Dialect, Encoded, ServerContext
+from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.errors import Error, InternalServerError
+from interlingua.testing.upstream import judge
+from interlingua.wire.http import HttpReply
+from tests.matrix import cases
+from tests.matrix.cases import CASES, CELLS, ERRORS, SPOKEN, Cell
+from tests.matrix.official import JUDGED, answer_problems, request_problems, stream_problems
+from tests.matrix.play import Played, play
+from tests.matrix.snapshot import LostError, read, sections, unwritten, write
+from tests.support.codecs import losing
+
+ORDER = (*CASES, *ERRORS)
+
+
+@pytest.fixture(params=CELLS, ids=str)
+def cell(request: pytest.FixtureRequest) -> Cell:
+    """A cell of the matrix."""
+    return request.param
+
+
+def _problems(cell: Cell, played: Played, *, streamed: bool) -> list[str]:
+    """What the strict upstream and the official SDKs have against what was sent and answered."""
+    found: list[str] = []
+    if played.sent is not None:
+        found += [f"sent {one}" for one in request_problems(cell.target, played.sent.body)]
+        found += [f"refused {one}" for one in _refusals(cell, played.sent, streamed=streamed)]
+    if played.answered is not None and played.answered.status < 400:
+        found += [f"answered {one}" for one in answer_problems(cell.source, played.answered.body)]
+    if played.streamed is not None:
+        found += [f"streamed {one}" for one in stream_problems(cell.source, played.streamed)]
+    return found
+
+
+def _refusals(cell: Cell, sent: Encoded, *, streamed: bool) -> list[str]:
+    """Why the strict upstream would refuse a request; sealed Chat goes to a server that it does not imitate."""
+    endpoint = cases.endpoint(cell.target, cell.case)
+    if endpoint is None or cases.is_sealed_chat(cell.target, cell.case):
+        return []
+    return [str(problem) for problem in judge(cell.target, endpoint.http_request(sent, stream=streamed)).problems]
+
+
+def test_a_cell(cell: Cell, golden_update: bool) -> None:
+    """No fact is lost in silence, the services and SDKs of both ends take what we say, and the snapshot holds it."""
+    whole, streamed = play(cell, streamed=False), play(cell, streamed=True)
+    lost = [*whole.lost, *streamed.lost]
+    made = sections(whole, streamed)
+    if golden_update:
+        write(cell, made, lost, ORDER)
+    assert lost == []
+    assert [*_problems(cell, whole, streamed=False), *_problems(cell, streamed, streamed=True)] == []
+    assert made == read(cell)
+
+
+def test_every_dialect_is_in_the_matrix() -> None:
+    """A dialect that is in the table has a row and a column."""
+    assert set(SPOKEN) >= set(DIALECTS)
+    assert {(cell.source, cell.target) for cell in CELLS} == {(one, other) for one in DIALECTS for other in DIALECTS}
+
+
+def test_only_a_document_cannot_be_asked_by_everyone() -> None:
+    """The one request that a client cannot make: Ollama's dialect has no documents."""
+    missing = {(one, case) for one in DIALECTS for case in ORDER} - {(cell.source, cell.case) for cell in CELLS}
+    assert missing == {("ollama", "document")}
+
+
+def test_nothing_is_left_over() -> None:
+    """No snapshot stands there of a cell that is no more."""
+    assert unwritten(CELLS) == []
+
+
+# The judges are judged
+
+
+CELL = Cell("openai-chat", "anthropic", "parallel")
+GET_DIALECT = "tests.matrix.play.get_dialect"
+
+
+def _losing(name: str) -> Dialect:
+    return losing(get_dialect(name))
+
+
+def test_a_loss_in_silence_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A codec that loses a call and does not say so: the update refuses the cell, and the file stays as it was."""
+    good = sections(play(CELL, streamed=False), play(CELL, streamed=True))
+    write(CELL, good, (), ORDER, tmp_path)
+    monkeypatch.setattr(GET_DIALECT, _losing)
+    whole, streamed = play(CELL, streamed=False), play(CELL, streamed=True)
+    assert any("/calls/1" in one for one in whole.lost)
+    assert any("/calls/1" in one for one in streamed.lost)
+    with pytest.raises(LostError, match="openai-chat->anthropic-parallel is not written"):
+        write(CELL, sections(whole, streamed), whole.lost, ORDER, tmp_path)
+    assert read(CELL, tmp_path) == good
+
+
+def test_a_loss_in_a_request_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same codec on a history with two calls: what is sent says less than what was asked."""
+    monkeypatch.setattr(GET_DIALECT, _losing)
+    lost = play(CELL._replace(case="results"), streamed=False).lost
+    assert any(one.startswith("request /calls/1") for one in lost)
+
+
+def test_another_class_of_error_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error that reaches the client as another one is a loss, too."""
+    real = get_dialect("anthropic")
+
+    def wrong(error: Error, context: ServerContext) -> HttpReply:
+        return real.encode_error(InternalServerError("Oops."), context)
+
+    def dialect(name: str) -> Dialect:
+        return get_dialect(name)._replace(encode_error=wrong)
+
+    monkeypatch.setattr(GET_DIALECT, dialect)
+    [lost] = play(Cell("anthropic", "anthropic", "error-429"), streamed=False).lost
+    assert lost.startswith("the error's class RateLimitError is ")
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    """Each section comes back byte for byte, one that several cases have, too, in whatever order they are written."""
+    made = {"sent: POST /x": '{"a": 1}', "streamed": "data: {}\n\ndata: [DONE]\n\n", "changed": "nothing"}
+    other = {**made, "sent: POST /x": '{"a": 2}'}
+    for case, sections_of in (("turns", other), ("text", made), ("image", made)):
+        write(CELL._replace(case=case), sections_of, (), ORDER, tmp_path)
+    assert [read(CELL._replace(case=case), tmp_path) for case in ("text", "turns", "image")] == [made, other, made]
+    [path] = tmp_path.rglob("*.txt")
+    assert path.read_text().count("[DONE]") == 1
+    assert unwritten([CELL._replace(case="text")], tmp_path) == [("anthropic.txt", "turns"), ("anthropic.txt", "image")]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "members"),
+    [
+        ("openai-chat", {"top_k": 4}),
+        ("openai-responses", {"max_tokens": 4}),
+        ("anthropic", {"max_tokens": "many"}),
+        ("google", {"temperature": 1}),
+        ("ollama", {"format": 3}),
+    ],
+)
+def test_the_sdks_judge_requests(dialect: str, members: dict[str, Any]) -> None:
+    """A member that the SDK does not know, or of a wrong type, is a problem."""
+    body = json.loads(cases.request(dialect, "text", streamed=False).body) | members
+    assert request_problems(dialect, json.dumps(body).encode()) != []
+
+
+@pytest.mark.parametrize("dialect", JUDGED)
+def test_the_sdks_judge_answers(dialect: str) -> None:
+    """An unknown member is a problem, whole or in an event of a stream."""
+    body = json.loads(cases.reply(dialect, "text").body) | {"surprise": 1}
+    assert any("surprise" in problem for problem in answer_problems(dialect, json.dumps(body).encode()))
+    told = cases.stream(dialect, "text")
+    assert told is not None
+    spoiled = told.replace(b'{"', b'{"surprise":1,"', 1)
+    assert any("surprise" in problem for problem in stream_problems(dialect, spoiled))
