@@ -19,6 +19,7 @@ DIALECTS: dict[str, str] = {
     "anthropic": "interlingua.dialects.anthropic",
     "google": "interlingua.dialects.google",
     "ollama": "interlingua.dialects.ollama",
+    "unified": "interlingua.dialects.unified",
 }
 """Dialect name -> the module that holds its `DIALECT`."""
 SPELLINGS: dict[str, str] = {"gemini": "google"}
