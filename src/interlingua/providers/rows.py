@@ -401,6 +401,14 @@ _OTHER_DIALECTS = (
         key_required=False,
         note="A gateway of ours, in our own format; its address comes from LLM_HUB=interlingua://[token@]host.",
     ),
+    Provider(
+        name="interlingua",
+        title="another interlingua",
+        base_url="https://{host}",
+        dialects=("unified",),
+        key_required=False,
+        note="A gateway of ours, in our own format; its address comes from LLM_HUB=interlingua://[token@]host.",
+    ),
 )
 
 _IN_PROCESS = (
