@@ -186,6 +186,8 @@ def _shape(entry: JsonObject, dialect: Dialect) -> tuple[Dialect, JsonObject]:
         return get_dialect("openai-chat"), entry
     if entry.get("type") in ("function", "custom"):
         return get_dialect("openai-responses"), entry
+    if "freeform" in names or entry.get("type") == "opaque_tool":
+        return get_dialect("unified"), entry
     if "type" not in names and names & {"name", "description", "parameters"}:
         # Not as Responses writes it: a function that says nothing of strictness is strict there.
         return get_dialect("openai-chat"), {"type": "function", "function": entry}

@@ -55,6 +55,7 @@ RESPONSES = "POST /v1/responses HTTP/1.1"
 MESSAGES = "POST /v1/messages HTTP/1.1"
 GEMINI = "POST /v1beta/models/some-model:{} HTTP/1.1"
 OLLAMA = "POST /api/chat HTTP/1.1"
+UNIFIED = "POST /unified/v1/generate HTTP/1.1"
 WIRES = {
     "openai-chat": Wire(CHAT, CHAT, BEARER, {}),
     "openai-responses": Wire(RESPONSES, RESPONSES, BEARER, {}),
@@ -66,10 +67,13 @@ WIRES = {
         {},
     ),
     "ollama": Wire(OLLAMA, OLLAMA, BEARER, {}, "application/x-ndjson"),
+    "unified": Wire(UNIFIED, UNIFIED, BEARER, {}),
 }
 PAIRS = list(permutations(WIRES, 2))
-NO_SEALS = ("ollama",)
-"""Dialects without sealed state."""
+NO_SEALS = ("ollama", "unified")
+"""Dialects without sealed state of their own."""
+RELAYS = ("unified",)
+"""Dialects that carry the sealed state of every other one to whoever issued it."""
 
 
 @pytest.fixture(params=WIRES)
@@ -168,7 +172,9 @@ def test_an_answer(dialect: str, face: Face, ask: Any, streamed: bool, monkeypat
     assert reply.usage is not None
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (9, 4)
     assert reply.usage.cache_read_tokens == (None if dialect == "ollama" else 2)
-    assert (reply.model, reply.wire_model) == (f"my-{dialect}/some-model", "some-model")
+    # Only our own format keeps apart what served and what its provider calls it; this server says nothing of that.
+    named = None if dialect == "unified" else "some-model"
+    assert (reply.model, reply.wire_model) == (f"my-{dialect}/some-model", named)
     [asked] = chat.requests
     assert (asked.model, asked.stream) == ("some-model", streamed)
     assert asked.request.system == (il.TextPart("Be brief."),)
@@ -231,6 +237,7 @@ COUNTS = {
     "anthropic": {"input_tokens": 7, "cache_read_input_tokens": 2, "output_tokens": 4},
     "google": {"promptTokenCount": 9, "candidatesTokenCount": 3, "thoughtsTokenCount": 1},
     "ollama": {"prompt_eval_count": 9, "eval_count": 4},
+    "unified": {"input_tokens": 9, "cache_read_tokens": 2, "output_tokens": 4, "reasoning_tokens": 1},
 }
 """What each dialect calls nine tokens in, two of them cached, and four out, one of them thought."""
 FOUND, LOST = "4 degrees in Oslo", "There is no Bergen."
@@ -256,6 +263,15 @@ RESULTS: dict[str, list[Any]] = {
         }
     ],
     "ollama": [_native("call_oslo", FOUND), _native("call_bergen", f"ERROR: {LOST}")],
+    "unified": [
+        {
+            "role": "tool",
+            "parts": [
+                {"type": "tool_result", "tool_call_id": "call_oslo", "content": FOUND},
+                {"type": "tool_result", "tool_call_id": "call_bergen", "content": LOST, "is_error": True},
+            ],
+        }
+    ],
 }
 """The end of the history on the wire: two results, the second one an error."""
 
@@ -413,10 +429,11 @@ def test_one_object_is_a_whole_stream(face: Face, indent: int | None, monkeypatc
         assert face.finish(_model(face, chat, monkeypatch).stream("Hi")).text == "Hello"
 
 
-@pytest.mark.parametrize("row", ["openai", "openai-chat", "anthropic", "google", "ollama", "foreman"])
+@pytest.mark.parametrize("row", ["openai", "openai-chat", "anthropic", "google", "ollama", "foreman", "hub"])
 def test_the_fake_speaks_what_a_provider_speaks(row: str, face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model by its provider's name, without a key or a network: whole and streamed answers in its dialect."""
     monkeypatch.setenv("LLM_FOREMAN", "foreman://localhost")
+    monkeypatch.setenv("LLM_HUB", "interlingua://localhost")
     with no_network(), use(FakeModel(["One", "Two"])):
         model = face.model(f"{row}/some-model")
         assert face.generate(model).text == "One"
@@ -467,7 +484,10 @@ def test_sse_10_a_cut_stream_is_incomplete(
 def test_r22_a_switch_inside_a_tool_loop(
     first: str, second: str, streamed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """R22: another dialect goes on with the results and never sees the seal; its issuer gets it back as it was."""
+    """R22: another dialect goes on with the results and never sees the seal; its issuer gets it back as it was.
+
+    Our own format carries the seal along: behind it may be the issuer, and whoever is there drops it if it is not.
+    """
     tools = il.Toolbox([get_weather])
 
     def ask(model: il.Model, prompt: Any, **options: Any) -> il.Response[Any]:
@@ -485,11 +505,12 @@ def test_r22_a_switch_inside_a_tool_loop(
     assert answer.text == again.text == "4 degrees in Oslo; 4 degrees in Bergen"
     [taken] = other.requests
     assert [call.arguments for call in taken.request.messages[1].tool_calls] == [{"city": "Oslo"}, {"city": "Bergen"}]
-    assert SEAL.encode() not in other.server.seen[0].body
-    assert ("seal_foreign" in [change.code for change in answer.changes]) is (first not in NO_SEALS)
+    assert (SEAL.encode() in other.server.seen[0].body) is (second in RELAYS and first not in NO_SEALS)
+    dropped = "seal_foreign" in [change.code for change in answer.changes]
+    assert dropped is (first not in NO_SEALS and second not in RELAYS)
     assert (SEAL.encode() in one.server.seen[1].body) is (first not in NO_SEALS)
-    dropped = [change.path for change in again.changes if change.code == "seal_foreign"]
-    assert [path for path in dropped if path.startswith("/messages/1/")] == []
+    lost = [change.path for change in again.changes if change.code == "seal_foreign"]
+    assert [path for path in lost if path.startswith("/messages/1/")] == []
 
 
 @pytest.mark.parametrize("by", ["variable", "option"])

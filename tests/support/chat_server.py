@@ -37,8 +37,10 @@ STREAM_HEAD = (
     "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nx-request-id: req_stream\r\ntransfer-encoding: chunked\r\n\r\n"
 )
 STREAM_TYPES = {"ollama": "application/x-ndjson"}
-PATHS = {"google": "/v1beta", "ollama": ""}
+PATHS = {"google": "/v1beta", "ollama": "", "unified": ""}
 """The path of a base URL, where it is not `/v1`."""
+SCHEMES = {"unified": "interlingua"}
+"""The scheme of a DSN, where it is not the name of the dialect."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class ChatServer:
     @property
     def dsn(self) -> str:
         """The same as one line of `LLM_<NAME>`."""
-        return f"{self.dialect}://{KEY}@127.0.0.1:{self.server.port}?tls=0"
+        return f"{SCHEMES.get(self.dialect, self.dialect)}://{KEY}@127.0.0.1:{self.server.port}?tls=0"
 
 
 class _Writer:

@@ -16,7 +16,11 @@ from interlingua.stream.unfold import unfold
 from interlingua.wire.http import HttpReply, HttpRequest
 from interlingua.wire.json import decode_any, encode
 
-PARAMETERS: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {"city": {"type": "string", "description": "Its name."}},
+    "required": ["city"],
+}
 PLAIN: dict[str, Any] = {"name": "get_weather", "description": "Weather of a city.", "parameters": PARAMETERS}
 FLAT = {"type": "function", **PLAIN}
 DECLARED = {"name": "get_weather", "description": "Weather of a city.", "parametersJsonSchema": PARAMETERS}
@@ -27,6 +31,7 @@ TOOLS: dict[str, list[dict[str, Any]]] = {
     "anthropic": [{"name": "get_weather", "description": "Weather of a city.", "input_schema": PARAMETERS}],
     "google": [{"functionDeclarations": [DECLARED]}],
     "ollama": [{"type": "function", "function": PLAIN}],
+    "unified": [PLAIN],
 }
 """The one tool, as each dialect's `tools` member says it."""
 
@@ -68,6 +73,11 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "done": True,
         "done_reason": "stop",
     },
+    "unified": {
+        "model": "m",
+        "parts": [{"type": "tool_call", "id": "c1", "name": "get_weather", "arguments": {"a": 1}}],
+        "finish_reason": "stop",
+    },
 }
 """An answer with one call, whose finish reason does not speak of calls."""
 
@@ -103,6 +113,15 @@ MESSAGES: dict[str, list[dict[str, Any]]] = {
     "ollama": [
         {"role": "tool", "content": "4 °C", "tool_name": "get_weather", "tool_call_id": "c1"},
         {"role": "tool", "content": "ERROR: no such city", "tool_name": "get_weather", "tool_call_id": "c2"},
+    ],
+    "unified": [
+        {
+            "role": "tool",
+            "parts": [
+                {"type": "tool_result", "tool_call_id": "c1", "content": "4 °C"},
+                {"type": "tool_result", "tool_call_id": "c2", "content": "no such city", "is_error": True},
+            ],
+        }
     ],
 }
 """The two results, as each dialect's messages say them."""
@@ -226,6 +245,14 @@ NAMELESS: list[tuple[str, dict[str, Any]]] = [
     ("anthropic", {"content": [{"type": "tool_use", "id": "c", "input": {}}]}),
     ("google", {"candidates": [{"content": {"parts": [{"functionCall": {"args": {}}}]}}]}),
     ("ollama", {"message": {"tool_calls": [{"function": {"arguments": {}}}]}, "done": True}),
+    (
+        "unified",
+        {
+            "model": "m",
+            "parts": [{"type": "tool_call", "id": "c", "name": "", "arguments": {}}],
+            "finish_reason": "tool_calls",
+        },
+    ),
 ]
 """Answers with a call without a name."""
 
@@ -270,7 +297,7 @@ def test_mapped_names_come_back(dialect: str) -> None:
 
 @every_dialect
 def test_results_are_the_messages_of_the_dialect(dialect: str) -> None:
-    """Anthropic and Google get one message, the others one entry for each result."""
+    """Anthropic, Google and our own format get one message, the others one entry for each result."""
     assert codec.encode_result(RESULTS, dialect) == MESSAGES[dialect]
     assert codec.encode_result(iter(RESULTS), dialect) == MESSAGES[dialect]
 

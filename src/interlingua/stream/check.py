@@ -78,79 +78,83 @@ class Checker:
     def __init__(self) -> None:
         """Nothing has come yet."""
         self.broken: list[str] = []
+        """The laws that are broken, one sentence each."""
         self.blocks: dict[tuple[int, int], BlockStart] = {}
-        self.grown: dict[tuple[int, int], list[Delta]] = {}
+        """The blocks that have opened, by choice and index."""
         self.closed: set[tuple[int, int]] = set()
-        self.terminal = False
-        self.expected_ready: ToolCall | None = None
+        """Those that have closed."""
+        self._grown: dict[tuple[int, int], list[Delta]] = {}
+        self._terminal = False
+        self._expected_ready: ToolCall | None = None
 
-    def say(self, law: str, place: int, what: str) -> None:
+    def _say(self, law: str, place: int, what: str) -> None:
         self.broken.append(f"{law} at event {place}: {what}")
 
     def feed(self, place: int, event: Event) -> None:
         """Check the event that stands at `place`."""
-        if self.terminal:
-            self.say("L2", place, f"{type(event).__name__} after the terminal event")
+        if self._terminal:
+            self._say("L2", place, f"{type(event).__name__} after the terminal event")
         if place == 0 and not isinstance(event, StreamStart | StreamError):
-            self.say("L1", place, f"the stream begins with {type(event).__name__}")
+            self._say("L1", place, f"the stream begins with {type(event).__name__}")
         self._ready(place, event)
         match event:
             case StreamStart():
                 if place:
-                    self.say("L1", place, "a second StreamStart")
+                    self._say("L1", place, "a second StreamStart")
             case BlockStart():
                 self._start(place, event)
             case BlockEnd():
                 self._end(place, event)
             case StreamEnd() | StreamError():
-                self.terminal = True
+                self._terminal = True
             case TextDelta() | ThinkingDelta() | RefusalDelta() | ToolCallDelta() | DataDelta() | Annotation() | Seal():
                 self._delta(place, event)
             case _:
                 pass
 
     def _ready(self, place: int, event: Event) -> None:
-        expected, self.expected_ready = self.expected_ready, None
+        expected, self._expected_ready = self._expected_ready, None
         if isinstance(event, ToolCallReady):
             if event.call != expected:
-                self.say("L7", place, "ToolCallReady without the end of its call before it")
+                self._say("L7", place, "ToolCallReady without the end of its call before it")
         elif expected is not None:
-            self.say("L7", place, "no ToolCallReady after the end of a whole call")
+            self._say("L7", place, "no ToolCallReady after the end of a whole call")
 
     def _start(self, place: int, event: BlockStart) -> None:
         key = (event.choice, event.index)
         expected = sum(1 for choice, _ in self.blocks if choice == event.choice)
         if event.index != expected:
-            self.say("L4", place, f"block {event.index} of choice {event.choice} opens, {expected} was next")
+            self._say("L4", place, f"block {event.index} of choice {event.choice} opens, {expected} was next")
         self.blocks[key] = event
-        self.grown[key] = []
+        self._grown[key] = []
 
     def _delta(self, place: int, event: Delta) -> None:
         key = (event.choice, event.index)
         start = self.blocks.get(key)
         if start is None or key in self.closed:
-            self.say("L3", place, f"{type(event).__name__} for a block that is not open")
+            self._say("L3", place, f"{type(event).__name__} for a block that is not open")
             return
         if start.block not in FITTING[type(event)]:
-            self.say("L5", place, f"{type(event).__name__} in a {start.block} block")
+            self._say("L5", place, f"{type(event).__name__} in a {start.block} block")
         if _is_empty(event):
-            self.say("L5", place, f"an empty {type(event).__name__}")
-        self.grown[key].append(event)
+            self._say("L5", place, f"an empty {type(event).__name__}")
+        self._grown[key].append(event)
 
     def _end(self, place: int, event: BlockEnd) -> None:
         key = (event.choice, event.index)
         if key not in self.blocks or key in self.closed:
-            self.say("L3", place, "the end of a block that is not open")
+            self._say("L3", place, "the end of a block that is not open")
             return
         self.closed.add(key)
-        if not _adds_up(self.grown[key], event.part):
-            self.say("L6", place, f"the deltas of block {event.index} do not add up to its part")
+        if not _adds_up(self._grown.pop(key), event.part):
+            self._say("L6", place, f"the deltas of block {event.index} do not add up to its part")
         if isinstance(event.part, ToolCall):
-            self.expected_ready = event.part
+            self._expected_ready = event.part
 
     def close(self, events: Sequence[Event]) -> None:
+        """Check what only the whole stream shows."""
         last = events[-1] if events else None
-        if not self.terminal:
+        if not self._terminal:
             self.broken.append("L2: no terminal event")
         if isinstance(last, StreamEnd):
             for choice, index in self.blocks.keys() - self.closed:

@@ -26,6 +26,7 @@ from interlingua.testing.wirefacts.openai_chat import request_faults as chat_fau
 from interlingua.testing.wirefacts.openai_chat import response_facts as chat_response
 from interlingua.testing.wirefacts.openai_chat_stream import stream_facts as chat_stream
 from interlingua.testing.wirefacts.openai_responses_stream import READER as OPENAI_RESPONSES
+from interlingua.testing.wirefacts.unified import READER as UNIFIED
 from interlingua.testing.wirefacts.values import FactReader, Facts, StreamFacts
 
 __all__ = [
@@ -51,6 +52,7 @@ READERS: dict[str, FactReader] = {
     "ollama": OLLAMA,
     "openai-chat": FactReader(chat_request, chat_faults, chat_response, chat_stream, chat_error),
     "openai-responses": OPENAI_RESPONSES,
+    "unified": UNIFIED,
 }
 """The readers of each dialect."""
 

@@ -99,7 +99,7 @@ def test_every_server_of_the_issue_has_a_row() -> None:
         *("groq", "mistral", "deepseek", "openrouter", "xai", "together", "fireworks", "perplexity", "cerebras"),
         *("nvidia", "huggingface", "zai", "moonshot", "qwen", "gemini-compat"),
         *("ollama-compat", "vllm", "sglang", "llamacpp", "lmstudio"),
-        *("anthropic", "google", "ollama", "ollama-cloud", "foreman"),
+        *("anthropic", "google", "ollama", "ollama-cloud", "foreman", "interlingua"),
         *("local", "fake"),
     }
 

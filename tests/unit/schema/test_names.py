@@ -19,6 +19,7 @@ NAMES: dict[NameRule, str] = {
     "openai": r"[a-zA-Z0-9_-]{1,64}",
     "anthropic": r"[a-zA-Z0-9_-]{1,128}",
     "google": r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}",
+    "unified": r"[a-zA-Z0-9_]{1,64}",
     "free": r"(?s:.*)",
 }
 IDS: dict[CallIdRule, str] = {

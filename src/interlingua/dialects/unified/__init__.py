@@ -5,22 +5,18 @@ The client's whole requests and replies are loaded with the dialect; streams and
 
 from __future__ import annotations
 
-from interlingua.dialects._contract import Dialect
-from interlingua.dialects._late import late
+from interlingua.dialects._late import late_dialect
 from interlingua.dialects.unified.client import decode_error, decode_response, encode_request
 from interlingua.dialects.unified.parts import NAME
 
 __all__ = ["DIALECT"]
 
-DIALECT = Dialect(
-    name=NAME,
+DIALECT = late_dialect(
+    NAME,
+    __name__,
     encode_request=encode_request,
     decode_response=decode_response,
     decode_error=decode_error,
-    stream_decoder=late("interlingua.dialects.unified.client_stream", "UnifiedStreamDecoder"),
-    decode_request=late("interlingua.dialects.unified.server", "decode_request"),
-    encode_response=late("interlingua.dialects.unified.server", "encode_response"),
-    encode_error=late("interlingua.dialects.unified.server", "encode_error"),
-    stream_encoder=late("interlingua.dialects.unified.server_stream", "UnifiedStreamEncoder"),
-    normal_form=late("interlingua.dialects.unified.normal", "normal_form"),
+    stream_decoder="UnifiedStreamDecoder",
+    stream_encoder="UnifiedStreamEncoder",
 )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from interlingua.dialects._answer import changes_of, failed_status, id_source
+from interlingua.dialects._answer import changes_of, failed_status, finish_of, id_source
 from interlingua.dialects._request import RequestWriter, check_choice
 from interlingua.dialects.unified.answer import decode_answer
 from interlingua.dialects.unified.parts import NAME, decode_part, encode_parts, own_members, split_extra, with_members
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from interlingua.types.content import Part
     from interlingua.types.message import Message
     from interlingua.types.request import Request
-    from interlingua.types.response import Response
+    from interlingua.types.response import Alternative, Response
     from interlingua.wire.http import HttpReply
 
-__all__ = ["KNOBS", "PATH", "PartReader", "decode_error", "decode_response", "encode_request"]
+__all__ = ["KNOBS", "PATH", "PartReader", "decode_error", "decode_response", "encode_request", "settled"]
 
 PATH = "/unified/v1/generate"
 KNOBS = (
@@ -95,7 +95,7 @@ class _RequestEncoder(RequestWriter):
 
     def _message(self, message: Message, called: dict[str, str]) -> MessageWire:
         wire = MessageWire(message.role, message.name)
-        text = plain_text(message.parts)
+        text = _plain_text(message.parts)
         if text is None:
             called.update({part.id: part.name for part in message.parts if isinstance(part, ToolCall)})
             wire.parts = cast("list[PartWire]", encode_parts(message.parts, self.names, called))
@@ -108,7 +108,7 @@ class _RequestEncoder(RequestWriter):
         return cast("MessageWire", with_members(wire, own)) if own else wire
 
 
-def plain_text(parts: tuple[Part, ...]) -> str | None:
+def _plain_text(parts: tuple[Part, ...]) -> str | None:
     """The text of a message that is one text and nothing more; None for any other."""
     if len(parts) != 1:
         return None
@@ -119,7 +119,7 @@ def plain_text(parts: tuple[Part, ...]) -> str | None:
 def _texts(system: tuple[TextPart, ...]) -> str | list[TextWire] | None:
     if not system:
         return None
-    text = plain_text(system)
+    text = _plain_text(system)
     return cast("list[TextWire]", encode_parts(system, {}, {})) if text is None else text
 
 
@@ -146,7 +146,8 @@ class PartReader:
         part = decode_part(wire)
         if not isinstance(part, ToolCall | BrokenToolCall):
             return part
-        return msgspec.structs.replace(part, id=self.call_id(part.id, path), name=self.name(part.name))
+        name = self.name(part.name, path)
+        return msgspec.structs.replace(part, id=self.call_id(part.id, path), name=name)
 
     def call_id(self, wire_id: str | None, path: str) -> str:
         """The id of the next call; an entry where it is not the wire's."""
@@ -155,8 +156,13 @@ class PartReader:
             self._changes.add(code, f"{path}/id")
         return own
 
-    def name(self, name: str) -> str:
-        """The caller's own name of a tool."""
+    def name(self, name: str | None, path: str) -> str:
+        """The caller's own name of a tool.
+
+        Raises: DecodeError for a call without one.
+        """
+        if not name:
+            raise DecodeError(f"{path}/name: a tool call must have a name", path=f"{path}/name")
         return self._names.get(name, name)
 
 
@@ -174,10 +180,25 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
             raise decode_error(reply, context) from None
         raise
     changes = changes_of(NAME, "decode_response", repairs)
-    response = decode_answer(wire, PartReader(context, changes).part)
-    return (
-        msgspec.structs.replace(response, changes=(*response.changes, *changes.done())) if changes.entries else response
-    )
+    response = settled(decode_answer(wire, PartReader(context, changes).part), changes)
+    if not changes.entries:
+        return response
+    return msgspec.structs.replace(response, changes=(*response.changes, *changes.done()))
+
+
+def settled(response: Response[Any], changes: Changes) -> Response[Any]:
+    """The answer with finish reasons that agree with its parts; an entry where they contradicted them."""
+    reason = finish_of(response.finish_reason, response.finish_reason_raw, response.parts, changes)
+    others = tuple([_settled_choice(one, place, changes) for place, one in enumerate(response.alternatives)])
+    if reason == response.finish_reason and others == response.alternatives:
+        return response
+    return msgspec.structs.replace(response, finish_reason=reason, alternatives=others)
+
+
+def _settled_choice(one: Alternative, place: int, changes: Changes) -> Alternative:
+    path = f"/alternatives/{place}/finish_reason"
+    reason = finish_of(one.finish_reason, one.finish_reason_raw, one.parts, changes, path)
+    return msgspec.structs.replace(one, finish_reason=reason)
 
 
 def _is_error(body: bytes) -> bool:

@@ -17,7 +17,7 @@ import msgspec
 
 from interlingua.dialects._members import is_object
 from interlingua.dialects.unified.answer import decode_answer
-from interlingua.dialects.unified.client import PartReader, decode_response
+from interlingua.dialects.unified.client import PartReader, decode_response, settled
 from interlingua.dialects.unified.parts import NAME, decode_part
 from interlingua.dialects.unified.reasons import decode_error_body, error_of_wire
 from interlingua.dialects.unified.wire import BlockEndWire, EventWire, StreamEndWire, StreamErrorWire, ToolCallReadyWire
@@ -172,9 +172,10 @@ class UnifiedStreamDecoder:
 
     def _start(self, event: BlockStart) -> None:
         if event.block == "tool_call":
-            path = f"/alternatives/{event.choice - 1}" if event.choice else ""
-            own = self._reader.call_id(event.id, f"{path}/parts/{event.index}")
-            event = msgspec.structs.replace(event, id=own, name=self._reader.name(event.name or ""))
+            choice = f"/alternatives/{event.choice - 1}" if event.choice else ""
+            path = f"{choice}/parts/{event.index}"
+            name = self._reader.name(event.name, path)
+            event = msgspec.structs.replace(event, id=self._reader.call_id(event.id, path), name=name)
             self._calls[event.choice, event.index] = event
         self._say(event)
 
@@ -207,9 +208,10 @@ class UnifiedStreamDecoder:
         if end.usage is not None and merge_usage(known, end.usage) != known:
             self._say(UsageUpdate(end.usage))
         self._check_open()
+        self._folder.feed(StreamEnd(end))
+        response = settled(self._folder.response(), self._changes)
         changes = (*end.changes, *self._changes.done())
-        self._folder.feed(StreamEnd(msgspec.structs.replace(end, changes=changes)))
-        self._say(StreamEnd(self._folder.response()))
+        self._say(StreamEnd(msgspec.structs.replace(response, changes=changes)))
 
     def _check_open(self) -> None:
         """Raises: DecodeError, where a block is still open, or nothing came at all."""

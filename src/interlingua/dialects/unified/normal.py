@@ -12,7 +12,7 @@ from interlingua.dialects._members import is_list, is_object
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["RULES", "absent_members", "normal_form"]
+__all__ = ["RULES", "absent_members", "normal_form", "plain_content", "result_names", "views"]
 
 FREE = frozenset(
     {
@@ -26,7 +26,7 @@ DEFAULTS: dict[str, object] = {"type": "tool", "choice": 0, "syntax": "text", "m
 """What is the same as not said; `type` only where a tool says it."""
 
 
-def absent_members(body: Any) -> Any:
+def absent_members(body: object) -> object:
     """Null and false, empty lists and objects, and what the format itself takes for not said, are absent."""
     if is_list(body):
         return [absent_members(item) for item in body]
@@ -49,7 +49,7 @@ def _is_said(name: str, value: object, body: dict[str, Any]) -> bool:
 _NOTHING = object()
 
 
-def views(body: Any) -> Any:
+def views(body: object) -> object:
     """`text` and `tool_calls` of an answer say again what its parts say."""
     if is_list(body):
         return [views(item) for item in body]
@@ -64,7 +64,7 @@ def _messages(body: dict[str, Any]) -> list[Any]:
     return messages if is_list(messages) else []
 
 
-def plain_content(body: Any) -> Any:
+def plain_content(body: object) -> object:
     """`content` of a message, and a system text, are one text part."""
     if not is_object(body):
         return body
@@ -82,7 +82,7 @@ def _spelled(message: Any) -> Any:
     return {**rest, "parts": [{"type": "text", "text": text}]} if text else rest
 
 
-def result_names(body: Any) -> Any:
+def result_names(body: object) -> object:
     """The name of a result is that of its call."""
     if not is_object(body):
         return body
@@ -106,7 +106,7 @@ def _named_part(part: Any, names: dict[str, object]) -> Any:
     return {name: value for name, value in part.items() if name != "name"} if named else part
 
 
-RULES: dict[str, tuple[Callable[[Any], Any], ...]] = {
+RULES: dict[str, tuple[Callable[[object], object], ...]] = {
     "request": (plain_content, result_names),
     "response": (views,),
     "chunk": (views,),
@@ -116,7 +116,7 @@ RULES: dict[str, tuple[Callable[[Any], Any], ...]] = {
 
 def normal_form(kind: str, body: object) -> object:
     """The normal form of a parsed body of that kind."""
-    value: Any = body
+    value = body
     for rule in RULES[kind]:
         value = rule(value)
     return absent_members(value)

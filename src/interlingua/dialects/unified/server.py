@@ -133,6 +133,8 @@ class _RequestDecoder:
         if isinstance(wire, ToolCallWire):
             if not wire.id.strip():
                 raise DecodeError(f"{path}/id: a call must have an id", path=f"{path}/id", code="call_id_missing")
+            if not wire.name:
+                raise DecodeError(f"{path}/name: a call must name its tool", path=f"{path}/name")
             self.names[wire.id] = wire.name
         elif isinstance(wire, ToolResultWire) and wire.name is None:
             wire.name = self.names.get(wire.tool_call_id)

@@ -7,7 +7,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from msgspec import UNSET
 
@@ -19,9 +19,6 @@ from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, Freeform, Nam
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from msgspec import Raw
 
     from interlingua.dialects.unified.wire import ChoiceWire
     from interlingua.types.change import Changes
@@ -119,7 +116,7 @@ def check_choice(choice: ToolChoice | None, tools: Sequence[Tool | OpaqueTool]) 
 # Writing
 
 
-def encode_tool(tool: Tool | OpaqueTool, names: Mapping[str, str], changes: Changes, path: str) -> Any:
+def encode_tool(tool: Tool | OpaqueTool, names: Mapping[str, str], changes: Changes, path: str) -> ToolWire:
     """One entry of `tools`, with a description of everything; an entry for what was described by its name."""
     if isinstance(tool, OpaqueTool):
         return ToolWire(type="opaque_tool", dialect=tool.dialect, kind=tool.kind, raw=tool.raw)
@@ -139,11 +136,7 @@ def encode_tool(tool: Tool | OpaqueTool, names: Mapping[str, str], changes: Chan
     if tool.freeform is not None:
         wire.freeform = FreeformWire(tool.freeform.syntax, tool.freeform.definition)
         wire.parameters = None if tool.parameters == EMPTY_PARAMETERS else tool.parameters
-    return _with_own(wire, tool)
-
-
-def _with_own(wire: ToolWire, tool: Tool) -> ToolWire | dict[str, Raw]:
-    return with_members(wire, tool.extra[NAME]) if NAME in tool.extra else wire
+    return cast("ToolWire", with_members(wire, tool.extra[NAME])) if NAME in tool.extra else wire
 
 
 def encode_choice(choice: ToolChoice | None, names: Mapping[str, str]) -> ChoiceWire | None:
