@@ -6,7 +6,7 @@ Rules
   (deployments, local models) match only when they begin like the family.
 
 Source: our notes on OpenAI Chat, section Pitfalls, on Google, sections 1 and 8, and on Anthropic, "Thinking rules"; the
-vendor page "Models overview"; recorded answers that name what a model takes. Read 2026-11-21.
+vendor pages "Models overview" and "Gemini thinking"; recorded answers that name what a model takes. Read 2026-11-22.
 """
 
 from __future__ import annotations
@@ -108,17 +108,48 @@ FAMILIES: tuple[Family, ...] = (
         r"gpt-5\.6(-.*)?",
         msgspec.structs.replace(REASONING, tools=False, efforts=CHAT_EFFORTS, cache_life="prompt_cache_options"),
     ),
+# Gemini 3 refuses a history in which the first call of a step has no thought signature; it thinks by level, always.
+LEVELS = Facts(
+    call_seals=True, thinking=frozenset({ADAPTIVE, MANUAL}), output_schema_with_tools=True, result_media=True
+)
+LOW_TO_HIGH = frozenset({"low", "medium", "high"})
+
+
+def _before_3(least: int, most: int, *forms: str) -> Facts:
+    """Gemini 2.5: it thinks by budget, knows schemas or tools, and no media inside of results."""
+    return Facts(
+        thinking=frozenset({ADAPTIVE, MANUAL, *forms}), budgets=(least, most), efforts=frozenset(), call_seals=False,
+        penalties=False, output_schema_with_tools=False, result_media=False,
+    )  # fmt: skip
+
+
+GEMINI: tuple[tuple[str, Facts], ...] = (
+    (r"3-pro.*", msgspec.structs.replace(LEVELS, efforts=frozenset({"low", "high"}))),
+    (r"3(\.\d+)?-flash.*", msgspec.structs.replace(LEVELS, efforts=LOW_TO_HIGH | {"minimal"})),
+    (r"[3-9].*", LEVELS),
+    (r"2\.5-pro.*", _before_3(128, 32_768)),
+    (r"2\.5-flash-lite.*", _before_3(512, 24_576, OFF)),
+    (r"2\.5-flash.*", _before_3(1, 24_576, OFF)),
+    (
+        r"(1\.5|2\.0)-(pro|flash)(?!.*thinking).*",
+        Facts(
+            thinking=frozenset(), efforts=frozenset(), call_seals=False, output_schema_with_tools=False,
+            result_media=False,
+        ),
+    ),
+)  # fmt: skip
+"""Gemini by the name after `gemini-`, newest first."""
+
     # Named like the reasoning family, and not of it.
-    Family(OPENAI_ROWS, OPENAI_DIALECTS, r"gpt-5-chat.*", Facts()),
-    *[
-        Family(OPENAI_ROWS, dialects, models, msgspec.structs.replace(REASONING, efforts=efforts, cache_life=life))
-        for dialects, efforts in ((CHAT, CHAT_EFFORTS), (RESPONSES, None))
-        for models, life in OPENAI_REASONING
-    ],
-    # Gemini 3 refuses a history in which the first call of a step has no thought signature.
-    Family(GOOGLE, GOOGLE, r"gemini-[3-9].*", Facts(call_seals=True)),
-    # Gemini 2.5 thinks by budget, not by level.
-    Family(GOOGLE, GOOGLE, r"gemini-2\.5-.*", Facts(efforts=frozenset())),
+    Family(OPENAI_ROWS, CHAT, r"gpt-5-chat.*", Facts(efforts=frozenset())),
+    Family(OPENAI_ROWS, RESPONSES, r"gpt-5-chat.*", _on_responses(Facts(efforts=frozenset()))),
+    *[Family(OPENAI_ROWS, CHAT, models, _on_chat(facts)) for models, facts in OPENAI_REASONING],
+    *[Family(OPENAI_ROWS, RESPONSES, models, _on_responses(facts)) for models, facts in OPENAI_REASONING],
+    # They do not reason.
+    Family(OPENAI_ROWS, CHAT, r"(gpt-[34]|chatgpt-4o).*", Facts(efforts=frozenset())),
+    Family(OPENAI_ROWS, RESPONSES, r"(gpt-[34]|chatgpt-4o).*", _on_responses(Facts(efforts=frozenset()))),
+    Family(OPENAI_ROWS, RESPONSES, r".*", _on_responses(Facts())),
+    *[Family(GOOGLE, GOOGLE, f"gemini-{name}", facts) for name, facts in GEMINI],
 )
 """Every family there is something to say of."""
 

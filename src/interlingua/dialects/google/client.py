@@ -17,7 +17,8 @@ from interlingua.dialects.google.parts import NAME, PartDecoder, part_list
 from interlingua.dialects.google.reasons import decode_finish, error_of, read_error
 from interlingua.dialects.google.schemas import from_json_schema
 from interlingua.dialects.google.spelling import read_answer
-from interlingua.dialects.google.tools import FIELD, encode_choice, encode_thinking, encode_tool
+from interlingua.dialects.google.thinking import encode_thinking
+from interlingua.dialects.google.tools import FIELD, encode_choice, encode_tool
 from interlingua.dialects.google.usage import decode_usage, uncounted
 from interlingua.dialects.google.wire import (
     ConfigWire,
@@ -59,6 +60,7 @@ SAMPLING = frozenset({"temperature", "top_p", "top_k", "presence_penalty", "freq
 """What models without sampling refuse."""
 KNOBS = {
     "max_tokens": "maxOutputTokens",
+PENALTIES = frozenset({"presence_penalty", "frequency_penalty"})
     "temperature": "temperature",
     "top_p": "topP",
     "top_k": "topK",
@@ -199,7 +201,12 @@ class _RequestEncoder(RequestWriter):
             self.config.stopSequences = list(request.stop)
         if request.logprobs is not None and self.takes("logprobs"):
             self.config.responseLogprobs = True
+        if self.wire.tools and self.facts.output_schema_with_tools is False:
+            self.changes.add("output_schema", "/output_schema", "the model takes tools or a schema, not both")
+            return
             self.config.logprobs = request.logprobs or None
+        if self.wire.tools and self.facts.output_schema_with_tools:
+            self._free_choice()
         if request.metadata is not None and self.takes("metadata"):
             self.wire.labels = request.metadata
         self.note_unsaid(UNSAID)
@@ -208,6 +215,26 @@ class _RequestEncoder(RequestWriter):
 
     def _extra(self) -> None:
         if self.config != ConfigWire():
+    def _free_choice(self) -> None:
+        """Let the model choose: beside a schema it takes no other choice, and holds no call to its tool's schema."""
+        given = self.wire.toolConfig
+        calling = given.functionCallingConfig if given is not None else None
+        if calling is None or calling.mode in ("AUTO", "NONE"):
+            return
+        if self.request.tool_choice in (None, "auto"):
+            self.changes.add("strict_unsupported", "/tools", "the model takes a schema or strict tools, not both")
+        else:
+            why = "beside an output schema the model may only choose by itself"
+            self.changes.add("tool_choice_approximated", "/tool_choice", why)
+        calling.mode, calling.allowedFunctionNames = "AUTO", None
+
+    def takes(self, name: str) -> bool:
+        """Whether server and model take a knob; an entry where they do not."""
+        if name not in PENALTIES or self.facts.penalties is not False:
+            return super().takes(name)
+        self.changes.add("parameter_unsupported", f"/{name}", f"{self.target.model} does not take {name}")
+        return False
+
             self.wire.generationConfig = self.config
         if self.request.extra:
             merge_members(self.wire, {name: value for name, value in self.own_members().items() if name != FIELD})

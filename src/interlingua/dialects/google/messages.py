@@ -287,8 +287,9 @@ class MessageEncoder:
         parts = result.content if isinstance(result.content, tuple) else ()
         media = [self._media(part, turn, f"{path}/content/{place}") for place, part in enumerate(parts)]
         shown = [part for part in media if part is not None]
-        wire.response = self._response(result, path, has_parts=bool(shown) and self.target.quirks.result_media)
-        if shown and not self.target.quirks.result_media:
+        inside = self.target.quirks.result_media and self.target.facts.result_media is not False
+        wire.response = self._response(result, path, has_parts=bool(shown) and inside)
+        if shown and not inside:
             self.changes.add("result_media_moved", f"{path}/content")
             moved.extend(shown)
         elif shown:

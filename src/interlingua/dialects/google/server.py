@@ -16,7 +16,8 @@ from interlingua.dialects.google.parts import NAME
 from interlingua.dialects.google.reasons import decode_finish, encode_error_body, encode_finish
 from interlingua.dialects.google.schemas import style_of, to_json_schema
 from interlingua.dialects.google.spelling import read_request
-from interlingua.dialects.google.tools import EFFORTS, FIELD, decode_choice, decode_tools
+from interlingua.dialects.google.thinking import ThinkingAsked, decode_thinking
+from interlingua.dialects.google.tools import FIELD, decode_choice, decode_tools
 from interlingua.dialects.google.usage import encode_usage
 from interlingua.dialects.google.wire import CandidateWire, ConfigWire, ContentWire, RequestWire, ResponseWire, ToolWire
 from interlingua.errors import DecodeError
@@ -89,7 +90,7 @@ class _RequestDecoder:
             self.changes,
             continues=self.wire.cachedContent is not None,
         )
-        effort, thinking, budget, summary = self._thinking()
+        thinking = self._thinking()
         schema, json_mode = self._output()
         return Request(
             messages=messages,
@@ -108,10 +109,10 @@ class _RequestDecoder:
             frequency_penalty=config.frequencyPenalty,
             logprobs=(config.logprobs or 0) if config.responseLogprobs else None,
             n=config.candidateCount,
-            effort=effort,
-            thinking=thinking,
-            thinking_budget=budget,
-            thinking_summary=summary,
+            effort=thinking.effort,
+            thinking=thinking.wanted,
+            thinking_budget=thinking.budget,
+            thinking_summary=thinking.summary,
             metadata=wire.labels,
             continues=ServerState(NAME, {"cachedContent": wire.cachedContent}) if wire.cachedContent else None,
             extra=self._extra(),
@@ -147,21 +148,14 @@ class _RequestDecoder:
             self.config_extra["responseMimeType"] = config.responseMimeType
         return schema, is_json and schema is None
 
-    def _thinking(self) -> tuple[Any, bool | None, int | None, Any]:
-        """Effort, whether to think, budget and summary."""
+    def _thinking(self) -> ThinkingAsked:
         given = self.config.thinkingConfig
         if given is None:
-            return None, None, None, None
-        rest: dict[str, Any] = dict(given.extra or {})
-        effort = EFFORTS.get(str(given.thinkingLevel or "").upper())
-        if given.thinkingLevel is not None and effort is None:
-            rest["thinkingLevel"] = given.thinkingLevel
+            return ThinkingAsked()
+        asked, rest = decode_thinking(given)
         if rest:
             self.config_extra["thinkingConfig"] = rest
-        budget = given.thinkingBudget
-        switch = {0: False, -1: True}.get(budget) if budget is not None and effort is None else None
-        summary = {True: "auto", False: "none", None: None}[given.includeThoughts]
-        return effort, switch, None if switch is not None else budget, summary
+        return asked
 
     def _extra(self) -> dict[str, dict[str, Any]]:
         """The members that pass through."""

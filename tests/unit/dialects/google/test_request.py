@@ -9,8 +9,9 @@ import pytest
 
 from interlingua.dialects._contract import Facts, Quirks, Target
 from interlingua.errors import DecodeError, UnsupportedError, UsageError
-from interlingua.types.content import TextPart
-from interlingua.types.message import user
+from interlingua.providers.limits import facts_for
+from interlingua.types.content import ImagePart, TextPart, ToolCall, ToolResult
+from interlingua.types.message import Message, assistant, user
 from interlingua.types.request import Request
 from interlingua.types.tool import AllowedTools, Freeform, NamedTool, OpaqueTool, Tool
 from tests.support.google import DIALECT, STREAM_URL, URL, codes, decode, encode, sent, turn
@@ -284,6 +285,94 @@ def test_thinking_that_the_wire_says_only_nearly(fields: Any, facts: Facts, conf
     encoded = encode(Request(messages=(user("q"),), **fields), target=Target(model="gemini-3-pro", facts=facts))
     assert json.loads(encoded.body)["generationConfig"]["thinkingConfig"] == config
     assert codes(encoded.changes) == told
+
+
+NEAR, DROPPED = "parameter_adjusted", "parameter_unsupported"
+GEMINI = {name: facts_for("google", "google", name) for name in (
+    "gemini-2.0-flash", "gemini-2.5-flash", "gemini-2.5-flash-lite", "gemini-2.5-pro", "gemini-3-pro", "gemini-3-flash",
+    "gemini-3.1-pro",
+)}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model", "fields", "config", "told"),
+    [
+        ("gemini-2.5-flash", {"effort": "none"}, {"thinkingBudget": 0}, []),
+        ("gemini-2.5-flash", {"effort": "max"}, {"thinkingBudget": 24_576}, [f"{NEAR} /effort"]),
+        ("gemini-2.5-flash-lite", {"effort": "minimal"}, {"thinkingBudget": 512}, [f"{NEAR} /effort"]),
+        ("gemini-2.5-flash-lite", {"thinking_budget": 9}, {"thinkingBudget": 512}, [f"{NEAR} /thinking_budget"]),
+        ("gemini-2.5-flash", {"thinking_budget": -1}, {"thinkingBudget": -1}, []),
+        ("gemini-2.5-pro", {"effort": "none"}, {"thinkingBudget": 128}, [f"{NEAR} /effort"]),
+        ("gemini-2.5-pro", {"thinking": False}, {"thinkingBudget": 128}, [f"{NEAR} /thinking"]),
+        ("gemini-2.5-pro", {"thinking_budget": 0}, {"thinkingBudget": 128}, [f"{NEAR} /thinking_budget"]),
+        ("gemini-2.5-pro", {"thinking_budget": 99_999}, {"thinkingBudget": 32_768}, [f"{NEAR} /thinking_budget"]),
+        ("gemini-2.5-pro", {"effort": "high", "thinking_budget": 200}, {"thinkingBudget": 200}, [f"{DROPPED} /effort"]),
+        ("gemini-3-pro", {"effort": "high"}, {"thinkingLevel": "HIGH"}, []),
+        ("gemini-3-pro", {"effort": "medium"}, {"thinkingLevel": "LOW"}, [f"{NEAR} /effort"]),
+        ("gemini-3-pro", {"effort": "max"}, {"thinkingLevel": "HIGH"}, [f"{NEAR} /effort"]),
+        ("gemini-3-pro", {"effort": "none"}, {"thinkingLevel": "LOW"}, [f"{NEAR} /effort"]),
+        ("gemini-3-flash", {"effort": "minimal"}, {"thinkingLevel": "MINIMAL"}, []),
+        ("gemini-3-flash", {"thinking": False}, {"thinkingLevel": "MINIMAL"}, [f"{NEAR} /thinking"]),
+        ("gemini-3.1-pro", {"thinking": False}, {"thinkingLevel": "LOW"}, [f"{NEAR} /thinking"]),
+        ("gemini-3-flash", {"thinking_budget": 700}, {"thinkingBudget": 700}, []),
+        ("gemini-2.0-flash", {"effort": "high"}, None, [f"{DROPPED} /effort"]),
+        ("gemini-2.0-flash", {"effort": "none", "thinking": False, "thinking_summary": "none"}, None, []),
+        ("gemini-2.0-flash", {"thinking": True, "thinking_summary": "auto"}, None,
+         [f"{DROPPED} /thinking", f"{DROPPED} /thinking_summary"]),
+    ],
+)  # fmt: skip
+def test_each_family_thinks_in_its_own_form(model: str, fields: Any, config: Any, told: list[str]) -> None:
+    """R07: levels, budgets within their bounds, the least where thinking cannot be switched off; all of it recorded."""
+    encoded = encode(Request(messages=(user("q"),), **fields), target=Target(model=model, facts=GEMINI[model]))
+    sent = json.loads(encoded.body).get("generationConfig", {})
+    assert sent.get("thinkingConfig") == config
+    assert [f"{change.code} {change.path}" for change in encoded.changes] == told
+
+
+def test_older_families_take_tools_or_a_schema_and_newer_ones_no_force_beside_it() -> None:
+    """What would be a 400 is refused here, or let go; a forced choice beside a schema is the model's own, and said."""
+    asked: dict[str, Any] = {"messages": (user("q"),), "tools": (Tool(name="f"),), "output_schema": {"type": "object"}}
+    old, new = [Target(model=name, facts=GEMINI[name]) for name in ("gemini-2.5-pro", "gemini-3-pro")]
+    with pytest.raises(UnsupportedError, match="tools or a schema"):
+        encode(Request(**asked), target=old)
+    let_go = encode(Request(**asked), target=old, allow=frozenset({"output_schema"}))
+    assert "generationConfig" not in json.loads(let_go.body)
+    choices: list[Any] = [
+        ("required", {"mode": "AUTO"}, ["tool_choice_approximated"]),
+        (NamedTool("f"), {"mode": "AUTO"}, ["tool_choice_approximated"]),
+        ("none", {"mode": "NONE"}, []),
+        (None, None, []),
+    ]
+    for choice, calling, code in choices:
+        encoded = encode(Request(**asked, tool_choice=choice), target=new)
+        body = json.loads(encoded.body)
+        assert body.get("toolConfig", {}).get("functionCallingConfig") == calling
+        assert body["generationConfig"]["responseMimeType"] == "application/json"
+        assert codes(encoded.changes) == code
+    asked["tools"] = (Tool(name="f", strict=True),)
+    strict = encode(Request(**asked), target=new)
+    assert json.loads(strict.body)["toolConfig"] == {"functionCallingConfig": {"mode": "AUTO"}}
+    assert codes(strict.changes) == ["strict_unsupported"]
+
+
+def test_penalties_and_media_of_results_go_by_the_family() -> None:
+    """Gemini 2.5 takes no penalties, and media of a result beside it (RES-32)."""
+    old = Target(model="gemini-2.5-flash", facts=GEMINI["gemini-2.5-flash"])
+    encoded = encode(Request(messages=(user("q"),), presence_penalty=0.5, frequency_penalty=0.5, top_k=3), target=old)
+    assert json.loads(encoded.body)["generationConfig"] == {"topK": 3}
+    assert codes(encoded.changes) == ["parameter_unsupported", "parameter_unsupported"]
+    picture = ImagePart(b"x", "image/png")
+    turns = (
+        user("q"),
+        assistant(ToolCall("fc-1", "f", "{}")),
+        Message("tool", (ToolResult("fc-1", "f", (TextPart("See"), picture)),)),
+    )
+    encoded = encode(Request(messages=turns), target=old)
+    answer, beside = json.loads(encoded.body)["contents"][2]["parts"]
+    assert answer["functionResponse"]["response"] == {"output": "See"}
+    assert "parts" not in answer["functionResponse"]
+    assert beside["inlineData"]["mimeType"] == "image/png"
+    assert codes(encoded.changes) == ["result_media_moved"]
 
 
 def test_knobs_there_and_back() -> None:

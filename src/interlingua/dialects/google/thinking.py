@@ -1,0 +1,159 @@
+"""How hard to think: `thinkingConfig`, both ways.
+
+Rules
+- A level or a budget, never both: generations from 3 on have levels, the one before them budgets alone.
+- What a family lacks is said in its nearest form, with an entry: the nearest level below, a budget within its bounds,
+  and, where thinking cannot be switched off, the least of it. Who does not think is not asked to.
+Source: our notes on the wire, sections 1 and 8; vendor page "Gemini thinking", November 2026.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from interlingua.dialects.google.wire import ThinkingWire
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import Facts
+    from interlingua.types.capability import Effort
+    from interlingua.types.change import Changes
+    from interlingua.types.request import Request, ThinkingSummary
+
+__all__ = ["ThinkingAsked", "decode_thinking", "encode_thinking"]
+
+EFFORTS: dict[str, Effort] = {
+    "MINIMAL": "minimal", "LOW": "low", "MEDIUM": "medium", "HIGH": "high", "XHIGH": "xhigh",
+}  # fmt: skip
+"""How hard to think, as the wire says it, least first."""
+LEVELS: dict[str, str] = {effort: level for level, effort in EFFORTS.items()}
+ORDER = (*LEVELS, "max")
+BUDGETS: dict[str, int] = {
+    "minimal": 512, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 32768, "max": 32768,
+}  # fmt: skip
+"""Tokens for each effort, for models that think by budget."""
+SHOWN: dict[bool | None, ThinkingSummary | None] = {True: "auto", False: "none", None: None}
+
+
+class ThinkingAsked(NamedTuple):
+    """What a request says of thinking."""
+
+    effort: Effort | None = None
+    """How hard to think."""
+    wanted: bool | None = None
+    """Whether to think at all."""
+    budget: int | None = None
+    """How many tokens it may take."""
+    summary: ThinkingSummary | None = None
+    """Whether to show it."""
+
+
+def decode_thinking(wire: ThinkingWire) -> tuple[ThinkingAsked, dict[str, Any]]:
+    """What a request says of thinking, and the members that it does not say."""
+    rest: dict[str, Any] = dict(wire.extra or {})
+    effort = EFFORTS.get(str(wire.thinkingLevel or "").upper())
+    if wire.thinkingLevel is not None and effort is None:
+        rest["thinkingLevel"] = wire.thinkingLevel
+    budget = wire.thinkingBudget
+    switch = {0: False, -1: True}.get(budget) if budget is not None and effort is None else None
+    return ThinkingAsked(effort, switch, None if switch is not None else budget, SHOWN[wire.includeThoughts]), rest
+
+
+def encode_thinking(request: Request, facts: Facts, changes: Changes) -> ThinkingWire | None:
+    """`thinkingConfig`; None where nothing is said."""
+    wire = ThinkingWire()
+    if facts.thinking is not None and not facts.thinking:
+        _note_thoughtless(request, changes)
+        return None
+    if request.effort is not None:
+        _Asked(wire, facts, changes).effort(request.effort, request.thinking_budget)
+    elif request.thinking_budget is not None:
+        _Asked(wire, facts, changes).budget(request.thinking_budget)
+    elif request.thinking is not None:
+        _Asked(wire, facts, changes).switch(wanted=request.thinking)
+    if request.thinking_summary is not None:
+        wire.includeThoughts = request.thinking_summary != "none"
+        if request.thinking_summary in ("concise", "detailed"):
+            changes.add("parameter_adjusted", "/thinking_summary", "thoughts are shown or not")
+    said = (wire.thinkingLevel, wire.thinkingBudget, wire.includeThoughts)
+    return None if said == (None, None, None) else wire
+
+
+def _note_thoughtless(request: Request, changes: Changes) -> None:
+    """Note what was asked of a model that does not think, but for what it does anyway: nothing."""
+    asked = {
+        "effort": request.effort not in (None, "none"),
+        "thinking": bool(request.thinking),
+        "thinking_budget": bool(request.thinking_budget),
+        "thinking_summary": request.thinking_summary not in (None, "none"),
+    }
+    for name in [name for name, is_asked in asked.items() if is_asked]:
+        changes.add("parameter_unsupported", f"/{name}", "the model does not think")
+
+
+class _Asked:
+    """Writes one wish in the form that the family has."""
+
+    def __init__(self, wire: ThinkingWire, facts: Facts, changes: Changes) -> None:
+        self.wire = wire
+        self.facts = facts
+        self.changes = changes
+
+    def effort(self, effort: Effort, budget: int | None) -> None:
+        """An effort; a budget beside it stands where the family has budgets alone."""
+        by_budget = self.facts.efforts is not None and not self.facts.efforts
+        if effort == "none":
+            self._off("/effort")
+        elif not by_budget:
+            self._level(effort)
+        elif budget is not None:
+            self.budget(budget)
+        else:
+            self.wire.thinkingBudget = self._fitted(BUDGETS[effort])
+            told = f"{effort} is a budget of {self.wire.thinkingBudget} tokens"
+            self.changes.add("parameter_adjusted", "/effort", told)
+        if budget is not None:
+            lost = "/effort" if by_budget and effort != "none" else "/thinking_budget"
+            self.changes.add("parameter_unsupported", lost, "a level or a budget")
+
+    def budget(self, budget: int) -> None:
+        """A budget; 0 is no thinking, -1 as much as the model likes."""
+        if budget == 0:
+            self._off("/thinking_budget")
+            return
+        fitted = budget if budget < 0 else self._fitted(budget)
+        if fitted != budget:
+            self.changes.add("parameter_adjusted", "/thinking_budget", f"{budget} is told as {fitted}")
+        self.wire.thinkingBudget = fitted
+
+    def switch(self, *, wanted: bool) -> None:
+        """Thinking on or off, without a word of how much."""
+        if wanted:
+            self.wire.thinkingBudget = -1
+        else:
+            self._off("/thinking")
+
+    def _level(self, effort: Effort) -> None:
+        known = self.facts.efforts
+        taken = [word for word in LEVELS if known is None or word in known]
+        below = [word for word in taken if ORDER.index(word) <= ORDER.index(effort)]
+        nearest = (below or taken)[-1 if below else 0]
+        self.wire.thinkingLevel = LEVELS[nearest]
+        if nearest != effort:
+            self.changes.add("parameter_adjusted", "/effort", f"{effort} is {self.wire.thinkingLevel}")
+
+    def _fitted(self, budget: int) -> int:
+        least, most = self.facts.budgets or (budget, budget)
+        return min(max(budget, least), most)
+
+    def _off(self, path: str) -> None:
+        """No thinking, or the least of it."""
+        if self.facts.thinking is None or "disabled" in self.facts.thinking:
+            self.wire.thinkingBudget = 0
+            return
+        if self.facts.efforts:
+            self.wire.thinkingLevel = next(LEVELS[word] for word in LEVELS if word in self.facts.efforts)
+        elif self.facts.efforts is None:
+            self.wire.thinkingLevel = LEVELS["low"]
+        else:
+            self.wire.thinkingBudget = self._fitted(0)
+        self.changes.add("parameter_adjusted", path, "the model always thinks; told as the least of it")
