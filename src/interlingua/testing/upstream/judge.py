@@ -49,7 +49,7 @@ from interlingua.testing.wirefacts.values import items, members
 from interlingua.wire.http import Headers, HttpRequest
 from interlingua.wire.json import decode_any, encode
 
-__all__ = ["Law", "judge", "judge_body", "law_of"]
+__all__ = ["Law", "asked_of", "judge", "judge_body", "law_of"]
 
 
 def _never(fault: Fault, headers: Headers, body: dict[str, Any]) -> bool:  # noqa: ARG001 - no header excuses anything
@@ -198,12 +198,15 @@ _LAWS: dict[str, Callable[[], Law]] = {
 }
 
 
-def judge(dialect: str, request: HttpRequest, *, issued: Issued | None = None) -> Verdict:
+def judge(dialect: str, request: HttpRequest, *, issued: Issued | None = None, keyless: bool = False) -> Verdict:
     """What the real service of that dialect would say to `request`.
 
     `issued` is what the service gave out before and will know again; without it nothing is checked against it.
+    `keyless` lets a request without a credential in.
     """
     problems = list(DOORS[dialect].problems(request))
+    if keyless:
+        problems = [problem for problem in problems if problem.rule != "no_credential"]
     try:
         body = decode_any(request.body)
     except Error as error:
@@ -223,15 +226,28 @@ def _judged(dialect: str, request: HttpRequest, body: dict[str, Any], issued: Is
     for fault in faults(law.reading, root, body):
         if not law.excuses(fault, request.headers, body):
             yield Problem(rule=fault.kind, steps=fault.steps, sentence=fault.sentence, source=law.source)
-    asked = Asked(
-        body=law.body(body),
+    asked = _asked(dialect, request, body, issued)
+    for rule in law.rules:
+        yield from rule.problems(asked)
+
+
+def _asked(dialect: str, request: HttpRequest, body: dict[str, Any], issued: Issued | None) -> Asked:
+    return Asked(
+        body=law_of(dialect).body(body),
         model=named_model(dialect, request, body.get("model")),
         headers=request.headers,
         url=request.url,
         issued=issued,
     )
-    for rule in law.rules:
-        yield from rule.problems(asked)
+
+
+def asked_of(dialect: str, request: HttpRequest) -> Asked:
+    """A request as the rules see it; one without a readable body asks nothing."""
+    try:
+        body = members(decode_any(request.body))
+    except Error:
+        body = {}
+    return _asked(dialect, request, body, None)
 
 
 _ADDRESSES = {

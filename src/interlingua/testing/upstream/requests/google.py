@@ -10,7 +10,7 @@ __all__ = ["GOOGLE"]
 GOOGLE = r"""
 Request {contents [Content](1..); systemInstruction? Content; tools? [Tool]; toolConfig? ToolConfig;
   generationConfig? GenerationConfig; safetySettings? [SafetySetting]; cachedContent? text; labels? {text};
-  serviceTier? text; continuationToken? text; store? flag; model? text}
+  serviceTier? text; continuationToken? text; store? flag; model? text; modelArmorConfig? object}
 
 Processing = "MEDIA_PROCESSING_UNSPECIFIED" | "STATIC" | "AGENTIC"
 HostedKind = "TOOL_TYPE_UNSPECIFIED" | "GOOGLE_SEARCH_WEB" | "GOOGLE_SEARCH_IMAGE" | "URL_CONTEXT" | "GOOGLE_MAPS" |

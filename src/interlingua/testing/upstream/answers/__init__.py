@@ -1,0 +1,1 @@
+"""What every provider answers, whole and streamed, in its own framing."""

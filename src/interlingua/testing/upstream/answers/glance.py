@@ -1,0 +1,240 @@
+"""What a request asks, at a glance: enough for a model of few words to answer it.
+
+Rules
+- Only what is asked last counts: the last user text, the results after it, the tools, the choice, the schema.
+- The rest of a request is the judge's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from interlingua.providers.example import example_of
+from interlingua.testing.upstream.answers.say import Call, Say
+from interlingua.testing.upstream.verdict import Asked
+from interlingua.testing.wirefacts.values import items, members, objects, word
+from interlingua.wire.json import encode
+
+__all__ = ["Glance", "answer", "glance"]
+
+FEW_TOKENS = 16
+"""A limit up to which an answer does not fit."""
+
+
+class Glance(msgspec.Struct, frozen=True, kw_only=True):
+    """What a request asks."""
+
+    text: str = ""
+    """The last user text."""
+    results: tuple[str, ...] = ()
+    """What came back from the calls of the turn before."""
+    tools: dict[str, Any] = {}
+    """Name -> schema of every function that may be called."""
+    forced: bool = False
+    """Whether a call is demanded."""
+    parallel: bool = True
+    """Whether there may be several calls."""
+    schema: Any = None
+    """The schema of the answer."""
+    images: int = 0
+    """How many images there are."""
+    limit: int | None = None
+    """The longest answer, in tokens."""
+    thinks: bool = False
+    """Whether a thought is asked for."""
+
+
+def glance(dialect: str, asked: Asked) -> Glance:
+    """What the request asks."""
+    return _READERS[dialect](asked.body)
+
+
+def answer(dialect: str, asked: Asked) -> Say:
+    """What a model of few words says to the request, the same each time."""
+    seen = glance(dialect, asked)
+    thought = "Let me see." if seen.thinks else ""
+    if seen.limit is not None and seen.limit <= FEW_TOKENS:
+        return Say(text="One two three", thinking=thought, finish="length", output_tokens=seen.limit)
+    if seen.tools and (seen.forced or not seen.results) and (seen.forced or _wants_a_tool(seen)):
+        return Say(calls=_calls(seen), thinking=thought)
+    if seen.schema is not None:
+        return Say(text=encode(example_of(members(seen.schema))).decode(), thinking=thought)
+    if seen.results:
+        return Say(text=f"The tools say: {'; '.join(seen.results)}", thinking=thought)
+    if seen.images:
+        return Say(text=f"I see {seen.images} image.", thinking=thought)
+    return Say(text="Hello from the strict upstream.", thinking=thought)
+
+
+def _wants_a_tool(seen: Glance) -> bool:
+    return any(name in seen.text for name in seen.tools)
+
+
+def _calls(seen: Glance) -> tuple[Call, ...]:
+    """A call of the tool that the text names, else of the first; two when the text asks for two."""
+    name = next((name for name in seen.tools if name in seen.text), next(iter(seen.tools)))
+    call = Call(name, members(example_of(members(seen.tools[name]))))
+    return (call, call) if seen.parallel and "twice" in seen.text else (call,)
+
+
+# One reader for each dialect
+
+
+def _chat(body: dict[str, Any]) -> Glance:
+    messages = objects(body.get("messages"))
+    functions = {name: function for tool in objects(body.get("tools")) for name, function in _nested(tool)}
+    choice = body.get("tool_choice")
+    named = word(members(members(choice).get("function")).get("name"))
+    return Glance(
+        text=_last_text(messages),
+        results=tuple(_text(message.get("content")) for message in _tail(messages, lambda m: m.get("role") == "tool")),
+        tools=_chosen(functions, named, off=choice == "none"),
+        forced=choice == "required" or bool(named),
+        parallel=body.get("parallel_tool_calls") is not False,
+        schema=members(members(body.get("response_format")).get("json_schema")).get("schema"),
+        images=_count(messages, "image_url"),
+        limit=body.get("max_completion_tokens") or body.get("max_tokens"),
+    )
+
+
+def _responses(body: dict[str, Any]) -> Glance:
+    given = body.get("input")
+    found = [{"role": "user", "content": given}] if isinstance(given, str) else objects(given)
+    functions = {
+        word(tool.get("name")): tool.get("parameters") for tool in objects(body.get("tools")) if "name" in tool
+    }
+    choice = body.get("tool_choice")
+    named = word(members(choice).get("name"))
+    return Glance(
+        text=_last_text(found),
+        results=tuple(
+            _text(item.get("output")) for item in _tail(found, lambda i: i.get("type") == "function_call_output")
+        ),
+        tools=_chosen(functions, named, off=choice == "none"),
+        forced=choice == "required" or bool(named),
+        parallel=body.get("parallel_tool_calls") is not False,
+        schema=members(members(body.get("text")).get("format")).get("schema"),
+        images=_count(found, "input_image"),
+        limit=body.get("max_output_tokens"),
+        thinks=members(body.get("reasoning")).get("effort") not in (None, "none"),
+    )
+
+
+def _anthropic(body: dict[str, Any]) -> Glance:
+    messages = objects(body.get("messages"))
+    last = [block for message in messages[-1:] for block in objects(message.get("content"))]
+    functions = {
+        word(tool.get("name")): tool["input_schema"] for tool in objects(body.get("tools")) if "input_schema" in tool
+    }
+    choice = members(body.get("tool_choice"))
+    return Glance(
+        text=_last_text(messages),
+        results=tuple(_text(block.get("content")) for block in last if block.get("type") == "tool_result"),
+        tools=_chosen(functions, word(choice.get("name")), off=choice.get("type") == "none"),
+        forced=choice.get("type") in ("any", "tool"),
+        parallel=not choice.get("disable_parallel_tool_use"),
+        schema=members(members(body.get("output_config")).get("format")).get("schema"),
+        images=_count(messages, "image"),
+        limit=body.get("max_tokens"),
+        thinks=members(body.get("thinking")).get("type") in ("enabled", "adaptive"),
+    )
+
+
+def _google(body: dict[str, Any]) -> Glance:
+    contents = objects(body.get("contents"))
+    last = [part for content in contents[-1:] for part in objects(content.get("parts"))]
+    functions = {
+        word(function.get("name")): function.get("parametersJsonSchema") or _lower(function.get("parameters"))
+        for tool in objects(body.get("tools"))
+        for function in objects(tool.get("functionDeclarations"))
+    }
+    choice = members(members(body.get("toolConfig")).get("functionCallingConfig"))
+    names = [str(name) for name in items(choice.get("allowedFunctionNames"))]
+    config = members(body.get("generationConfig"))
+    mode = word(choice.get("mode")).upper()
+    return Glance(
+        text=" ".join(word(part.get("text")) for part in last),
+        results=tuple(
+            encode(members(part["functionResponse"]).get("response")).decode()
+            for part in last
+            if "functionResponse" in part
+        ),
+        tools={} if mode == "NONE" else {name: functions[name] for name in names or functions if name in functions},
+        forced=mode == "ANY",
+        schema=config.get("responseJsonSchema") or _lower(config.get("responseSchema")),
+        images=sum("inlineData" in part for content in contents for part in objects(content.get("parts"))),
+        limit=config.get("maxOutputTokens"),
+        thinks=members(config.get("thinkingConfig")).get("includeThoughts") is True,
+    )
+
+
+def _ollama(body: dict[str, Any]) -> Glance:
+    prompt = {"role": "user", "content": body.get("prompt"), "images": body.get("images")}
+    messages = objects(body.get("messages")) or [prompt]
+    functions = {name: function for tool in objects(body.get("tools")) for name, function in _nested(tool)}
+    schema = body.get("format")
+    return Glance(
+        text=_last_text(messages),
+        results=tuple(_text(message.get("content")) for message in _tail(messages, lambda m: m.get("role") == "tool")),
+        tools=functions,
+        schema=schema if isinstance(schema, dict) else None,
+        images=sum(len(items(message.get("images"))) for message in messages),
+        limit=members(body.get("options")).get("num_predict"),
+        thinks=bool(body.get("think")),
+    )
+
+
+_READERS: dict[str, Callable[[dict[str, Any]], Glance]] = {
+    "openai-chat": _chat,
+    "openai-responses": _responses,
+    "anthropic": _anthropic,
+    "google": _google,
+    "ollama": _ollama,
+}
+
+
+def _nested(tool: dict[str, Any]) -> list[tuple[str, Any]]:
+    function = members(tool.get("function"))
+    return [(word(function.get("name")), function.get("parameters"))] if function else []
+
+
+def _chosen(functions: dict[str, Any], named: str, *, off: bool) -> dict[str, Any]:
+    if off:
+        return {}
+    return {named: functions[named]} if named in functions else functions
+
+
+def _last_text(messages: list[dict[str, Any]]) -> str:
+    asked = [message for message in messages if message.get("role") == "user"]
+    return _text(asked[-1].get("content")) if asked else ""
+
+
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else " ".join(word(part.get("text")) for part in objects(content))
+
+
+def _tail(found: list[dict[str, Any]], belongs: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
+    """The last elements that belong together."""
+    tail: list[dict[str, Any]] = []
+    for element in reversed(found):
+        if not belongs(element):
+            break
+        tail.insert(0, element)
+    return tail
+
+
+def _count(messages: list[dict[str, Any]], kind: str) -> int:
+    return sum(part.get("type") == kind for message in messages for part in objects(message.get("content")))
+
+
+def _lower(schema: Any) -> Any:
+    """A schema with types in lower case: what Google's own form is to others."""
+    if isinstance(schema, dict):
+        return {
+            name: item.lower() if name == "type" and isinstance(item, str) else _lower(item)
+            for name, item in members(schema).items()
+        }
+    return [_lower(item) for item in items(schema)] if isinstance(schema, list) else schema

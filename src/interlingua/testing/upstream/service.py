@@ -1,0 +1,192 @@
+"""The strict upstream as a service: it judges a request, refuses it as the real one would, or answers from a script.
+
+```python
+upstream = Upstream("anthropic", Say(calls=(Call("get_weather", {"city": "Oslo"}),)), "It is 4 degrees.")
+with upstream.standing():                                  # in the place of every model of this process
+    ...
+with upstream.serving() as base_url:                       # on a port of the loopback
+    ...
+assert upstream.verdicts[-1].ok
+```
+
+Rules
+- Every request is judged first; what is refused uses up nothing of the script.
+- Without a script, and when it is used up, a model of few words answers: it calls the tool that the text names, twice
+  when the text says so, fills schemas with the smallest value, stops at a small limit.
+- It remembers the seals and the ids that it gave out, and refuses others.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import msgspec
+
+from interlingua.errors import APIConnectionError
+from interlingua.testing.upstream.answers.anthropic import fail_anthropic, stream_anthropic, whole_anthropic
+from interlingua.testing.upstream.answers.chat import fail_chat, stream_chat, whole_chat
+from interlingua.testing.upstream.answers.glance import answer
+from interlingua.testing.upstream.answers.google import as_array, fail_google, stream_google, whole_google
+from interlingua.testing.upstream.answers.ollama import fail_ollama, stream_ollama, whole_ollama
+from interlingua.testing.upstream.answers.responses import fail_responses, stream_responses, whole_responses
+from interlingua.testing.upstream.answers.say import Answer, Cut, Fail, Ids, Say
+from interlingua.testing.upstream.door import is_streamed, wants_events
+from interlingua.testing.upstream.judge import asked_of, judge
+from interlingua.testing.upstream.loopback import serving
+from interlingua.testing.upstream.refusals import error_reply
+from interlingua.testing.upstream.verdict import Asked, Issued, Verdict
+from interlingua.transport.override import Override, overriding
+from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport, Script
+from interlingua.wire.http import Headers, HttpReply, HttpRequest
+from interlingua.wire.json import encode
+
+__all__ = ["Change", "Speech", "Upstream"]
+
+Change: TypeAlias = Callable[[list[bytes]], list[bytes]]
+"""Spoils the frames of an answer: for tests of those who judge answers."""
+
+
+class Speech(msgspec.Struct, frozen=True):
+    """How one service answers."""
+
+    whole: Callable[[Say, Asked, Ids, Issued], dict[str, Any]]
+    """The body of a whole answer."""
+    stream: Callable[[Say, Asked, Ids, Issued], Iterator[bytes]]
+    """The frames of a streamed one."""
+    fail: Callable[[int, str | None], bytes]
+    """The frame of an error in a stream."""
+    content_type: str = "text/event-stream"
+    """The type of a streamed answer."""
+
+
+SPEECHES: dict[str, Speech] = {
+    "openai-chat": Speech(whole_chat, stream_chat, fail_chat),
+    "openai-responses": Speech(whole_responses, stream_responses, fail_responses),
+    "anthropic": Speech(whole_anthropic, stream_anthropic, fail_anthropic),
+    "google": Speech(whole_google, stream_google, fail_google),
+    "ollama": Speech(whole_ollama, stream_ollama, fail_ollama, "application/x-ndjson"),
+}
+"""How every service answers."""
+
+
+class Upstream(Script):
+    """One provider, imitated; also the script of a replay transport."""
+
+    def __init__(
+        self,
+        dialect: str,
+        *answers: Answer | str,
+        models: frozenset[str] | None = None,
+        key: str | None = None,
+        spoil: Change | None = None,
+    ) -> None:
+        """The service of `dialect`, with a script of answers.
+
+        `models` are the models it has, None any; `key` is the one credential it takes, None any; `spoil` changes the
+        frames of every answer.
+        """
+        super().__init__()
+        self.dialect: str = dialect
+        """The dialect it speaks."""
+        self.verdicts: list[Verdict] = []
+        """What it said to every request, oldest first."""
+        self.issued: Issued = Issued()
+        """The seals and ids that it gave out."""
+        self._answers = [Say(text=given) if isinstance(given, str) else given for given in answers]
+        self._models, self._key, self._spoil = models, key, spoil
+        self._ids = Ids()
+        self._lock = threading.Lock()
+        self._keyless = False
+
+    def answer(self, request: HttpRequest) -> Line:
+        """What the service answers to `request`."""
+        with self._lock:
+            self.requests.append(request)
+            refused = self._turned_away(request)
+            self.verdicts.append(judge(self.dialect, request, issued=self.issued, keyless=self._keyless))
+            refused = refused or self.verdicts[-1].reply
+            return _line(refused) if refused is not None else self._answered(request)
+
+    def _turned_away(self, request: HttpRequest) -> HttpReply | None:
+        """The refusal of a wrong key or an unknown model."""
+        given = [value.removeprefix("Bearer ") for name, value in request.headers if name in _KEY_HEADERS]
+        if self._key is not None and self._key not in given:
+            return error_reply(self.dialect, 401)
+        model = asked_of(self.dialect, request).model
+        if self._models is not None and model not in self._models:
+            return error_reply(self.dialect, 404, f"model: {model} not found" if model else None)
+        return None
+
+    def _answered(self, request: HttpRequest) -> Line:
+        asked = asked_of(self.dialect, request)
+        streamed = is_streamed(self.dialect, request, asked.body)
+        given = self._answers.pop(0) if self._answers else answer(self.dialect, asked)
+        if isinstance(given, Fail) and not (given.late and streamed):
+            return _line(error_reply(self.dialect, given.status, given.message))
+        speech = SPEECHES[self.dialect]
+        if not streamed:
+            say = given.say if isinstance(given, Cut) else given
+            body = encode(speech.whole(_say(say), asked, self._ids, self.issued), nulls=60)
+            return Line(pieces=tuple(self._spoilt([body])), headers=_JSON)
+        frames = speech.stream(_say(given), asked, self._ids, self.issued)
+        return self._streamed(given, list(self._framed(request, frames)))
+
+    def _streamed(self, given: Answer, frames: list[bytes]) -> Line:
+        ending: Exception | None = None
+        if isinstance(given, Fail):
+            frames = [*frames[:2], SPEECHES[self.dialect].fail(given.status, given.message)]
+        if isinstance(given, Cut):
+            frames = frames[: given.after]
+            ending = APIConnectionError("the upstream broke the stream off", retryable=True)
+        headers = (("content-type", SPEECHES[self.dialect].content_type),)
+        return Line(pieces=tuple(self._spoilt(frames)), headers=headers, ending=ending)
+
+    def _framed(self, request: HttpRequest, frames: Iterator[bytes]) -> Iterator[bytes]:
+        is_array = self.dialect == "google" and not wants_events(request)
+        return as_array(frames) if is_array else frames
+
+    def _spoilt(self, frames: list[bytes]) -> list[bytes]:
+        return frames if self._spoil is None else self._spoil(frames)
+
+    def transport(self) -> ReplayTransport:
+        """A blocking transport to this service."""
+        return ReplayTransport(script=self)
+
+    def transport_aio(self) -> AsyncReplayTransport:
+        """An awaited transport to this service."""
+        return AsyncReplayTransport(script=self)
+
+    @contextmanager
+    def standing(self) -> Generator[Upstream]:
+        """This service in the place of every model of this process, which therefore need no keys."""
+        self._keyless = True
+        blocking, awaited = self.transport(), self.transport_aio()
+        with overriding(Override(lambda _: blocking, lambda _: awaited, answers=True)):
+            yield self
+
+    @contextmanager
+    def serving(self) -> Generator[str]:
+        """The base URL of this service on a port of the loopback."""
+        with serving(self.answer) as base_url:
+            yield base_url
+
+
+_JSON: Headers = (("content-type", "application/json"),)
+_KEY_HEADERS = frozenset({"authorization", "x-api-key", "x-goog-api-key", "api-key"})
+
+
+def _line(reply: HttpReply) -> Line:
+    return Line(pieces=(reply.body,), status=reply.status, headers=reply.headers)
+
+
+def _say(given: Answer) -> Say:
+    match given:
+        case Say():
+            return given
+        case Cut(say=say):
+            return say
+        case Fail():
+            return Say(text="One two three four")
