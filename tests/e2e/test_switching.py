@@ -1,0 +1,178 @@
+"""Another provider takes over in the middle of a tool loop, with thinking on: every pair of dialects, over sockets.
+
+The first model thinks, seals its thought and calls twice; the second gets the results, thinks and calls once more; the
+first answers. Every request on the way is one that the real service takes: the strict upstream judges each of them.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Callable
+from itertools import permutations
+from typing import Any, NamedTuple
+
+import pytest
+
+import interlingua as il
+from interlingua.dialects._contract import DecodedRequest
+from interlingua.dialects.table import DIALECTS
+from interlingua.testing.upstream import Issued, Problem, judge
+from interlingua.testing.upstream.door import DOORS
+from interlingua.wire.http import HttpRequest
+from tests.support.chat_server import KEY, ChatServer, chat_serving
+from tests.support.server import Seen
+
+THOUGHT = "Both are needed."
+
+
+class Side(NamedTuple):
+    """One provider: its row, a model of its, and how it seals a thought or a call."""
+
+    provider: str
+    model: str
+    thought: dict[str, Any] | None = None
+    call: dict[str, Any] | None = None
+
+    @property
+    def seals(self) -> bool:
+        """Whether it seals anything."""
+        return self.thought is not None or self.call is not None
+
+
+def _seal(provider: str) -> str:
+    """The sealed state of a provider, as it stands on the wire: base64."""
+    return b64encode(f"sealed by {provider}".encode()).decode()
+
+
+def _details(provider: str) -> dict[str, Any]:
+    detail = {"type": "reasoning.text", "text": THOUGHT, "signature": _seal(provider), "index": 0}
+    return {"reasoning_details": [detail]}
+
+
+def _item(provider: str) -> dict[str, Any]:
+    summary = [{"type": "summary_text", "text": THOUGHT}]
+    return {"type": "reasoning", "id": "rs_1", "summary": summary, "encrypted_content": _seal(provider)}
+
+
+SIDES: dict[str, Side] = {
+    "openai-chat": Side("openrouter", "anthropic/claude-opus-5", _details("openrouter")),
+    "openai-responses": Side("openai", "gpt-6-astra", _item("openai")),
+    "anthropic": Side("anthropic", "claude-opus-5", {"signature": _seal("anthropic")}),
+    "google": Side("google", "gemini-3-pro", None, {"thoughtSignature": _seal("google")}),
+    "ollama": Side("ollama", "qwen3-vl"),
+    "unified": Side("interlingua", "smart"),
+}
+"""Dialect -> a provider that speaks it; in Chat that is OpenRouter, since OpenAI shows reasoning in Responses only."""
+PAIRS = list(permutations(SIDES, 2))
+RELAYS = ("unified",)
+"""Dialects that carry everybody's sealed state: behind them may be its issuer."""
+OPENROUTER = re.compile(r"(/messages/\d+)?/(reasoning|reasoning_details)")
+"""Members of OpenRouter, which the strict upstream, being OpenAI, does not know."""
+
+
+def get_weather(city: str) -> str:
+    """The weather of a city.
+
+    Args:
+        city: City name.
+    """
+    return f"4 degrees in {city}"
+
+
+TOOLS = il.Toolbox([get_weather])
+ANSWER = "4 degrees in Oslo; 4 degrees in Bergen; 4 degrees in Narvik"
+
+
+def _call(dialect: str, place: int, city: str) -> il.ToolCall:
+    """A call; where the dialect seals calls, the first of a step carries the seal."""
+    side = SIDES[dialect]
+    sealed = il.Sealed(dialect, side.call) if side.call is not None and place == 0 else None
+    return il.ToolCall(f"call_{city.lower()}", "get_weather", f'{{"city":"{city}"}}', sealed=sealed)
+
+
+def _thinker(dialect: str) -> Callable[[DecodedRequest], il.Response[Any]]:
+    """A model that asks for two cities, then for a third, then says what it was told."""
+    thought = SIDES[dialect].thought
+    thinking = il.ThinkingPart(THOUGHT, None if thought is None else il.Sealed(dialect, thought))
+
+    def answer(asked: DecodedRequest) -> il.Response[Any]:
+        results = [str(one.content) for message in asked.request.messages for one in message.tool_results]
+        cities = {0: ("Oslo", "Bergen"), 2: ("Narvik",)}.get(len(results), ())
+        if not cities:
+            return il.Response(parts=(il.TextPart("; ".join(results)),), finish_reason="stop")
+        calls = [_call(dialect, place, city) for place, city in enumerate(cities)]
+        return il.Response(parts=(thinking, *calls), finish_reason="tool_calls")
+
+    return answer
+
+
+def _model(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> il.Model:
+    """A model of the provider's own row, whose address is the server."""
+    side = SIDES[chat.dialect]
+    scheme = side.provider if chat.dialect != "openai-responses" else "openai-responses"
+    address = f"{scheme}://{KEY}@127.0.0.1:{chat.server.port}?tls=0"
+    monkeypatch.setenv(f"LLM_{side.provider.upper()}", address)
+    return il.model(f"{side.provider}/{side.model}", tools=TOOLS, effort="high", max_tokens=4000)
+
+
+def _request(chat: ChatServer, seen: Seen) -> HttpRequest:
+    """What arrived, as a value."""
+    method, path, _ = seen.line.split(" ")
+    lines = [line.partition(":") for line in seen.head.decode("latin-1").split("\r\n")[1:]]
+    headers = tuple((name.lower(), value.strip()) for name, _, value in lines)
+    return HttpRequest(method=method, url=chat.server.url(path), headers=headers, body=seen.body)
+
+
+def _refusals(chat: ChatServer) -> list[Problem]:
+    """Why the real service would refuse what the server was asked, its memory of its own seals included."""
+    if chat.dialect not in DOORS:
+        return []
+    issued = Issued(seals={_seal(SIDES[chat.dialect].provider): THOUGHT})
+    verdicts = [judge(chat.dialect, _request(chat, seen), issued=issued) for seen in chat.server.seen]
+    found = [problem for verdict in verdicts for problem in verdict.problems]
+    of_chat = chat.dialect == "openai-chat"
+    return [problem for problem in found if not (of_chat and OPENROUTER.fullmatch(problem.pointer))]
+
+
+def _holding(chat: ChatServer, dialect: str) -> list[bool]:
+    """Whether each request to a server holds the seal of a dialect."""
+    seal = _seal(SIDES[dialect].provider).encode()
+    return [seal in seen.body for seen in chat.server.seen]
+
+
+def test_every_dialect_switches() -> None:
+    """No dialect of the table is left out."""
+    assert set(SIDES) == set(DIALECTS)
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize(("first", "second"), PAIRS, ids=["->".join(pair) for pair in PAIRS])
+def test_r22_a_switch_and_back_inside_a_thinking_tool_loop(
+    first: str, second: str, streamed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R22: both services take every request, a seal goes to its issuer alone, and the answer has all results."""
+
+    def ask(model: il.Model, prompt: Any, **options: Any) -> il.Response[Any]:
+        return model.stream(prompt, **options).finish() if streamed else model.generate(prompt, **options)
+
+    with (
+        chat_serving(_thinker(first), dialect=first) as one,
+        chat_serving(_thinker(second), dialect=second) as other,
+    ):
+        issuer, heir = _model(one, monkeypatch), _model(other, monkeypatch)
+        begun = ask(issuer, "How warm is it in Oslo, in Bergen and in Narvik?")
+        taken = ask(heir, TOOLS.execute(begun.tool_calls), history=begun)
+        answer = ask(issuer, TOOLS.execute(taken.tool_calls), history=taken)
+    assert [call.arguments["city"] for call in (*begun.tool_calls, *taken.tool_calls)] == ["Oslo", "Bergen", "Narvik"]
+    assert (begun.thinking, taken.thinking) == (THOUGHT, THOUGHT)
+    assert [asked.request.effort for asked in (*one.requests, *other.requests)] == ["high"] * 3
+    assert answer.text == ANSWER
+    assert _refusals(one) == []
+    assert _refusals(other) == []
+    # The issuer gets its own seal back byte for byte, and never that of the other; a relay carries both.
+    sealed, also_sealed = SIDES[first].seals, SIDES[second].seals
+    assert _holding(one, first) == [False, sealed]
+    assert _holding(other, first) == [sealed and second in RELAYS]
+    assert _holding(one, second) == [False, also_sealed and first in RELAYS]
+    assert ("seal_foreign" in [change.code for change in taken.changes]) is (sealed and second not in RELAYS)
