@@ -81,14 +81,22 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether `image_url` is sent as a bare string."""
     document_part: Literal["file", "document_url"] = "file"
     """In which kind of part a document goes."""
+    video_files: bool = True
+    """Whether such a part may hold video or sound."""
     output_schema: Literal["json_schema", "json_object", "none"] = "json_schema"
     """What the server knows of structured output; below `json_schema` the schema goes to the system text too."""
     output_schema_with_tools: bool = True
     """Whether structured output and tools go together."""
     json_mode: bool = True
     """Whether the server takes JSON mode without a schema; else the schema of any object stands for it."""
+    json_word: bool = False
+    """Whether JSON mode must be asked for in words, too."""
+    service_tiers: frozenset[str] = frozenset()
+    """The classes of service that the provider knows; empty: any word."""
     tool_choice: Literal["full", "strings", "ignored"] = "full"
     """Which tool choices the server honours: all, only auto/none/required, or none at all."""
+    choice_without_tools: bool = True
+    """Whether a tool choice and the switch for parallel calls are taken in a request without tools."""
     allowed_tools: bool = True
     """Whether the server takes an allowed subset; else the tools are filtered."""
     strict_schemas: bool = True
@@ -138,6 +146,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether documents are taken."""
     efforts: frozenset[str] | None = None
     """The reasoning efforts that the family takes."""
+    min_output_tokens: int | None = None
+    """The least that the limit of output tokens can be."""
     max_output_tokens: int | None = None
     """The most tokens that one answer can have."""
     max_images: int | None = None

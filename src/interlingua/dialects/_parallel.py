@@ -1,7 +1,8 @@
 """Calls that a model wrapped into one: taken apart.
 
 Some models call a function that nobody declared, `multi_tool_use.parallel` or `parallel`, with the calls they mean as
-its arguments: `{"tool_uses": [{"recipient_name": "functions.look", "parameters": {…}}]}`. Each becomes a call of its own.
+its arguments: `{"tool_uses": [{"recipient_name": "functions.look", "parameters": {…}}]}`. Each becomes a call of its
+own.
 
 Rules
 - Only when every recipient is a declared tool; anything else stays the call it is, and fails as a call of an unknown
@@ -62,7 +63,7 @@ def inner_calls(name: str, arguments_json: str, undo: Undo) -> list[InnerCall]:
     except (DecodeError, LimitExceededError):
         return []
     found = [_inner(use, undo) for use in wire.tool_uses]
-    return found if all([call.name in undo.tool_names for call in found]) else []
+    return found if all(call.name in undo.tool_names for call in found) else []
 
 
 def _inner(use: _Use, undo: Undo) -> InnerCall:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -24,7 +24,6 @@ __all__ = ["FAMILIES", "Family", "facts_for"]
 OPENAI_ROWS = frozenset({"openai", "openai-chat", "openai-responses", "azure"})
 CHAT = frozenset({"openai-chat"})
 RESPONSES = frozenset({"openai-responses"})
-OPENAI_DIALECTS = frozenset({"openai-chat", "openai-responses"})
 GOOGLE = frozenset({"google"})
 ANTHROPIC = frozenset({"anthropic"})
 
@@ -42,18 +41,28 @@ class Family(NamedTuple):
     """What is known."""
 
 
-REASONING = Facts(sampling=False, system_role="developer")
+REASONING = Facts(sampling=False, system_role="developer", audio=False)
 """Reasoning models refuse sampling knobs and want developer messages. 5.1 to 5.x take a temperature at effort `none`
 alone; a knob that is dropped is said, while a refused request would be lost."""
 
 CHAT_EFFORTS = frozenset({"none", "minimal", "low", "medium", "high", "xhigh"})
 """What Chat takes; `max` is for Responses alone."""
-OPENAI_REASONING: tuple[tuple[str, Literal["prompt_cache_retention", "prompt_cache_options"] | None], ...] = (
-    (r"gpt-(5\.([6-9]|\d\d)|6)(-.*)?", "prompt_cache_options"),
-    (r"gpt-5(\.\d+)?(-.*)?", "prompt_cache_retention"),
-    (r"o[134](-.*)?", None),
+OPENAI_REASONING: tuple[tuple[str, Facts], ...] = (
+    (r"gpt-(5\.([6-9]|\d\d)|6)(-.*)?", msgspec.structs.replace(REASONING, cache_life="prompt_cache_options")),
+    (r"gpt-5(\.\d+)?(-.*)?", msgspec.structs.replace(REASONING, cache_life="prompt_cache_retention")),
+    (r"o[134](-.*)?", msgspec.structs.replace(REASONING, efforts=frozenset({"low", "medium", "high"}))),
 )
-"""The reasoning models of OpenAI, newest first, and how each is asked to keep cached prompts for longer."""
+"""The reasoning models of OpenAI, newest first."""
+
+
+def _on_chat(facts: Facts) -> Facts:
+    return facts if facts.efforts is not None else msgspec.structs.replace(facts, efforts=CHAT_EFFORTS)
+
+
+def _on_responses(facts: Facts) -> Facts:
+    """Parts of Responses hold no sound, and an answer has room for 16 tokens at least."""
+    return msgspec.structs.replace(facts, audio=False, min_output_tokens=16)
+
 
 ADAPTIVE, MANUAL, OFF = "adaptive", "enabled", "disabled"
 EFFORTS = frozenset({"low", "medium", "high", "max"})
@@ -99,15 +108,6 @@ CLAUDE: tuple[tuple[str, Facts], ...] = (
 )
 """Claude by the name after `claude-`, newest first."""
 
-FAMILIES: tuple[Family, ...] = (
-    *[Family(ANTHROPIC, ANTHROPIC, f"claude-{name}", facts) for name, facts in CLAUDE],
-    # Tools are refused together with reasoning, which is on even when no effort was asked for.
-    Family(
-        OPENAI_ROWS,
-        CHAT,
-        r"gpt-5\.6(-.*)?",
-        msgspec.structs.replace(REASONING, tools=False, efforts=CHAT_EFFORTS, cache_life="prompt_cache_options"),
-    ),
 # Gemini 3 refuses a history in which the first call of a step has no thought signature; it thinks by level, always.
 LEVELS = Facts(
     call_seals=True, thinking=frozenset({ADAPTIVE, MANUAL}), output_schema_with_tools=True, result_media=True
@@ -140,6 +140,15 @@ GEMINI: tuple[tuple[str, Facts], ...] = (
 )  # fmt: skip
 """Gemini by the name after `gemini-`, newest first."""
 
+FAMILIES: tuple[Family, ...] = (
+    *[Family(ANTHROPIC, ANTHROPIC, f"claude-{name}", facts) for name, facts in CLAUDE],
+    # Tools are refused together with reasoning, which is on even when no effort was asked for.
+    Family(
+        OPENAI_ROWS,
+        CHAT,
+        r"gpt-5\.6(-.*)?",
+        msgspec.structs.replace(REASONING, tools=False, efforts=CHAT_EFFORTS, cache_life="prompt_cache_options"),
+    ),
     # Named like the reasoning family, and not of it.
     Family(OPENAI_ROWS, CHAT, r"gpt-5-chat.*", Facts(efforts=frozenset())),
     Family(OPENAI_ROWS, RESPONSES, r"gpt-5-chat.*", _on_responses(Facts(efforts=frozenset()))),

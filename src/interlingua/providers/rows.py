@@ -30,6 +30,8 @@ SERVER = Quirks(
     name_rule="openai",
     result_media=False,
     allowed_tools=False,
+    choice_without_tools=False,
+    json_word=True,
     freeform_tools=False,
     cache_marks="none",
 )
@@ -44,7 +46,13 @@ def _server(**flags: object) -> Quirks:
 # Ids beyond 40 characters are refused [field]; `allowed_tools` is a form of tool_choice, developer a role, `custom` a
 # kind of tool [SDK].
 OPENAI = _server(
-    system_role="as_read", allowed_tools=True, freeform_tools=True, call_id_rule="max40", unsupported=BEYOND_OPENAI
+    system_role="as_read",
+    allowed_tools=True,
+    freeform_tools=True,
+    call_id_rule="max40",
+    video_files=False,
+    service_tiers=frozenset({"auto", "default", "flex", "scale", "priority", "fast"}),
+    unsupported=BEYOND_OPENAI,
 )
 LEGACY_LIMIT = _server(max_tokens_field="max_tokens")
 """A server that documents `max_tokens` and not its newer name."""
@@ -267,7 +275,7 @@ _HOSTED = (
         quirks=_server(max_tokens_field="max_tokens", reasoning_field="reasoning_content", output_schema="json_object"),
         note="The international endpoint; for another region write a qwen:// DSN.",
     ),
-    # [wire §9]: thought signatures ride on the calls and go back; ids and indexes may be missing; reasoning is not shown.
+    # [wire §9]: thought signatures ride on the calls and go back; ids and indexes may be missing; no readable thoughts.
     Provider(
         name="gemini-compat",
         title="Google, OpenAI-compatible",
@@ -363,8 +371,8 @@ _OTHER_DIALECTS = (
         key_env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         auth="x-goog-api-key",
     ),
-    # [wire, own page]: a schema binds the answer from its first token, so that no tool is called beside it. In the cloud
-    # `format` is not held to: the schema is told in the system text, too.
+    # [wire, own page]: a schema binds the answer from its first token, so that no tool is called beside it. In the
+    # cloud `format` is not held to: the schema is told in the system text, too.
     Provider(
         name="ollama",
         title="Ollama",
@@ -392,14 +400,6 @@ _OTHER_DIALECTS = (
         plain_loopback=True,
         quirks=OLLAMA,
         note="A server of the Ollama family; its address comes from LLM_FOREMAN=foreman://[token@]host.",
-    ),
-    Provider(
-        name="interlingua",
-        title="another interlingua",
-        base_url="https://{host}",
-        dialects=("unified",),
-        key_required=False,
-        note="A gateway of ours, in our own format; its address comes from LLM_HUB=interlingua://[token@]host.",
     ),
     Provider(
         name="interlingua",

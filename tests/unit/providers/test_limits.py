@@ -47,10 +47,23 @@ def test_reasoning_models_take_no_sampling_knobs(model: str) -> None:
     assert (facts.sampling, facts.system_role) == (False, "developer")
 
 
-@pytest.mark.parametrize("model", ["gpt-4o", "gpt-4.1-mini", "gpt-5-chat-latest", "o", "omni", "my-gpt-5", ""])
+@pytest.mark.parametrize("model", ["o", "omni", "my-gpt-5", ""])
 def test_unknown_stays_unknown(model: str) -> None:
     """Nothing is said of a model that no family fits."""
     assert facts_for("openai", "openai-chat", model) == Facts()
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-4.1-mini", "gpt-5-chat-latest", "gpt-3.5-turbo"])
+def test_models_that_do_not_reason_take_no_effort(model: str) -> None:
+    """And nothing else is said of them on Chat."""
+    assert facts_for("openai", "openai-chat", model) == Facts(efforts=frozenset())
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-6-astra", "whatever-comes"])
+def test_responses_has_no_sound_and_a_least_limit(model: str) -> None:
+    """For every model of OpenAI."""
+    facts = facts_for("openai", "openai-responses", model)
+    assert (facts.audio, facts.min_output_tokens) == (False, 16)
 
 
 def test_a_family_is_known_by_its_provider() -> None:

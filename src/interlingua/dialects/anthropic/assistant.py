@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Raw
 
 from interlingua.dialects._members import members_of, merge_members
-from interlingua.dialects._seals import seal_fits
+from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects.anthropic.parts import NAME, decode_block, opaque_block
 from interlingua.dialects.anthropic.wire import BlockWire
 from interlingua.errors import DecodeError, LimitExceededError
@@ -217,7 +217,7 @@ class AssistantEncoder:
     def call(self, part: ToolCall, path: str) -> BlockWire:
         """A call; its input is the very text of its arguments."""
         if part.sealed is not None:
-            self.changes.add("seal_foreign", f"{path}/sealed")
+            note_seal(self.changes, part.sealed, path)
         return self._call(part, part.arguments_json.encode(), path)
 
     def broken(self, part: BrokenToolCall, path: str) -> BlockWire | None:
@@ -239,10 +239,10 @@ class AssistantEncoder:
         sealed = part.sealed
         if self.reply:
             if sealed is not None and sealed.dialect != NAME:
-                self.changes.add("seal_foreign", f"{path}/sealed")
+                note_seal(self.changes, sealed, path)
             return thinking_block(part) if part.text or (sealed is not None and sealed.dialect == NAME) else None
         if sealed is not None and not seal_fits(sealed, NAME, self.target):
-            self.changes.add("seal_foreign", f"{path}/sealed")
+            note_seal(self.changes, sealed, path)
             sealed = None
         if sealed is None and self.target.quirks.reasoning_echo != "always":
             if part.text:

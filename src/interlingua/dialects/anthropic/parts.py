@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Raw
 
 from interlingua.dialects._members import foreign_extras, is_list, is_object, members_of, merge_members, plain
+from interlingua.dialects._seals import note_seal
 from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.wire import BlocksWire, BlockWire
 from interlingua.errors import DecodeError
@@ -193,7 +194,7 @@ class BlockEncoder:
         """The block of one part; None when it was refused or left out."""
         if type(part) is TextPart and part.cache is None and not part.annotations and part.text and not part.extra:
             if part.sealed is not None:
-                self.changes.add("seal_foreign", f"{path}/sealed")
+                note_seal(self.changes, part.sealed, path)
             return BlockWire(type="text", text=part.text)
         wire = self._bare(part, path)
         if wire is None:
@@ -218,7 +219,7 @@ class BlockEncoder:
             self.changes.add("empty_part", path, "the service takes no empty text")
             return None
         if part.sealed is not None:
-            self.changes.add("seal_foreign", f"{path}/sealed")
+            note_seal(self.changes, part.sealed, path)
         own = own_citations(part.annotations, self.changes, path)
         return BlockWire(type="text", text=part.text, citations=own or None)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Raw
 
 from interlingua.dialects._members import foreign_extras, is_object, merge_members
-from interlingua.dialects._seals import seal_fits
+from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects.google.parts import NAME, blob_wire, is_made_id
 from interlingua.dialects.google.wire import CallWire, PartWire
 from interlingua.types.content import (
@@ -121,7 +121,7 @@ class AssistantEncoder:
             return None
         if seal_fits(sealed, NAME, self.target):
             return sealed.data.get("thoughtSignature")
-        self.changes.add("seal_foreign", f"{path}/sealed")
+        note_seal(self.changes, sealed, path)
         return None
 
     def _text(self, part: TextPart, path: str) -> PartWire | None:

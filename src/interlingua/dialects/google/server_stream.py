@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._contract import Target
 from interlingua.dialects._members import merge_members
-from interlingua.dialects._seals import seal_fits
+from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects.google.assistant import AssistantEncoder, own_citations
 from interlingua.dialects.google.parts import NAME
 from interlingua.dialects.google.reasons import encode_error_body
@@ -193,7 +193,7 @@ class GoogleStreamEncoder:
 
     def _end_text(self, choice: _Choice, part: TextPart | ThinkingPart, path: str) -> bytes:
         if part.sealed is not None and not seal_fits(part.sealed, NAME, Target()):
-            self.changes.add("seal_foreign", f"{path}/sealed")
+            note_seal(self.changes, part.sealed, path)
         if isinstance(part, TextPart) and part.annotations:
             choice.citations.update(own_citations(part.annotations, self.changes, f"{path}/annotations"))
         if choice.signature is None and not choice.beside:

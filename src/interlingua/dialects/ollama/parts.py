@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import foreign_extras
+from interlingua.dialects._seals import note_seal
 from interlingua.errors import DecodeError
 from interlingua.types.content import ImagePart, TextPart, ToolCall
 from interlingua.wire.media import from_base64, parse_data_url
@@ -70,6 +71,9 @@ class PartNotes:
         for member, code in _ORNAMENTS:
             if getattr(part, member, None):
                 self.changes.add(code, f"{path}/{member}")
+        sealed = getattr(part, "sealed", None)
+        if sealed is not None:
+            note_seal(self.changes, sealed, path)
         if isinstance(part, ImagePart) and part.media_type != image_type(part.data):
             self.changes.add("media_type_unsaid", f"{path}/media_type", f"the bytes are not known as {part.media_type}")
         extra: dict[str, dict[str, Any]] = getattr(part, "extra", {})
@@ -91,7 +95,6 @@ class PartNotes:
 _ORNAMENTS = (
     ("cache", "cache_unsupported"),
     ("annotations", "annotation_unsupported"),
-    ("sealed", "seal_foreign"),
     ("detail", "detail_unsupported"),
 )
 """Member -> the code of its loss."""

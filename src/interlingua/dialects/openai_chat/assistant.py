@@ -16,7 +16,7 @@ from msgspec import UNSET, Raw
 from interlingua.dialects._members import foreign_extras, is_object, merge_members
 from interlingua.dialects._openai_calls import arguments_text, clean_name, freeform_arguments, freeform_input
 from interlingua.dialects._parallel import inner_calls, is_wrapper
-from interlingua.dialects._seals import seal_fits
+from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects.openai_chat.parts import NAME, decode_content, encode_content, encode_part, thinking_chunk
 from interlingua.dialects.openai_chat.wire import (
     AudioWire,
@@ -305,7 +305,7 @@ class AssistantEncoder:
         if self.message.tool_calls:
             self.changes.add("order_changed", path, "text after a call is told before it")
         if part.sealed is not None:
-            self.changes.add("seal_foreign", f"{path}/sealed")
+            note_seal(self.changes, part.sealed, path)
         self.content.append(part)
         if part.annotations:
             own = own_annotations(part.annotations, self.changes, f"{path}/annotations")
@@ -335,7 +335,7 @@ class AssistantEncoder:
         if sealed is None:
             return False
         if not seal_fits(sealed, NAME, self.target):
-            self.changes.add("seal_foreign", f"{path}/sealed")
+            note_seal(self.changes, sealed, path)
             return False
         merge_members(self.message, self._joined(sealed.data))
         return True
@@ -374,7 +374,7 @@ class AssistantEncoder:
             if seal_fits(sealed, NAME, self.target):
                 merge_members(wire, sealed.data)
             else:
-                self.changes.add("seal_foreign", f"{path}/sealed")
+                note_seal(self.changes, sealed, path)
         calls = self.message.tool_calls
         if calls is None:
             self.message.tool_calls = [wire]

@@ -16,6 +16,7 @@ import msgspec
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._history import json_text, result_text
 from interlingua.dialects._members import foreign_extras, members_of, merge_members
+from interlingua.dialects._seals import note_seal
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder, AssistantEncoder
 from interlingua.dialects.openai_chat.parts import NAME, decode_content, encode_cache, encode_content
 from interlingua.dialects.openai_chat.wire import MessageWire
@@ -266,7 +267,7 @@ class MessageEncoder:
         if isinstance(part, TextPart) and part.annotations:
             self.changes.add("annotation_unsupported", f"{path}/annotations")
         if isinstance(part, TextPart | ImagePart) and part.sealed is not None:
-            self.changes.add("seal_foreign", f"{path}/sealed")
+            note_seal(self.changes, part.sealed, path)
         if isinstance(part, ImagePart) and part.detail is not None and self.quirks.image_url_string:
             self.changes.add("detail_unsupported", f"{path}/detail")
         self._note_extra(part.extra, path)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from interlingua.dialects._contract import Target
 from interlingua.dialects._openai_calls import freeform_input
 from interlingua.dialects._openai_errors import encode_error_body
-from interlingua.dialects._seals import seal_fits
+from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects.openai_chat.assistant import AssistantEncoder, note_audio, own_annotations
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.server import finish_word, reply_members
@@ -201,7 +201,7 @@ class ChatStreamEncoder:
 
     def _seal(self, event: Seal) -> bytes:
         if not seal_fits(event.sealed, NAME, Target()):
-            self.changes.add("seal_foreign", f"/parts/{event.index}/sealed")
+            note_seal(self.changes, event.sealed, f"/parts/{event.index}")
             return b""
         ordinal = self._choices[event.choice].ordinals.get(event.index)
         if ordinal is None:

@@ -14,7 +14,7 @@ from msgspec import Raw
 from interlingua.dialects._contract import Target
 from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._openai_calls import freeform_input
-from interlingua.dialects._seals import seal_fits
+from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects.openai_responses.assistant import COMPLETED, FREEFORM_END
 from interlingua.dialects.openai_responses.parts import ITEM_MEMBERS, NAME, own_annotations
 from interlingua.dialects.openai_responses.wire import ItemWire, PartWire
@@ -126,7 +126,7 @@ class ItemEncoder:
             return None
         if seal_fits(sealed, NAME, self.target):
             return sealed.data
-        self.changes.add("seal_foreign", f"{path}/sealed")
+        note_seal(self.changes, sealed, path)
         return None
 
     # Messages

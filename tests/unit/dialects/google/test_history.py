@@ -303,7 +303,7 @@ def test_thk_09_a_foreign_call_gets_the_documented_filler() -> None:
 
 def test_thk_09_a_seal_of_another_issuer_is_replaced() -> None:
     """Another dialect's state, or another model's, is dropped with an entry and the filler takes its place."""
-    foreign = ToolCall("a", "f", "{}", sealed=Sealed("openai-responses", {"id": "fc_1"}))
+    foreign = ToolCall("a", "f", "{}", sealed=Sealed("openai-chat", {"extra_content": {}}))
     other = ToolCall("a", "f", "{}", sealed=Sealed("google", {"thoughtSignature": "YQ=="}, "google", "gemini-2.5-pro"))
     for call in (foreign, other):
         messages = (user("q"), assistant(call), Message("tool", (ToolResult("a", "f", "x"),)))

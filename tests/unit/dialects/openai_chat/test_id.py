@@ -171,7 +171,7 @@ def test_id_16_a_name_of_71_characters_is_shortened_and_undone() -> None:
 
 
 def test_id_18_another_providers_item_id_stays_at_home() -> None:
-    """Members and seals of another dialect do not go out with a call, and that is said."""
+    """Members and seals of another dialect do not go out with a call; that is said where it is more than an address."""
     call = ToolCall("c1", "look", "{}", sealed=Sealed("openai-responses", {"id": "fc_1"}))
     asked = Request(messages=(user("Hi"), assistant(call), Message("tool", (ToolResult("c1", "look", "x"),))))
     assert wire(asked)["messages"][1] == {
@@ -179,4 +179,7 @@ def test_id_18_another_providers_item_id_stays_at_home() -> None:
         "content": None,
         "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}],
     }
+    assert encode(asked).changes == ()
+    signed = ToolCall("c1", "look", "{}", sealed=Sealed("google", {"thoughtSignature": "c2ln"}))
+    asked = Request(messages=(user("Hi"), assistant(signed), Message("tool", (ToolResult("c1", "look", "x"),))))
     assert codes(encode(asked).changes) == ["seal_foreign /messages/1/parts/0/sealed"]
