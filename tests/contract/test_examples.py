@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
@@ -30,6 +31,7 @@ SCRIPTS: dict[str, tuple[FakeAnswer | list[FakeAnswer], list[str]]] = {
         ["2026-7: 12.50 for brass screw, brass screw"],
     ),
     "stream": (["Once upon a wire."], ["Once upon a wire.\n[stop, "]),
+    "switch": ([], ["anthropic/claude-opus-5 → [{'city': 'Oslo'}]", "anthropic/claude-opus-5 → In Bergen."]),
     "history": (["Tønsberg.", "Longyearbyen."], ["openai/gpt-5.6: Tønsberg.", "mistral/mistral-large-latest: Longy"]),
     "gather": ("A fine place.", ["Oslo: A fine place.", "Bergen: A fine place.", "Tromsø: A fine place."]),
     "own_provider": (
@@ -53,6 +55,19 @@ def test_an_example_runs(name: str, capsys: pytest.CaptureFixture[str], monkeypa
     said = capsys.readouterr().out
     assert [text for text in printed if text not in said] == []
     assert fake.left == 0
+
+
+OUTPUT = re.compile(r"<!-- output: examples/(?P<name>\w+)\.py -->\n```text\n(?P<text>.*?)```", re.DOTALL)
+
+
+def test_the_readme_shows_what_examples_print(capsys: pytest.CaptureFixture[str]) -> None:
+    """Output in the README is that of the example that it names, line by line."""
+    shown = OUTPUT.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert [name for name, _ in shown] == ["switch"]
+    for name, text in shown:
+        with no_network():
+            runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+        assert capsys.readouterr().out == text
 
 
 def _files() -> list[Path]:

@@ -12,4 +12,7 @@ REPLIES = [
     "It is 4 degrees in Oslo.",
     '{"number": "7", "total": 12.5}',
     "Once upon a time there was a wire.",
+    tool_call("get_weather", city="Oslo"),
+    tool_call("get_weather", city="Bergen"),
+    "In Bergen.",
 ]
