@@ -53,13 +53,24 @@ def merge_members(wire: WireStruct, members: Mapping[str, Any]) -> None:
             wire.extra[name] = value
 
 
-SPELLINGS = frozenset({"role", "field", "stream_options"})
+SPELLINGS = frozenset({"role", "field", "stream_options", "new_item"})
 """Members that only say how something was spelt: leaving them out changes nothing for another dialect."""
 
 
 def foreign_extras(extra: Mapping[str, Any], dialect: str) -> list[str]:
-    """The other dialects that `extra` holds members of, mere spellings aside."""
-    return [name for name, members in extra.items() if name != dialect and not members.keys() <= SPELLINGS]
+    """The other dialects that `extra` holds members of, mere spellings and addresses of items aside."""
+    return [name for name, members in extra.items() if name != dialect and _says_something(members)]
+
+
+ADDRESS = frozenset({"id", "status"})
+"""Members that only say where an item stands and how far it got."""
+
+
+def _says_something(members: Mapping[str, Any]) -> bool:
+    rest = members.keys() - SPELLINGS
+    if rest != {"item"}:
+        return bool(rest)
+    return not is_object(members["item"]) or bool(members["item"].keys() - ADDRESS)
 
 
 def _merged(current: object, value: dict[str, Any]) -> Any:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from interlingua.dialects._members import ADDRESS
+
 if TYPE_CHECKING:
     from interlingua.dialects._contract import Target
     from interlingua.types.change import Changes
@@ -15,15 +17,20 @@ if TYPE_CHECKING:
 
 __all__ = ["note_seal", "seal_fits"]
 
-ADDRESSES = {"openai-responses": frozenset({"id", "status"})}
-"""Members of a dialect's seals that only say where an item stands and how far it got."""
+ADDRESSES = {"openai-responses": ADDRESS}
+"""The dialects whose seals may be that."""
 
 
 def note_seal(changes: Changes, sealed: Sealed, path: str) -> None:
-    """Note that the seal of the part at `path` stays at home, unless it holds nothing but an address."""
-    address = ADDRESSES.get(sealed.dialect)
-    if address is None or sealed.data.keys() - address:
-        changes.add("seal_foreign", f"{path}/sealed")
+    """Note once that the seal of the part at `path` stays at home, unless it holds nothing but an address.
+
+    A stream may seal a part again when more of it is known.
+    """
+    address, here = ADDRESSES.get(sealed.dialect), f"{path}/sealed"
+    if address is not None and not sealed.data.keys() - address:
+        return
+    if not any(entry.code == "seal_foreign" and entry.path == here for entry in changes.entries):
+        changes.add("seal_foreign", here)
 
 
 def seal_fits(sealed: Sealed, dialect: str, target: Target) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._contract import Target
+from interlingua.dialects._members import foreign_extras, is_list
 from interlingua.dialects._openai_calls import freeform_input
 from interlingua.dialects._openai_errors import encode_error_body
 from interlingua.dialects._seals import note_seal, seal_fits
@@ -209,6 +210,9 @@ class ChatStreamEncoder:
         return self._chunk(event.choice, {"tool_calls": [{"index": ordinal, **event.sealed.data}]})
 
     def _block_end(self, event: BlockEnd) -> bytes:
+        if not isinstance(event.part, OpaquePart | ImagePart) and event.part.extra:
+            for dialect in foreign_extras(event.part.extra, NAME):
+                self.changes.add("extra_foreign", f"/parts/{event.index}/extra/{dialect}")
         match event.part:
             case ToolCall(freeform=True, id=call_id, name=name, arguments_json=text):
                 ordinal = self._choices[event.choice].ordinals[event.index]
@@ -222,7 +226,7 @@ class ChatStreamEncoder:
                 message = AssistantEncoder(Target(), self.changes).encode((event.part,), "", reply=True)
                 body = decode_any(encode_wire(message))
                 said = {name: value for name, value in body.items() if name != "role"}
-                delta = {name: value for name, value in said.items() if name != "content" or isinstance(value, list)}
+                delta = {name: value for name, value in said.items() if name != "content" or is_list(value)}
                 return self._chunk(event.choice, delta) if delta else b""
             case AudioPart(extra=extra):
                 note_audio(event.part, self.changes, f"/parts/{event.index}")
