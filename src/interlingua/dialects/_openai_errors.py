@@ -27,6 +27,7 @@ from interlingua.errors import (
     AuthenticationError,
     BadRequestError,
     BillingError,
+    ConfigError,
     ContentPolicyViolationError,
     ContextWindowExceededError,
     DecodeError,
@@ -40,6 +41,7 @@ from interlingua.errors import (
     PermissionDeniedError,
     RateLimitError,
     RequestTooLargeError,
+    UnknownModelError,
     UpstreamError,
     UsageError,
 )
@@ -184,6 +186,8 @@ ERROR_ROWS: ErrorTable = (
     (LimitExceededError, ErrorRow(413, "invalid_request_error", "request_too_large")),
     (BadRequestError, ErrorRow(400, "invalid_request_error")),
     (HistoryError, ErrorRow(400, "invalid_request_error")),
+    (UnknownModelError, ErrorRow(404, "invalid_request_error", "model_not_found")),
+    (ConfigError, ErrorRow(500, "server_error", "server_error")),
     (UsageError, ErrorRow(400, "invalid_request_error")),
 )
 """Class -> status, type and code; the first row that fits counts."""

@@ -30,6 +30,7 @@ from interlingua.errors import (
     AuthenticationError,
     BadRequestError,
     BillingError,
+    ConfigError,
     ContentPolicyViolationError,
     ContextWindowExceededError,
     Error,
@@ -177,6 +178,7 @@ ERROR_ROWS: ErrorTable = (
     (APITimeoutError, ErrorRow(504, "timeout_error")),
     (IncompleteStreamError, ErrorRow(502, "api_error", "incomplete_stream")),
     (APIConnectionError, ErrorRow(502, "api_error")),
+    (ConfigError, ErrorRow(500, "api_error")),
     (UsageError, ErrorRow(400, "invalid_request_error")),
 )
 """Class -> status, type and code; the first row that fits counts."""

@@ -28,6 +28,7 @@ from interlingua.errors import (
     AuthenticationError,
     BadRequestError,
     BillingError,
+    ConfigError,
     ContentPolicyViolationError,
     ContextWindowExceededError,
     Error,
@@ -40,6 +41,7 @@ from interlingua.errors import (
     PermissionDeniedError,
     RateLimitError,
     RequestTooLargeError,
+    UnknownModelError,
     UpstreamError,
     UsageError,
 )
@@ -219,6 +221,8 @@ ERROR_ROWS: ErrorTable = (
     (LimitExceededError, ErrorRow(413, "INVALID_ARGUMENT", "REQUEST_TOO_LARGE")),
     (BadRequestError, ErrorRow(400, "INVALID_ARGUMENT")),
     (HistoryError, ErrorRow(400, "INVALID_ARGUMENT")),
+    (UnknownModelError, ErrorRow(404, "NOT_FOUND")),
+    (ConfigError, ErrorRow(500, "INTERNAL")),
     (UsageError, ErrorRow(400, "INVALID_ARGUMENT")),
 )
 """Class -> status, status word and reason; the first row that fits counts."""

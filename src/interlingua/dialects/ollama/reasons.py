@@ -28,6 +28,7 @@ from interlingua.errors import (
     AuthenticationError,
     BadRequestError,
     BillingError,
+    ConfigError,
     ContentPolicyViolationError,
     ContextWindowExceededError,
     Error,
@@ -39,6 +40,7 @@ from interlingua.errors import (
     PermissionDeniedError,
     RateLimitError,
     RequestTooLargeError,
+    UnknownModelError,
     UpstreamError,
     UsageError,
 )
@@ -140,6 +142,8 @@ ERROR_ROWS: ErrorTable = (
     (IncompleteStreamError, ErrorRow(502, "incomplete_stream")),
     (LimitExceededError, ErrorRow(413, "request_too_large")),
     (BadRequestError, ErrorRow(400, "invalid_request")),
+    (UnknownModelError, ErrorRow(404, "not_found")),
+    (ConfigError, ErrorRow(500, "server_error")),
     (UsageError, ErrorRow(400, "invalid_request")),
 )
 """Class -> status, and the code that is written beside the sentence where the status alone does not say it."""
