@@ -18,14 +18,23 @@ from interlingua.dialects.anthropic.reasons import decode_finish, read_error
 from interlingua.dialects.anthropic.thinking import has_budget, lost_thinking, set_thinking
 from interlingua.dialects.anthropic.tools import MCP_SERVER, encode_choice, encode_tool
 from interlingua.dialects.anthropic.usage import decode_usage
-from interlingua.dialects.anthropic.wire import DeltaWire, RequestWire, ResponseWire, ToolWire
+from interlingua.dialects.anthropic.wire import (
+    BlockWire,
+    DeltaWire,
+    MessageWire,
+    RequestWire,
+    ResponseWire,
+    ToolWire,
+)
 from interlingua.errors import DecodeError
-from interlingua.types.content import TextPart
+from interlingua.types.content import TextPart, ToolCall
 from interlingua.types.response import Response
-from interlingua.types.tool import AllowedTools, OpaqueTool, Tool
+from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, OpaqueTool, Tool
 from interlingua.wire.json import decode_wire
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.errors import Error
     from interlingua.types.message import Message
@@ -39,6 +48,8 @@ VERSION = ("anthropic-version", "2023-06-01")
 BETA_HEADER = "anthropic-beta"
 BETAS = "betas"
 """The member of `Request.extra` that becomes the beta header."""
+BETA_MEMBERS = {"context-management-": "context_management", "compact-": "context_management", "skills-": "container"}
+"""How a beta feature begins -> the member that needs it: both travel, or neither."""
 UNKNOWN_KNOBS = (
     "min_p", "seed", "presence_penalty", "frequency_penalty", "logit_bias", "logprobs",
     "verbosity", "metadata", "store", "cache_key", "schema_description",
@@ -79,11 +90,11 @@ class _RequestEncoder(RequestWriter):
     def encode(self) -> Encoded:
         history = self.paired(continues=self.request.continues is not None)
         self.map_names(history)
-        self._tools()
+        self._tools(history)
         self._messages(history)
+        self.marks.finish(self.wire)
         set_thinking(self.wire, self.request, self.facts, self.changes)
         self._budget()
-        self.marks.finish(self.wire)
         self._choice()
         self._output()
         self._sampling()
@@ -105,10 +116,15 @@ class _RequestEncoder(RequestWriter):
             texts.append((TextPart(JSON_PROMPT), "/json_mode"))
         self.wire.system = encoder.system(texts)
         self.wire.messages = encoder.encode(history[taken:], taken)
+        if texts and not self.wire.messages:
+            self.changes.add("system_moved", "/system", "told as the user's, since somebody must begin")
+            given = self.wire.system
+            blocks = [BlockWire(type="text", text=given)] if isinstance(given, str) else given
+            self.wire.system, self.wire.messages = None, [MessageWire(role="user", content=blocks)]
 
     # Tools
 
-    def _tools(self) -> None:
+    def _tools(self, history: Sequence[Message]) -> None:
         choice = self.request.tool_choice
         check_choice(choice, self.request.tools)
         allowed = frozenset(choice.names) if isinstance(choice, AllowedTools) else None
@@ -118,9 +134,19 @@ class _RequestEncoder(RequestWriter):
                 self._opaque_tool(tool, wires, path)
             else:
                 wires.append(self._tool(tool, path))
+        if self.quirks.history_tools and not wires:
+            wires = self._called_before(history)
         self.wire.tools = wires or None
         if allowed is not None:
             self._note_left_out(allowed)
+
+    def _called_before(self, history: Sequence[Message]) -> list[ToolWire]:
+        """A bare definition of every tool that the history calls, for servers that insist on one."""
+        called = [part.name for message in history for part in message.parts if isinstance(part, ToolCall)]
+        names = sorted({self.names.get(name, name) for name in called})
+        if names:
+            self.changes.add("parameter_added", "/tools", f"declared, since the history calls them: {', '.join(names)}")
+        return [ToolWire(name=name, input_schema=dict(EMPTY_PARAMETERS)) for name in names]
 
     def _note_left_out(self, allowed: frozenset[str]) -> None:
         left_out = [tool.name for tool in self.request.tools if isinstance(tool, Tool) and tool.name not in allowed]
@@ -143,6 +169,9 @@ class _RequestEncoder(RequestWriter):
     def _choice(self) -> None:
         """The tool choice, after everything that forbids a forced one is known."""
         choice, parallel = self.request.tool_choice, self.request.parallel_tool_calls
+        if not self.request.tools:
+            self._choice_of_nothing(forced=must_call(choice))
+            return
         if choice is None and parallel is not False:
             return
         if isinstance(choice, AllowedTools):
@@ -154,6 +183,13 @@ class _RequestEncoder(RequestWriter):
             self.changes.add("tool_choice_approximated", "/tool_choice", f"the model takes no forced choice {why}")
             choice = "auto"
         self.wire.tool_choice = encode_choice(choice, self.names, parallel=parallel)
+
+    def _choice_of_nothing(self, *, forced: bool) -> None:
+        """Without tools there is nothing to choose, and the service takes no choice; tools of before are not called."""
+        if forced:
+            self.changes.add("parameter_unsupported", "/tool_choice", "no tool is offered")
+        if self.wire.tools:
+            self.wire.tool_choice = encode_choice("none", self.names, parallel=None)
 
     # Output and knobs
 
@@ -204,13 +240,28 @@ class _RequestEncoder(RequestWriter):
 
     def _extra(self) -> None:
         members = dict(self.own_members())
-        betas = members.pop(BETAS, None)
+        betas = self._known_betas([str(beta) for beta in members.pop(BETAS, None) or ()], members)
         if betas:
-            self.headers = (*self.headers, (BETA_HEADER, ",".join([str(beta) for beta in betas])))
+            self.headers = (*self.headers, (BETA_HEADER, ",".join(betas)))
         thinking = members.get("thinking")
         if self.wire.thinking is None and is_object(thinking) and "type" not in thinking:
             del members["thinking"]  # how to show a thinking that is not asked for any more
         merge_members(self.wire, members)
+
+    def _known_betas(self, betas: list[str], members: dict[str, Any]) -> list[str]:
+        """The beta features that the server knows; what a member needs is left out together with the member."""
+        known = self.quirks.betas
+        if "*" in known:
+            return betas
+        for beta in betas:
+            if beta in known:
+                continue
+            self.changes.add("parameter_unsupported", f"/extra/{NAME}/{BETAS}", f"the server does not know {beta}")
+            member = next((BETA_MEMBERS[start] for start in BETA_MEMBERS if beta.startswith(start)), None)
+            if member in members:
+                del members[member]
+                self.changes.add("parameter_unsupported", f"/extra/{NAME}/{member}", f"it needs {beta}")
+        return [beta for beta in betas if beta in known]
 
     def _budget(self) -> None:
         """Give thinking up where the service would refuse it, because the turn before has lost its own."""

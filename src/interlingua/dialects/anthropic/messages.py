@@ -5,7 +5,7 @@ Rules
 - The results of a step are one canonical message of role tool; what stands beside them is a user message after it.
 - System text before all messages is `Request.system`; later it stays where it is, as a message of role system where
   the model takes one, else as marked user text.
-- A turn of the assistant that says nothing is left out, since the service refuses it.
+- A turn that says nothing is left out, since the service refuses it.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ __all__ = ["EMPTY_ERROR", "MessageEncoder", "decode_messages", "split_system"]
 
 EMPTY_ERROR = "The tool failed and gave no reason."
 """What an error result says that says nothing: the service refuses an empty one."""
+
+EMPTY_RESULT = "(no output)"
+"""What a result says that says nothing, to servers that refuse one without content."""
 
 Members: TypeAlias = dict[str, dict[str, Any]]
 
@@ -85,7 +88,11 @@ class _History:
         content = wire.content
         blocks: list[BlockWire] = content if isinstance(content, list) else []
         if "tool_result" not in [block.type for block in blocks]:
-            self._add("user", decode_content(content), members_of(wire, NAME))
+            parts = decode_content(content)
+            if parts:
+                self._add("user", parts, members_of(wire, NAME))
+            else:
+                self.changes.add("empty_part", f"/messages/{len(self.messages)}", "a turn that says nothing")
             return
         results = [self._result(block, place) for place, block in enumerate(blocks) if block.type == "tool_result"]
         rest = decode_content([block for block in blocks if block.type != "tool_result"])
@@ -210,7 +217,7 @@ class MessageEncoder:
             wires = self._prompt(message, path)
         if message.name is not None:
             self.changes.add("name_unsupported", f"{path}/name")
-        if wires or (role != "assistant" and not message.parts):
+        if wires:
             self._add(role, message, wires, path)
         elif not message.parts:
             self.changes.add("empty_part", path, "a turn that says nothing")
@@ -271,9 +278,9 @@ class MessageEncoder:
             told = [TextPart(json_text(part)) if isinstance(part, Json) else part for part in content]
             found = [self.blocks.encode(part, f"{path}/content/{place}") for place, part in enumerate(told)]
             blocks = [block for block in found if block is not None]
-        if result.is_error and not text and not blocks:
-            self.changes.add("parameter_added", f"{path}/content", "an error result must say something")
-            text = EMPTY_ERROR
+        if not text and not blocks and (result.is_error or self.target.quirks.empty_result == "marker"):
+            self.changes.add("parameter_added", f"{path}/content", "the service refuses a result that says nothing")
+            text = EMPTY_ERROR if result.is_error else EMPTY_RESULT
         if blocks:
             wire.content = msgspec.Raw(b"[%b]" % b",".join([encode_wire(block) for block in blocks]))
         elif text:

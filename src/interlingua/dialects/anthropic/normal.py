@@ -107,7 +107,7 @@ def _cache(value: JsonObject) -> JsonObject:
 def roles(body: JsonObject) -> JsonObject:
     """Neighbours of one role are one message, results first; system text before all others is `system`.
 
-    A turn of the assistant that says nothing is absent.
+    A turn that says nothing is absent.
     """
     if "messages" not in body:
         return body
@@ -116,7 +116,7 @@ def roles(body: JsonObject) -> JsonObject:
     for message in body["messages"]:
         blocks = _content(message.get("content"))
         role = message.get("role")
-        if role == "assistant" and not blocks:
+        if not blocks:
             continue
         if role == "system" and not messages and all(block.get("type") == "text" for block in blocks):
             system = [*system, *blocks]
@@ -124,7 +124,8 @@ def roles(body: JsonObject) -> JsonObject:
             messages[-1] = {**messages[-1], **message, "content": _ordered([*messages[-1]["content"], *blocks])}
         else:
             messages.append({**message, "content": _ordered(blocks)})
-    return {**body, "messages": messages, **({"system": system} if system else {})}
+    said = {name: value for name, value in body.items() if name != "messages"}
+    return {**said, **({"messages": messages} if messages else {}), **({"system": system} if system else {})}
 
 
 def _ordered(blocks: list[JsonObject]) -> list[JsonObject]:

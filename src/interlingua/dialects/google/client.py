@@ -58,9 +58,9 @@ __all__ = [
 
 SAMPLING = frozenset({"temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty", "logprobs"})
 """What models without sampling refuse."""
+PENALTIES = frozenset({"presence_penalty", "frequency_penalty"})
 KNOBS = {
     "max_tokens": "maxOutputTokens",
-PENALTIES = frozenset({"presence_penalty", "frequency_penalty"})
     "temperature": "temperature",
     "top_p": "topP",
     "top_k": "topK",
@@ -141,6 +141,9 @@ class _RequestEncoder(RequestWriter):
                 "parameter_added", "/messages/0", "an empty turn of the user, since a call must follow one"
             )
             contents = [ContentWire(role="user", parts=[PartWire(text="")]), *contents]
+        if instruction is not None and not contents:
+            self.changes.add("system_moved", "/system", "told as the user's, since somebody must begin")
+            instruction, contents = None, [ContentWire(role="user", parts=instruction.parts)]
         self.wire.systemInstruction, self.wire.contents = instruction, contents
 
     # Tools
@@ -187,34 +190,18 @@ class _RequestEncoder(RequestWriter):
             self.changes.add(code, "/output_schema", "the model takes no schema here")
             self.config.responseMimeType = "application/json"
             return
+        if self.wire.tools and self.facts.output_schema_with_tools is False:
+            self.changes.add("output_schema", "/output_schema", "the model takes tools or a schema, not both")
+            return
         self.config.responseMimeType = "application/json"
+        if self.wire.tools and self.facts.output_schema_with_tools:
+            self._free_choice()
         style = request.extra.get(NAME, {}).get(FIELD)
         if style is None:
             self.config.responseJsonSchema = request.output_schema
         else:
             self.config.responseSchema = from_json_schema(request.output_schema, style)
 
-    def _knobs(self) -> None:
-        request = self.request
-        self.set_knobs(self.config, KNOBS)
-        if request.stop and self.takes("stop"):
-            self.config.stopSequences = list(request.stop)
-        if request.logprobs is not None and self.takes("logprobs"):
-            self.config.responseLogprobs = True
-        if self.wire.tools and self.facts.output_schema_with_tools is False:
-            self.changes.add("output_schema", "/output_schema", "the model takes tools or a schema, not both")
-            return
-            self.config.logprobs = request.logprobs or None
-        if self.wire.tools and self.facts.output_schema_with_tools:
-            self._free_choice()
-        if request.metadata is not None and self.takes("metadata"):
-            self.wire.labels = request.metadata
-        self.note_unsaid(UNSAID)
-        if request.parallel_tool_calls is False:
-            self.note_unsaid(("parallel_tool_calls",))
-
-    def _extra(self) -> None:
-        if self.config != ConfigWire():
     def _free_choice(self) -> None:
         """Let the model choose: beside a schema it takes no other choice, and holds no call to its tool's schema."""
         given = self.wire.toolConfig
@@ -235,6 +222,22 @@ class _RequestEncoder(RequestWriter):
         self.changes.add("parameter_unsupported", f"/{name}", f"{self.target.model} does not take {name}")
         return False
 
+    def _knobs(self) -> None:
+        request = self.request
+        self.set_knobs(self.config, KNOBS)
+        if request.stop and self.takes("stop"):
+            self.config.stopSequences = list(request.stop)
+        if request.logprobs is not None and self.takes("logprobs"):
+            self.config.responseLogprobs = True
+            self.config.logprobs = request.logprobs or None
+        if request.metadata is not None and self.takes("metadata"):
+            self.wire.labels = request.metadata
+        self.note_unsaid(UNSAID)
+        if request.parallel_tool_calls is False:
+            self.note_unsaid(("parallel_tool_calls",))
+
+    def _extra(self) -> None:
+        if self.config != ConfigWire():
             self.wire.generationConfig = self.config
         if self.request.extra:
             merge_members(self.wire, {name: value for name, value in self.own_members().items() if name != FIELD})

@@ -28,6 +28,7 @@ from interlingua.types.content import (
     TextPart,
     ToolCall,
 )
+from interlingua.types.message import user
 from interlingua.types.request import Request, ServerState
 from interlingua.types.response import Response
 from interlingua.types.tool import Tool
@@ -429,7 +430,7 @@ def test_r17_a_model_without_output_schemas_refuses_them() -> None:
 
 def test_json_mode_is_asked_for_in_words() -> None:
     """The wire has no member for it."""
-    encoded = encode(Request(json_mode=True, max_tokens=1))
+    encoded = encode(Request(messages=(user("Hi"),), json_mode=True, max_tokens=1))
     assert "JSON" in json.loads(encoded.body)["system"]
     assert codes(encoded.changes) == ["approximated output_schema_prompted /json_mode"]
 

@@ -85,6 +85,7 @@ def test_an_hour_never_stands_after_five_minutes() -> None:
     given = {
         "tools": [{"name": "f", "input_schema": {"type": "object"}, "cache_control": MARK}],
         "system": [{"type": "text", "text": "s", "cache_control": HOUR}],
+        "messages": [{"role": "user", "content": "Hi"}],
     }
     encoded = encode(decode(given).request)
     assert json.loads(encoded.body)["system"] == [{"type": "text", "text": "s", "cache_control": MARK}]

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from interlingua.codec import Bridge, bridge
-from interlingua.dialects._contract import DecodeContext
+from interlingua.dialects._contract import DecodeContext, Quirks, Target
 from interlingua.dialects.anthropic import DIALECT
 from interlingua.errors import UnsupportedError
 from interlingua.types.content import OpaquePart, TextPart, ToolCall
+from interlingua.types.message import Message, user
+from interlingua.types.request import Request
 from interlingua.types.usage import Usage
 from interlingua.wire.http import HttpReply
 from tests.support.messages import (
@@ -515,3 +517,81 @@ def test_par_08_marks_of_one_message_are_not_copied_to_its_results() -> None:
     encoded = encode(decode(body).request)
     assert encoded.body.count(b"cache_control") == 4
     assert codes(encoded.changes) == ["dropped cache_unsupported /messages/2/parts/2/cache"]
+
+
+def test_par_03_a_server_gets_the_beta_features_that_it_knows() -> None:
+    """PAR-03, PAR-02: an unknown value of `anthropic-beta` stays at home, and the member that needs it with it."""
+    betas = "context-management-2025-06-27,interleaved-thinking-2025-05-14,brand-new-2026-11-01"
+    edits = {"edits": [{"type": "clear_tool_uses_20250919"}]}
+    found = decode({"messages": [HELLO], "context_management": edits}, headers=(("anthropic-beta", betas),))
+    vertex = Target(model="claude-x", quirks=Quirks(betas=frozenset({"interleaved-thinking-2025-05-14"})))
+    encoded = encode(found.request, vertex)
+    assert dict(encoded.headers)["anthropic-beta"] == "interleaved-thinking-2025-05-14"
+    assert "context_management" not in json.loads(encoded.body)
+    assert [(change.action, change.path) for change in encoded.changes] == [
+        ("dropped", "/extra/anthropic/betas"),
+        ("dropped", "/extra/anthropic/context_management"),
+        ("dropped", "/extra/anthropic/betas"),
+    ]
+    bare = encode(found.request, Target(model="claude-x", quirks=Quirks(betas=frozenset())))
+    assert "anthropic-beta" not in dict(bare.headers)
+    assert dict(encode(found.request).headers)["anthropic-beta"] == betas
+
+
+@pytest.mark.parametrize("content", ["", [], None])
+def test_res_14_an_empty_result_is_marked_for_routes_that_refuse_it(content: Any) -> None:
+    """RES-14: '', null, [] and a missing content are accepted; a row may ask for a marker, which is said."""
+    turn: dict[str, Any] = {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]}
+    result = {"type": "tool_result", "tool_use_id": "a", **({} if content is None else {"content": content})}
+    asked = request(HELLO, turn, {"role": "user", "content": [result]})
+    assert wire(asked)["messages"][2]["content"] == [{"type": "tool_result", "tool_use_id": "a"}]
+    encoded = encode(asked, Target(model="m", quirks=Quirks(empty_result="marker")))
+    assert json.loads(encoded.body)["messages"][2]["content"] == [
+        {"type": "tool_result", "tool_use_id": "a", "content": "(no output)"}
+    ]
+    assert codes(encoded.changes) == ["approximated parameter_added /messages/2/parts/0/content"]
+
+
+def test_res_22_tools_of_the_history_are_declared_where_a_server_insists() -> None:
+    """RES-22: a row may ask for it; the tools are bare, none of them may be called, and it is said."""
+    turn: dict[str, Any] = {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]}
+    answer = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "4"}]}
+    asked = request(HELLO, turn, answer)
+    assert wire(asked).keys().isdisjoint({"tools", "tool_choice"})
+    insisting = Target(model="m", quirks=Quirks(history_tools=True))
+    encoded = encode(asked, insisting)
+    body = json.loads(encoded.body)
+    assert body["tools"] == [{"name": "f", "input_schema": {"type": "object", "properties": {}}}]
+    assert body["tool_choice"] == {"type": "none"}
+    assert codes(encoded.changes) == ["approximated parameter_added /tools"]
+    assert "tools" not in wire(request(HELLO), insisting)
+    assert [tool["name"] for tool in wire(request(HELLO, turn, answer, tools=TOOLS), insisting)["tools"]] == ["f", "g"]
+
+
+@pytest.mark.parametrize(("choice", "said"), [("auto", []), ("none", []), ("required", ["/tool_choice"])])
+def test_a_choice_without_tools_is_not_sent(choice: Any, said: list[str]) -> None:
+    """The service refuses it; what was to be forced is said."""
+    encoded = encode(Request(messages=(user("Hi"),), tool_choice=choice, parallel_tool_calls=False, max_tokens=1))
+    assert "tool_choice" not in json.loads(encoded.body)
+    assert [change.path for change in encoded.changes] == said
+
+
+@pytest.mark.parametrize("content", ["", [], [{"type": "text", "text": ""}]])
+def test_a_turn_that_says_nothing_is_left_out(content: Any) -> None:
+    """The service refuses messages without content, whoever says nothing."""
+    empty = {"role": "user", "content": content}
+    found = decode({"messages": [HELLO, {"role": "assistant", "content": "Yes?"}, empty, HELLO]})
+    assert [message.role for message in found.request.messages] == ["user", "assistant", "user"]
+    assert codes(found.changes) == ["dropped empty_part /messages/2"]
+    encoded = encode(Request(messages=(user("Hi"), Message("user", ())), max_tokens=1))
+    assert len(json.loads(encoded.body)["messages"]) == 1
+    assert codes(encoded.changes) == ["dropped empty_part /messages/1"]
+
+
+def test_system_text_alone_is_told_as_the_users() -> None:
+    """Somebody must begin: the service refuses a request without messages."""
+    encoded = encode(Request(system=(TextPart("Say hi."),), max_tokens=1))
+    body = json.loads(encoded.body)
+    assert "system" not in body
+    assert body["messages"] == [{"role": "user", "content": [{"type": "text", "text": "Say hi."}]}]
+    assert codes(encoded.changes) == ["approximated system_moved /system"]
