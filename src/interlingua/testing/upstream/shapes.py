@@ -262,13 +262,22 @@ def _choose_object(
     told = {reading.spell(name): value for name, value in members.items()}
     named = [option for option in options if isinstance(option, Members)]
     fitting = [option for option in options if not isinstance(option, Members) or _says(option, told)]
+    if not fitting:
+        most = max(_agreement(option, told) for option in named)
+        fitting = [option for option in named if most and _agreement(option, told) == most]
     if fitting:
         return _least(reading, fitting, members, steps)
-    name = next((name for name in ("type", "role", *told) if any(name in option.words() for option in named)), "type")
+    telling = ("type", "role", *told, *named[0].words())
+    name = next((name for name in telling if any(name in option.words() for option in named)), "type")
     words = sorted({str(word) for option in named for word in option.words().get(name, ())})
     if name not in told:
         return [Fault("missing_member", (*steps, name), f"`{name}` is missing; it is one of {', '.join(words)}")]
     return [Fault("unknown_value", (*steps, name), f"{told[name]!r} is none of {', '.join(words)}")]
+
+
+def _agreement(shape: Members, told: dict[str, Any]) -> int:
+    """How many of its fixed words an object says."""
+    return sum(isinstance(told.get(name), str) and told[name] in words for name, words in shape.words().items())
 
 
 def _says(shape: Members, told: dict[str, Any]) -> bool:
