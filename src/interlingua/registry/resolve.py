@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from interlingua.dialects._contract import Target
-from interlingua.dialects.table import DIALECTS
 from interlingua.errors import ConfigError, Error, UnknownModelError, UsageError
 from interlingua.providers.limits import facts_for
+from interlingua.providers.negotiate import negotiate
 from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
 from interlingua.registry.alias import expand
@@ -229,7 +229,10 @@ def _unknown(element: Element, sources: Sources, reader: Reader) -> NoReturn:
 
 def _endpoint(keyed: Keyed, model: str) -> Endpoint:
     provider = keyed.provider
-    dialect = _dialect(provider, f"{provider.name}/{model}")
+    dialect = negotiate(provider, model)
+    if dialect is None:
+        spoken = " or ".join(provider.dialects)
+        raise ConfigError(f"{provider.name}/{model} speaks {spoken}, which this version does not have yet")
     if provider.needs_host:
         variable = variable_of(provider.name)
         raise ConfigError(f"{provider.name}: no address; set {variable}={provider.name}://TOKEN@HOST")
@@ -248,13 +251,6 @@ def _endpoint(keyed: Keyed, model: str) -> Endpoint:
         headers=provider.headers,
         query=provider.query,
     )
-
-
-def _dialect(provider: Provider, who: str) -> str:
-    for dialect in provider.dialects:
-        if dialect in DIALECTS:
-            return dialect
-    raise ConfigError(f"{who} speaks {' or '.join(provider.dialects)}, which this version does not have yet")
 
 
 def _check_name(name: str) -> None:

@@ -1,0 +1,41 @@
+"""Which dialect to speak with a provider, for a client that speaks one itself.
+
+Rules
+- The client's own dialect is spoken when the provider speaks it and nothing is known that forbids it: then a request
+  can go out as it came.
+- Else the first dialect of the row that this version has.
+- What is not known forbids nothing.
+
+This module is not responsible for addresses: one row has one, whatever is spoken there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from interlingua.dialects.table import DIALECTS, SPELLINGS
+from interlingua.providers.limits import facts_for
+
+if TYPE_CHECKING:
+    from interlingua.providers.row import Provider
+
+__all__ = ["negotiate"]
+
+
+def negotiate(provider: Provider, model: str, *, client: str | None = None, tools: bool = False) -> str | None:
+    """The dialect to speak with `provider` about `model`; None where this version has none of its dialects.
+
+    `client` is the dialect that the client speaks; `tools` says that its request has tools, beside which the model may
+    refuse a dialect that it takes without them.
+    """
+    spoken = [dialect for dialect in provider.dialects if dialect in DIALECTS]
+    own = SPELLINGS.get(client or "", client)
+    if own in spoken and _takes(provider, own, model, tools=tools):
+        return own
+    taken = [dialect for dialect in spoken if _takes(provider, dialect, model, tools=tools)]
+    return next(iter([*taken, *spoken]), None)
+
+
+def _takes(provider: Provider, dialect: str, model: str, *, tools: bool) -> bool:
+    """Whether nothing is known of the model that forbids this dialect."""
+    return not tools or facts_for(provider.family or provider.name, dialect, model).tools is not False
