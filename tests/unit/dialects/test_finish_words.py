@@ -1,0 +1,162 @@
+"""Every finish reason of every wire, read and told: the words are those of wire formats, not of our tables."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from interlingua.dialects._contract import DecodeContext, ServerContext
+from interlingua.dialects.table import get_dialect
+from interlingua.types.content import TextPart, ToolCall
+from interlingua.types.response import Response
+from interlingua.wire.http import HttpReply
+
+
+def answer(dialect: str, word: Any) -> dict[str, Any]:
+    """A text that ends with a word of the wire."""
+    match dialect:
+        case "openai-chat":
+            choice = {"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": word}
+            return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+        case "openai-responses":
+            status, _, reason = str(word).partition("/")
+            text = {"type": "output_text", "text": "Hi", "annotations": []}
+            item = {"type": "message", "id": "m", "role": "assistant", "status": status, "content": [text]}
+            answer: dict[str, Any] = {"id": "r", "object": "response", "model": "m", "status": status, "output": [item]}
+            return {**answer, "incomplete_details": {"reason": reason} if reason else None}
+        case "anthropic":
+            content = [{"type": "text", "text": "Hi"}]
+            message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": content}
+            return {**message, "stop_reason": word, "stop_sequence": None, "usage": {}}
+        case "google":
+            content = {"parts": [{"text": "Hi"}], "role": "model"}
+            return {"candidates": [{"content": content, "finishReason": word, "index": 0}]}
+        case _:
+            message = {"role": "assistant", "content": "Hi"}
+            return {
+                "model": "m",
+                "created_at": "2026-11-22T00:00:00Z",
+                "message": message,
+                "done": True,
+                "done_reason": word,
+            }
+
+
+FILTERED = (
+    *("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT"),
+    *("IMAGE_RECITATION", "MODEL_ARMOR", "ESCALATION", 3, 4),
+)
+FAILED = (
+    *("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE", "MISSING_THOUGHT_SIGNATURE"),
+    *("TOO_MANY_TOOL_CALLS", "PUP_LIMITED_DISABLED"),
+)
+WORDS: list[tuple[str, Any, str]] = [
+    *[("openai-chat", word, "stop") for word in ("stop", "eos", "end_turn", "stop_sequence")],
+    *[("openai-chat", word, "length") for word in ("length", "max_tokens", "model_length")],
+    # They announce calls that are not there.
+    *[("openai-chat", word, "stop") for word in ("tool_calls", "function_call", "tool", "tool_use")],
+    ("anthropic", "tool_use", "stop"),
+    *[("openai-chat", word, "error") for word in ("error", "insufficient_system_resource")],
+    ("openai-chat", "content_filter", "content_filter"),
+    ("openai-chat", "refusal", "refusal"),
+    ("openai-chat", "new_word", "other"),
+    *[("openai-responses", word, "stop") for word in ("completed", "complete")],
+    ("openai-responses", "incomplete/max_output_tokens", "length"),
+    ("openai-responses", "incomplete/content_filter", "content_filter"),
+    ("openai-responses", "incomplete/steered", "other"),
+    ("openai-responses", "cancelled", "other"),
+    *[("anthropic", word, "stop") for word in ("end_turn", "stop_sequence")],
+    *[("anthropic", word, "length") for word in ("max_tokens", "model_context_window_exceeded")],
+    ("anthropic", "pause_turn", "pause"),
+    ("anthropic", "refusal", "refusal"),
+    ("anthropic", "new_word", "other"),
+    *[("google", word, "stop") for word in ("STOP", 1)],
+    *[("google", word, "length") for word in ("MAX_TOKENS", "CONTINUATION", 2)],
+    *[("google", word, "content_filter") for word in FILTERED],
+    *[("google", word, "error") for word in FAILED],
+    *[("google", word, "other") for word in ("LANGUAGE", "OTHER", "NO_IMAGE", "IMAGE_OTHER", "NEW_WORD", 5)],
+    *[("ollama", word, "stop") for word in ("stop", "load", "unload")],
+    ("ollama", "length", "length"),
+    ("ollama", "new_word", "other"),
+]
+
+
+@pytest.mark.parametrize(("name", "word", "reason"), WORDS)
+def test_each_word_is_read(name: str, word: Any, reason: str) -> None:
+    """The canonical reason, with the wire's own word beside it, which goes back to a client of the same dialect."""
+    dialect = get_dialect(name)
+    body = json.dumps(answer(name, word)).encode()
+    response = dialect.decode_response(HttpReply(status=200, body=body), DecodeContext())
+    assert (response.finish_reason, response.finish_reason_raw) == (reason, str(word))
+    told = dialect.encode_response(response, ServerContext(source=name))
+    assert dialect.decode_response(told, DecodeContext()).finish_reason == reason
+
+
+TOLD: dict[str, dict[str, Any]] = {
+    "openai-chat": {
+        **dict.fromkeys(("stop", "pause", "error", "other"), "stop"),
+        **dict.fromkeys(("content_filter", "refusal"), "content_filter"),
+        "length": "length",
+        "tool_calls": "tool_calls",
+    },
+    "openai-responses": {
+        **dict.fromkeys(("stop", "tool_calls", "pause", "other"), "completed"),
+        "length": "incomplete/max_output_tokens",
+        **dict.fromkeys(("content_filter", "refusal"), "incomplete/content_filter"),
+        "error": "failed",
+    },
+    "anthropic": {
+        **dict.fromkeys(("stop", "error", "other"), "end_turn"),
+        **dict.fromkeys(("content_filter", "refusal"), "refusal"),
+        "length": "max_tokens",
+        "tool_calls": "tool_use",
+        "pause": "pause_turn",
+    },
+    "google": {
+        **dict.fromkeys(("stop", "tool_calls", "pause"), "STOP"),
+        **dict.fromkeys(("content_filter", "refusal"), "SAFETY"),
+        **dict.fromkeys(("error", "other"), "OTHER"),
+        "length": "MAX_TOKENS",
+    },
+    "ollama": {
+        **dict.fromkeys(("stop", "tool_calls", "content_filter", "refusal", "pause", "error", "other"), "stop"),
+        "length": "length",
+    },
+}
+APPROXIMATED = {
+    "openai-chat": {"pause", "error", "other"},
+    "openai-responses": {"pause", "other"},
+    "anthropic": {"content_filter", "error", "other"},
+    "google": {"refusal", "pause", "error"},
+    "ollama": {"content_filter", "refusal", "pause", "error", "other"},
+}
+
+
+def told_word(name: str, body: Any) -> Any:
+    """The finish reason in an answer on the wire."""
+    match name:
+        case "openai-chat":
+            return body["choices"][0]["finish_reason"]
+        case "openai-responses":
+            details = body["incomplete_details"]
+            return f"{body['status']}/{details['reason']}" if details else body["status"]
+        case "anthropic":
+            return body["stop_reason"]
+        case "google":
+            return body["candidates"][0]["finishReason"]
+        case _:
+            return body["done_reason"]
+
+
+@pytest.mark.parametrize(("name", "reason"), [(name, reason) for name, told in TOLD.items() for reason in told])
+def test_each_reason_is_told_in_a_word_of_the_wire(name: str, reason: Any) -> None:
+    """Clients know no other words; an entry says where the word says less."""
+    call = (ToolCall("call_1", "f", "{}"),) if reason == "tool_calls" else ()
+    response: Response[Any] = Response(parts=(TextPart("Hi"), *call), finish_reason=reason)
+    changes: list[Any] = []
+    told = get_dialect(name).encode_response(response, ServerContext(changes=changes, make_id=lambda: "id_1"))
+    assert told_word(name, json.loads(told.body)) == TOLD[name][reason]
+    codes = {change.code for change in changes}
+    assert ("finish_reason_approximated" in codes) == (reason in APPROXIMATED[name])
