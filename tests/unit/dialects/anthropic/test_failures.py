@@ -10,8 +10,10 @@ import pytest
 from interlingua.codec import Bridge, bridge
 from interlingua.dialects._contract import DecodeContext, Quirks, Target
 from interlingua.dialects.anthropic import DIALECT
+from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import UnsupportedError
 from interlingua.types.content import OpaquePart, TextPart, ToolCall
+from interlingua.types.event import StreamError
 from interlingua.types.message import Message, user
 from interlingua.types.request import Request
 from interlingua.types.usage import Usage
@@ -25,6 +27,7 @@ from tests.support.messages import (
     encode,
     ended,
     event,
+    failure,
     reply,
     request,
     streamed,
@@ -239,6 +242,21 @@ def test_out_11_tool_calls_and_their_finish_come_together() -> None:
     [choice] = clients("openai-chat").response(body)["choices"]
     assert choice["finish_reason"] == "tool_calls"
     assert [call["id"] for call in choice["message"]["tool_calls"]] == ["a"]
+
+
+@pytest.mark.parametrize("dialect", sorted(set(DIALECTS) - {"unified"}))
+def test_sse_28_a_binary_frame_is_an_error_and_no_short_answer(dialect: str) -> None:
+    """SSE-28: an exception frame of Bedrock, alone or after text, never looks like a whole answer."""
+    headers = b"\x0f:exception-type\x07\x00\x13throttlingException\r:content-type\x07\x00\x10application/json"
+    payload = b'{"message":"Too many tokens, please wait before trying again."}'
+    size = len(headers) + len(payload) + 16
+    frame = size.to_bytes(4, "big") + len(headers).to_bytes(4, "big") + b"\0\0\0\0" + headers + payload + b"\0\0\0\0"
+    decoder = get_dialect(dialect).stream_decoder(DecodeContext())
+    found = [*decoder.feed(frame), *decoder.close()]
+    assert isinstance(found[-1], StreamError)
+    assert found[-1].error in ("DecodeError", "IncompleteStreamError")
+    if dialect == NAME:
+        assert failure(START + block(0, TEXT, SAID) + frame).partial is not None
 
 
 # Arguments and counts
