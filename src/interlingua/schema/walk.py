@@ -89,4 +89,8 @@ def _at(reference: str, root: Schema) -> Schema:
             node = node[int(name) if isinstance(node, list) else name]
     except (KeyError, IndexError, ValueError, TypeError):
         raise SchemaError(f"the reference {reference} leads nowhere") from None
+    if isinstance(node, bool):
+        return {} if node else {"not": {}}
+    if not isinstance(node, dict):
+        raise SchemaError(f"the reference {reference} leads to what is no schema")
     return cast("Schema", node)

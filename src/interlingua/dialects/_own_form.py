@@ -1,0 +1,126 @@
+"""Answers turned back into the form of the caller's own schemas, where these were rewritten for the target.
+
+Rules
+- A call of a tool whose values look the same on the wire keeps its exact text.
+- In a stream, the arguments of a converted call, and converted output, come in one piece when they are whole.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from interlingua.dialects._schemas import with_arguments
+from interlingua.types.content import BrokenToolCall, TextPart, ToolCall
+from interlingua.types.event import (
+    BlockEnd,
+    BlockStart,
+    StreamEnd,
+    StreamError,
+    TextDelta,
+    ToolCallDelta,
+    ToolCallReady,
+)
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import StreamDecoder, Undo
+    from interlingua.errors import Error
+    from interlingua.types.content import Part
+    from interlingua.types.event import Event
+    from interlingua.types.response import Alternative, Response
+
+__all__ = ["ConvertingDecoder", "turned_back"]
+
+
+def turned_back(response: Response[Any], undo: Undo) -> Response[Any]:
+    """The response as the caller's own schemas have it."""
+    alternatives = tuple([_alternative(choice, undo) for choice in response.alternatives])
+    parts = tuple([_own(part, undo) for part in response.parts])
+    return msgspec.structs.replace(response, parts=parts, alternatives=alternatives)
+
+
+def _alternative(choice: Alternative, undo: Undo) -> Alternative:
+    return msgspec.structs.replace(choice, parts=tuple([_own(part, undo) for part in choice.parts]))
+
+
+def _own(part: Part, undo: Undo) -> Part:
+    """A part as the caller's own schema has it."""
+    if isinstance(part, ToolCall) and not part.freeform and part.name in undo.arguments:
+        return with_arguments(part, undo.arguments[part.name].text_to_own(part.arguments_json))
+    if isinstance(part, TextPart) and undo.output is not None:
+        return msgspec.structs.replace(part, text=undo.output.text_to_own(part.text))
+    return part
+
+
+class ConvertingDecoder:
+    """A decoder whose events hold the caller's own form; what is converted waits until it is whole."""
+
+    def __init__(self, decoder: StreamDecoder, undo: Undo) -> None:
+        """A decoder around the dialect's own."""
+        self._decoder = decoder
+        self._undo = undo
+        self._held: set[tuple[int, int]] = set()
+
+    @property
+    def terminal(self) -> bool:
+        """Whether the wire's terminal signal came."""
+        return self._decoder.terminal
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal event was given out."""
+        return self._decoder.ended
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that `data` completes."""
+        return self._turned(self._decoder.feed(data))
+
+    def close(self) -> list[Event]:
+        """The events that the end of the bytes completes."""
+        return self._turned(self._decoder.close())
+
+    def fail(self, error: Error) -> list[Event]:
+        """The events of a stream that the transport broke."""
+        return self._turned(self._decoder.fail(error))
+
+    def _turned(self, events: list[Event]) -> list[Event]:
+        return [turned for event in events for turned in self._event(event)]
+
+    def _event(self, event: Event) -> tuple[Event, ...]:
+        match event:
+            case BlockStart(index=index, choice=choice):
+                if self._is_held(event):
+                    self._held.add((choice, index))
+                return (event,)
+            case ToolCallDelta(index=index, choice=choice) | TextDelta(index=index, choice=choice):
+                return () if (choice, index) in self._held else (event,)
+            case BlockEnd(index=index, choice=choice) if (choice, index) in self._held:
+                part = _own(event.part, self._undo)
+                return *_whole(part, index, choice), BlockEnd(index, part, choice)
+            case ToolCallReady(index=index, call=call, choice=choice):
+                return (ToolCallReady(index, cast("ToolCall", _own(call, self._undo)), choice),)
+            case StreamEnd(response=response):
+                return (StreamEnd(turned_back(response, self._undo)),)
+            case StreamError(partial=partial) if partial is not None:
+                return (msgspec.structs.replace(event, partial=turned_back(partial, self._undo)),)
+            case _:
+                return (event,)
+
+    def _is_held(self, event: BlockStart) -> bool:
+        if event.block == "tool_call":
+            return not event.freeform and event.name in self._undo.arguments
+        return event.block == "text" and self._undo.output is not None
+
+
+def _whole(part: Part, index: int, choice: int) -> tuple[Event, ...]:
+    """The one delta that a block has which was held back."""
+    match part:
+        case ToolCall(arguments_json=text):
+            return (ToolCallDelta(index, text, choice),)
+        case BrokenToolCall(raw_arguments=text):
+            return (ToolCallDelta(index, text, choice),) if text else ()
+        case TextPart(text=text):
+            return (TextDelta(index, text, choice),) if text else ()
+        case _:
+            return ()

@@ -1,0 +1,401 @@
+"""A JSON Schema rewritten into what a target takes, with what that changes of its values.
+
+Strategy: one walk over the schema from its root. Each step looks at one kind of keyword and rewrites it where the
+subset does not take it; what cannot be said is told in the description, where the model can read it. A schema in which
+nothing had to be rewritten is not copied: the caller's own is sent.
+
+Rules
+- Everything is bounded: depth 64, 10,000 schemas, those behind references counted each time they are written out.
+- A reference that leads nowhere allows anything; one that leads back to itself ends in a plain object where the target
+  takes no recursion.
+- What changes the values gets a `Conversion`; nothing else does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from interlingua.errors import SchemaError
+from interlingua.schema._fit_kinds import arrays, numbers, strings
+from interlingua.schema._fit_objects import fold, map_of, objects, wrap
+from interlingua.schema._fit_structure import all_of, constants, enumerations, kinds, lone, unions
+from interlingua.schema._fit_work import Place, Rewrite, Work, annotated, any_value
+from interlingua.schema.convert import Conversion, Reference
+from interlingua.schema.subset import ANNOTATIONS, Subset, types_of_keyword
+from interlingua.schema.validate import MAX_SCHEMA_DEPTH, MAX_SCHEMA_NODES
+from interlingua.schema.walk import Schema, follow, parts_of_schema
+
+if TYPE_CHECKING:
+    from interlingua.schema.convert import Step
+
+__all__ = ["Fitted", "Rewrite", "fit"]
+
+SILENT = frozenset({
+    "$anchor", "$comment", "$defs", "$id", "$schema", "additionalItems", "additionalProperties", "definitions",
+    "deprecated", "propertyOrdering", "readOnly", "title", "unevaluatedItems", "unevaluatedProperties", "writeOnly",
+})  # fmt: skip
+"""Keywords that a model need not hear of when they are left out."""
+
+
+class Fitted(NamedTuple):
+    """A schema as a target takes it."""
+
+    schema: Schema
+    """What is sent."""
+    rewrites: tuple[Rewrite, ...]
+    """What was rewritten, and why."""
+    conversion: Conversion | None
+    """What becomes of the values; None where they look the same."""
+
+
+def fit(schema: Schema, subset: Subset) -> Fitted | None:
+    """The schema as `subset` takes it; None where it takes the caller's own.
+
+    Raises: SchemaError, which begins with the place, for a schema that cannot be said within the subset or the bounds.
+    """
+    fitter = Fitter(schema, subset)
+    whole, step = fitter.whole()
+    sent = whole if fitter.rewrites else schema
+    _check_limits(sent, subset)
+    if not fitter.rewrites:
+        return None
+    conversion = Conversion(step, fitter.steps) if step is not None and fitter.converts else None
+    return Fitted(whole, tuple(fitter.rewrites), conversion)
+
+
+class Fitter:
+    """Walks one schema."""
+
+    def __init__(self, root: Schema, subset: Subset) -> None:
+        """The walker of `root`."""
+        self.root: Schema = root
+        """The caller's schema."""
+        self.subset: Subset = subset
+        """What is taken."""
+        self.rewrites: list[Rewrite] = []
+        """What was rewritten so far."""
+        self.converts: bool = False
+        """Whether any value looks different on the wire."""
+        self.definitions: dict[str, Schema] = {}
+        """The definitions that references lead to, as they are sent."""
+        self.steps: dict[str, Step | None] = {}
+        """What becomes of the values of each."""
+        self._names: dict[str, str] = {}
+        self._waiting: list[str] = []
+        self._nodes = 0
+        self._free = "definitions" in subset.keywords
+        self._stays = subset.root == "any" or _is_plain(root, subset)
+        self._cyclic: frozenset[str] | None = None
+
+    def whole(self) -> tuple[Schema, Step | None]:
+        """The whole schema, and what becomes of its values."""
+        if not self._free and self.subset.references != "none":
+            given = self.root.get("$defs")
+            for name in cast("Schema", given) if isinstance(given, dict) else ():
+                if not self._leads_back(reference := f"#/$defs/{_escaped(name)}"):
+                    self._name(reference)
+        schema, step = self.node(self.root, Place(root=True))
+        while self._waiting:
+            reference = self._waiting.pop(0)
+            name = self._names[reference]
+            target = self._target(reference)
+            self.definitions[name], self.steps[name] = self.node(target, Place(reference[1:], (reference,)))
+        if self._stays:
+            self.steps["#"] = step
+        if used := self._used(schema):
+            schema["$defs"] = {name: self.definitions[name] for name in self._names.values() if name in used}
+        return schema, step
+
+    @property
+    def sent_root(self) -> Schema:
+        """A schema in which the references that are sent lead to what the caller's do."""
+        return {"type": "object", "$defs": {name: self._target(reference) for reference, name in self._names.items()}}
+
+    def _used(self, schema: Schema) -> set[str]:
+        """The names of the definitions that are still referred to."""
+        used: set[str] = set()
+        waiting = _references(schema) if self.definitions else []
+        while waiting:
+            name = waiting.pop().removeprefix("#/$defs/").replace("~1", "/").replace("~0", "~")
+            if name in self.definitions and name not in used:
+                used.add(name)
+                waiting += _references(self.definitions[name])
+        return used
+
+    # One schema
+
+    def node(self, given: object, place: Place) -> tuple[Schema, Step | None]:
+        """One schema as it is sent, and what becomes of its values.
+
+        Raises: SchemaError beyond the bounds.
+        """
+        self._nodes += 1
+        if self._nodes > MAX_SCHEMA_NODES:
+            raise SchemaError(f"{place.path or '/'}: more than {MAX_SCHEMA_NODES:,} schemas, references written out")
+        if place.depth > MAX_SCHEMA_DEPTH:
+            raise SchemaError(f"{place.path}: nested deeper than {MAX_SCHEMA_DEPTH} levels")
+        work = Work(self, self._opened(given, place), place)
+        if not self._follow(work):
+            return self._reference(work)
+        if not self._free and self.subset.references != "none":
+            work.node.pop("$defs", None)  # those that are needed are gathered at the root
+        for step in (all_of, constants, kinds, enumerations, lone):
+            step(work)
+        if work.place.root and (rooted := self._root(work)) is not None:
+            return rooted
+        self._own_keywords(work)
+        if self.subset.typed and not work.node.keys() & {"type", "anyOf", "oneOf", "$ref"}:
+            return any_value(work, "Any JSON value, as JSON text.")
+        if (mapped := map_of(work)) is not None:
+            return mapped
+        return self._finished(work)
+
+    def _finished(self, work: Work) -> tuple[Schema, Step | None]:
+        for step in (unions, objects, arrays, strings, numbers):
+            step(work)
+        subset = self.subset
+        for keyword in list(work.node):
+            known = keyword in ANNOTATIONS or types_of_keyword(keyword) or keyword in _LOGIC
+            if keyword in subset.keywords or (subset.unknown and not known):
+                continue
+            value = work.node.pop(keyword)
+            work.rewrote(f"{keyword} is not taken", keyword)
+            if known and keyword not in SILENT:
+                work.tell(keyword, value)
+        return annotated(work), work.step
+
+    def _opened(self, given: object, place: Place) -> Schema:
+        if isinstance(given, dict):
+            return dict(cast("Schema", given))
+        if self.subset.typed and isinstance(given, bool):
+            self.rewrites.append(Rewrite(place.path, "a schema is an object"))
+        return {} if given is True else {"not": {}}
+
+    def _own_keywords(self, work: Work) -> None:
+        """Leave out keywords about types that the schema does not have."""
+        said = work.node.get("type")
+        if not self.subset.own_keywords or said is None:
+            return
+        own: set[str] = {said} if isinstance(said, str) else set(said)
+        for keyword in list(work.node):
+            about = types_of_keyword(keyword)
+            if about and not about & own:
+                del work.node[keyword]
+                work.rewrote(f"{keyword} says nothing about {' or '.join(sorted(own))}", keyword)
+
+    # The root
+
+    def _root(self, work: Work) -> tuple[Schema, Step | None] | None:
+        """The root where it must become another one; None where it may stay."""
+        subset, node = self.subset, work.node
+        if subset.root == "any":
+            return None
+        if _is_plain(node, subset):
+            return None
+        is_union = not node.keys().isdisjoint(_UNIONS)
+        is_object = node.get("type") == "object" or ("type" not in node and not is_union)
+        if subset.root == "wrap" and (is_union or not is_object or _is_map(node, subset)):
+            return wrap(work)
+        fold(work)
+        return None
+
+    # References
+
+    def _follow(self, work: Work) -> bool:
+        """Write out what the schema refers to, where it must be; False for a reference that is sent as one."""
+        while "$ref" in work.node:
+            node, reference = work.node, str(work.node["$ref"])
+            beside = {keyword: value for keyword, value in node.items() if keyword != "$ref"}
+            told = {keyword for keyword in beside if not keyword.startswith("$") and keyword != "definitions"}
+            if self._is_sent(work, reference, told=bool(told)):
+                return False
+            if reference in work.place.refs:
+                if self.subset.references != "none" and self.subset.recursive:
+                    work.rewrote("nothing may stand beside a reference")
+                    work.node = {"$ref": reference}
+                    return False
+                work.rewrote(f"{reference} leads back to itself")
+                target = _plain(self._target(reference))
+            else:
+                work.rewrote(f"what {reference} leads to is written out")
+                target = self._found(reference, work)
+            work.place = work.place._replace(refs=(*work.place.refs, reference))
+            work.node = {**target, **{name: value for name, value in beside.items() if name not in target}}
+            work.node |= _told_twice(target, beside)
+        return True
+
+    def _is_sent(self, work: Work, reference: str, *, told: bool) -> bool:
+        subset = self.subset
+        if subset.references == "none" or (told and subset.references == "bare"):
+            return False
+        if work.place.root and subset.root != "any":
+            return False
+        if self._free:
+            return True
+        return not self._leads_back(reference) and self._leads_somewhere(reference)
+
+    def _leads_somewhere(self, reference: str) -> bool:
+        try:
+            follow({"$ref": reference}, self.root)
+        except SchemaError:
+            return False
+        return True
+
+    def _leads_back(self, reference: str) -> bool:
+        """Whether a reference is part of a circle that the target does not take."""
+        if self.subset.recursive:
+            return False
+        if self._cyclic is None:
+            self._cyclic = _circles(self.root)
+        return reference in self._cyclic
+
+    def _reference(self, work: Work) -> tuple[Schema, Step | None]:
+        """A reference that is sent as one, with what may stand beside it."""
+        if self._free:
+            return work.node, None
+        reference = str(work.node["$ref"])
+        work.node.pop("$defs", None)
+        if reference == "#" and self._stays:
+            return work.node, Reference("#")
+        name = self._name(reference)
+        sent = f"#/$defs/{_escaped(name)}"
+        if sent != reference:
+            work.rewrote(f"what {reference} leads to stands in $defs")
+        return {**work.node, "$ref": sent}, Reference(name)
+
+    def _name(self, reference: str) -> str:
+        if reference not in self._names:
+            wanted = reference.rpartition("/")[2].replace("~1", "/").replace("~0", "~").strip("#") or "root"
+            taken, name, number = set(self._names.values()), wanted, 1
+            while name in taken:
+                number += 1
+                name = f"{wanted}{number}"
+            self._names[reference] = name
+            self._waiting.append(reference)
+        return self._names[reference]
+
+    def _found(self, reference: str, work: Work) -> Schema:
+        """What a reference leads to; a schema that allows anything where it leads nowhere."""
+        try:
+            return self._target(reference)
+        except SchemaError as error:
+            work.rewrote(error.message)
+            return {"type": "object"}
+
+    def _target(self, reference: str) -> Schema:
+        found = follow({"$ref": reference}, self.root)
+        return {name: value for name, value in found.items() if name not in ("$defs", "definitions")}
+
+
+_LOGIC = frozenset({"$ref", "allOf", "anyOf", "const", "definitions", "$defs", "else", "enum", "if", "not", "nullable",
+                    "oneOf", "then", "type"})  # fmt: skip
+"""The other keywords that JSON Schema and OpenAPI have."""
+
+
+def _told_twice(target: Schema, beside: Schema) -> Schema:
+    """What a reference and what it leads to both say, as one."""
+    from interlingua.schema.merge import merged
+
+    both = {name: target[name] for name in target if name in beside}
+    return merged(both, {name: beside[name] for name in both})
+
+
+def _plain(target: Schema) -> Schema:
+    """What stands for a schema inside itself."""
+    said = target.get("type")
+    if isinstance(said, str):
+        return {"type": said}
+    return {"type": "object"} if "properties" in target else {}
+
+
+_UNIONS = frozenset({"anyOf", "oneOf", "allOf"})
+
+
+def _is_plain(root: Schema, subset: Subset) -> bool:
+    """Whether a root is an object as targets want it that insist on one."""
+    is_object = root.get("type") == "object" and _UNIONS.isdisjoint(root)
+    return is_object and "$ref" not in root and not _is_map(root, subset)
+
+
+def _is_map(node: Schema, subset: Subset) -> bool:
+    free = node.get("additionalProperties")
+    return subset.additional != "any" and not node.get("properties") and free is not None and free is not False
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def _references(schema: Schema) -> list[str]:
+    return [str(part["$ref"]) for part in parts_of_schema(schema) if "$ref" in part]
+
+
+def _circles(root: Schema) -> frozenset[str]:
+    """The references that lead back to themselves."""
+    graph: dict[str, list[str]] = {}
+    waiting = _references(root)
+    while waiting:
+        reference = waiting.pop()
+        if reference in graph:
+            continue
+        try:
+            graph[reference] = _references(follow({"$ref": reference}, root))
+        except SchemaError:
+            graph[reference] = []
+        waiting += graph[reference]
+    return frozenset([reference for reference in graph if _reaches(reference, graph)])
+
+
+def _reaches(start: str, graph: dict[str, list[str]]) -> bool:
+    seen: set[str] = set()
+    waiting = list(graph[start])
+    while waiting:
+        reference = waiting.pop()
+        if reference == start:
+            return True
+        if reference not in seen:
+            seen.add(reference)
+            waiting += graph[reference]
+    return False
+
+
+# Limits
+
+
+def _check_limits(schema: Schema, subset: Subset) -> None:
+    """Nothing, when the schema is within the target's limits.
+
+    Raises: SchemaError, which names the limit.
+    """
+    if subset.max_levels is None and subset.max_properties is None:
+        return
+    parts = list(parts_of_schema(schema))
+    enums = [cast("list[Any]", part["enum"]) for part in parts if isinstance(part.get("enum"), list)]
+    names = [name for part in parts for name in (*part.get("properties", ()), *part.get("$defs", ()))]
+    texts = [text for values in enums for text in values if isinstance(text, str)]
+    texts += [part["const"] for part in parts if isinstance(part.get("const"), str)]
+    long = [sum(len(str(value)) for value in values) for values in enums if len(values) > 250]
+    counted = (
+        ("levels", _levels(schema), subset.max_levels),
+        ("properties", sum(len(part.get("properties", ())) for part in parts), subset.max_properties),
+        ("enumerated values", sum(map(len, enums)), subset.max_enum_values),
+        ("characters in one long enumeration", max(long, default=0), subset.max_long_enum_chars),
+        ("characters in names and enumerations", sum(map(len, [*names, *texts])), subset.max_name_chars),
+    )
+    for noun, number, most in counted:
+        if most is not None and number > most:
+            raise SchemaError(f"/: {number:,} {noun}, and {subset.name} takes {most:,}")
+
+
+def _levels(schema: Schema) -> int:
+    """How deep objects and arrays nest; references are not followed."""
+    named = [part for keyword in ("properties", "$defs") for part in schema.get(keyword, {}).values()]
+    forms = [part for keyword in ("anyOf", "allOf", "oneOf") for part in schema.get(keyword, ())]
+    below = max(map(_levels_of, [*named, schema.get("items")]))
+    beside = max(map(_levels_of, forms), default=0)
+    is_container = schema.get("type") in ("object", "array") or bool(schema.keys() & {"properties", "items"})
+    return max(below + is_container, beside)
+
+
+def _levels_of(schema: object) -> int:
+    return _levels(cast("Schema", schema)) if isinstance(schema, dict) else 0

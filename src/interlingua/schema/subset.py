@@ -1,0 +1,95 @@
+"""What a target takes of JSON Schema, as data: one `Subset` for each place where a schema can stand.
+
+A subset lists what is taken; whatever is not listed is not taken, so that a keyword which nobody has heard of yet is
+never sent to a server that refuses it. `fit` rewrites a schema into a subset.
+
+Rules
+- Keywords are only looked for where a keyword can stand: a property may be called `not` or `default`.
+- An empty list of what is not taken does not exist: there is no deny-list.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+__all__ = ["ANNOTATIONS", "BY_TYPE", "STRUCTURE", "TYPES", "Subset", "types_of_keyword"]
+
+TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+"""The types of JSON Schema."""
+ANNOTATIONS = frozenset({
+    "$anchor", "$comment", "$id", "$schema", "contentEncoding", "contentMediaType", "default", "deprecated",
+    "description", "example", "examples", "propertyOrdering", "readOnly", "title", "writeOnly",
+})  # fmt: skip
+"""Keywords that allow and forbid nothing."""
+STRUCTURE = frozenset({"$defs", "$ref", "allOf", "anyOf", "const", "definitions", "enum", "oneOf", "type"})
+"""Keywords that say what a value is, whatever its type."""
+BY_TYPE: dict[str, frozenset[str]] = {
+    "array": frozenset({
+        "additionalItems", "contains", "items", "maxContains", "maxItems", "minContains", "minItems", "prefixItems",
+        "unevaluatedItems", "uniqueItems",
+    }),
+    "object": frozenset({
+        "additionalProperties", "dependencies", "dependentRequired", "dependentSchemas", "maxProperties",
+        "minProperties", "patternProperties", "properties", "propertyNames", "required", "unevaluatedProperties",
+    }),
+    "string": frozenset({"contentSchema", "format", "maxLength", "minLength", "pattern"}),
+    "number": frozenset({"exclusiveMaximum", "exclusiveMinimum", "format", "maximum", "minimum", "multipleOf"}),
+}  # fmt: skip
+"""Keywords that only say something about values of one type."""
+
+
+def types_of_keyword(keyword: str) -> frozenset[str]:
+    """The types about which a keyword says something; empty when it is about all of them."""
+    found = {kind for kind, keywords in BY_TYPE.items() if keyword in keywords}
+    return frozenset(found | {"integer"} if "number" in found else found)
+
+
+class Subset(msgspec.Struct, frozen=True, kw_only=True):
+    """What one target takes in one place."""
+
+    name: str
+    """What it is called in reports, such as `Gemini parameters`."""
+    keywords: frozenset[str]
+    """The keywords that are taken."""
+    formats: frozenset[str] | None = None
+    """The formats of strings that are taken; None for all."""
+    type_lists: Literal["any", "nullable", "none"] = "any"
+    """Which lists of types are taken: all, only one type or null, or none."""
+    references: Literal["any", "bare", "none"] = "any"
+    """Whether `$ref` is taken: with keywords beside it, only without, or not at all."""
+    recursive: bool = True
+    """Whether a schema may refer to itself."""
+    root: Literal["any", "fold", "wrap"] = "any"
+    """What becomes of a root that is no plain object: taken, folded into one, or put into one as its only member."""
+    typed: bool = False
+    """Whether each schema must say its type; what may be anything then travels as JSON text."""
+    typed_enums: bool = False
+    """Whether an enumeration must say its type."""
+    string_enums: bool = False
+    """Whether only strings can be enumerated."""
+    additional: Literal["any", "forbidden", "unsaid"] = "any"
+    """What is said of other properties: anything, always that there are none, or nothing."""
+    all_required: bool = False
+    """Whether every property must be required; what may be left out then may be null."""
+    lone_unions: bool = False
+    """Whether nothing but annotations may stand beside a union."""
+    own_keywords: bool = False
+    """Whether a keyword about another type is refused."""
+    least_items: int | None = None
+    """The highest `minItems` that is taken."""
+    unknown: bool = False
+    """Whether keywords are taken that JSON Schema does not know."""
+    look_around: bool = True
+    """Whether patterns may look around."""
+    max_levels: int | None = None
+    """How deep objects and arrays may nest."""
+    max_properties: int | None = None
+    """How many properties a schema may have in all."""
+    max_enum_values: int | None = None
+    """How many values may be enumerated in all."""
+    max_long_enum_chars: int | None = None
+    """How many characters an enumeration of more than 250 strings may have."""
+    max_name_chars: int | None = None
+    """How many characters names, enumerations and constants may have in all."""
