@@ -21,6 +21,7 @@ from interlingua.types.capability import Capability
 from interlingua.types.change import CODES, Action
 from interlingua.types.request import Request
 from tests.contract.source import ROOT, SOURCE
+from tests.support.capabilities import ANSWERS, REQUESTS, STREAMS, Level, Probe, outcome
 
 PAGE = ROOT / "docs" / "support.md"
 README = ROOT / "README.md"
@@ -125,15 +126,49 @@ def page() -> str:
     """docs/support.md, whole."""
     known = ", ".join(f"`{name}`" for name in DIALECTS)
     head = [
-        "# What a translation can change",
+        "# What each dialect can say, and what a translation can change",
         "",
-        "Made from the code by `python -m tests.support.docs_tables`; a test compares it. A row is one code of the",
-        "closed table in `types/change.py`; a column says whether the code of a dialect can record it. A loss that is",
-        "said under none of them is a bug. What happens field by field is in the [field maps](dialects/README.md).",
+        "Made from the code by `python -m tests.support.docs_tables`; a test compares it.",
         "",
         f"Dialects: {known}.{_planned()}",
+        "",
+        *_abilities(),
+        "",
+        "## What a translation can change",
+        "",
+        "A row is one code of the closed table in `types/change.py`; a column says whether the code of a dialect can",
+        "record it. A loss that is said under none of them is a bug. What happens field by field is in the",
+        "[field maps](dialects/README.md).",
     ]
     return "\n".join([*head, *(line for action in GROUPS for line in _group(action)), ""])
+
+
+SIGNS: dict[Level, str] = {"native": "●", "approximated": "◐", "dropped": "○", "impossible": "✕"}
+"""How well a dialect says something, in the short table."""
+TITLES = {"What is asked": REQUESTS, "What is answered": ANSWERS, "What is streamed": STREAMS}
+
+
+def _abilities() -> list[str]:
+    """What each dialect can say: every capability, by what becomes of it."""
+    lines = [
+        "## What each dialect can say",
+        "",
+        "Each cell is one probe: a request to the dialect's own service (what single models refuse comes on top;",
+        "sealed reasoning in Chat is OpenRouter's), or an answer to a client of the dialect, and what `changes` says",
+        "of it. **native**: said as it is. *approximated*: said in another way. *dropped*: left out. *impossible*:",
+        "refused, unless `allow=` lets it go. With `strict=True` everything but native is refused.",
+    ]
+    for title, probes in TITLES.items():
+        columns = ["", "what", *(f"`{name}`" for name in DIALECTS)]
+        rows = [_line([probe.requirement, probe.what, *(_told(probe, name) for name in DIALECTS)]) for probe in probes]
+        lines += ["", f"### {title}", "", _line(columns), _line(["---"] * len(columns)), *rows]
+    return lines
+
+
+def _told(probe: Probe, dialect: str) -> str:
+    found = outcome(probe, dialect)
+    codes = " ".join([f"`{code}`" if code in CODES else f"({code})" for code in found.codes])
+    return "**native**" if found.level == "native" else f"*{found.level}* {codes}".strip()
 
 
 def _planned() -> str:
@@ -147,7 +182,7 @@ def _group(action: Action) -> list[str]:
     allowed = action == "refused"
     columns = ["code", "what", *(["let go by"] if allowed else []), *(f"`{name}`" for name in DIALECTS)]
     rows = [_row(code, allowed=allowed) for code, row in CODES.items() if row.action == action]
-    return ["", f"## {title}", "", meaning, "", _line(columns), _line(["---"] * len(columns)), *rows]
+    return ["", f"### {title}", "", meaning, "", _line(columns), _line(["---"] * len(columns)), *rows]
 
 
 def _row(code: str, *, allowed: bool) -> str:
@@ -161,17 +196,17 @@ def _line(cells: list[str]) -> str:
 
 
 def short_table() -> str:
-    """The matrix in a few lines: for each dialect the codes of each action."""
-    actions: tuple[Action, ...] = ("approximated", "dropped", "refused")
-    lines = [_line(["dialect", *actions]), _line(["---"] * (len(actions) + 1))]
-    lines += [_line([f"`{name}`", *(_list(name, action) for action in actions)]) for name in DIALECTS]
-    return "\n".join([*lines, *(["", _planned().strip()] if _planned() else [])])
+    """The matrix in a sign for each cell: the capabilities that some dialect has not, then those that all have."""
+    columns = ["", *(f"`{name}`" for name in DIALECTS)]
+    probes = [probe for group in TITLES.values() for probe in group]
+    mixed = [probe for probe in probes if _signs(probe) != [SIGNS["native"]] * len(DIALECTS)]
+    rows = [_line([probe.what, *_signs(probe)]) for probe in mixed]
+    everywhere = ", ".join(probe.what for probe in probes if probe not in mixed)
+    return "\n".join([_line(columns), _line(["---"] * len(columns)), *rows, "", f"● everywhere: {everywhere}."])
 
 
-def _list(dialect: str, action: Action) -> str:
-    codes = recorded_codes(dialect)
-    found = [code for code, row in CODES.items() if row.action == action and code in codes]
-    return " ".join(f"`{code}`" for code in found) or "–"
+def _signs(probe: Probe) -> list[str]:
+    return [SIGNS[outcome(probe, name).level] for name in DIALECTS]
 
 
 def rendered_readme(text: str) -> str:
