@@ -24,8 +24,10 @@ from interlingua.testing.wirefacts.values import (
     FactReader,
     Facts,
     StreamFacts,
+    allowed_choice,
     arguments_value,
     digest,
+    items,
     joined,
     members,
     objects,
@@ -53,10 +55,10 @@ def request_facts(body: Any, model: str | None = None) -> Facts:
     tools = objects(body.get("tools"))
     opaque = [tool for tool in tools if tool.get("type") == "opaque_tool"]
     return {
-        "model": body.get("model", model),
+        "model": body.get("model") or model,
         **_conversation(body).facts(),
         "tools": [_tool(tool) for tool in tools if tool.get("type") != "opaque_tool"],
-        "server_tools": [_server_tool(tool) for tool in opaque],
+        "server_tools": [*[_server_tool(tool) for tool in opaque], *_hosted_choice(body)],
         "tool_choice": _choice(body.get("tool_choice")) if tools else None,
         "output_schema": body.get("output_schema") or ("json" if body.get("json_mode") else None),
     }
@@ -191,6 +193,12 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
+def _hosted_choice(body: Any) -> list[Any]:
+    """The choice of a tool that the provider runs; only the members of its own dialect can say it."""
+    choice = members(members(body.get("extra")).get("openai-responses")).get("tool_choice")
+    return [choice] if choice else []
+
+
 def _choice(choice: Any) -> Any:
     """The tool choice; None is `auto`, said or not."""
     named = members(choice)
@@ -198,7 +206,7 @@ def _choice(choice: Any) -> Any:
         case "named_tool":
             return {"name": named.get("name")}
         case "allowed_tools":
-            return {"allowed": named.get("names"), "mode": named.get("mode", "auto")}
+            return allowed_choice(items(named.get("names")), named.get("mode", "auto"))
         case _:
             return None if choice == "auto" else choice
 
