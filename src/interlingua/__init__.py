@@ -113,6 +113,7 @@ if TYPE_CHECKING:
         ToolCallReady,
         UsageUpdate,
     )
+    from interlingua.types.limit import RateLimit
     from interlingua.types.message import Message, Role, assistant, system, user
     from interlingua.types.request import Request, ServerState
     from interlingua.types.response import Alternative, Attempt, FinishReason, Response
@@ -183,6 +184,7 @@ __all__ = [
     "PlannedTarget",
     "Prompt",
     "Provider",
+    "RateLimit",
     "RateLimitError",
     "RefusalDelta",
     "RefusalPart",
@@ -276,6 +278,7 @@ _NAMES = {
         "Annotation BlockEnd BlockKind BlockStart DataDelta Delta Event Extra RefusalDelta Seal StreamEnd "
         "StreamError StreamStart TextDelta ThinkingDelta ToolCallDelta ToolCallReady UsageUpdate"
     ),
+    "types.limit": "RateLimit",
     "types.message": "Message Role assistant system user",
     "types.request": "Request ServerState",
     "types.response": "Alternative Attempt FinishReason Response",

@@ -42,6 +42,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.types.content import BrokenToolCall
+    from interlingua.types.limit import RateLimit
     from interlingua.types.response import Attempt, Response
 
 __all__ = [
@@ -121,6 +122,7 @@ class Error(Exception):
         status: int | None = None,
         code: str | None = None,
         request_id: str | None = None,
+        rate_limits: dict[str, RateLimit] | None = None,
         attempts: tuple[Attempt, ...] = (),
     ) -> None:
         """An error with one sentence and the facts known about it."""
@@ -135,6 +137,8 @@ class Error(Exception):
         """The peer's own structured code or type, or None."""
         self.request_id = request_id
         """The provider's id of the failed request, or None."""
+        self.rate_limits = rate_limits or {}
+        """The provider's limits by name (`requests`, `tokens`), as the failed answer told them."""
         self.attempts = attempts
         """The attempts of a chain that led here, oldest first."""
 

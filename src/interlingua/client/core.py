@@ -23,6 +23,7 @@ import msgspec
 
 from interlingua.client.report import failed, served, stops, summary, warn
 from interlingua.dialects._contract import DecodeContext, EncodeOptions
+from interlingua.dialects._errors import request_id
 from interlingua.dialects.table import STREAM_TYPES
 from interlingua.errors import (
     APIConnectionError,
@@ -39,6 +40,7 @@ from interlingua.stream.unfold import unfold
 from interlingua.types.content import BrokenToolCall
 from interlingua.types.event import StreamEnd, StreamError, StreamStart, ToolCallDelta
 from interlingua.wire.http import HttpReply, header
+from interlingua.wire.limits import rate_limits
 from interlingua.wire.sse import sniff
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
     from interlingua.types.event import Event
     from interlingua.types.request import Request
     from interlingua.types.response import Attempt, Response
-    from interlingua.wire.http import HttpRequest
+    from interlingua.wire.http import Headers, HttpRequest
 
 __all__ = [
     "DRAIN_S",
@@ -285,16 +287,18 @@ def _whole(job: Job, lane: Lane) -> Steps[Response[Any]]:
     whole = HttpReply(status=reply.status, headers=reply.headers, body=body)
     if not 200 <= reply.status < 300:
         raise lane.dialect.decode_error(whole, context)
-    response = _completed(job, lane, encoded, lane.dialect.decode_response(whole, context))
+    response = _completed(job, lane, encoded, reply.headers, lane.dialect.decode_response(whole, context))
     if error := _fault(response):
         raise error
     return response
 
 
-def _completed(job: Job, lane: Lane, encoded: Encoded, response: Response[Any]) -> Response[Any]:
+def _completed(job: Job, lane: Lane, encoded: Encoded, headers: Headers, response: Response[Any]) -> Response[Any]:
     return msgspec.structs.replace(
         response,
         model=lane.endpoint.spec,
+        request_id=request_id(headers),
+        rate_limits=rate_limits(headers),
         changes=encoded.changes + response.changes,
         request=job.request,
     )
@@ -320,11 +324,12 @@ def _fault(response: Response[Any]) -> Error | None:
 class _Live:
     """A stream that has begun."""
 
-    __slots__ = ("at_end", "broken_by", "decoder", "drain_until", "encoded", "first", "lane")
+    __slots__ = ("at_end", "broken_by", "decoder", "drain_until", "encoded", "first", "headers", "lane")
 
-    def __init__(self, lane: Lane, encoded: Encoded, decoder: StreamDecoder | None) -> None:
+    def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
         self.lane = lane
         self.encoded = encoded
+        self.headers = headers
         self.decoder = decoder
         self.first: list[Event] = []
         self.at_end = decoder is None
@@ -372,7 +377,7 @@ def _begin(job: Job, lane: Lane) -> Steps[_Live]:
         body = yield from _body(piece)
         whole = HttpReply(status=reply.status, headers=reply.headers, body=body)
         return _unstreamed(lane, encoded, context, whole, kind)
-    live = _Live(lane, encoded, lane.dialect.stream_decoder(context))
+    live = _Live(lane, encoded, reply.headers, lane.dialect.stream_decoder(context))
     yield from _first_events(job, live, piece)
     return live
 
@@ -387,7 +392,7 @@ def _unstreamed(lane: Lane, encoded: Encoded, context: DecodeContext, reply: Htt
     if kind == "html":
         excerpt = " ".join(reply.body[:_EXCERPT].decode(errors="replace").split())
         raise DecodeError(f"{lane.endpoint.spec} answered with a web page; is the base URL right? It begins: {excerpt}")
-    live = _Live(lane, encoded, None)
+    live = _Live(lane, encoded, reply.headers, None)
     live.first = _named(lane, list(unfold(lane.dialect.decode_response(reply, context))))
     return live
 
@@ -430,7 +435,7 @@ def _finish(job: Job, live: _Live, events: list[Event], attempts: tuple[Attempt,
     shown = [event for event in before if job.tool_deltas or type(event) is not ToolCallDelta]
     error: Error | None = None
     if isinstance(last, StreamEnd):
-        response = _completed(job, live.lane, live.encoded, last.response)
+        response = _completed(job, live.lane, live.encoded, live.headers, last.response)
         outcome.response = msgspec.structs.replace(response, attempts=attempts)
         error = _fault(outcome.response)
         shown += [] if error else [StreamEnd(outcome.response)]

@@ -21,6 +21,7 @@ from interlingua.errors import (
     UpstreamError,
 )
 from interlingua.wire.http import header
+from interlingua.wire.limits import rate_limits
 from interlingua.wire.json import decode_any
 
 if TYPE_CHECKING:
@@ -188,5 +189,6 @@ def make_error(
         status=status,
         code=code,
         request_id=request_id(headers),
+        rate_limits=rate_limits(headers),
         **facts,
     )

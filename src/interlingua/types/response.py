@@ -8,6 +8,7 @@ import msgspec
 
 from interlingua.types.change import Change
 from interlingua.types.content import Part, ToolCall
+from interlingua.types.limit import RateLimit
 from interlingua.types.message import Message, text_of, thinking_of
 from interlingua.types.request import Request
 from interlingua.types.usage import Usage
@@ -75,6 +76,10 @@ class Response(msgspec.Struct, Generic[T], frozen=True, omit_defaults=True, kw_o
     """The provider's own model id."""
     id: str | None = None
     """The provider's id of the answer."""
+    request_id: str | None = None
+    """The provider's id of the request, from the headers; None from a pure decoder."""
+    rate_limits: dict[str, RateLimit] = {}
+    """The provider's limits by name (`requests`, `tokens`), from the headers; empty from a pure decoder."""
     alternatives: tuple[Alternative, ...] = ()
     """Further choices."""
     changes: tuple[Change, ...] = ()
@@ -121,7 +126,7 @@ class Response(msgspec.Struct, Generic[T], frozen=True, omit_defaults=True, kw_o
         return (*head, *self.request.messages, self.message)
 
     def __eq__(self, other: object) -> bool:
-        """Equality of what was answered: `changes attempts raw request output` take no part."""
+        """Equality of what was answered: `changes attempts raw request output` and the headers' facts take no part."""
         if not isinstance(other, Response):
             return NotImplemented
         reply = cast("Response[object]", other)

@@ -33,6 +33,30 @@ def _call(arguments: str) -> dict[str, Any]:
     return {"id": "call_9", "type": "function", "function": {"name": "get_weather", "arguments": arguments}}
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+def test_what_the_headers_say_is_in_the_answer(face: Face, streamed: bool) -> None:
+    """The provider's id of the request and its limits, whole and streamed; of an error too."""
+    limits = (
+        ("x-request-id", "req_7"),
+        ("x-ratelimit-limit-requests", "500"),
+        ("x-ratelimit-remaining-requests", "499"),
+        ("x-ratelimit-reset-requests", "1.5s"),
+    )
+    whole = HttpReply(status=200, headers=(*JSON, *limits), body=chat("Hi").body)
+    expected = {"requests": il.RateLimit(limit=500, remaining=499, reset_s=1.5)}
+    with scripted(whole):
+        model = face.model("openai-chat/gpt-4.1")
+        reply = face.finish(model.stream("Hi")) if streamed else face.generate(model, "Hi")
+    assert (reply.request_id, reply.rate_limits) == ("req_7", expected)
+    refused = _error(429)
+    with (
+        scripted(HttpReply(status=429, headers=(*JSON, *limits), body=refused.body)),
+        pytest.raises(il.Error) as caught,
+    ):
+        face.generate(face.model("openai-chat/gpt-4.1"), "Hi")
+    assert (caught.value.request_id, caught.value.rate_limits) == ("req_7", expected)
+
+
 def test_a_call_gives_a_whole_response(face: Face) -> None:
     """Text, usage, who served, what was asked and how it was tried are all there."""
     with scripted(chat("Oslo is small.")) as script:

@@ -1,0 +1,87 @@
+"""Rate limits in the headers of an answer, in every form that providers have for them.
+
+Rules
+- `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` and `anthropic-ratelimit-{…}-{limit,remaining,reset}`; what
+  stands in the place of `requests` is the name of the limit, with underscores.
+- A reset is seconds, a duration such as `6m0s` or `20ms`, or a time, which is read against the `date` header.
+- What cannot be read is not said.
+Source: vendor references "Rate limits" of openai, groq, anthropic; recorded headers, November 2026.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from interlingua.types.limit import RateLimit
+from interlingua.wire.http import header
+
+if TYPE_CHECKING:
+    from interlingua.wire.http import Headers
+
+__all__ = ["rate_limits"]
+
+_OPENAI = "x-ratelimit-"
+_ANTHROPIC = "anthropic-ratelimit-"
+_WORDS = frozenset({"limit", "remaining", "reset"})
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|h|m|s|d))+")
+_STEP = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s|d)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+
+
+def rate_limits(headers: Headers) -> dict[str, RateLimit]:
+    """The limits that the headers tell of, by name: `requests`, `tokens`, `input_tokens`; empty for none."""
+    found: dict[str, dict[str, str]] = {}
+    for name, value in headers:
+        if name.startswith((_OPENAI, _ANTHROPIC)):
+            word, limit = _split(name)
+            if word in _WORDS and limit:
+                found.setdefault(limit.replace("-", "_"), {})[word] = value
+    return {name: _limit(said, headers) for name, said in found.items()}
+
+
+def _split(name: str) -> tuple[str, str]:
+    """What a header says of a limit, and of which one."""
+    if name.startswith(_OPENAI):
+        word, _, limit = name.removeprefix(_OPENAI).partition("-")
+        return word, limit
+    limit, _, word = name.removeprefix(_ANTHROPIC).rpartition("-")
+    return word, limit
+
+
+def _limit(said: dict[str, str], headers: Headers) -> RateLimit:
+    return RateLimit(
+        limit=_count(said.get("limit")),
+        remaining=_count(said.get("remaining")),
+        reset_s=_seconds(said.get("reset"), headers),
+    )
+
+
+def _count(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdecimal() else None
+
+
+def _seconds(text: str | None, headers: Headers) -> float | None:
+    if text is None:
+        return None
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        pass
+    if _DURATION.fullmatch(text):
+        return sum(float(number) * _SECONDS[unit] for number, unit in _STEP.findall(text))
+    return _until(text, header(headers, "date"))
+
+
+def _until(text: str, now: str | None) -> float | None:
+    """Seconds from `now`, the server's own clock, to a time in ISO 8601."""
+    if now is None:
+        return None
+    from datetime import datetime  # here and below: only who is told a time pays for it
+    from email.utils import parsedate_to_datetime
+
+    try:
+        left = datetime.fromisoformat(text) - parsedate_to_datetime(now)
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, left.total_seconds())
