@@ -328,7 +328,7 @@ def test_cached_tokens_have_many_names(usage: dict[str, Any]) -> None:
         (503, {"error": "loading"}, "OverloadedError"),
         (200, {"error": {"code": 502, "message": "gone"}}, "InternalServerError"),
         (200, {"error": {"type": "server_error", "code": None}}, "InternalServerError"),
-        (200, {"error": {"message": "who knows"}}, "UpstreamError"),
+        (200, {"error": {"message": "who knows"}}, "InternalServerError"),
     ],
 )
 def test_error_classes(status: int, body: Any, kind: str) -> None:
