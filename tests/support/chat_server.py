@@ -21,6 +21,7 @@ from interlingua.dialects._contract import DecodedRequest, DecodeOptions, Dialec
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import Error
 from interlingua.stream.unfold import unfold
+from interlingua.testing.upstream import Problem, judge
 from interlingua.types.change import Change
 from interlingua.types.event import Event
 from interlingua.types.response import Response
@@ -37,6 +38,10 @@ STREAM_HEAD = (
     "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nx-request-id: req_stream\r\ntransfer-encoding: chunked\r\n\r\n"
 )
 STREAM_TYPES = {"ollama": "application/x-ndjson"}
+JUDGED = frozenset({"openai-chat", "openai-responses", "anthropic", "google", "ollama"})
+"""The dialects whose real service is imitated strictly."""
+COMPATIBLE = frozenset({("reasoning",), ("reasoning_content",), ("reasoning_details",), ("cache_control",)})
+"""Members of Chat that only compatible servers take: the server stands for one of those."""
 PATHS = {"google": "/v1beta", "ollama": "", "unified": ""}
 """The path of a base URL, where it is not `/v1`."""
 SCHEMES = {"unified": "interlingua"}
@@ -72,6 +77,13 @@ class ChatServer:
     def url(self) -> str:
         """The base URL."""
         return self.server.url(PATHS.get(self.dialect, "/v1"))
+
+    def problems(self, seen: Seen) -> list[Problem]:
+        """Why the real service would refuse a request; a server of Chat knows what compatible ones know."""
+        method, path, _ = seen.line.split(" ")
+        request = HttpRequest(method=method, url=self.server.url(path), headers=_headers(seen), body=seen.body)
+        found = judge(self.dialect, request).problems
+        return [problem for problem in found if not (self.dialect == CHAT and problem.steps[-1:] in COMPATIBLE)]
 
     @property
     def dsn(self) -> str:
@@ -149,8 +161,13 @@ def _whole(reply: HttpReply) -> bytes:
 
 
 @contextmanager
-def chat_serving(*script: Said, dialect: str = CHAT, context: ssl.SSLContext | None = None) -> Generator[ChatServer]:
-    """A server of that dialect, which says one thing after the other, and the last one for ever."""
+def chat_serving(
+    *script: Said, dialect: str = CHAT, context: ssl.SSLContext | None = None, judged: bool = True
+) -> Generator[ChatServer]:
+    """A server of that dialect, which says one thing after the other, and the last one for ever.
+
+    Unless `judged` is false, everything that it is asked must be what the real service takes.
+    """
     lines = list(script)
 
     def following(asked: DecodedRequest) -> Said:
@@ -162,3 +179,6 @@ def chat_serving(*script: Said, dialect: str = CHAT, context: ssl.SSLContext | N
     with serving(answer, context=context) as server:
         chat = ChatServer(server, dialect)
         yield chat
+    if judged and dialect in JUDGED:
+        found = [problem for seen in server.seen for problem in chat.problems(seen)]
+        assert found == [], "\n".join(map(str, found))

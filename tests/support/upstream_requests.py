@@ -8,7 +8,12 @@ from typing import Any
 __all__ = ["PNG", "changed", "whole_request"]
 
 PNG = "iVBORw0KGgo="
-STRICT = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"], "additionalProperties": False}
+STRICT = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}},
+    "required": ["city"],
+    "additionalProperties": False,
+}
 LOOSE = {"type": "object", "properties": {"tz": {"type": "string"}}, "required": ["tz"]}
 
 _CHAT: dict[str, Any] = {
@@ -144,7 +149,11 @@ _OLLAMA: dict[str, Any] = {
     "messages": [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Weather?", "images": [PNG]},
-        {"role": "assistant", "content": "", "tool_calls": [{"id": "a", "function": {"name": "time", "arguments": {}}}]},
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"id": "a", "function": {"name": "time", "arguments": {}}}],
+        },
         {"role": "tool", "tool_name": "time", "content": "ERROR: no clock"},
     ],
     "tools": [{"type": "function", "function": {"name": "time", "parameters": LOOSE}}],

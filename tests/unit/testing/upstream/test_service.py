@@ -119,7 +119,6 @@ def test_an_error_in_a_stream(dialect: str, face: Face) -> None:
         face.finish(face.model(MODELS[dialect]).stream("Count."))
 
 
-
 def test_on_a_port_it_judges_and_answers(
     dialect: str, face: Face, streamed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
