@@ -64,13 +64,15 @@ def foreign_extras(extra: Mapping[str, Any], dialect: str) -> list[str]:
 
 ADDRESS = frozenset({"id", "status"})
 """Members that only say where an item stands and how far it got."""
+HOLDERS = frozenset({"item", "functionCall", "functionResponse"})
+"""Members that may hold nothing but such an address; a call has its id in every dialect."""
 
 
 def _says_something(members: Mapping[str, Any]) -> bool:
-    rest = members.keys() - SPELLINGS
-    if rest != {"item"}:
-        return bool(rest)
-    return not is_object(members["item"]) or bool(members["item"].keys() - ADDRESS)
+    return any(
+        name not in HOLDERS or not is_object(members[name]) or bool(members[name].keys() - ADDRESS)
+        for name in members.keys() - SPELLINGS
+    )
 
 
 def _merged(current: object, value: dict[str, Any]) -> Any:

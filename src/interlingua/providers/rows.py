@@ -371,6 +371,17 @@ _OTHER_DIALECTS = (
         key_env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         auth="x-goog-api-key",
     ),
+    # [wire google §"Field facts"]: the same body with OAuth and another host; ids of calls do not go back.
+    Provider(
+        name="vertex",
+        title="Google Vertex AI",
+        base_url="https://{host}/v1/publishers/google",
+        dialects=("google",),
+        key_env=("GOOGLE_OAUTH_ACCESS_TOKEN",),
+        quirks=Quirks(call_ids_back=False),
+        family="google",
+        note="Its address is vertex://LOCATION-aiplatform.googleapis.com/v1/projects/P/locations/L/publishers/google.",
+    ),
     # [wire, own page]: a schema binds the answer from its first token, so that no tool is called beside it. In the
     # cloud `format` is not held to: the schema is told in the system text, too.
     Provider(

@@ -9,10 +9,14 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
-from interlingua.dialects._contract import Quirks
+from interlingua.dialects._contract import EncodeOptions, Quirks
+from interlingua.dialects.table import get_dialect
 from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
 from interlingua.registry.dsn import DIALECT_NAMES
+from interlingua.registry.resolve import Registry
+from interlingua.types.content import ToolCall, ToolResult
+from interlingua.types.message import Message, assistant, user
 from interlingua.types.request import Request
 from tests.contract.source import SOURCE
 
@@ -99,9 +103,23 @@ def test_every_server_of_the_issue_has_a_row() -> None:
         *("groq", "mistral", "deepseek", "openrouter", "xai", "together", "fireworks", "perplexity", "cerebras"),
         *("nvidia", "huggingface", "zai", "moonshot", "qwen", "gemini-compat"),
         *("ollama-compat", "vllm", "sglang", "llamacpp", "lmstudio"),
-        *("anthropic", "google", "ollama", "ollama-cloud", "foreman", "interlingua"),
+        *("anthropic", "google", "vertex", "ollama", "ollama-cloud", "foreman", "interlingua"),
         *("local", "fake"),
     }
+
+
+def test_vertex_is_gemini_at_another_address() -> None:
+    """A project's address, a bearer token, no ids of calls; the facts of the families hold there, too."""
+    address = "europe-west1-aiplatform.googleapis.com/v1/projects/p/locations/europe-west1/publishers/google"
+    registry = Registry({"LLM_VERTEX": f"vertex://some-token@{address}"})
+    [endpoint] = registry.resolve("vertex/gemini-3-pro")
+    assert (endpoint.base_url, endpoint.dialect, endpoint.auth) == (f"https://{address}", "google", "bearer")
+    assert endpoint.target.facts.call_seals is True
+    call = ToolCall("fc-1", "f", "{}")
+    asked = Request(messages=(user("Hi"), assistant(call), Message("tool", (ToolResult("fc-1", "f", "4"),))))
+    encoded = get_dialect("google").encode_request(asked, EncodeOptions(target=endpoint.target))
+    assert encoded.path == "/models/gemini-3-pro:generateContent"
+    assert b"fc-1" not in encoded.body
 
 
 def test_mistral_is_spoken_to_in_its_own_words() -> None:

@@ -58,6 +58,8 @@ __all__ = [
 
 SAMPLING = frozenset({"temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty", "logprobs"})
 """What models without sampling refuse."""
+JSON_PROMPT = "Answer with one JSON object and nothing else."
+"""What asks for JSON where the member for it is refused."""
 PENALTIES = frozenset({"presence_penalty", "frequency_penalty"})
 KNOBS = {
     "max_tokens": "maxOutputTokens",
@@ -183,7 +185,8 @@ class _RequestEncoder(RequestWriter):
     def _output(self) -> None:
         request = self.request
         if request.output_schema is None:
-            self.config.responseMimeType = "application/json" if request.json_mode else None
+            if request.json_mode:
+                self._json_mode()
             return
         if self.facts.output_schema is False or (request.tools and not self.quirks.output_schema_with_tools):
             code = "output_schema_loosened" if "output_schema" in self.options.allow else "output_schema"
@@ -201,6 +204,18 @@ class _RequestEncoder(RequestWriter):
             self.config.responseJsonSchema = request.output_schema
         else:
             self.config.responseSchema = from_json_schema(request.output_schema, style)
+
+    def _json_mode(self) -> None:
+        """Any JSON object: by its member, or in words where the model takes tools or the member."""
+        if self.wire.tools and self.facts.output_schema_with_tools is False:
+            self.changes.add("output_schema_prompted", "/json_mode", "the model takes tools or JSON mode, not both")
+            given = self.wire.systemInstruction
+            said = part_list(given.parts) if isinstance(given, ContentWire) else []
+            self.wire.systemInstruction = ContentWire(parts=[*said, PartWire(text=JSON_PROMPT)])
+            return
+        self.config.responseMimeType = "application/json"
+        if self.wire.tools and self.facts.output_schema_with_tools:
+            self._free_choice()
 
     def _free_choice(self) -> None:
         """Let the model choose: beside a schema it takes no other choice, and holds no call to its tool's schema."""

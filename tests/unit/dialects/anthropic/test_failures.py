@@ -450,6 +450,19 @@ def test_id_19_ids_of_provider_run_tools_never_reach_another_dialect() -> None:
         assert [change.path for change in caught.value.changes] == ["/messages/1/parts/0", "/messages/1/parts/1"]
 
 
+def test_id_08_where_an_id_of_gemini_stood_is_no_loss_elsewhere() -> None:
+    """ID-08: the call has its id in every dialect; nothing is said to be dropped."""
+    turn = {"role": "model", "parts": [{"functionCall": {"id": "call_0", "name": "f", "args": {}}}]}
+    answer = {
+        "role": "user",
+        "parts": [{"functionResponse": {"id": "call_0", "name": "f", "response": {"output": "4"}}}],
+    }
+    asked = bridge("google", NAME, model="claude-x")
+    body = asked.request({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}, turn, answer]})
+    assert body["messages"][1]["content"] == [{"type": "tool_use", "id": "call_0", "name": "f", "input": {}}]
+    assert codes(asked.changes) == ["approximated parameter_added /max_tokens"]
+
+
 # Tools that the provider runs
 
 

@@ -355,6 +355,29 @@ def test_older_families_take_tools_or_a_schema_and_newer_ones_no_force_beside_it
     assert codes(strict.changes) == ["strict_unsupported"]
 
 
+def test_json_mode_beside_tools_goes_by_the_family() -> None:
+    """Gemini 2.5 refuses the member beside functions and is asked in words; Gemini 3 takes it, without force."""
+    asked: dict[str, Any] = {"messages": (user("q"),), "tools": (Tool(name="f"),), "json_mode": True}
+    old, new = [Target(model=name, facts=GEMINI[name]) for name in ("gemini-2.5-pro", "gemini-3-pro")]
+    encoded = encode(Request(**asked, system=(TextPart("s"),)), target=old)
+    body = json.loads(encoded.body)
+    assert "generationConfig" not in body
+    assert [part["text"] for part in body["systemInstruction"]["parts"]] == [
+        "s", "Answer with one JSON object and nothing else.",
+    ]  # fmt: skip
+    assert codes(encoded.changes) == ["output_schema_prompted"]
+    forced = encode(Request(**asked, tool_choice="required"), target=new)
+    assert json.loads(forced.body)["generationConfig"] == {"responseMimeType": "application/json"}
+    assert codes(forced.changes) == ["tool_choice_approximated"]
+
+
+def test_system_text_alone_is_told_as_the_users() -> None:
+    """Somebody must begin: the service refuses a request without contents."""
+    encoded = encode(Request(system=(TextPart("Say hi."),)))
+    assert json.loads(encoded.body) == {"contents": [{"parts": [{"text": "Say hi."}], "role": "user"}]}
+    assert codes(encoded.changes) == ["system_moved"]
+
+
 def test_penalties_and_media_of_results_go_by_the_family() -> None:
     """Gemini 2.5 takes no penalties, and media of a result beside it (RES-32)."""
     old = Target(model="gemini-2.5-flash", facts=GEMINI["gemini-2.5-flash"])
