@@ -42,8 +42,8 @@ def test_the_form_of_anthropic() -> None:
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [
-        ("6m0s", 360.0), ("1.57s", 1.57), ("20ms", 0.02), ("1h2m3s", 3723.0), ("59", 59.0), ("-1", 0.0), ("1d", 86_400.0),
-        ("2026-11-21T09:59:00Z", 0.0), ("soon", None), ("", None), ("5 s", None),
+        ("6m0s", 360.0), ("1.57s", 1.57), ("20ms", 0.02), ("1h2m3s", 3723.0), ("59", 59.0), ("-1", 0.0),
+        ("1d", 86_400.0), ("2026-11-21T09:59:00Z", 0.0), ("soon", None), ("", None), ("5 s", None),
     ],
 )  # fmt: skip
 def test_a_reset_in_every_form(text: str, seconds: float | None) -> None:

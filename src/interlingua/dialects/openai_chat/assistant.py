@@ -313,14 +313,17 @@ class AssistantEncoder:
 
     def _thinking(self, part: ThinkingPart, path: str) -> None:
         members = part.extra.get(NAME, {})
-        sealed = self._seal(part.sealed, path)
         quirks = self.target.quirks
+        if quirks.reasoning_field == "none":
+            self._leave_out(part, path)
+            return
+        sealed = self._seal(part.sealed, path)
         field = (
             members.get("field", REASONING_FIELDS[0]) if quirks.reasoning_field == "as_read" else quirks.reasoning_field
         )
         if sealed and members.get("field") == "reasoning_details":
             return
-        if quirks.reasoning_echo == "never" or field == "none":
+        if quirks.reasoning_echo == "never":
             if part.text and not sealed:
                 self.changes.add("thinking_unsupported", path)
         elif field == "thinking_chunks":
@@ -329,6 +332,13 @@ class AssistantEncoder:
             self.thinking.append(part.text)
             merge_members(self.message, {name: text for name, text in members.items() if name in REASONING_FIELDS})
             self.reasoning_field = field
+
+    def _leave_out(self, part: ThinkingPart, path: str) -> None:
+        """Note thinking that has no member here, neither its text nor its seal."""
+        if part.text:
+            self.changes.add("thinking_unsupported", path)
+        if part.sealed is not None:
+            note_seal(self.changes, part.sealed, path)
 
     def _seal(self, sealed: Sealed | None, path: str) -> bool:
         """Send sealed state back to its issuer; whether it was."""

@@ -209,3 +209,18 @@ def test_thk_03_a_block_with_a_seal_alone_is_kept() -> None:
         "", Sealed("openai-chat", {"reasoning_details": encrypted}), {"openai-chat": {"field": "reasoning_details"}}
     )
     assert replayed(*response.parts, CALL)["reasoning_details"] == encrypted
+
+
+def test_a_server_without_reasoning_gets_neither_text_nor_seal() -> None:
+    """OpenAI refuses `reasoning_details` as an unknown member; both losses are said."""
+    said = (
+        '{"role":"assistant","content":"Hi","reasoning":"Hm.","reasoning_details":'
+        '[{"type":"reasoning.text","text":"Hm.","signature":"c2ln"}]}'
+    )
+    asked = request(f'[{{"role":"user","content":"?"}},{said},{{"role":"user","content":"Go"}}]')
+    target = quirky(reasoning_field="none")
+    assert wire(asked, target)["messages"][1] == {"role": "assistant", "content": "Hi"}
+    assert codes(encode(asked, target).changes) == [
+        "thinking_unsupported /messages/1/parts/0",
+        "seal_foreign /messages/1/parts/0/sealed",
+    ]
