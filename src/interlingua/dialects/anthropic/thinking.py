@@ -3,7 +3,7 @@
 Rules
 - `max_tokens` must be said. Where the caller does not, it is what the model can write at most, or `DEFAULT_MAX_TOKENS`.
 - A budget for thinking is at least `MIN_BUDGET` and less than `max_tokens`. The caller's own `max_tokens` stands: it is
-  the budget that gives way.
+  the budget that gives way, unless the caller asked for interleaved thinking, whose budget is that of several answers.
 - A model that does not have the form asked for gets its nearest one, with an entry: a budget becomes adaptive thinking,
   an effort becomes a budget, no thinking the least effort.
 - While thinking has a budget no call can be forced, sampling is the service's own, and a turn that called tools must
@@ -14,6 +14,8 @@ Source: our notes on the wire, "Thinking rules"; rows PAR-04 to PAR-07, THK-01 a
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from interlingua.dialects.anthropic.parts import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,10 +38,13 @@ __all__ = [
 
 DEFAULT_MAX_TOKENS = 8_192
 """How long an answer may be when neither the caller nor the model's facts say."""
+INTERLEAVED = "interleaved-thinking-"
+"""How the beta feature begins that lets a model think between its calls."""
 MIN_BUDGET = 1_024
 """The smallest budget that the service takes."""
 EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
 """The wire's words, least first."""
+BEYOND_HIGH = frozenset({"xhigh", "max"})
 BY_WORD: dict[Any, Effort] = {word: word for word in ("none", "minimal", *EFFORTS)}
 BUDGETS: dict[Effort, int] = {
     "minimal": 1_024,
@@ -176,8 +181,8 @@ class _Thinking:
         if not self._has("enabled"):
             self._adaptive("/thinking_budget", "the model finds its budget by itself")
             return
-        room = (self.wire.max_tokens or 0) - 1
-        if room < MIN_BUDGET:
+        room = budget if self._interleaves() else (self.wire.max_tokens or 0) - 1
+        if room < MIN_BUDGET and not self._interleaves():
             why = f"max_tokens leaves no room for {MIN_BUDGET} tokens of thinking"
             self.changes.add("parameter_unsupported", "/thinking_budget", why)
             return
@@ -185,6 +190,11 @@ class _Thinking:
         if fitted != budget:
             self.changes.add("parameter_adjusted", "/thinking_budget", f"{budget} is told as {fitted}")
         self.wire.thinking = {"type": "enabled", "budget_tokens": fitted}
+
+    def _interleaves(self) -> bool:
+        """Whether the caller asked for thinking between calls, whose budget is that of the whole turn."""
+        betas = self.request.extra.get(NAME, {}).get("betas", ())
+        return any(str(beta).startswith(INTERLEAVED) for beta in betas)
 
     def _adaptive(self, path: str, why: str) -> None:
         if not self._has("adaptive"):
@@ -206,10 +216,21 @@ class _Thinking:
     def _disable(self) -> None:
         if self._has("disabled"):
             self.wire.thinking = {"type": "disabled"}
+            self._calm()
             return
         path = "/effort" if self.request.effort == "none" else "/thinking"
         self.changes.add("parameter_adjusted", path, "the model always thinks; told as the effort low")
         self.wire.output_config = {"effort": EFFORTS[0]}
+
+    def _calm(self) -> None:
+        """Models that take no budgets, and can do without thinking, do so up to the effort `high` alone."""
+        config = self.wire.output_config
+        if config is None or self._has("enabled") or config["effort"] not in BEYOND_HIGH:
+            return
+        self.changes.add(
+            "parameter_adjusted", "/effort", f"{config['effort']} is told as high, since nothing is thought"
+        )
+        self.wire.output_config = {"effort": "high"}
 
     def _summary(self) -> None:
         """Whether to show the thinking, where there is any."""

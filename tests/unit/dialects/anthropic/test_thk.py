@@ -308,6 +308,26 @@ def test_a_form_that_the_model_lacks_is_its_nearest_one(
     assert found == ([changed] if changed else [])
 
 
+def test_without_thinking_the_newest_models_take_no_effort_above_high() -> None:
+    """Those without budgets; the effort gives way, since the caller switched thinking off."""
+    newest = known(thinking=frozenset({"adaptive", "disabled"}))
+    body, changed = asked(newest, thinking=False, effort="max")
+    assert (body["thinking"], body["output_config"]) == ({"type": "disabled"}, {"effort": "high"})
+    assert changed == [f"{ADJUSTED} /effort"]
+    assert asked(newest, thinking=False, effort="medium")[1] == []
+    older = known(thinking=frozenset({"adaptive", "enabled", "disabled"}))
+    assert asked(older, thinking=False, effort="max")[0]["output_config"] == {"effort": "max"}
+
+
+def test_interleaved_thinking_may_have_more_than_one_answer_has() -> None:
+    """Its budget is that of the whole turn; the beta feature is the caller's own word."""
+    extra = {NAME: {"betas": ["interleaved-thinking-2025-05-14"]}}
+    body, changed = asked(thinking_budget=30_000, max_tokens=4_096, extra=extra)
+    assert (body["max_tokens"], body["thinking"]) == (4_096, budget(30_000))
+    assert changed == []
+    assert asked(thinking_budget=9, max_tokens=500, extra=extra)[0]["thinking"] == budget(1_024)
+
+
 def test_a_summary_is_shown_or_not() -> None:
     """The wire has two words for it."""
     assert asked(thinking=True, thinking_summary="auto")[0]["thinking"] == {**ADAPTIVE, "display": "summarized"}
