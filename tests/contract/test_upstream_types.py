@@ -45,6 +45,7 @@ NAMED_DIFFERENCES: dict[tuple[str, str], str] = {
     ("openai-responses", "FunctionTool.parameters: required only in types"): "recorded: openai-responses 897d7e7b0ac2",
     ("openai-responses", "FunctionTool.strict: required only in types"): "recorded: openai-responses 897d7e7b0ac2",
     ("openai-responses", "Request.input[]: EasyAnswer only in judge"): "recorded: openai-responses f81449002d34",
+    ("openai-responses", "ReasoningItem.id: required only in types"): "OpenAI Responses, Reasoning items: taken without",
     ("openai-responses", "Request.model: required only in judge"): REQUIRED,
     ("openai-responses", "Request.stream: required only in types"): STREAM,
     ("openai-responses", "SearchAction.sources: null only in judge"): "recorded: openai-responses b60a9f8952a3",

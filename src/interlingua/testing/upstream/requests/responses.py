@@ -85,7 +85,7 @@ FormatText {type "text"}
 LarkGrammar {type "grammar"; definition text; syntax "lark" | "regex"}
 FormatSchema {type "json_schema"; name text(/[a-zA-Z0-9_-]{1,64}/); schema object; description? text; strict? flag |
   null}
-ReasoningItem {type "reasoning"; id text; summary [SummaryText]; content? [ReasoningText]; encrypted_content? text |
+ReasoningItem {type "reasoning"; id? text; summary [SummaryText]; content? [ReasoningText]; encrypted_content? text |
   null; status? Progress}
 SummaryText {type "summary_text"; text text}
 ReasoningText {type "reasoning_text"; text text}
