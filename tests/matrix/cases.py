@@ -22,15 +22,17 @@ __all__ = [
 ]  # fmt: skip
 
 GIVEN = Path(__file__).parent / "given"
-KEYS = {f"{vendor}_API_KEY": "key-of-nobody" for vendor in ("OPENAI", "ANTHROPIC", "GEMINI", "OPENROUTER")}
+ENVIRONMENT = {
+    **{f"{vendor}_API_KEY": "key-of-nobody" for vendor in ("OPENAI", "ANTHROPIC", "GEMINI", "OPENROUTER")},
+    "LLM_INTERLINGUA": "interlingua://key-of-nobody@gateway.example",
+}
 
 
 class Spoken(NamedTuple):
     """How a dialect is spoken in the matrix."""
 
-    spec: str | None
-    """The target as a client of ours names it; its row says how the real service differs from the pure dialect. Our
-    own format has no row."""
+    spec: str
+    """The target as a client of ours names it; its row says how the real service differs from the pure dialect."""
     path: str
     """The path that a client of the dialect asks."""
     streamed_path: str
@@ -53,7 +55,7 @@ SPOKEN: dict[str, Spoken] = {
     "anthropic": Spoken("anthropic/claude-opus-5", "/v1/messages", "/v1/messages", {"stream": True}),
     "google": Spoken("google/gemini-3-pro", f"{GEMINI}:generateContent", f"{GEMINI}:streamGenerateContent?alt=sse", {}),
     "ollama": Spoken("ollama/qwen3-vl", "/api/chat", "/api/chat", {"stream": True}, {"stream": False}),
-    "unified": Spoken(None, "/unified/v1/generate", "/unified/v1/generate", {"stream": True}),
+    "unified": Spoken("interlingua/smart", "/unified/v1/generate", "/unified/v1/generate", {"stream": True}),
 }
 """Dialect -> how it is spoken."""
 SEALED_CHAT = "openrouter/anthropic/claude-opus-5"
@@ -100,10 +102,10 @@ class Cell(NamedTuple):
         return f"{self.source}->{self.target}-{self.case}"
 
 
-def endpoint(dialect: str, case: str) -> Endpoint | None:
-    """Where a request of that case goes when it is sent in `dialect`; None for our own format, which has no row."""
-    spec = SEALED_CHAT if is_sealed_chat(dialect, case) else SPOKEN[dialect].spec
-    return None if spec is None else _registry().resolve(spec)[0]
+def endpoint(dialect: str, case: str) -> Endpoint:
+    """Where a request of that case goes when it is sent in `dialect`."""
+    (found,) = _registry().resolve(SEALED_CHAT if is_sealed_chat(dialect, case) else SPOKEN[dialect].spec)
+    return found
 
 
 def is_sealed_chat(dialect: str, case: str) -> bool:
@@ -113,13 +115,12 @@ def is_sealed_chat(dialect: str, case: str) -> bool:
 
 def target(dialect: str, case: str) -> Target:
     """Whom a request of that case is for when it is sent in `dialect`."""
-    found = endpoint(dialect, case)
-    return Target(model="smart") if found is None else found.target
+    return endpoint(dialect, case).target
 
 
 @cache
 def _registry() -> Registry:
-    return Registry(KEYS)
+    return Registry(ENVIRONMENT)
 
 
 @cache

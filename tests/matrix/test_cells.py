@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from interlingua.dialects._contract import Dialect, Encoded, ServerContext
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error, InternalServerError
 from interlingua.testing.upstream import judge
+from interlingua.testing.upstream.door import DOORS
 from interlingua.wire.http import HttpReply
 from tests.matrix import cases
 from tests.matrix.cases import CASES, CELLS, ERRORS, SPOKEN, Cell
@@ -44,10 +46,10 @@ def _problems(cell: Cell, played: Played, *, streamed: bool) -> list[str]:
 
 def _refusals(cell: Cell, sent: Encoded, *, streamed: bool) -> list[str]:
     """Why the strict upstream would refuse a request; sealed Chat goes to a server that it does not imitate."""
-    endpoint = cases.endpoint(cell.target, cell.case)
-    if endpoint is None or cases.is_sealed_chat(cell.target, cell.case):
+    if cell.target not in DOORS or cases.is_sealed_chat(cell.target, cell.case):
         return []
-    return [str(problem) for problem in judge(cell.target, endpoint.http_request(sent, stream=streamed)).problems]
+    request = cases.endpoint(cell.target, cell.case).http_request(sent, stream=streamed)
+    return [str(problem) for problem in judge(cell.target, request).problems]
 
 
 def test_a_cell(cell: Cell, golden_update: bool) -> None:
@@ -135,6 +137,17 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     [path] = tmp_path.rglob("*.txt")
     assert path.read_text().count("[DONE]") == 1
     assert unwritten([CELL._replace(case="text")], tmp_path) == [("anthropic.txt", "turns"), ("anthropic.txt", "image")]
+
+
+@pytest.mark.parametrize("dialect", [name for name in SPOKEN if name in DOORS])
+def test_the_strict_upstream_judges_requests(dialect: str) -> None:
+    """A request whose conversation is a number is one that the service refuses."""
+    cell = Cell("openai-chat", dialect, "text")
+    sent = play(cell, streamed=False).sent
+    assert sent is not None
+    assert _refusals(cell, sent, streamed=False) == []
+    body = {**json.loads(sent.body), "messages": 3, "contents": 3, "input": 3}
+    assert _refusals(cell, msgspec.structs.replace(sent, body=json.dumps(body).encode()), streamed=False) != []
 
 
 @pytest.mark.parametrize(
