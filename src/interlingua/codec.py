@@ -30,11 +30,12 @@ from interlingua.wire.http import HttpReply, HttpRequest
 from interlingua.wire.json import decode_any, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from interlingua.dialects._contract import DecodedRequest, Dialect, Encoded, StreamDecoder, StreamEncoder
-    from interlingua.types.capability import Capability, HistoryPolicy
+    from interlingua.types.capability import CallIds, Capability, HistoryPolicy
     from interlingua.types.change import Change
+    from interlingua.types.content import Part
     from interlingua.types.event import Event
 
 __all__ = ["Bridge", "Definition", "bridge", "decode_tool_calls", "encode_definitions", "encode_result"]
@@ -48,6 +49,7 @@ _HISTORY = {"openai-responses": "input", "google": "contents"}
 """The member that holds the conversation, where it is not `messages`."""
 _SPEAKERS = frozenset({"assistant", "model"})
 _CALLS = frozenset({"function_call", "custom_tool_call"})
+_CALL_PARTS = (ToolCall, BrokenToolCall)
 
 
 def encode_definitions(definitions: Iterable[Definition], dialect: str) -> list[JsonObject]:
@@ -205,6 +207,7 @@ class Bridge:
         model: str | None,
         allow: frozenset[Capability],
         history: HistoryPolicy,
+        call_ids: CallIds,
         make_id: Callable[[], str] | None,
     ) -> None:
         """A bridge that has seen nothing yet; `bridge` makes one by the names of the dialects."""
@@ -214,6 +217,8 @@ class Bridge:
         self._allow = allow
         self._history: HistoryPolicy = history
         self._make_id = make_id
+        self._make_call_id = _OwnIds() if call_ids == "own" else None
+        self._provider_ids: dict[str, str] = {}
         self._context = DecodeContext()
         self._changes: list[Change] = []
         self._server = ServerContext(source=target.name, make_id=make_id, changes=self._changes)
@@ -261,9 +266,11 @@ class Bridge:
         options = EncodeOptions(
             target=target, stream=decoded.stream, stream_usage=told, allow=self._allow, history=self._history
         )
-        encoded = self._target.encode_request(decoded.request, options)
+        encoded = self._target.encode_request(_renamed(decoded.request, self._provider_ids), options)
         self._changes = [*decoded.changes, *encoded.changes]
-        self._context = DecodeContext(target=target, undo=encoded.undo)
+        self._context = DecodeContext(
+            target=target, undo=encoded.undo, make_id=self._make_call_id, provider_ids=self._provider_ids
+        )
         self._path = encoded.path
         return encoded
 
@@ -287,6 +294,49 @@ class Bridge:
         """
         decoder, encoder = self._target.stream_decoder(self._context), self._source.stream_encoder(self._server)
         return _told(_events(decoder, chunks), encoder, self._changes)
+
+
+class _OwnIds:
+    """Makes ids of our own: `call_` and 24 letters and digits, the same ones for every bridge."""
+
+    def __init__(self) -> None:
+        self._made = 0
+
+    def __call__(self) -> str:
+        """The next id."""
+        from hashlib import sha256  # 4 ms: only who wants own ids pays for it
+
+        self._made += 1
+        return f"call_{sha256(b'%d' % self._made).hexdigest()[:24]}"
+
+
+def _renamed(request: Request, ids: Mapping[str, str]) -> Request:
+    """The request with the provider's ids of calls and results in place of ours, each at most once.
+
+    A provider that began its ids anew with every turn gets the later ones as ours: they are different.
+    """
+    if not ids:
+        return request
+    known = {part.id for message in request.messages for part in message.parts if isinstance(part, _CALL_PARTS)}
+    names: dict[str, str] = {}
+    for own in [own for own in ids if own in known]:
+        if ids[own] not in names.values():
+            names[own] = ids[own]
+    messages = tuple([_with_ids(message, names) for message in request.messages])
+    return msgspec.structs.replace(request, messages=messages)
+
+
+def _with_ids(message: Message, names: Mapping[str, str]) -> Message:
+    parts: list[Part] = []
+    for part in message.parts:
+        match part:
+            case ToolCall(id=own) | BrokenToolCall(id=own) if own in names:
+                parts.append(msgspec.structs.replace(part, id=names[own]))
+            case ToolResult(call_id=own) if own in names:
+                parts.append(msgspec.structs.replace(part, call_id=names[own]))
+            case _:
+                parts.append(part)
+    return msgspec.structs.replace(message, parts=tuple(parts))
 
 
 def _told(events: Iterable[Event], encoder: StreamEncoder, changes: list[Change]) -> Iterator[bytes]:
@@ -317,16 +367,24 @@ def bridge(
     model: str | None = None,
     allow: Iterable[Capability] = (),
     history: HistoryPolicy = "refuse",
+    call_ids: CallIds = "keep",
     make_id: Callable[[], str] | None = None,
 ) -> Bridge:
     """A bridge between a client that speaks the dialect `source` and a service that speaks `target`.
 
     `model` is the service's own model id; without it the client's name of the model goes on. `allow` names what may be
     let go instead of refused, `history` says what becomes of calls and results that do not pair, and `make_id` gives an
-    id to an answer whose service gave none.
+    id to an answer whose service gave none. With `call_ids="own"` the client gets ids of ours, of one form whatever the
+    service's look like; the bridge remembers which stands for which, and the service gets its own back.
 
     Raises: ConfigError, for a name that is no dialect.
     """
     return Bridge(
-        _dialect(source), _dialect(target), model=model, allow=frozenset(allow), history=history, make_id=make_id
+        _dialect(source),
+        _dialect(target),
+        model=model,
+        allow=frozenset(allow),
+        history=history,
+        call_ids=call_ids,
+        make_id=make_id,
     )

@@ -22,7 +22,9 @@ __all__ = ["changes_of", "extra_of", "failed_status", "finish_of", "id_source", 
 def id_source(context: DecodeContext) -> CallIdSource:
     """Ids for the calls of one answer."""
     undo = context.undo
-    return CallIdSource(first_index=undo.first_index, taken=undo.taken_ids, make=context.make_id)
+    return CallIdSource(
+        first_index=undo.first_index, taken=undo.taken_ids, make=context.make_id, pairs=context.provider_ids
+    )
 
 
 def changes_of(dialect: str, stage: Stage, repairs: Sequence[str]) -> Changes:

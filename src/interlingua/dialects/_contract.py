@@ -245,6 +245,8 @@ class DecodeContext(msgspec.Struct, frozen=True, kw_only=True):
     """What encoding the request has to have undone."""
     make_id: Callable[[], str] | None = None
     """Makes our own call ids; None keeps the provider's."""
+    provider_ids: dict[str, str] | None = None
+    """Takes each id that `make_id` made, and the provider's that it stands for."""
 
 
 class DecodeOptions(msgspec.Struct, frozen=True, kw_only=True):

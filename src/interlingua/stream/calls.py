@@ -31,7 +31,7 @@ PLACEHOLDER_IDS = frozenset({"", "null", "None"})
 class CallIdSource:
     """Gives every call of one response its id."""
 
-    __slots__ = ("_keeps_repeats", "_make", "_ordinal", "_taken")
+    __slots__ = ("_keeps_repeats", "_make", "_ordinal", "_pairs", "_taken")
 
     def __init__(
         self,
@@ -39,29 +39,41 @@ class CallIdSource:
         first_index: int = 0,
         taken: Iterable[str] = (),
         make: Callable[[], str] | None = None,
+        pairs: dict[str, str] | None = None,
         keeps_repeats: bool = False,
     ) -> None:
         """`first_index` calls and the ids `taken` are in the history; `make` gives own ids to every call.
 
+        `pairs` takes each own id and the provider's that it stands for.
         `keeps_repeats` is for a client's history, where repeated ids are for the history's own rule to judge.
         """
         self._ordinal = first_index
         self._taken = set(taken)
         self._make = make
+        self._pairs = pairs
         self._keeps_repeats = keeps_repeats
 
     def assign(self, wire_id: str | None) -> tuple[str, str | None]:
         """The id for the next call, and the change code when it is not the provider's own."""
         ordinal = self._ordinal
         self._ordinal += 1
-        if self._make is not None:
-            return self._take(self._make()), None
         known = (wire_id or "").strip()
+        if self._make is not None:
+            return self._own(self._make, known), None
         if known in PLACEHOLDER_IDS:
             return self._numbered(ordinal), "call_id_made"
         if wire_id in self._taken and not self._keeps_repeats:
             return self._numbered(ordinal), "call_id_duplicate"
         return self._take(str(wire_id)), None
+
+    def _own(self, make: Callable[[], str], known: str) -> str:
+        """An id of ours that no call has yet."""
+        made = make()
+        while made in self._taken:
+            made = make()
+        if self._pairs is not None and known not in PLACEHOLDER_IDS:
+            self._pairs[made] = known
+        return self._take(made)
 
     def _numbered(self, ordinal: int) -> str:
         while f"call_{ordinal}" in self._taken:
