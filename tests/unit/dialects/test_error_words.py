@@ -128,7 +128,7 @@ FAILURES = {
 @pytest.mark.parametrize("code", FAILURES)
 def test_the_codes_of_an_answer_that_failed(code: str) -> None:
     """Only the last three are worth another try."""
-    answer = {"id": "r", "object": "response", "model": "m", "status": "failed", "output": []}
+    answer: dict[str, Any] = {"id": "r", "object": "response", "model": "m", "status": "failed", "output": []}
     body = {**answer, "error": {"code": code, "message": "No."}}
     dialect = get_dialect("openai-responses")
     with pytest.raises(Error) as caught:

@@ -22,10 +22,16 @@ def answer(dialect: str, word: Any) -> dict[str, Any]:
             return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
         case "openai-responses":
             status, _, reason = str(word).partition("/")
-            text = {"type": "output_text", "text": "Hi", "annotations": []}
-            item = {"type": "message", "id": "m", "role": "assistant", "status": status, "content": [text]}
-            answer: dict[str, Any] = {"id": "r", "object": "response", "model": "m", "status": status, "output": [item]}
-            return {**answer, "incomplete_details": {"reason": reason} if reason else None}
+            text: dict[str, Any] = {"type": "output_text", "text": "Hi", "annotations": []}
+            item: dict[str, Any] = {
+                "type": "message",
+                "id": "m",
+                "role": "assistant",
+                "status": status,
+                "content": [text],
+            }
+            whole: dict[str, Any] = {"id": "r", "object": "response", "model": "m", "status": status, "output": [item]}
+            return {**whole, "incomplete_details": {"reason": reason} if reason else None}
         case "anthropic":
             content = [{"type": "text", "text": "Hi"}]
             message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": content}
