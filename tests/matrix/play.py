@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable
 from typing import NamedTuple
 
 from interlingua.dialects._contract import (
@@ -26,6 +27,7 @@ from interlingua.testing.facts import Facts, differences, reader_for
 from interlingua.testing.laws import encode_stream, events_of
 from interlingua.types.change import Change
 from interlingua.types.event import Event, StreamEnd, StreamError
+from interlingua.types.request import Request
 from interlingua.wire.http import HttpReply, HttpRequest
 from tests.matrix import cases
 from tests.matrix.cases import CASES, ERRORS, Cell
@@ -33,6 +35,20 @@ from tests.matrix.cases import CASES, ERRORS, Cell
 __all__ = ["Played", "play"]
 
 CREATED = 1_795_000_000
+CONTENT = ("messages", "system", "tools", "extra", "tool_choice", "schema_name", "schema_description")
+"""Members of a request that are no options: the facts compare them, or they mean nothing elsewhere."""
+KNOBS = [name for name in Request.__struct_fields__ if name not in CONTENT]
+
+
+def _never(dialect: str, request: Request) -> bool:
+    return False
+
+
+IMPLIED: dict[str, Callable[[str, Request], bool]] = {
+    "schema_strict": lambda dialect, _: dialect == "anthropic",  # its answers always hold to the schema
+    "thinking": lambda _, request: request.effort is not None,  # who says how hard says that
+}
+"""What a sent request says without saying it."""
 
 
 class Played(NamedTuple):
@@ -83,6 +99,7 @@ class _Play:
             return Played(self.asked, changes=tuple(self.entries), lost=tuple(self.lost))
         self.entries += sent.changes
         self._same_request(sent)
+        self._same_knobs(decoded, sent)
         context = DecodeContext(target=self.whom, undo=sent.undo)
         server = self._server(decoded)
         given = cases.stream(self.cell.target, self.answer) if self.streamed else None
@@ -118,6 +135,17 @@ class _Play:
         self._differ("request", said, again)
         if again["model"] != self.whom.model:
             self.lost.append(f"the model sent is {again['model']!r}")
+
+    def _same_knobs(self, decoded: DecodedRequest, sent: Encoded) -> None:
+        """Note every option of the client that the upstream is told otherwise, unless an entry names it."""
+        url = f"https://upstream.example{sent.path}"
+        again = self.target.decode_request(HttpRequest(url=url, headers=sent.headers, body=sent.body), DecodeOptions())
+        named = {entry.path.split("/")[1] for entry in self.entries}
+        for name in KNOBS:
+            said, told = getattr(decoded.request, name), getattr(again.request, name)
+            implied = IMPLIED.get(name, _never)(self.cell.target, again.request)
+            if said is not None and said != told and name not in named and not implied:
+                self.lost.append(f"request option {name}: {said!r} != {told!r}")
 
     def _shows_the_model(self, facts: Facts) -> None:
         wanted = json.loads(self.asked.body).get("model", "gemini-3-pro")

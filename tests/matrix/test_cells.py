@@ -9,11 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from interlingua.dialects._contract import Dialect, Encoded, ServerContext
+from interlingua.dialects._contract import Dialect, Encoded, EncodeOptions, ServerContext
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error, InternalServerError
 from interlingua.testing.upstream import judge
 from interlingua.testing.upstream.door import DOORS
+from interlingua.types.request import Request
 from interlingua.wire.http import HttpReply
 from tests.matrix import cases
 from tests.matrix.cases import CASES, CELLS, ERRORS, SPOKEN, Cell
@@ -110,6 +111,21 @@ def test_a_loss_in_a_request_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(GET_DIALECT, _losing)
     lost = play(CELL._replace(case="results"), streamed=False).lost
     assert any(one.startswith("request /calls/1") for one in lost)
+
+
+def test_an_option_that_is_forgotten_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit that the client set and the service is not told of is a loss."""
+    real = get_dialect("openai-chat")
+
+    def forgetful(request: Request, options: EncodeOptions) -> Encoded:
+        return real.encode_request(msgspec.structs.replace(request, max_tokens=None), options)
+
+    def dialect(name: str) -> Dialect:
+        return get_dialect(name)._replace(encode_request=forgetful)
+
+    monkeypatch.setattr(GET_DIALECT, dialect)
+    lost = play(Cell("openai-chat", "openai-chat", "text"), streamed=False).lost
+    assert lost == ("request option max_tokens: 400 != None",)
 
 
 def test_another_class_of_error_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
