@@ -40,6 +40,18 @@ def test_a_plan_says_who_is_asked_and_what_is_sent(make: Any, monkeypatch: pytes
     assert plan.http.url == script.requests[0].url
 
 
+@pytest.mark.parametrize(
+    ("spec", "marks"),
+    [("anthropic/claude-opus-5", 2), ("openai/gpt-5.6", 0), ("google/gemini-3-pro", 0), ("ollama/llama3.2", 0)],
+)
+def test_automatic_caching_is_one_word_for_every_provider(make: Any, spec: str, marks: int) -> None:
+    """Marked where a provider must be told, left alone where it caches by itself; nothing is lost or said."""
+    plan = make(spec, cache="auto", system="Be terse.").explain("Hi")
+    assert plan.http is not None
+    assert plan.http.body.count(b'"cache_control"') == marks
+    assert [change for change in plan.changes if "cache" in change.path or "cache" in change.code] == []
+
+
 def test_a_plan_never_shows_a_key(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command line names the variable in its place, in quotes that a shell fills."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)

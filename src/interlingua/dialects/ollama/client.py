@@ -203,7 +203,7 @@ class _RequestEncoder(RequestWriter):
             self.wire.logprobs = True
             self.wire.top_logprobs = request.logprobs or None
         self.note_unsaid(UNKNOWN_KNOBS)
-        if request.cache is not None:
+        if request.cache in ("5m", "1h"):
             self.changes.add("cache_unsupported", "/cache")
         self.refuse_choices()
 

@@ -157,7 +157,7 @@ def test_knobs_the_wire_does_not_know_are_dropped_with_an_entry() -> None:
         metadata={"a": "b"},
         store=True,
         cache_key="k",
-        cache="auto",
+        cache="5m",
         parallel_tool_calls=False,
         schema_strict=True,
     )
@@ -322,7 +322,10 @@ def test_out_a_schema_together_with_tools_is_refused_where_it_breaks_them() -> N
     with pytest.raises(UnsupportedError, match="no schema together with tools"):
         encode(asked, options)
     allowed = EncodeOptions(target=options.target, allow=frozenset({"output_schema"}))
-    assert wire(asked, allowed) == {"messages": [], "tools": [WIRE_LOOK]}
+    told = wire(asked, allowed)
+    assert told.keys() == {"messages", "tools"}
+    assert told["messages"][0]["content"].startswith("Answer with JSON that fits this JSON Schema")
+    assert codes(encode(asked, allowed).changes) == ["output_schema_prompted /output_schema"]
 
 
 # Parts
