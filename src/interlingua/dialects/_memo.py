@@ -13,13 +13,29 @@ Rules
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, cast
 
 import msgspec
 
 from interlingua.types.tool import OpaqueTool, Tool
+from interlingua.wire.json import encode_wire
 
-__all__ = ["MAX_GENERATION_BYTES", "KnownTools", "ReadOnlyDict", "ReadOnlyList", "ToolMemo", "Written", "read_only"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from interlingua.types.change import Changes
+    from interlingua.wire.json import WireStruct
+
+__all__ = [
+    "MAX_GENERATION_BYTES",
+    "KnownTools",
+    "ReadOnlyDict",
+    "ReadOnlyList",
+    "ToolMemo",
+    "Written",
+    "read_only",
+    "read_tools",
+]
 
 MAX_GENERATION_BYTES = 1_000_000
 """How much text each of the two generations of a memo holds; a longer text is never remembered."""
@@ -82,11 +98,22 @@ class Written(NamedTuple):
     """How many nulls are in it."""
 
 
+def write_tools(wires: Sequence[WireStruct]) -> Written:
+    """Entries of `tools` as JSON text.
+
+    Raises: UsageError, with the place, for what JSON cannot say.
+    """
+    text = b"[%b]" % b",".join([encode_wire(wire) for wire in wires])
+    return Written(msgspec.Raw(text), text.count(b"null"))
+
+
 class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 — a tuple has no slots for more members
     """Tools whose schemas cannot be changed, with what encoders made of them."""
 
     written: dict[tuple[object, ...], Written]
     """By dialect and whatever else decides how it writes them."""
+    fitted: dict[tuple[object, ...], object]
+    """What became of their schemas, by the same; None where nothing had to be rewritten."""
 
     def __reduce__(self) -> tuple[type, tuple[list[Tool]]]:
         """Pickled and copied as a plain tuple."""
@@ -100,14 +127,31 @@ class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 — a tuple has no slots fo
     def renewed(self) -> KnownTools:
         """The same tools for another request: what can be changed of them is new."""
         tools = KnownTools([msgspec.structs.replace(tool, metadata={}, extra={}) for tool in self])
-        tools.written = self.written
+        tools.written, tools.fitted = self.written, self.fitted
         return tools
 
 
 def _known(tools: list[Tool]) -> KnownTools:
     known = KnownTools([msgspec.structs.replace(tool, parameters=read_only(tool.parameters)) for tool in tools])
-    known.written = {}
+    known.written, known.fitted = {}, {}
     return known
+
+
+def read_tools(
+    memo: ToolMemo, text: bytes, changes: Changes, decode: Callable[[bytes], tuple[Tool | OpaqueTool, ...]]
+) -> tuple[Tool | OpaqueTool, ...]:
+    """The tools of a JSON array; `decode` reads one that is not known, `changes` taking what it repairs.
+
+    Raises: what `decode` raises.
+    """
+    known = memo.get(text)
+    if known is not None:
+        return known
+    told = len(changes.entries)
+    tools = decode(text)
+    if len(changes.entries) == told:
+        memo.keep(text, tools)
+    return tools
 
 
 class ToolMemo:

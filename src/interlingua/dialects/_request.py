@@ -5,29 +5,50 @@ Each dialect has a writer of its own that adds what only its wire says; it decid
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from msgspec import Raw
 
 from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._history import call_ids, prepare_history
+from interlingua.dialects._history_memo import KnownMessages
 from interlingua.dialects._members import foreign_extras, merge_members
+from interlingua.dialects._memo import KnownTools, write_tools
+from interlingua.dialects._schemas import fit_request
 from interlingua.errors import UnsupportedError, UsageError
 from interlingua.schema.names import map_call_ids, map_names
 from interlingua.types.change import Changes
 from interlingua.types.content import AudioPart, DocumentPart, ImagePart, ToolCall
 from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
-from interlingua.wire.json import encode_wire
+from interlingua.wire.json import encode, encode_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from interlingua.dialects._contract import CallIdRule, EncodeOptions, NameRule
+    from interlingua.schema.convert import Conversion
+    from interlingua.schema.subset import Subset
+    from interlingua.types.capability import Effort
+    from interlingua.types.content import TextPart
     from interlingua.types.message import Message
     from interlingua.types.request import Request
     from interlingua.wire.http import Headers
     from interlingua.wire.json import WireStruct
 
-__all__ = ["MEDIA_CODES", "RequestWriter", "check_choice", "chosen_names", "must_call"]
+__all__ = [
+    "MEDIA_CODES",
+    "RequestWriter",
+    "check_choice",
+    "chosen_names",
+    "must_call",
+    "nearest_effort",
+    "schema_prompt",
+]
 
+EFFORTS: tuple[Effort, ...] = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+"""Every effort, least first."""
+
+W = TypeVar("W", bound="WireStruct")
 MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
 """Kind of media -> the fact about a model that says whether it is taken, which is also the code of its refusal."""
 
@@ -56,6 +77,28 @@ class RequestWriter:
         """The ids of all calls in the history."""
         self.names: dict[str, str] = {}
         """The caller's own tool names -> the wire's, where the rule changes them."""
+        self.nulls = 0
+        """How many members of what is written as text are null."""
+        self.arguments: dict[str, Conversion] = {}
+        """What turns the arguments of calls into the form of a rewritten schema, by the caller's own tool name."""
+        self.output: Conversion | None = None
+        """The same for the output."""
+        if (request.tools or request.output_schema is not None) and self.quirks.schema_form != "as_read":
+            self._fit_schemas()
+
+    def _fit_schemas(self) -> None:
+        ways = (self.dialect, self.quirks.strict_schemas, self.quirks.schema_form)
+        self.request, self.arguments, self.output = fit_request(
+            self.request, self.tool_subset, self.output_subset, self.changes, ways=ways
+        )
+
+    def tool_subset(self, tool: Tool) -> Subset | None:
+        """What is taken of the schema of a tool; None for everything."""
+        del tool
+
+    def output_subset(self, request: Request) -> Subset | None:
+        """What is taken of an output schema; None for everything."""
+        del request
 
     def done(self, path: str, wire: WireStruct, *, headers: Headers = (), nulls: int = 0) -> Encoded:
         """The request as it is sent; `nulls` says how many members of it are null on purpose.
@@ -69,7 +112,7 @@ class RequestWriter:
             raise UnsupportedError(f"{who} cannot take {told}", changes=refused)
         return Encoded(
             path=path,
-            body=encode_wire(wire, nulls=nulls),
+            body=encode_wire(wire, nulls=nulls + self.nulls),
             headers=headers,
             changes=self.changes.done(),
             undo=self._undo(),
@@ -83,15 +126,43 @@ class RequestWriter:
             freeform=frozenset([tool.name for tool in tools if tool.freeform]),
             first_index=len(self.calls),
             taken_ids=frozenset(self.calls),
+            arguments=self.arguments,
+            output=self.output,
         )
 
     # The history
 
     def paired(self, *, continues: bool) -> tuple[Message, ...]:
         """The history with every call and its result; `continues` lets it answer calls that it does not contain."""
-        history = prepare_history(self.request.messages, self.options.history, self.changes, continues=continues)
+        messages = self.request.messages
+        if type(messages) is KnownMessages:  # they were found in order when they were read
+            self.calls = list(messages.known.calls)
+            return messages
+        history = prepare_history(messages, self.options.history, self.changes, continues=continues)
         self.calls = call_ids(history)
         return history
+
+    def written(
+        self,
+        history: tuple[Message, ...],
+        ids: Mapping[str, str],
+        system: tuple[TextPart, ...],
+        write: Callable[[tuple[Message, ...], int], list[W]],
+    ) -> list[W] | Raw:
+        """The messages on the wire, `write` writing those from a place on; known ones are one text.
+
+        `system` is the system text, as far as it stands among them.
+        """
+        usual = not self.names and not self.arguments and self.request.cache is None
+        if type(history) is not KnownMessages or not usual or any(own != told for own, told in ids.items()):
+            return write(history, 0)
+        if history.known.is_marked:  # marks for the prompt cache are counted over the whole request
+            return write(history, 0)
+        told = history.known.write((self.dialect, self.target, system), self.changes, write)
+        if isinstance(told, list):
+            return told
+        self.nulls += told.nulls
+        return Raw(told.text)
 
     def map_names(self, history: Sequence[Message]) -> None:
         """Fit the names of the tools and calls to the rule of server and wire."""
@@ -99,7 +170,11 @@ class RequestWriter:
         if rule == "free":
             return
         declared = [tool.name for tool in self.request.tools if isinstance(tool, Tool)]
-        called = [part.name for message in history for part in message.parts if isinstance(part, ToolCall)]
+        called = (
+            history.known.names
+            if type(history) is KnownMessages
+            else [part.name for message in history for part in message.parts if isinstance(part, ToolCall)]
+        )
         mapped = map_names([*declared, *called], rule)
         self.names = {own: wire for own, wire in mapped.items() if own != wire}
         for place, name in enumerate(declared if self.names else ()):
@@ -124,8 +199,34 @@ class RequestWriter:
             for number, part in enumerate(message.parts):
                 if type(part) in untaken:
                     self.changes.add(untaken[type(part)], f"/messages/{place}/parts/{number}")
+        if not self.quirks.video_files:
+            self._refuse_video(history)
+
+    def _refuse_video(self, history: Sequence[Message]) -> None:
+        """Refuse documents that are none: what a part for files takes is for reading."""
+        for place, message in enumerate(history):
+            for number, part in enumerate(message.parts):
+                if type(part) is DocumentPart and part.media_type.startswith(("video/", "audio/")):
+                    why = f"no file part holds {part.media_type}"
+                    self.changes.add("documents", f"/messages/{place}/parts/{number}", why)
 
     # Tools
+
+    def written_tools(self, ways: tuple[object, ...], write: Callable[[], list[W]]) -> list[W] | Raw:
+        """The tools on the wire; one text where they came before and were written in these ways."""
+        tools, usual = self.request.tools, not self.names and self.request.cache is None and self.takes_tools()
+        if type(tools) is not KnownTools or not usual or not tools.untouched or any(tool.cache for tool in tools):
+            return write()
+        ways = (self.dialect, *ways)
+        written = tools.written.get(ways)
+        if written is None:
+            told = len(self.changes.entries)
+            wires = write()
+            if len(self.changes.entries) > told:
+                return wires
+            written = tools.written[ways] = write_tools(wires)
+        self.nulls += written.nulls
+        return written.text
 
     def offered(self, only: frozenset[str] | None = None) -> Iterator[tuple[str, Tool | OpaqueTool]]:
         """The tools that are sent, each with its path; of the caller's own `only` those, if it is given."""
@@ -138,10 +239,14 @@ class RequestWriter:
                     self.changes.add("server_tools", path, f"{tool.kind} of {tool.dialect}")
             elif only is not None and tool.name not in only:
                 self.leave_out(path)
-            elif self.facts.tools is False:
+            elif not self.takes_tools():
                 self.changes.add("tools", path, f"{self.target.model} takes no tools on this dialect")
             else:
                 yield path, tool
+
+    def takes_tools(self) -> bool:
+        """Whether the model takes tools in a request like this."""
+        return self.facts.tools is not False
 
     def leave_out(self, path: str) -> None:
         """Note one tool that the choice leaves out; nothing where the choice itself is noted."""
@@ -164,6 +269,20 @@ class RequestWriter:
         who = self.target.model if refused else self.target.provider or "the server"
         self.changes.add("parameter_unsupported", f"/{name}", f"{who} does not take {name}")
         return False
+
+    def told_effort(self) -> Effort | None:
+        """The effort that is sent: the one that was asked for, or the nearest that server and model take."""
+        effort = self.request.effort
+        if effort is None or not self.takes("effort"):
+            return None
+        known = self.facts.efforts if self.facts.efforts is not None else self.quirks.efforts or frozenset(EFFORTS)
+        told = nearest_effort(effort, known) if self.quirks.effort_field != "none" else None
+        if told is None:
+            who = self.target.provider or self.target.model or "the server"
+            self.changes.add("parameter_unsupported", "/effort", f"{who} takes no effort")
+        elif told != effort:
+            self.changes.add("parameter_adjusted", "/effort", f"{effort} is told as {told}")
+        return told
 
     def note_unsaid(self, names: Iterable[str]) -> None:
         """Note the knobs that are turned although the wire has no member for them."""
@@ -207,6 +326,26 @@ def chosen_names(choice: object) -> frozenset[str]:
             return frozenset(names)
         case _:
             return frozenset()
+
+
+def nearest_effort(effort: Effort, known: Collection[str]) -> Effort | None:
+    """The effort itself, else the next lower one that is known, else the next higher; None where none is.
+
+    `none` is not a low effort: it stands for nothing else.
+    """
+    if effort in known:
+        return effort
+    place = EFFORTS.index(effort)
+    lower = [word for word in reversed(EFFORTS[1:place]) if word in known]
+    higher = [word for word in EFFORTS[place + 1 :] if word in known]
+    return next(iter(lower + higher), None)
+
+
+def schema_prompt(schema: dict[str, Any] | None) -> str:
+    """What asks in words for structured output, where a server has no other way."""
+    if schema is None:
+        return "Answer with one JSON object and nothing else."
+    return f"Answer with JSON that fits this JSON Schema, and nothing else:\n{encode(schema).decode()}"
 
 
 def must_call(choice: object) -> bool:

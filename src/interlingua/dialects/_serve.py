@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from interlingua.dialects._errors import RETRYABLE_STATUSES
 from interlingua.dialects._history import prepare_history
 from interlingua.errors import DecodeError, HistoryError
 from interlingua.types.content import BrokenToolCall
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import encode
+from interlingua.wire.json import WireStruct, decode_wire, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from interlingua.types.message import Message
     from interlingua.wire.http import Headers, HttpRequest
 
-__all__ = ["JSON_HEADERS", "clients_fault", "error_reply", "paired_history", "whole_reply"]
+__all__ = ["JSON_HEADERS", "clients_fault", "error_reply", "paired_history", "read_member", "whole_reply"]
 
+W = TypeVar("W", bound=WireStruct)
 JSON_HEADERS: Headers = (("content-type", "application/json"),)
 """The headers of a body that is JSON."""
 
@@ -41,6 +42,18 @@ def clients_fault(
             raise
 
     return run
+
+
+def read_member(name: bytes, text: bytes, kind: type[W], changes: Changes) -> W:
+    """A wire object of one member that was left as text when the body was read; places in errors are the body's.
+
+    Raises: DecodeError, LimitExceededError.
+    """
+    repairs: list[str] = []
+    wire = decode_wire(b'{"%b":%b}' % (name, text), kind, repairs=repairs)
+    for repair in repairs:
+        changes.add(repair, "")
+    return wire
 
 
 def paired_history(

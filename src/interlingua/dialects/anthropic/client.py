@@ -5,11 +5,13 @@ Source: vendor reference "Messages", official SDK types 2.12.0, November 2026.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
 from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._request import RequestWriter, check_choice, must_call
+from interlingua.dialects._subsets import ANTHROPIC_OUTPUT, ANTHROPIC_STRICT, ANTHROPIC_TOOL
 from interlingua.dialects.anthropic.assistant import AssistantDecoder
 from interlingua.dialects.anthropic.marks import Marks
 from interlingua.dialects.anthropic.messages import MessageEncoder, split_system
@@ -21,6 +23,7 @@ from interlingua.dialects.anthropic.usage import decode_usage
 from interlingua.dialects.anthropic.wire import (
     BlockWire,
     DeltaWire,
+    MessagesWire,
     MessageWire,
     RequestWire,
     ResponseWire,
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.errors import Error
+    from interlingua.schema.subset import Subset
     from interlingua.types.message import Message
     from interlingua.types.request import Request
     from interlingua.wire.http import Headers, HttpReply
@@ -109,13 +113,18 @@ class _RequestEncoder(RequestWriter):
     def _messages(self, history: tuple[Message, ...]) -> None:
         ids = self.map_ids()
         self.note_ids(ids)
-        encoder = MessageEncoder(self.target, self.names, ids, self.marks, self.changes)
+
+        def encoder() -> MessageEncoder:
+            return MessageEncoder(self.target, self.names, ids, self.marks, self.changes)
+
         texts, taken = split_system(self.request.system, history)
         if self.request.json_mode and self.request.output_schema is None:
             self.changes.add("output_schema_prompted", "/json_mode", "the dialect has no JSON mode")
             texts.append((TextPart(JSON_PROMPT), "/json_mode"))
-        self.wire.system = encoder.system(texts)
-        self.wire.messages = encoder.encode(history[taken:], taken)
+        self.wire.system = encoder().system(texts)
+        rest = history[taken:] if taken else history
+        told = self.written(rest, ids, (), lambda messages, first: encoder().encode(messages, first + taken))
+        self.wire.messages = cast("list[MessageWire]", told)  # text is written as it is
         if texts and not self.wire.messages:
             self.changes.add("system_moved", "/system", "told as the user's, since somebody must begin")
             given = self.wire.system
@@ -128,17 +137,24 @@ class _RequestEncoder(RequestWriter):
         choice = self.request.tool_choice
         check_choice(choice, self.request.tools)
         allowed = frozenset(choice.names) if isinstance(choice, AllowedTools) else None
+        offered = partial(self._offered, allowed)
+        ways = (self.quirks.strict_schemas, self.quirks.cache_marks)
+        wires = offered() if allowed is not None else self.written_tools(ways, offered)
+        if self.quirks.history_tools and not wires:
+            wires = self._called_before(history)
+        self.wire.tools = cast("list[ToolWire]", wires) or None  # text is written as it is
+        if allowed is not None:
+            self._note_left_out(allowed)
+
+    def _offered(self, allowed: frozenset[str] | None) -> list[ToolWire]:
+        """The tools, all or the allowed ones."""
         wires: list[ToolWire] = []
         for path, tool in self.offered(allowed):
             if isinstance(tool, OpaqueTool):
                 self._opaque_tool(tool, wires, path)
             else:
                 wires.append(self._tool(tool, path))
-        if self.quirks.history_tools and not wires:
-            wires = self._called_before(history)
-        self.wire.tools = wires or None
-        if allowed is not None:
-            self._note_left_out(allowed)
+        return wires
 
     def _called_before(self, history: Sequence[Message]) -> list[ToolWire]:
         """A bare definition of every tool that the history calls, for servers that insist on one."""
@@ -192,6 +208,15 @@ class _RequestEncoder(RequestWriter):
             self.wire.tool_choice = encode_choice("none", self.names, parallel=None)
 
     # Output and knobs
+
+    def tool_subset(self, tool: Tool) -> Subset | None:
+        """What is taken of the schema of a tool."""
+        return ANTHROPIC_STRICT if tool.strict and self.quirks.strict_schemas else ANTHROPIC_TOOL
+
+    def output_subset(self, request: Request) -> Subset | None:
+        """What is taken of an output schema."""
+        del request
+        return None if self.facts.output_schema is False else ANTHROPIC_OUTPUT
 
     def _output(self) -> None:
         request = self.request
@@ -263,9 +288,16 @@ class _RequestEncoder(RequestWriter):
                 self.changes.add("parameter_unsupported", f"/extra/{NAME}/{member}", f"it needs {beta}")
         return [beta for beta in betas if beta in known]
 
+    def _told(self) -> list[MessageWire]:
+        """The messages on the wire, read again where they are text."""
+        told = self.wire.messages
+        if isinstance(told, list):
+            return told
+        return decode_wire(b'{"messages":%b}' % bytes(told), MessagesWire).messages
+
     def _budget(self) -> None:
         """Give thinking up where the service would refuse it, because the turn before has lost its own."""
-        if has_budget(self.wire) and lost_thinking(self.wire.messages):
+        if has_budget(self.wire) and lost_thinking(self._told()):
             self.wire.thinking = None
             why = "the calls that are being answered came with thinking that is lost"
             self.changes.add("parameter_unsupported", "/thinking_budget", why)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest, Facts, Quirks, Target
+from interlingua.dialects._history_memo import HistoryMemo
 from interlingua.dialects._members import is_object, merge_members
+from interlingua.dialects._memo import ToolMemo, read_tools
 from interlingua.dialects._path import model_in_path
-from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
+from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects.anthropic.assistant import AssistantEncoder
 from interlingua.dialects.anthropic.client import BETA_HEADER, BETAS
 from interlingua.dialects.anthropic.marks import Marks, cache_of
@@ -18,7 +22,7 @@ from interlingua.dialects.anthropic.reasons import encode_error_body, encode_fin
 from interlingua.dialects.anthropic.thinking import decode_thinking
 from interlingua.dialects.anthropic.tools import decode_choice, decode_servers, decode_tool
 from interlingua.dialects.anthropic.usage import encode_usage
-from interlingua.dialects.anthropic.wire import RequestWire, ResponseWire
+from interlingua.dialects.anthropic.wire import MessagesWire, ReceivedWire, ResponseWire, ToolsWire
 from interlingua.types.change import Changes
 from interlingua.types.request import Request
 from interlingua.wire.http import HttpReply
@@ -27,13 +31,17 @@ from interlingua.wire.json import decode_wire, encode_wire
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
     from interlingua.errors import Error
-    from interlingua.types.content import Cache
+    from interlingua.types.content import Cache, TextPart
+    from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import Headers, HttpRequest
 
 __all__ = ["decode_request", "encode_error", "encode_response", "reply_encoder", "stop_word"]
 
+
+_HISTORIES = HistoryMemo()
+_TOOLS = ToolMemo()
 
 # The request
 
@@ -45,7 +53,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
     repairs: list[str] = []
-    wire = decode_wire(http.body, RequestWire, repairs=repairs)
+    wire = decode_wire(http.body, ReceivedWire, repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, http.headers, changes, options).decode()
     model = wire.model or model_in_path(http.url)
@@ -55,7 +63,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 class _RequestDecoder:
     """Reads one request; what the canonical request has no field for stays in `extra`."""
 
-    def __init__(self, wire: RequestWire, headers: Headers, changes: Changes, options: DecodeOptions) -> None:
+    def __init__(self, wire: ReceivedWire, headers: Headers, changes: Changes, options: DecodeOptions) -> None:
         self.wire = wire
         self.headers = headers
         self.changes = changes
@@ -64,8 +72,7 @@ class _RequestDecoder:
 
     def decode(self) -> Request:
         wire = self.wire
-        system, messages = decode_messages(wire.system, wire.messages, self.changes)
-        messages = paired_history(messages, self.options, self.changes)
+        system, messages = self._messages()
         choice, parallel = (
             decode_choice(wire.tool_choice, self.changes) if wire.tool_choice is not None else (None, None)
         )
@@ -92,9 +99,28 @@ class _RequestDecoder:
             extra=self._extra(),
         )
 
+    def _messages(self) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+        first, _ = decode_messages(self.wire.system, (), self.changes)
+        given = self.wire.messages
+        system, messages = _HISTORIES.read(b"[]" if given is UNSET else bytes(given), self.changes, self._history)
+        return first + system, messages
+
+    def _history(self, text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+        wire = read_member(b"messages", text, MessagesWire, changes)
+        system, messages = decode_messages(None, wire.messages, changes)
+        return system, paired_history(messages, self.options, changes)
+
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
-        tools = [decode_tool(tool, self.changes, f"/tools/{place}") for place, tool in enumerate(self.wire.tools or ())]
-        return (*tools, *decode_servers(self.wire.mcp_servers))
+        given = self.wire.tools
+        tools = () if given is UNSET else read_tools(_TOOLS, bytes(given), self.changes, self._offered)
+        servers = decode_servers(self.wire.mcp_servers)
+        return (*tools, *servers) if servers else tools
+
+    def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
+        wire = read_member(b"tools", text, ToolsWire, self.changes)
+        return tuple(
+            [decode_tool(tool, self.changes, f"/tools/{place}") for place, tool in enumerate(wire.tools or ())]
+        )
 
     def _schema(self) -> dict[str, Any] | None:
         """The output schema, under its name or its older one; a format of another kind only passes through."""
@@ -160,7 +186,7 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
         content=reply_encoder(changes).encode(response.parts, ""),
         stop_reason=stop_word(response, changes, own=own),
         stop_sequence=None,
-        usage=encode_usage(response.usage, changes),
+        usage=None if own and response.usage is None else encode_usage(response.usage, changes),
     )
     for place in range(len(response.alternatives)):
         changes.add("alternatives_unsupported", f"/alternatives/{place}")

@@ -115,6 +115,25 @@ class RequestWire(WireStruct):
     messages: list[MessageWire] = []
 
 
+class ReceivedWire(RequestWire):
+    """A request body as it is read: messages and tools are left as text, since most likely they are known."""
+
+    tools: Raw | UnsetType = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]  # the same member, unparsed
+    messages: Raw | UnsetType = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]  # the same member, unparsed
+
+
+class MessagesWire(WireStruct):
+    """The messages of a request body alone."""
+
+    messages: list[MessageWire] = []
+
+
+class ToolsWire(WireStruct):
+    """The tools of a request body alone."""
+
+    tools: list[ToolWire] | None = None
+
+
 class ResponseWire(WireStruct):
     """An answer's body, or its beginning in a stream; `error` is there when a 200 hides an error."""
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import unquote
+
+from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest, Target
+from interlingua.dialects._history_memo import HistoryMemo
 from interlingua.dialects._members import merge_members
+from interlingua.dialects._memo import ToolMemo, read_tools
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
 from interlingua.dialects.google.assistant import AssistantEncoder
 from interlingua.dialects.google.messages import decode_contents, decode_system
@@ -19,26 +23,42 @@ from interlingua.dialects.google.spelling import read_request
 from interlingua.dialects.google.thinking import ThinkingAsked, decode_thinking
 from interlingua.dialects.google.tools import FIELD, decode_choice, decode_tools
 from interlingua.dialects.google.usage import encode_usage
-from interlingua.dialects.google.wire import CandidateWire, ConfigWire, ContentWire, RequestWire, ResponseWire, ToolWire
+from interlingua.dialects.google.wire import (
+    CandidateWire,
+    ConfigWire,
+    ContentsWire,
+    ContentWire,
+    ReceivedWire,
+    ResponseWire,
+    ToolsWire,
+    ToolWire,
+)
 from interlingua.errors import DecodeError
 from interlingua.types.change import Changes
 from interlingua.types.request import Request, ServerState
 from interlingua.types.response import Alternative
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import encode_wire
+from interlingua.wire.json import WireStruct, encode_wire
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
     from interlingua.errors import Error
+    from interlingua.types.content import TextPart
+    from interlingua.types.message import Message
     from interlingua.types.response import Response
-    from interlingua.types.tool import ToolChoice
+    from interlingua.types.tool import OpaqueTool, Tool, ToolChoice
     from interlingua.wire.http import HttpRequest
 
 __all__ = ["decode_request", "encode_error", "encode_response", "finish_word", "is_blocked", "reply_members"]
 
 JsonObject: TypeAlias = dict[str, Any]
+S = TypeVar("S", bound=WireStruct)
 
 _PATH = re.compile(r"/(?P<kind>models|tunedModels)/(?P<name>[^?#]+?)(?::|%3[Aa])(?P<method>\w+)(?:\?(?P<query>[^#]*))?")
+
+
+_HISTORIES = HistoryMemo()
+_TOOLS = ToolMemo()
 
 
 # The request
@@ -54,7 +74,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     if found is None:
         raise DecodeError("the path names no model: it must end in /models/NAME:generateContent", path="")
     repairs: list[str] = []
-    wire = read_request(http.body, RequestWire, repairs)
+    wire = read_request(http.body, ReceivedWire, repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options).decode()
     name = unquote(found["name"])
@@ -68,10 +88,19 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     )
 
 
+def read_part(name: bytes, text: bytes, kind: type[S], changes: Changes) -> S:
+    """A wire object of one member of a body, whichever way its members are spelt."""
+    repairs: list[str] = []
+    wire = read_request(b'{"%b":%b}' % (name, text), kind, repairs)
+    for repair in repairs:
+        changes.add(repair, "")
+    return wire
+
+
 class _RequestDecoder:
     """Reads one request; what the canonical request has no field for stays in `extra`."""
 
-    def __init__(self, wire: RequestWire, changes: Changes, options: DecodeOptions) -> None:
+    def __init__(self, wire: ReceivedWire, changes: Changes, options: DecodeOptions) -> None:
         self.wire = wire
         self.config = wire.generationConfig or ConfigWire()
         self.changes = changes
@@ -84,12 +113,7 @@ class _RequestDecoder:
         system, first = (
             ((), ()) if wire.systemInstruction is None else decode_system(wire.systemInstruction, self.changes)
         )
-        messages = paired_history(
-            decode_contents(wire.contents, first, self.changes),
-            self.options,
-            self.changes,
-            continues=self.wire.cachedContent is not None,
-        )
+        messages = self._messages(first)
         thinking = self._thinking()
         schema, json_mode = self._output()
         return Request(
@@ -118,8 +142,27 @@ class _RequestDecoder:
             extra=self._extra(),
         )
 
+    def _messages(self, first: tuple[Message, ...]) -> tuple[Message, ...]:
+        given = self.wire.contents
+        text = b"[]" if given is UNSET else bytes(given)
+        if first or self.wire.cachedContent is not None or not text.startswith(b"["):
+            return self._history(text, self.changes, first)[1]
+        return _HISTORIES.read(text, self.changes, self._history)[1]
+
+    def _history(
+        self, text: bytes, changes: Changes, first: tuple[Message, ...] = ()
+    ) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+        contents = read_part(b"contents", text, ContentsWire, changes).contents or []
+        messages = decode_contents(contents, first, changes)
+        continues = self.wire.cachedContent is not None
+        return (), paired_history(messages, self.options, changes, continues=continues)
+
     def _tools(self) -> Any:
         given = self.wire.tools
+        return () if given is UNSET else read_tools(_TOOLS, bytes(given), self.changes, self._offered)
+
+    def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
+        given = read_part(b"tools", text, ToolsWire, self.changes).tools
         return decode_tools([given] if isinstance(given, ToolWire) else given or ())
 
     def _choice(self) -> ToolChoice | None:

@@ -161,6 +161,25 @@ class RequestWire(WireStruct):
     model: str | None = None
 
 
+class ReceivedWire(RequestWire):
+    """A request body as it is read: contents and tools are left as text, since most likely they are known."""
+
+    contents: Raw | UnsetType = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]  # the same member, unparsed
+    tools: Raw | UnsetType = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]  # the same member, unparsed
+
+
+class ContentsWire(WireStruct):
+    """The contents of a request body alone."""
+
+    contents: list[ContentWire] | ContentWire | None = None
+
+
+class ToolsWire(WireStruct):
+    """The tools of a request body alone."""
+
+    tools: list[ToolWire] | ToolWire | None = None
+
+
 class UsageWire(WireStruct):
     """`usageMetadata`; the counts by modality and the class of traffic only pass through."""
 

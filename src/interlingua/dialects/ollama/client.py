@@ -9,16 +9,18 @@ Source: vendor pages "API", "Thinking", "Structured outputs"; server source of A
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
 from interlingua.dialects._members import merge_members
-from interlingua.dialects._request import RequestWriter, check_choice, chosen_names
+from interlingua.dialects._request import RequestWriter, check_choice, chosen_names, schema_prompt
+from interlingua.dialects._subsets import OLLAMA_TOOL
 from interlingua.dialects.ollama.assistant import CallReader, decode_turn
 from interlingua.dialects.ollama.messages import MessageEncoder
 from interlingua.dialects.ollama.parts import NAME, PartNotes
 from interlingua.dialects.ollama.reasons import decode_finish, error_of_value, read_error
-from interlingua.dialects.ollama.tools import encode_tool, schema_prompt
+from interlingua.dialects.ollama.tools import encode_tool
 from interlingua.dialects.ollama.usage import decode_usage
 from interlingua.dialects.ollama.wire import ChunkWire, MessageWire, RequestWire, ToolWire
 from interlingua.errors import DecodeError
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.errors import Error
+    from interlingua.schema.subset import Subset
     from interlingua.types.change import Changes
+    from interlingua.types.message import Message
     from interlingua.types.request import Request
     from interlingua.types.tool import Tool
     from interlingua.wire.http import HttpReply
@@ -105,27 +109,37 @@ class _RequestEncoder(RequestWriter):
         history = self.paired(continues=self.request.continues is not None)
         system = self._output(self.request.system)
         self.refuse_media(history, {ImagePart: "images"})
-        messages = MessageEncoder(self.quirks, self.changes).encode(system, history)
+        path = self._messages(system, history)
         self._tools()
         self._knobs()
         self._thinking()
         self.set_state(self.wire)
-        path = self._form(messages)
         self.wire.options = self.settings or None
         self.wire.stream = self.options.stream
         if self.request.extra:
             merge_members(self.wire, {name: value for name, value in self.own_members().items() if name != "field"})
         return self.done(path, self.wire)
 
-    def _form(self, messages: list[MessageWire]) -> str:
+    def _messages(self, system: tuple[TextPart, ...], history: tuple[Message, ...]) -> str:
         """Write the messages in the form of the request; the path of that form."""
-        older = self.request.extra.get(NAME, {}).get("field") == "prompt"
+
+        def write(messages: tuple[Message, ...], first: int) -> list[MessageWire]:
+            return MessageEncoder(self.quirks, self.changes).encode(() if first else system, messages, first)
+
+        if self.request.extra.get(NAME, {}).get("field") == "prompt" and not self.request.tools:
+            return self._form(write(history, 0))
+        told = self.written(history, {}, system, write)
+        self.wire.messages = cast("list[MessageWire]", told)  # text is written as it is
+        return CHAT_PATH
+
+    def _form(self, messages: list[MessageWire]) -> str:
+        """Write the messages as one prompt, if they fit into one."""
         systems = [
             message for message in messages if message.role == "system" and not (message.images or message.extra)
         ]
         users = [message for message in messages if message.role == "user" and not message.extra]
-        fits = len(systems) <= 1 and len(users) <= 1 and messages == [*systems, *users] and not self.wire.tools
-        if not (older and fits):
+        fits = len(systems) <= 1 and len(users) <= 1 and messages == [*systems, *users]
+        if not fits:
             self.wire.messages = messages
             return CHAT_PATH
         self.wire.system = systems[0].content if systems else None
@@ -138,21 +152,34 @@ class _RequestEncoder(RequestWriter):
     def _tools(self) -> None:
         choice = self.request.tool_choice
         check_choice(choice, self.request.tools)
-        wires: list[ToolWire] = []
-        for path, tool in () if choice == "none" else self.offered(chosen_names(choice) or None):
-            if isinstance(tool, OpaqueTool):
-                wires.append(ToolWire())
-                merge_members(wires[-1], tool.raw)
-            else:
-                self._note_tool(tool, path)
-                wires.append(encode_tool(tool))
-        self.wire.tools = wires or None
+        only = chosen_names(choice) or None
+        offered = partial(self._offered, only)
+        if choice != "none":
+            told = offered() if only is not None else self.written_tools((), offered)
+            self.wire.tools = cast("list[ToolWire]", told) or None  # text is written as it is
         for place in range(len(self.request.tools) if choice == "none" else 0):
             self.leave_out(f"/tools/{place}")
         if choice not in (None, "auto", "none"):
             self.changes.add("tool_choice_approximated", "/tool_choice", "the dialect has no choices")
         if self.request.parallel_tool_calls is False:
             self.changes.add("parameter_unsupported", "/parallel_tool_calls", "the dialect has no such switch")
+
+    def tool_subset(self, tool: Tool) -> Subset | None:
+        """What is taken of the schema of a tool."""
+        del tool
+        return OLLAMA_TOOL
+
+    def _offered(self, only: frozenset[str] | None) -> list[ToolWire]:
+        """The tools, all or those."""
+        wires: list[ToolWire] = []
+        for path, tool in self.offered(only):
+            if isinstance(tool, OpaqueTool):
+                wires.append(ToolWire())
+                merge_members(wires[-1], tool.raw)
+            else:
+                self._note_tool(tool, path)
+                wires.append(encode_tool(tool))
+        return wires
 
     def leave_out(self, path: str) -> None:
         """Note one tool that the choice leaves out."""
@@ -178,16 +205,27 @@ class _RequestEncoder(RequestWriter):
         if request.output_schema is None and not request.json_mode:
             return system
         if request.tools and not self.quirks.output_schema_with_tools and request.output_schema is not None:
-            self.changes.add("output_schema", "/output_schema", "the server has no schema together with tools")
-            return system
+            return self._beside_tools(system)
         whole = request.output_schema is not None and self.quirks.output_schema != "json_object"
         self.wire.format = request.output_schema if whole else "json"
         if self.quirks.output_schema == "json_schema":
             return system
         place = "/output_schema" if request.output_schema is not None else "/json_mode"
         self.changes.add("output_schema_prompted", place, "the server may ignore the schema")
+        return self._prompted(system)
+
+    def _beside_tools(self, system: tuple[TextPart, ...]) -> tuple[TextPart, ...]:
+        """A schema together with tools: no tool would be called under it, so it is refused, or told in words alone."""
+        why = "the server has no schema together with tools"
+        if "output_schema" not in self.options.allow:
+            self.changes.add("output_schema", "/output_schema", why)
+            return system
+        self.changes.add("output_schema_prompted", "/output_schema", why)
+        return self._prompted(system)
+
+    def _prompted(self, system: tuple[TextPart, ...]) -> tuple[TextPart, ...]:
         gap = "\n\n" if system else ""
-        return (*system, TextPart(gap + schema_prompt(request.output_schema)))
+        return (*system, TextPart(gap + schema_prompt(self.request.output_schema)))
 
     # Everything else
 

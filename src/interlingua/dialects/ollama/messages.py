@@ -208,11 +208,11 @@ class MessageEncoder:
         self.wires: list[MessageWire] = []
         self.places: dict[str, int] = {}
 
-    def encode(self, system: tuple[TextPart, ...], messages: tuple[Message, ...]) -> list[MessageWire]:
-        """The messages on the wire, the system text first."""
+    def encode(self, system: tuple[TextPart, ...], messages: tuple[Message, ...], first: int = 0) -> list[MessageWire]:
+        """The messages on the wire, the system text first; `first` is the place of the first of them in the request."""
         if system:
             self._prompt(Message("system", system), "/system", "/system")
-        for place, message in enumerate(messages):
+        for place, message in enumerate(messages, first):
             self._message(message, f"/messages/{place}")
         return self.wires
 

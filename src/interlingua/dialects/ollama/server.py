@@ -11,10 +11,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
+from msgspec import UNSET, Raw, UnsetType
+
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest
-from interlingua.dialects._members import is_object, merge_members, plain
-from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
+from interlingua.dialects._history_memo import HistoryMemo
+from interlingua.dialects._members import is_object, merge_members
+from interlingua.dialects._memo import ToolMemo, read_tools
+from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects.ollama.assistant import AssistantEncoder
 from interlingua.dialects.ollama.client import GENERATE_PATH, OPTIONS
 from interlingua.dialects.ollama.messages import decode_messages, decode_prompt
@@ -22,16 +26,18 @@ from interlingua.dialects.ollama.parts import NAME, PartNotes
 from interlingua.dialects.ollama.reasons import done_reason, encode_error_body
 from interlingua.dialects.ollama.tools import decode_tool
 from interlingua.dialects.ollama.usage import encode_usage
-from interlingua.dialects.ollama.wire import ChunkWire, RequestWire
+from interlingua.dialects.ollama.wire import ChunkWire, MessagesWire, ReceivedWire, ToolsWire
 from interlingua.types.change import Changes
 from interlingua.types.request import Request, ServerState
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import decode_wire, encode_wire
+from interlingua.wire.json import decode_any, decode_wire, encode_wire
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
     from interlingua.errors import Error
     from interlingua.types.capability import Effort
+    from interlingua.types.content import TextPart
+    from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
@@ -47,7 +53,15 @@ WHOLE_NUMBERS = frozenset({"num_predict", "top_k", "seed"})
 """Options that are whole numbers."""
 
 
+NULL = Raw(b"null")
+_HISTORIES = HistoryMemo()
+_TOOLS = ToolMemo()
+
 # The request
+
+
+def _text(member: Raw | UnsetType) -> bytes:
+    return b"[]" if isinstance(member, UnsetType) else bytes(member)
 
 
 @clients_fault
@@ -57,24 +71,24 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
     repairs: list[str] = []
-    wire = decode_wire(http.body, RequestWire, repairs=repairs)
+    wire = decode_wire(http.body, ReceivedWire, repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options, older=_is_generate(http.url, wire)).decode()
     return DecodedRequest(model=wire.model, request=request, stream=wire.stream is not False, changes=changes.done())
 
 
-def _is_generate(url: str, wire: RequestWire) -> bool:
+def _is_generate(url: str, wire: ReceivedWire) -> bool:
     """Whether a request has the older form: one prompt instead of messages."""
     path = url.partition("?")[0].rstrip("/")
     if path.endswith(("/chat", "/generate")):
         return path.endswith("/generate")
-    return wire.messages is None and wire.prompt is not None
+    return wire.messages in (UNSET, NULL) and wire.prompt is not None
 
 
 class _RequestDecoder:
     """Reads one request; what the canonical request has no field for stays in `extra`."""
 
-    def __init__(self, wire: RequestWire, changes: Changes, options: DecodeOptions, *, older: bool) -> None:
+    def __init__(self, wire: ReceivedWire, changes: Changes, options: DecodeOptions, *, older: bool) -> None:
         self.wire = wire
         self.changes = changes
         self.options = options
@@ -87,11 +101,14 @@ class _RequestDecoder:
         if self.older:
             self.extra["field"] = "prompt"
             system, messages = decode_prompt(wire.system, wire.prompt, wire.images, self.changes)
+            messages = paired_history(messages, self.options, self.changes, continues=bool(wire.context))
+        elif wire.context:
+            system, messages = self._history(_text(wire.messages), self.changes)
         else:
-            system, messages = decode_messages(wire.messages or (), self.changes)
+            system, messages = _HISTORIES.read(_text(wire.messages), self.changes, self._history)
         self._left_over()
         return Request(
-            messages=paired_history(messages, self.options, self.changes, continues=bool(self.wire.context)),
+            messages=messages,
             system=system,
             tools=self._tools(),
             output_schema=wire.format if is_object(wire.format) else None,
@@ -105,9 +122,17 @@ class _RequestDecoder:
             extra=self._extra(),
         )
 
+    def _history(self, text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+        wire = read_member(b"messages", text, MessagesWire, changes)
+        system, messages = decode_messages(wire.messages or (), changes)
+        return system, paired_history(messages, self.options, changes, continues=bool(self.wire.context))
+
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
-        tools = () if self.older else self.wire.tools or ()
-        return tuple([decode_tool(tool, f"/tools/{place}") for place, tool in enumerate(tools)])
+        return () if self.older else read_tools(_TOOLS, _text(self.wire.tools), self.changes, self._offered)
+
+    def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
+        wire = read_member(b"tools", text, ToolsWire, self.changes)
+        return tuple([decode_tool(tool, f"/tools/{place}") for place, tool in enumerate(wire.tools or ())])
 
     def _left_over(self) -> None:
         """Keep what was said and is not read: members of the other form, and words that mean nothing here."""
@@ -118,8 +143,9 @@ class _RequestDecoder:
                 self.extra[name] = value
         for name in ("messages", "tools") if self.older else ("prompt", "system", "images"):
             value = getattr(wire, name)
+            value = decode_any(_text(value), repairs=[]) if self.older else value
             if value:
-                self.extra[name] = [plain(item) for item in value] if self.older else value
+                self.extra[name] = value
         if isinstance(wire.think, str) and wire.think not in EFFORTS:
             self.extra["think"] = wire.think
         if isinstance(wire.format, str) and wire.format not in ("", "json"):

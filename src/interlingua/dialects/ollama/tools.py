@@ -14,9 +14,8 @@ from interlingua.dialects.ollama.parts import NAME
 from interlingua.dialects.ollama.wire import FunctionWire, ToolWire
 from interlingua.errors import DecodeError
 from interlingua.types.tool import EMPTY_PARAMETERS, OpaqueTool, Tool
-from interlingua.wire.json import encode
 
-__all__ = ["decode_tool", "encode_tool", "schema_prompt"]
+__all__ = ["decode_tool", "encode_tool"]
 
 
 # Reading
@@ -57,10 +56,3 @@ def encode_tool(tool: Tool) -> ToolWire:
     if tool.extra:
         merge_members(wire, tool.extra.get(NAME, {}))
     return wire
-
-
-def schema_prompt(schema: dict[str, Any] | None) -> str:
-    """What asks a server for structured output that ignores `format`."""
-    if schema is None:
-        return "Answer with one JSON object and nothing else."
-    return f"Answer with JSON that fits this JSON Schema, and nothing else:\n{encode(schema).decode()}"

@@ -88,6 +88,25 @@ class RequestWire(WireStruct):
     stream: bool | None = None
 
 
+class ReceivedWire(RequestWire):
+    """A request body as it is read: messages and tools are left as text, since most likely they are known."""
+
+    messages: Raw | UnsetType = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]  # the same member, unparsed
+    tools: Raw | UnsetType = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]  # the same member, unparsed
+
+
+class MessagesWire(WireStruct):
+    """The messages of a request body alone."""
+
+    messages: list[MessageWire] | None = None
+
+
+class ToolsWire(WireStruct):
+    """The tools of a request body alone."""
+
+    tools: list[ToolWire] | None = None
+
+
 class ChunkWire(WireStruct):
     """An answer, or one line of a stream; `response` and `thinking` are the older form, `error` ends everything."""
 

@@ -12,7 +12,6 @@ from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
 from interlingua.dialects._members import merge_members
-from interlingua.dialects._memo import KnownTools
 from interlingua.dialects._openai_errors import error_of_body, read_error
 from interlingua.dialects._openai_request import OpenAIRequestWriter
 from interlingua.dialects._request import check_choice
@@ -20,7 +19,7 @@ from interlingua.dialects.openai_chat.assistant import AssistantDecoder
 from interlingua.dialects.openai_chat.messages import MessageEncoder
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.reasons import decode_finish
-from interlingua.dialects.openai_chat.tools import encode_choice, encode_format, encode_tool, write_tools
+from interlingua.dialects.openai_chat.tools import encode_choice, encode_format, encode_tool
 from interlingua.dialects.openai_chat.usage import decode_usage
 from interlingua.dialects.openai_chat.wire import MessageWire, RequestWire, ResponseWire, ToolWire
 from interlingua.errors import DecodeError
@@ -36,22 +35,32 @@ if TYPE_CHECKING:
     from interlingua.errors import Error
     from interlingua.stream.calls import CallIdSource
     from interlingua.types.change import Changes
+    from interlingua.types.message import Message
     from interlingua.types.request import Request
     from interlingua.wire.http import HttpReply
 
 __all__ = ["decode_error", "decode_response", "encode_request", "top_members"]
 
 PATH = "/chat/completions"
-SAMPLING = frozenset({"temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias", "logprobs"})
+SAMPLING = frozenset(
+    {"temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias", "logprobs", "stop"}
+)
 """What models without sampling refuse."""
 KNOBS: dict[str, str] = {
     name: name
     for name in (
-        "temperature", "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty", "logit_bias", "n",
-        "verbosity", "service_tier", "user", "metadata", "store",
+        "temperature", "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty", "logit_bias",
+        "verbosity", "user", "metadata", "store",
     )
 } | {"cache_key": "prompt_cache_key"}  # fmt: skip
 """Knobs and the members for them."""
+SWITCHES: dict[str, dict[bool, dict[str, Any]]] = {
+    "thinking": {True: {"thinking": {"type": "enabled"}}, False: {"thinking": {"type": "disabled"}}},
+    "chat_template_kwargs": {
+        on: {"chat_template_kwargs": {"enable_thinking": on, "thinking": on}} for on in (True, False)
+    },
+}
+"""How a server is told to think or not; templates differ in the name, and pass over the one that is not theirs."""
 TOP_MEMBERS = ("created", "service_tier", "system_fingerprint", "provider", "x_groq", "timings")
 """Members of an answer that only pass through."""
 RESERVED = frozenset({"choice", "message", "top"})
@@ -81,16 +90,13 @@ class _RequestEncoder(OpenAIRequestWriter):
     def __init__(self, request: Request, options: EncodeOptions) -> None:
         super().__init__(request, options)
         self.wire = RequestWire(model=options.target.model or None)
-        self.nulls = 0
 
     def encode(self) -> Encoded:
         history = self.paired(continues=self.request.continues is not None)
         self.map_names(history)
         self.refuse_media(history)
         ids = self.map_ids()
-        self.wire.messages = MessageEncoder(self.target, self.names, ids, self.changes).encode(
-            self.request.system, history
-        )
+        self._messages(history, ids)
         self.note_ids(ids)
         self._tools()
         self._output()
@@ -99,8 +105,19 @@ class _RequestEncoder(OpenAIRequestWriter):
         self._stream()
         self.set_state(self.wire)
         self._extra()
-        self.nulls += sum([message.content is None for message in self.wire.messages])
-        return self.done(PATH, self.wire, nulls=self.nulls)
+        return self.done(PATH, self.wire)
+
+    def _messages(self, history: tuple[Message, ...], ids: dict[str, str]) -> None:
+        system = self.told_system()
+
+        def write(messages: tuple[Message, ...], first: int) -> list[MessageWire]:
+            encoder = MessageEncoder(self.target, self.names, ids, self.changes)
+            return encoder.encode(() if first else system, messages, first)
+
+        told = self.written(history, ids, system, write)
+        if isinstance(told, list):
+            self.nulls += sum([message.content is None for message in told])
+        self.wire.messages = cast("list[MessageWire]", told)  # text is written as it is
 
     def _tools(self) -> None:
         check_choice(self.request.tool_choice, self.request.tools)
@@ -109,27 +126,17 @@ class _RequestEncoder(OpenAIRequestWriter):
         if tools:
             self.wire.tools = cast("list[ToolWire]", tools)  # text is written as it is
             parallel = True if parallel is None and self.quirks.parallel_explicit else parallel
-        self.wire.parallel_tool_calls = parallel
-        choice = self.sayable_choice()
+        if parallel is not None and self.takes_choice("parallel_tool_calls", tools=bool(tools)):
+            self.wire.parallel_tool_calls = parallel
+        choice = self.sayable_choice(tools=bool(tools))
         if choice is not None:
             self.wire.tool_choice = encode_choice(choice, self.names, self.freeform_names())
 
     def _written(self) -> Raw | list[ToolWire]:
         """The tools; as text where all of them were written before in the same way."""
-        tools, quirks = self.request.tools, self.quirks
-        unusual = self.names or self.facts.tools is False or self.must_filter()
-        if type(tools) is not KnownTools or unusual or not tools.untouched:
-            return self._offered()
-        ways = (NAME, quirks.strict_schemas, quirks.cache_marks, quirks.freeform_tools)
-        written = tools.written.get(ways)
-        if written is None:
-            told = len(self.changes.entries)
-            wires = self._offered()
-            if len(self.changes.entries) > told:
-                return wires
-            written = tools.written[ways] = write_tools(wires)
-        self.nulls += written.nulls
-        return written.text
+        quirks = self.quirks
+        ways = (quirks.strict_schemas, quirks.cache_marks, quirks.freeform_tools)
+        return self._offered() if self.must_filter() else self.written_tools(ways, self._offered)
 
     def _offered(self) -> list[ToolWire]:
         """The tools, all or the allowed ones."""
@@ -143,15 +150,21 @@ class _RequestEncoder(OpenAIRequestWriter):
         return wires
 
     def _output(self) -> None:
-        if not self.takes_schema():
+        asked = self.told_output()
+        if asked is None:
             return
-        self.wire.response_format = encode_format(self.request, self.quirks)
+        self.wire.response_format = encode_format(asked, self.quirks)
         if self.request.schema_strict is not None and not self.quirks.strict_schemas:
             self.changes.add("strict_unsupported", "/schema_strict")
 
     def _knobs(self) -> None:
         request, wire = self.request, self.wire
         self.set_knobs(wire, KNOBS)
+        wire.service_tier = self.told_tier()
+        if "n" not in self.quirks.unsupported:
+            wire.n = request.n
+        else:
+            self.refuse_choices()
         if request.max_tokens is not None:
             setattr(wire, self.quirks.max_tokens_field, request.max_tokens)
         if request.seed is not None:
@@ -162,19 +175,42 @@ class _RequestEncoder(OpenAIRequestWriter):
             wire.logprobs = True
             wire.top_logprobs = request.logprobs or None
 
+    def takes_tools(self) -> bool:
+        """Whether the model takes tools here; a family that refuses them beside reasoning takes them without it."""
+        return super().takes_tools() or self.request.effort == "none"
+
     def _reasoning(self) -> None:
         request, field = self.request, self.quirks.effort_field
-        nested = field == "reasoning.effort" or (field == "as_read" and "reasoning" in request.extra.get(NAME, {}))
-        if nested:
-            members = {"effort": request.effort, "max_tokens": request.thinking_budget}
-            said = {name: value for name, value in members.items() if value is not None}
-            self.wire.reasoning = said or None
+        if field == "reasoning.effort" or (field == "as_read" and "reasoning" in request.extra.get(NAME, {})):
+            self._reasoning_object()
             return
-        self.note_unsaid(("thinking", "thinking_summary", "thinking_budget"))
-        if request.effort is not None and field == "none":
-            self.changes.add("parameter_unsupported", "/effort", f"{self.target.provider} takes no effort")
-        elif request.effort is not None and self.takes("effort"):
-            self.wire.reasoning_effort = request.effort
+        self.note_unsaid(("thinking_summary", "thinking_budget"))
+        if not self._switch():
+            self.wire.reasoning_effort = self.told_effort()
+
+    def _reasoning_object(self) -> None:
+        """Everything about reasoning as one object."""
+        request = self.request
+        hidden = True if request.thinking_summary == "none" else None
+        members = {
+            "effort": self.told_effort(), "max_tokens": request.thinking_budget, "enabled": request.thinking,
+            "exclude": hidden,
+        }  # fmt: skip
+        said = {name: value for name, value in members.items() if value is not None}
+        self.wire.reasoning = said or None
+        if request.thinking_summary not in (None, "none"):
+            self.note_unsaid(("thinking_summary",))
+
+    def _switch(self) -> bool:
+        """Switch thinking on or off, where the server has a switch; whether it is off."""
+        request, field = self.request, self.quirks.thinking_field
+        if field == "none":
+            self.note_unsaid(("thinking",))
+            return False
+        on = request.effort != "none" if request.thinking is None and request.effort is not None else request.thinking
+        if on is not None:
+            merge_members(self.wire, SWITCHES[field][on])
+        return on is False
 
     def _stream(self) -> None:
         if self.options.stream:
@@ -183,8 +219,7 @@ class _RequestEncoder(OpenAIRequestWriter):
                 self.wire.stream_options = {"include_usage": True}
 
     def _extra(self) -> None:
-        if self.request.cache in ("5m", "1h"):
-            self.changes.add("cache_unsupported", "/cache", "this dialect marks parts, not requests")
+        merge_members(self.wire, self.told_cache())
         if self.request.extra:
             merge_members(self.wire, self.own_members())
 

@@ -8,18 +8,26 @@ from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest, Quirks, Target
+from interlingua.dialects._history_memo import HistoryMemo
 from interlingua.dialects._members import foreign_extras, merge_members
 from interlingua.dialects._openai_calls import decode_choice
 from interlingua.dialects._openai_errors import encode_error_body
 from interlingua.dialects._path import model_in_path
-from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
+from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects.openai_chat.assistant import AssistantEncoder
 from interlingua.dialects.openai_chat.messages import decode_messages
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.reasons import encode_finish
 from interlingua.dialects.openai_chat.tools import decode_function, decode_tools
 from interlingua.dialects.openai_chat.usage import encode_usage
-from interlingua.dialects.openai_chat.wire import AudioWire, ChoiceWire, FunctionWire, ReceivedWire, ResponseWire
+from interlingua.dialects.openai_chat.wire import (
+    AudioWire,
+    ChoiceWire,
+    FunctionWire,
+    MessagesWire,
+    ReceivedWire,
+    ResponseWire,
+)
 from interlingua.types.change import Changes
 from interlingua.types.content import RefusalPart
 from interlingua.types.request import Request
@@ -33,13 +41,15 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
     from interlingua.errors import Error
     from interlingua.types.capability import Effort
-    from interlingua.types.content import Part
+    from interlingua.types.content import Part, TextPart
+    from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
 
 __all__ = ["decode_request", "encode_error", "encode_response", "finish_word", "reply_members"]
 
+_HISTORIES = HistoryMemo()
 _AS_READ = Target()
 _PLAIN = Target(quirks=Quirks(reasoning_field="reasoning_content"))
 """How a client is told what did not come in its own dialect: readable reasoning where most of them look for it."""
@@ -75,8 +85,8 @@ class _RequestDecoder:
 
     def decode(self) -> Request:
         wire = self.wire
-        system, messages = decode_messages(wire.messages, self.changes)
-        messages = paired_history(messages, self.options, self.changes)
+        given = b"[]" if wire.messages is UNSET else bytes(wire.messages)
+        system, messages = _HISTORIES.read(given, self.changes, self._messages)
         name, schema, strict = self._format()
         return Request(
             messages=messages,
@@ -111,6 +121,11 @@ class _RequestDecoder:
             schema_description=self._schema_description(),
             extra=self._extra(),
         )
+
+    def _messages(self, text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+        wire = read_member(b"messages", text, MessagesWire, changes)
+        system, messages = decode_messages(wire.messages, changes)
+        return system, paired_history(messages, self.options, changes)
 
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
         wire = self.wire

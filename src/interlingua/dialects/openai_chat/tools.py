@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Raw
-
 from interlingua.dialects._freeform import FREEFORM_PARAMETERS, as_function
 from interlingua.dialects._members import foreign_extras, merge_members, plain
-from interlingua.dialects._memo import ToolMemo, Written
+from interlingua.dialects._memo import ToolMemo, read_tools
+from interlingua.dialects._serve import read_member
 from interlingua.dialects.openai_chat.parts import NAME, decode_cache, encode_cache
 from interlingua.dialects.openai_chat.wire import (
     CustomWire,
@@ -21,7 +20,6 @@ from interlingua.dialects.openai_chat.wire import (
 )
 from interlingua.errors import DecodeError
 from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, Freeform, NamedTool, OpaqueTool, Tool
-from interlingua.wire.json import decode_wire, encode_wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +36,6 @@ __all__ = [
     "encode_choice",
     "encode_format",
     "encode_tool",
-    "write_tools",
 ]
 
 FLAT = ("name", "description", "parameters", "strict")
@@ -49,8 +46,6 @@ DEFAULT_SCHEMA_NAME = "response"
 
 
 _MEMO = ToolMemo()
-_BEFORE, _AFTER = b'{"tools":', b"}"
-"""The rest of a request, so that places in errors are those of a whole one."""
 
 
 # Reading
@@ -61,18 +56,12 @@ def decode_tools(text: bytes, changes: Changes) -> tuple[Tool | OpaqueTool, ...]
 
     Raises: DecodeError, with the place.
     """
-    known = _MEMO.get(text)
-    if known is not None:
-        return known
-    repairs: list[str] = []
-    wire = decode_wire(_BEFORE + text + _AFTER, ToolsWire, repairs=repairs)
-    told = len(changes.entries)
-    for repair in repairs:
-        changes.add(repair, "")
-    tools = tuple([_decode_tool(tool, changes, f"/tools/{place}") for place, tool in enumerate(wire.tools or ())])
-    if len(changes.entries) == told:
-        _MEMO.keep(text, tools)
-    return tools
+
+    def decode(text: bytes) -> tuple[Tool | OpaqueTool, ...]:
+        wire = read_member(b"tools", text, ToolsWire, changes)
+        return tuple([_decode_tool(tool, changes, f"/tools/{place}") for place, tool in enumerate(wire.tools or ())])
+
+    return read_tools(_MEMO, text, changes, decode)
 
 
 def _decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueTool:
@@ -160,15 +149,6 @@ def _grammar(given: dict[str, Any] | None) -> Freeform | None:
 
 
 # Writing
-
-
-def write_tools(wires: list[ToolWire]) -> Written:
-    """Entries of `tools` as JSON text.
-
-    Raises: UsageError, with the place, for what JSON cannot say.
-    """
-    text = encode_wire(ToolsWire(tools=wires))[len(_BEFORE) : -len(_AFTER)]
-    return Written(Raw(text), text.count(b"null"))
 
 
 def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: Changes, path: str) -> ToolWire:

@@ -26,6 +26,7 @@ __all__ = [
     "FunctionWire",
     "JsonSchemaWire",
     "MessageWire",
+    "MessagesWire",
     "PartWire",
     "ReceivedWire",
     "RequestWire",
@@ -187,9 +188,16 @@ class RequestWire(WireStruct):
 
 
 class ReceivedWire(RequestWire):
-    """A request body as it is read: its tools are left as text, since most likely they are known."""
+    """A request body as it is read: messages and tools are left as text, since most likely they are known."""
 
+    messages: Raw | UnsetType = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]  # the same member, unparsed
     tools: Raw | UnsetType = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]  # the same member, unparsed
+
+
+class MessagesWire(WireStruct):
+    """The messages of a request body alone."""
+
+    messages: list[MessageWire] = []
 
 
 class ToolsWire(WireStruct):

@@ -6,7 +6,7 @@ Source: vendor reference "Create a response", official SDK types, November 2026.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET
 
@@ -21,7 +21,7 @@ from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.reasons import decode_finish, error_of_failure, raw_finish
 from interlingua.dialects.openai_responses.tools import encode_choice, encode_format, encode_tool
 from interlingua.dialects.openai_responses.usage import decode_usage
-from interlingua.dialects.openai_responses.wire import RequestWire, ResponseWire, TextWire, ToolWire
+from interlingua.dialects.openai_responses.wire import ItemWire, RequestWire, ResponseWire, TextWire, ToolWire
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import settle_finish
 from interlingua.types.message import Message
@@ -44,7 +44,7 @@ SAMPLING = frozenset({"temperature", "top_p", "logprobs"})
 """What models without sampling refuse."""
 KNOBS: dict[str, str] = {
     name: name
-    for name in ("temperature", "top_p", "service_tier", "user", "metadata", "store", "parallel_tool_calls")
+    for name in ("temperature", "top_p", "user", "metadata", "store")
 } | {"cache_key": "prompt_cache_key"}  # fmt: skip
 """Knobs and the members for them."""
 UNKNOWN_KNOBS: tuple[str, ...] = (
@@ -100,12 +100,21 @@ class _RequestEncoder(OpenAIRequestWriter):
         ids = self.map_ids()
         encoder = InputEncoder(self.target, self.names, ids, self.changes)
         self._system(encoder)
-        self.wire.input = encoder.encode(history) or None
+        if encoder.items:
+            self.wire.input = encoder.encode(history)
+            self.note_ids(ids)
+            return
+
+        def write(messages: tuple[Message, ...], first: int) -> list[ItemWire]:
+            return InputEncoder(self.target, self.names, ids, self.changes).encode(messages, first)
+
+        told = self.written(history, ids, (), write)
+        self.wire.input = cast("list[ItemWire]", told) or None  # text is written as it is
         self.note_ids(ids)
 
     def _system(self, encoder: InputEncoder) -> None:
         """One text is `instructions`; several stay apart, as the first message of the input."""
-        system = self.request.system
+        system = self.told_system()
         if len(system) == 1 and not system[0].extra.get(NAME):
             self.wire.instructions = system[0].text
             if system[0].cache is not None:
@@ -115,6 +124,19 @@ class _RequestEncoder(OpenAIRequestWriter):
 
     def _tools(self) -> None:
         check_choice(self.request.tool_choice, self.request.tools)
+        quirks = self.quirks
+        ways = (quirks.strict_schemas, quirks.freeform_tools)
+        told = self._offered() if self.must_filter() else self.written_tools(ways, self._offered)
+        self.wire.tools = cast("list[ToolWire]", told) or None  # text is written as it is
+        parallel = self.request.parallel_tool_calls
+        if parallel is not None and self.takes_choice("parallel_tool_calls", tools=bool(told)):
+            self.wire.parallel_tool_calls = parallel
+        choice = self.sayable_choice(tools=bool(told))
+        if choice is not None:
+            self.wire.tool_choice = encode_choice(choice, self.names, self.freeform_names())
+
+    def _offered(self) -> list[ToolWire]:
+        """The tools, all or the allowed ones."""
         wires: list[ToolWire] = []
         for path, tool in self.offered(self.allowed()):
             if isinstance(tool, OpaqueTool):
@@ -122,18 +144,14 @@ class _RequestEncoder(OpenAIRequestWriter):
                 merge_members(wires[-1], tool.raw)
             else:
                 wires.append(encode_tool(tool, self.names, self.quirks, self.changes, path))
-        self.wire.tools = wires or None
-        choice = self.sayable_choice()
-        if choice is not None:
-            self.wire.tool_choice = encode_choice(choice, self.names, self.freeform_names())
+        return wires
 
     # Everything else
 
     def _text(self) -> None:
-        if not self.takes_schema():
-            return
         request, quirks = self.request, self.quirks
-        given = encode_format(request, quirks)
+        asked = self.told_output()
+        given = encode_format(asked, quirks) if asked is not None else None
         verbosity = request.verbosity if request.verbosity is not None and self.takes("verbosity") else None
         if given is not None or verbosity is not None:
             self.wire.text = TextWire(format=given, verbosity=verbosity)
@@ -143,31 +161,38 @@ class _RequestEncoder(OpenAIRequestWriter):
     def _knobs(self) -> None:
         request, wire = self.request, self.wire
         self.set_knobs(wire, KNOBS)
+        wire.service_tier = self.told_tier()
         self.note_unsaid(UNKNOWN_KNOBS)
         if request.stop:
             self.changes.add("parameter_unsupported", "/stop", "this dialect has no stop sequences")
         self.refuse_choices()
-        wire.max_output_tokens = request.max_tokens
+        wire.max_output_tokens = self._limit()
         if request.logprobs is not None and self.takes("logprobs"):
             wire.top_logprobs = request.logprobs or None
             self.include.append(LOGPROBS)
         if self.options.stream:
             wire.stream = True
 
+    def _limit(self) -> int | None:
+        """The limit of output tokens, or the least that the model takes."""
+        asked, least = self.request.max_tokens, self.facts.min_output_tokens
+        if asked is None or least is None or asked >= least:
+            return asked
+        self.changes.add("parameter_adjusted", "/max_tokens", f"{asked} is told as {least}, the least there is")
+        return least
+
     def _reasoning(self) -> None:
         request = self.request
         said: dict[str, Any] = {}
-        if request.effort is not None and self.quirks.effort_field != "none" and self.takes("effort"):
-            said["effort"] = request.effort
-        elif request.effort is not None and self.quirks.effort_field == "none":
-            self.changes.add("parameter_unsupported", "/effort", f"{self.target.provider} takes no effort")
+        effort = self.told_effort()
+        if effort is not None:
+            said["effort"] = effort
         if request.thinking_summary not in (None, "none"):
             said["summary"] = request.thinking_summary
         self.wire.reasoning = said or None
 
     def _extra(self) -> None:
-        if self.request.cache in ("5m", "1h"):
-            self.changes.add("cache_unsupported", "/cache", "this dialect caches by itself")
+        merge_members(self.wire, self.told_cache())
         if self.request.extra:
             merge_members(self.wire, self.own_members())
         said = self.wire.include or []

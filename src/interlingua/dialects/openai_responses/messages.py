@@ -191,9 +191,9 @@ class InputEncoder:
         self.items: list[ItemWire] = []
         self._freeform: set[str] = set()
 
-    def encode(self, messages: Sequence[Message]) -> list[ItemWire]:
-        """The items on the wire."""
-        for place, message in enumerate(messages):
+    def encode(self, messages: Sequence[Message], first: int = 0) -> list[ItemWire]:
+        """The items on the wire; `first` is the place of the first message in the request."""
+        for place, message in enumerate(messages, first):
             self._message(message, f"/messages/{place}")
         return self.items
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest
+from interlingua.dialects._history_memo import HistoryMemo
 from interlingua.dialects._members import merge_members
+from interlingua.dialects._memo import ToolMemo, read_tools
 from interlingua.dialects._openai_errors import encode_error_body
 from interlingua.dialects._path import model_in_path
-from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
+from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects.openai_responses.client import LOGPROBS, REPEATED
 from interlingua.dialects.openai_responses.items import ItemEncoder, ItemIds
 from interlingua.dialects.openai_responses.messages import decode_input, refers
@@ -17,7 +21,7 @@ from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.reasons import WIRE_REASONS, encode_finish
 from interlingua.dialects.openai_responses.tools import decode_choice, decode_tool
 from interlingua.dialects.openai_responses.usage import encode_usage
-from interlingua.dialects.openai_responses.wire import RequestWire, ResponseWire
+from interlingua.dialects.openai_responses.wire import InputWire, ReceivedWire, ResponseWire, ToolsWire
 from interlingua.errors import DecodeError
 from interlingua.types.change import Changes
 from interlingua.types.content import RefusalPart, TextPart
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from interlingua.errors import Error
     from interlingua.types.message import Message
     from interlingua.types.response import Response
+    from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
 
 __all__ = ["answer_wire", "decode_request", "encode_answer", "encode_error", "encode_response"]
@@ -42,6 +47,9 @@ STATE = ("previous_response_id", "conversation", "prompt")
 """Members that stand for messages which the provider keeps."""
 
 
+_HISTORIES = HistoryMemo()
+_TOOLS = ToolMemo()
+
 # The request
 
 
@@ -52,7 +60,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
     repairs: list[str] = []
-    wire = decode_wire(http.body, RequestWire, repairs=repairs)
+    wire = decode_wire(http.body, ReceivedWire, repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options).decode()
     model = wire.model or model_in_path(http.url)
@@ -62,7 +70,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 class _RequestDecoder:
     """Reads one request; what the canonical request has no field for stays in `extra`."""
 
-    def __init__(self, wire: RequestWire, changes: Changes, options: DecodeOptions) -> None:
+    def __init__(self, wire: ReceivedWire, changes: Changes, options: DecodeOptions) -> None:
         self.wire = wire
         self.changes = changes
         self.options = options
@@ -76,7 +84,7 @@ class _RequestDecoder:
         return Request(
             messages=self._messages(continues=state is not None),
             system=self._system(),
-            tools=tuple([decode_tool(tool, self.changes, f"/tools/{at}") for at, tool in enumerate(wire.tools or ())]),
+            tools=() if wire.tools is UNSET else read_tools(_TOOLS, bytes(wire.tools), self.changes, self._offered),
             tool_choice=self._choice(),
             output_schema=None if given is None else given.schema or {},
             schema_name=given and given.name,
@@ -102,8 +110,20 @@ class _RequestDecoder:
 
     def _messages(self, *, continues: bool) -> tuple[Message, ...]:
         """The history with calls and results paired, and no call in it broken."""
-        messages = decode_input(self.wire.input, self.changes)
-        return paired_history(messages, self.options, self.changes, continues=continues or refers(messages))
+        given = b"[]" if self.wire.input is UNSET else bytes(self.wire.input)
+        if continues or not given.startswith(b"["):
+            return self._history(given, self.changes, continues=continues)[1]
+        return _HISTORIES.read(given, self.changes, self._history)[1]
+
+    def _history(
+        self, text: bytes, changes: Changes, *, continues: bool = False
+    ) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+        messages = decode_input(read_member(b"input", text, InputWire, changes).input, changes)
+        return (), paired_history(messages, self.options, changes, continues=continues or refers(messages))
+
+    def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
+        wire = read_member(b"tools", text, ToolsWire, self.changes)
+        return tuple([decode_tool(tool, self.changes, f"/tools/{at}") for at, tool in enumerate(wire.tools or ())])
 
     def _system(self) -> tuple[TextPart, ...]:
         given = self.wire.instructions

@@ -124,6 +124,25 @@ class RequestWire(WireStruct):
     stream: bool | None = None
 
 
+class ReceivedWire(RequestWire):
+    """A request body as it is read: input and tools are left as text, since most likely they are known."""
+
+    input: Raw | UnsetType = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]  # the same member, unparsed
+    tools: Raw | UnsetType = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]  # the same member, unparsed
+
+
+class InputWire(WireStruct):
+    """The input of a request body alone."""
+
+    input: str | list[ItemWire] | None = None
+
+
+class ToolsWire(WireStruct):
+    """The tools of a request body alone."""
+
+    tools: list[ToolWire] | None = None
+
+
 class InputDetailsWire(WireStruct):
     """The parts of the input tokens."""
 

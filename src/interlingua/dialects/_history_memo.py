@@ -1,0 +1,253 @@
+"""Conversations that were read before: each turn of an agent sends all the messages before it again, byte for byte.
+
+Strategy: the messages of a request are remembered by their exact text. A text that comes again needs no reading; of one
+that goes on after a known text only the rest is read, and the same holds for writing it in another dialect.
+
+Rules
+- A conversation is remembered only if reading it recorded no change, and writing it only if that recorded none: what is
+  told about a request is told each time.
+- The rest is read by itself only where it cannot depend on what came before: it begins with another speaker, holds
+  nothing but text, thinking, calls and results, and its results answer calls of its own. Else everything is read.
+- What requests share cannot be changed: `extra`, JSON values and seals of known messages are read-only.
+- A text that comes for the first time leaves nothing but itself: most conversations never go on.
+- Memory is bounded in bytes of text; when one generation is full, the one before it is forgotten.
+- Threads need no lock: each step is one operation on a dict or a list, and a lost race means that work is done twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+import msgspec
+
+from interlingua.dialects._memo import read_only
+from interlingua.errors import DecodeError, HistoryError
+from interlingua.types.change import Changes
+from interlingua.types.content import Json, OpaquePart, TextPart, ThinkingPart, ToolCall, ToolResult
+from interlingua.types.message import Message
+from interlingua.wire.json import encode_wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from interlingua.types.content import Part
+    from interlingua.wire.json import WireStruct
+
+    System = tuple[TextPart, ...]
+    Read = tuple[System, tuple[Message, ...]]
+
+__all__ = ["MAX_TEXT_BYTES", "HistoryMemo", "KnownHistory", "KnownMessages"]
+
+MAX_TEXT_BYTES = 262_144
+"""A conversation with a longer text is never remembered."""
+MAX_GENERATION_BYTES = 2_000_000
+"""How much text each of the two generations of a memo holds."""
+MAX_ALIKE = 8
+"""How many conversations that begin alike are kept apart."""
+MAX_WAYS = 6
+"""In how many ways one conversation is kept in writing."""
+_SHORTEST = 128
+_PLAIN = (TextPart, ThinkingPart, ToolCall, ToolResult)
+
+W = TypeVar("W", bound="WireStruct")
+
+
+class KnownMessages(tuple[Message, ...]):  # noqa: SLOT001 — a tuple has no slots for more members
+    """The messages of a conversation that was read before."""
+
+    known: KnownHistory
+    """What is known of them."""
+
+    def __reduce__(self) -> tuple[type, tuple[list[Message]]]:
+        """Pickled and copied as a plain tuple."""
+        return tuple, (list(self),)
+
+
+class WrittenHistory(NamedTuple):
+    """A conversation as one dialect writes it."""
+
+    ways: tuple[object, ...]
+    """Whatever decides how it is written."""
+    text: bytes
+    """The JSON array."""
+    nulls: int
+    """How many nulls are in it."""
+
+
+class KnownHistory:
+    """A conversation, and what was made of it."""
+
+    __slots__ = ("_written", "calls", "is_marked", "messages", "names", "parent", "system", "text")
+
+    def __init__(self, text: bytes, system: System, messages: Sequence[Message], parent: KnownHistory | None) -> None:
+        """`parent` is the conversation that this one goes on; without messages, only the text is known."""
+        self.text = text
+        self.system = system
+        self.messages = KnownMessages(messages)
+        self.messages.known = self
+        self.parent = parent
+        calls = [part for message in messages for part in message.parts if type(part) is ToolCall]
+        self.calls = tuple([call.id for call in calls])
+        self.names = tuple(dict.fromkeys([call.name for call in calls]))
+        self.is_marked = any(getattr(part, "cache", None) for message in messages for part in message.parts)
+        self._written: list[WrittenHistory] = []
+
+    @property
+    def rest(self) -> tuple[Message, ...]:
+        """The messages after those of the parent."""
+        return self.messages if self.parent is None else self.messages[len(self.parent.messages) :]
+
+    def written(self, ways: tuple[object, ...]) -> WrittenHistory | None:
+        """How it was written in these ways, if it was."""
+        for one in self._written:
+            if one.ways == ways:
+                return one
+        return None
+
+    def write(
+        self, ways: tuple[object, ...], changes: Changes, write: Callable[[tuple[Message, ...], int], list[W]]
+    ) -> WrittenHistory | list[W]:
+        """The messages as a dialect writes them: `write` gives the wire objects of messages from a place on."""
+        found = self.written(ways)
+        if found is not None:
+            return found
+        told = len(changes.entries)
+        parent = self.parent if self.parent is not None and self.rest[0].role == "assistant" else None
+        before = None if parent is None else parent.written(ways)
+        if parent is None or before is None:
+            wires = write(self.messages, 0)
+            if len(changes.entries) > told:
+                return wires
+            text = b"[%b]" % _joined(wires)
+        else:
+            text = b"%b,%b]" % (before.text[:-1], _joined(write(self.rest, len(parent.messages))))
+        whole = WrittenHistory(ways, text, text.count(b"null"))
+        if len(changes.entries) == told:
+            self._written = [*self._written[1 - MAX_WAYS :], whole]
+        return whole
+
+
+def _joined(wires: Sequence[WireStruct]) -> bytes:
+    return b",".join([encode_wire(wire) for wire in wires])
+
+
+def _frozen(message: Message) -> Message:
+    """The same message; nobody can change what is in it."""
+    parts = tuple([_frozen_part(part) for part in message.parts])
+    return Message(message.role, parts, message.name, read_only(message.extra))
+
+
+def _frozen_part(part: Part) -> Part:
+    members: dict[str, Any] = {} if isinstance(part, OpaquePart) else {"extra": read_only(part.extra)}
+    sealed = getattr(part, "sealed", None)
+    if sealed is not None:
+        members["sealed"] = msgspec.structs.replace(sealed, data=read_only(sealed.data))
+    if isinstance(part, ToolResult) and isinstance(part.content, Json):
+        members["content"] = Json(read_only(part.content.value))
+    return msgspec.structs.replace(part, **members) if members else part
+
+
+def _can_be_shared(part: Part) -> bool:
+    """Whether everything in a part can be made read-only."""
+    match part:
+        case TextPart(annotations=annotations):
+            return not annotations
+        case ToolResult(content=content):
+            return not isinstance(content, tuple)
+        case _:
+            return isinstance(part, ThinkingPart | ToolCall)
+
+
+class HistoryMemo:
+    """The conversations that one dialect read lately, by their text."""
+
+    __slots__ = ("_bytes", "_max_bytes", "_old", "_young")
+
+    def __init__(self, max_generation_bytes: int = MAX_GENERATION_BYTES) -> None:
+        """An empty memo of two generations, each of at most so many bytes of text."""
+        self._max_bytes = max_generation_bytes
+        self._bytes = 0
+        self._young: dict[bytes, list[KnownHistory]] = {}
+        self._old: dict[bytes, list[KnownHistory]] = {}
+
+    def read(self, text: bytes, changes: Changes, decode: Callable[[bytes, Changes], Read]) -> Read:
+        """System text and messages of an array; `decode` reads it, or an array of its last elements.
+
+        Raises: what `decode` raises.
+        """
+        if len(text) > MAX_TEXT_BYTES:
+            return decode(text, changes)
+        found = self._find(text)
+        if found is not None and found.messages:
+            same = len(found.text) == len(text)
+            known = found if same else self._further(found, text, changes, decode)
+            if known is not None:
+                return known.system, known.messages
+        told = len(changes.entries)
+        system, messages = decode(text, changes)
+        if len(changes.entries) == told and all([_can_be_shared(part) for one in messages for part in one.parts]):  # noqa: C419 — a list is faster
+            self._keep(KnownHistory(text, (), (), None) if found is None else _shared(text, system, messages))
+        return system, messages
+
+    def _find(self, text: bytes) -> KnownHistory | None:
+        """The longest known conversation that this text is or goes on."""
+        length = 1 << (len(text).bit_length() - 1)
+        while length >= _SHORTEST:
+            key = text[:length]
+            fitting = [one for one in (*self._young.get(key, ()), *self._old.get(key, ())) if _goes_on(text, one.text)]
+            if fitting:
+                return max(fitting, key=_length)
+            length >>= 1
+        return None
+
+    def _further(
+        self, known: KnownHistory, text: bytes, changes: Changes, decode: Callable[[bytes, Changes], Read]
+    ) -> KnownHistory | None:
+        """The conversation that goes on a known one, read from there; None where it must be read as a whole."""
+        own = Changes(changes.dialect, changes.stage)
+        try:
+            system, rest = decode(b"[" + text[len(known.text) :].lstrip(), own)
+        except (DecodeError, HistoryError):
+            return None  # read as a whole, the place in the error is right
+        if system or own.entries or not _stands_alone(known, rest):
+            return None
+        further = KnownHistory(text, known.system, [*known.messages, *[_frozen(message) for message in rest]], known)
+        known.parent = None  # who goes on from there needs no more of what came before
+        self._keep(further)
+        return further
+
+    def _keep(self, known: KnownHistory) -> None:
+        size = len(known.text)
+        if size < _SHORTEST:
+            return
+        if self._bytes + size > self._max_bytes:
+            self._old, self._young, self._bytes = self._young, {}, 0
+        self._bytes += size
+        key = known.text[: 1 << (size.bit_length() - 1)]
+        self._young[key] = [known, *self._young.get(key, ())][:MAX_ALIKE]
+
+
+def _shared(text: bytes, system: System, messages: tuple[Message, ...]) -> KnownHistory:
+    frozen = cast("System", tuple([_frozen_part(part) for part in system]))
+    return KnownHistory(text, frozen, [_frozen(message) for message in messages], None)
+
+
+def _length(known: KnownHistory) -> int:
+    return len(known.text)
+
+
+def _goes_on(text: bytes, known: bytes) -> bool:
+    """Whether a text is that array or one with more elements behind the same bytes."""
+    end = len(known) - 1
+    return text.startswith(known[:end]) and (text[end:] == b"]" or text[end : end + 1] == b",")
+
+
+def _stands_alone(known: KnownHistory, rest: tuple[Message, ...]) -> bool:
+    """Whether messages mean the same whatever came before, known calls aside."""
+    if not rest or not known.messages or rest[0].role in (known.messages[-1].role, "tool", "system"):
+        return False
+    parts = [part for message in rest for part in message.parts]
+    if not all(type(part) in _PLAIN and _can_be_shared(part) for part in parts):
+        return False
+    calls = {part.id for part in parts if type(part) is ToolCall}
+    return calls.isdisjoint(known.calls) and all(part.call_id in calls for part in parts if type(part) is ToolResult)
