@@ -113,7 +113,7 @@ def test_any_request_that_can_be_sent_keeps_to_the_rules_of_tools(found: list[To
         assert re.fullmatch("[a-zA-Z0-9_]{1,64}", tool["name"])
         assert tool["description"].strip()
         properties = tool.get("parameters", {}).get("properties")
-        described: dict[str, Any] = properties if isinstance(properties, dict) else {}
+        described: dict[str, Any] = properties if is_object(properties) else {}
         assert all(schema is False or schema["description"].strip() for schema in described.values())
 
 

@@ -1,24 +1,27 @@
 """Tables of the guides that are made from the code: `python -m tests.support.docs_tables` writes them anew.
 
-A table stands in its document between `<!-- table:NAME -->` and `<!-- /table -->`. The support matrix is made along
-with them.
+A table stands in its document between `<!-- table:NAME -->` and `<!-- /table -->`. The support matrix and the JSON Schema
+of our own HTTP format are made along with them.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import get_args, get_type_hints
 
 from interlingua.dialects._contract import Quirks
+from interlingua.dialects.unified.schema import json_schema
 from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
 from tests.contract.source import ROOT, SOURCE
 from tests.support import support_matrix
 
 GUIDES = ROOT / "docs" / "guides"
+SCHEMA = ROOT / "docs" / "dialects" / "unified.schema.json"
 _PLACE = re.compile(r"(<!-- table:(?P<name>[a-z-]+) -->\n).*?(<!-- /table -->)", re.DOTALL)
 
 
@@ -70,10 +73,16 @@ def rendered(document: str) -> str:
     return _PLACE.sub(lambda place: f"{place[1]}{TABLES[place['name']]()}\n{place[3]}", document)
 
 
+def schema_text() -> str:
+    """The JSON Schema of our own HTTP format, as the file has it."""
+    return json.dumps(json_schema(), ensure_ascii=False, indent=1) + "\n"
+
+
 def main() -> None:
-    """Write the tables of all guides, and the support matrix, anew."""
+    """Write the tables of all guides, the JSON Schema and the support matrix anew."""
     for path in sorted(GUIDES.glob("*.md")):
         path.write_text(rendered(path.read_text(encoding="utf-8")), encoding="utf-8")
+    SCHEMA.write_text(schema_text(), encoding="utf-8")
     support_matrix.write()
 
 
