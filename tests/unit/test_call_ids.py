@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from interlingua import codec
 from interlingua.dialects._contract import EncodeOptions, Quirks, Target
+from interlingua.dialects._members import is_object
 from interlingua.dialects.table import get_dialect
 from interlingua.types.content import ToolCall, ToolResult
 from interlingua.types.message import Message, assistant, user
@@ -20,8 +21,8 @@ from interlingua.types.request import Request
 OWN = re.compile(r"call_[a-z0-9]{24}")
 ASKED = [{"role": "user", "content": "Hi"}]
 CLAUDE = {
-    "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "tool_use", "stop_sequence": None,
-    "usage": {"input_tokens": 1, "output_tokens": 1},
+    "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "tool_use",
+    "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1},
 }  # fmt: skip
 
 
@@ -51,7 +52,7 @@ def turn(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 def pairs(body: dict[str, Any]) -> tuple[list[str], list[str]]:
     """The ids of calls and of results in a request of Anthropic."""
-    blocks = [block for message in body["messages"] for block in message["content"] if isinstance(block, dict)]
+    blocks: list[Any] = [block for message in body["messages"] for block in message["content"] if is_object(block)]
     return [b["id"] for b in blocks if b["type"] == "tool_use"], [
         b["tool_use_id"] for b in blocks if b["type"] == "tool_result"
     ]
@@ -162,9 +163,6 @@ def test_ids_are_legal_injective_repeatable_and_paired(rule: str, ids: list[str]
     assert len(set(calls)) == len(ids)
     assert all(legal.fullmatch(call) for call in calls)
     assert wire_ids(dialect, target, history(ids)) == (calls, results)
-    assert all(
-        call == own for call, own in zip(calls, ids, strict=True) if legal.fullmatch(own) and own not in calls[:0]
-    )
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -44,6 +44,7 @@ from interlingua.wire.limits import rate_limits
 from interlingua.wire.sse import sniff
 
 if TYPE_CHECKING:
+    from interlingua.client.ladder import Unwrapper
     from interlingua.client.options import Settings
     from interlingua.dialects._contract import Dialect, Encoded, StreamDecoder
     from interlingua.registry.endpoint import Endpoint
@@ -165,6 +166,8 @@ class Job(NamedTuple):
     """Makes our own call ids; None keeps the provider's."""
     tool_deltas: bool = False
     """Whether pieces of arguments are shown, too."""
+    typed: bool = False
+    """Whether the answer is to be a value of a type, so that its schema may climb down the ladder."""
 
 
 def call(job: Job) -> Steps[Response[Any]]:
@@ -249,7 +252,12 @@ def encode(job: Job, lane: Lane, *, stream: bool) -> Encoded:
         allow=settings.allow,
         history=settings.history_policy,
     )
-    encoded = lane.dialect.encode_request(job.request, options)
+    if job.typed and not settings.strict:
+        from interlingua.client.ladder import encode_typed  # only typed answers need it
+
+        encoded = encode_typed(lane.dialect, job.request, options)
+    else:
+        encoded = lane.dialect.encode_request(job.request, options)
     if settings.strict and encoded.changes:
         lost = tuple([change for change in encoded.changes if change.action in ("dropped", "approximated")])
         if lost:
@@ -294,6 +302,10 @@ def _whole(job: Job, lane: Lane) -> Steps[Response[Any]]:
 
 
 def _completed(job: Job, lane: Lane, encoded: Encoded, headers: Headers, response: Response[Any]) -> Response[Any]:
+    if encoded.undo.output_tool:
+        from interlingua.client.ladder import unwrapped
+
+        response = unwrapped(response, encoded.undo.output_tool)
     return msgspec.structs.replace(
         response,
         model=lane.endpoint.spec,
@@ -324,7 +336,7 @@ def _fault(response: Response[Any]) -> Error | None:
 class _Live:
     """A stream that has begun."""
 
-    __slots__ = ("at_end", "broken_by", "decoder", "drain_until", "encoded", "first", "headers", "lane")
+    __slots__ = ("at_end", "broken_by", "decoder", "drain_until", "encoded", "first", "headers", "lane", "unwrapper")
 
     def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
         self.lane = lane
@@ -335,23 +347,32 @@ class _Live:
         self.at_end = decoder is None
         self.broken_by: Error | None = None
         self.drain_until: float | None = None
+        self.unwrapper: Unwrapper | None = None
+        if encoded.undo.output_tool:
+            from interlingua.client.ladder import Unwrapper
+
+            self.unwrapper = Unwrapper(encoded.undo.output_tool)
+
+    def shown(self, events: list[Event]) -> list[Event]:
+        """The events as the caller sees them: a hidden tool is text."""
+        return events if self.unwrapper is None else self.unwrapper.events(events)
 
     def fed(self, piece: bytes) -> list[Event]:
         """The events that a piece completes, or those of the end."""
         assert self.decoder is not None, "a whole answer is not fed"  # noqa: S101 - an invariant
         if piece:
-            return self.decoder.feed(piece)
+            return self.shown(self.decoder.feed(piece))
         self.at_end = True
-        return self.decoder.close()
+        return self.shown(self.decoder.close())
 
     def failed(self, error: Error) -> list[Event]:
         """The events of a body that broke; after the terminal signal that is an end like any other."""
         assert self.decoder is not None, "a whole answer does not break"  # noqa: S101 - an invariant
         self.at_end = True
         if self.decoder.terminal:
-            return self.decoder.close()
+            return self.shown(self.decoder.close())
         self.broken_by = error
-        return self.decoder.fail(error)
+        return self.shown(self.decoder.fail(error))
 
     def error(self, event: StreamError) -> Error:
         """The error that ended the stream."""
@@ -393,7 +414,7 @@ def _unstreamed(lane: Lane, encoded: Encoded, context: DecodeContext, reply: Htt
         excerpt = " ".join(reply.body[:_EXCERPT].decode(errors="replace").split())
         raise DecodeError(f"{lane.endpoint.spec} answered with a web page; is the base URL right? It begins: {excerpt}")
     live = _Live(lane, encoded, reply.headers, None)
-    live.first = _named(lane, list(unfold(lane.dialect.decode_response(reply, context))))
+    live.first = _named(lane, live.shown(list(unfold(lane.dialect.decode_response(reply, context)))))
     return live
 
 

@@ -100,6 +100,7 @@ class Face:
             not stands_in,
             _own_id if settings.call_ids == "own" else None,
             tool_deltas,
+            output is not None,
         )
 
     def _targets(self, endpoints: tuple[Endpoint, ...]) -> tuple[Lane, ...]:

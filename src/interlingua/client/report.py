@@ -33,6 +33,7 @@ WARNED = frozenset({
     "cache_unsupported",
     "detail_unsupported",
     "name_unsupported",
+    "output_schema_forced_tool",
     "output_schema_loosened",
     "output_schema_prompted",
     "parameter_adjusted",

@@ -101,8 +101,9 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the server takes an allowed subset; else the tools are filtered."""
     strict_schemas: bool = True
     """Whether the server takes a strict flag."""
-    schema_form: Literal["json_schema", "openapi"] = "json_schema"
-    """In which form schemas are sent where the dialect has two; Google's older servers only know the OpenAPI one."""
+    schema_form: Literal["json_schema", "openapi", "as_read"] = "json_schema"
+    """In which form schemas are sent where the dialect has two (Google's older servers only know the OpenAPI one);
+    `as_read`: as they are, since the server takes any."""
     freeform_tools: bool = True
     """Whether the server takes freeform tools; else each is offered as a function with one string."""
     parallel_explicit: bool = False
@@ -211,6 +212,8 @@ class Undo(msgspec.Struct, frozen=True, kw_only=True):
     """The caller's own tool names."""
     freeform: frozenset[str] = frozenset()
     """The caller's own names of freeform tools."""
+    output_tool: str = ""
+    """The hidden tool whose arguments are the typed answer; empty where there is none."""
     first_index: int = 0
     """How many calls the history holds."""
     taken_ids: frozenset[str] = frozenset()
