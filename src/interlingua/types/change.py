@@ -70,7 +70,6 @@ CODES: dict[str, CodeRow] = {
     "media_as_text": CodeRow("approximated", "a media part told as a text note"),
     "finish_reason_approximated": CodeRow("approximated", "a finish reason that the target has only nearly"),
     "seal_filler": CodeRow("approximated", "the provider's documented filler in place of lost sealed state"),
-    "ladder": CodeRow("approximated", "typed output asked for by the next rung of the ladder"),
     # repaired: something broken was understood all the same
     "functions_deprecated": CodeRow("repaired", "the deprecated `functions` format read as tools"),
     "arguments_empty": CodeRow("repaired", "empty or missing arguments read as {}"),
