@@ -116,6 +116,8 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How parts and tools are marked for the prompt cache; `none`: the server knows no such member."""
     call_ids_back: bool = True
     """Whether calls and results in a history may carry ids (Vertex refuses them)."""
+    server_tool_calls: bool = True
+    """Whether Gemini's server can be asked to tell what its own tools were called for (Vertex cannot)."""
     betas: frozenset[str] = frozenset({"*"})
     """The beta features of Messages that the server knows; `*`: all of them."""
     empty_result: Literal["omit", "marker"] = "omit"
@@ -169,6 +171,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether an answer can be bound to a schema while tools are offered."""
     result_media: bool | None = None
     """Whether a tool's result may hold media."""
+    mixed_tools: bool | None = None
+    """Whether tools that the provider runs go together with the caller's own."""
     output_schema: bool | None = None
     """Whether an answer can be bound to a schema."""
     cache_life: Literal["prompt_cache_retention", "prompt_cache_options"] | None = None

@@ -110,7 +110,11 @@ CLAUDE: tuple[tuple[str, Facts], ...] = (
 
 # Gemini 3 refuses a history in which the first call of a step has no thought signature; it thinks by level, always.
 LEVELS = Facts(
-    call_seals=True, thinking=frozenset({ADAPTIVE, MANUAL}), output_schema_with_tools=True, result_media=True
+    call_seals=True,
+    thinking=frozenset({ADAPTIVE, MANUAL}),
+    output_schema_with_tools=True,
+    result_media=True,
+    mixed_tools=True,
 )
 LOW_TO_HIGH = frozenset({"low", "medium", "high"})
 
@@ -119,7 +123,7 @@ def _before_3(least: int, most: int, *forms: str) -> Facts:
     """Gemini 2.5: it thinks by budget, knows schemas or tools, and no media inside of results."""
     return Facts(
         thinking=frozenset({ADAPTIVE, MANUAL, *forms}), budgets=(least, most), efforts=frozenset(), call_seals=False,
-        penalties=False, output_schema_with_tools=False, result_media=False,
+        penalties=False, output_schema_with_tools=False, result_media=False, mixed_tools=False,
     )  # fmt: skip
 
 
@@ -134,7 +138,7 @@ GEMINI: tuple[tuple[str, Facts], ...] = (
         r"(1\.5|2\.0)-(pro|flash)(?!.*thinking).*",
         Facts(
             thinking=frozenset(), efforts=frozenset(), call_seals=False, output_schema_with_tools=False,
-            result_media=False,
+            result_media=False, mixed_tools=False,
         ),
     ),
 )  # fmt: skip

@@ -378,7 +378,7 @@ _OTHER_DIALECTS = (
         base_url="https://{host}/v1/publishers/google",
         dialects=("google",),
         key_env=("GOOGLE_OAUTH_ACCESS_TOKEN",),
-        quirks=Quirks(call_ids_back=False),
+        quirks=Quirks(call_ids_back=False, server_tool_calls=False),
         family="google",
         note="Its address is vertex://LOCATION-aiplatform.googleapis.com/v1/projects/P/locations/L/publishers/google.",
     ),

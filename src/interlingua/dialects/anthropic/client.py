@@ -185,7 +185,7 @@ class _RequestEncoder(RequestWriter):
     def _choice(self) -> None:
         """The tool choice, after everything that forbids a forced one is known."""
         choice, parallel = self.request.tool_choice, self.request.parallel_tool_calls
-        if not self.request.tools:
+        if not self.request.tools or not (self.wire.tools or self.wire.mcp_servers):
             self._choice_of_nothing(forced=must_call(choice))
             return
         if choice is None and parallel is not False:

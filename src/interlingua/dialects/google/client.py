@@ -21,6 +21,7 @@ from interlingua.dialects.google.thinking import encode_thinking
 from interlingua.dialects.google.tools import FIELD, encode_choice, encode_tool
 from interlingua.dialects.google.usage import decode_usage, uncounted
 from interlingua.dialects.google.wire import (
+    CallingWire,
     ConfigWire,
     ContentWire,
     PartWire,
@@ -155,8 +156,13 @@ class _RequestEncoder(RequestWriter):
         check_choice(choice, self.request.tools)
         wires: list[ToolWire] = []
         declarations: list[DeclarationWire] = []
+        apart = self._takes_tools_apart()
         for path, tool in self.offered():
             if isinstance(tool, OpaqueTool):
+                if apart:
+                    why = "the model takes tools that the provider runs, or the caller's own, not both"
+                    self.changes.add("server_tools", path, f"{tool.kind}: {why}")
+                    continue
                 wire = ToolWire()
                 merge_members(wire, tool.raw if is_object(tool.raw) else {tool.kind: tool.raw})
                 wires.append(wire)
@@ -168,6 +174,20 @@ class _RequestEncoder(RequestWriter):
         calling = encode_choice(choice, self.names, strict=self._strict())
         if calling is not None:
             self.wire.toolConfig = ToolConfigWire(functionCallingConfig=calling)
+        if declarations and len(wires) > 1 and self.facts.mixed_tools and self.quirks.server_tool_calls:
+            self._mix(calling)
+
+    def tool_subset(self, tool: Tool) -> Subset | None:
+        """What is taken of the schema of a tool; what was read in the OpenAPI form goes back as it is."""
+        if FIELD in tool.extra.get(NAME, {}):
+            return None
+        return GOOGLE_OPENAPI if self.quirks.schema_form == "openapi" else GOOGLE_TOOL
+
+    def output_subset(self, request: Request) -> Subset | None:
+        """The same of an output schema."""
+        if FIELD in request.extra.get(NAME, {}):
+            return None
+        return GOOGLE_OPENAPI if self.quirks.schema_form == "openapi" else GOOGLE_OUTPUT
 
     def _strict(self) -> bool:
         """Whether free calls are held to their schemas: one flag for all tools, so all must want it."""
@@ -179,6 +199,21 @@ class _RequestEncoder(RequestWriter):
             if isinstance(tool, Tool) and tool.strict and free:
                 self.changes.add("strict_unsupported", f"/tools/{place}/strict", "not all tools are strict")
         return False
+
+    def _takes_tools_apart(self) -> bool:
+        """Whether the request has tools of both kinds, and the model takes but one."""
+        return self.facts.mixed_tools is False and any(isinstance(tool, Tool) for tool in self.request.tools)
+
+    def _mix(self, calling: CallingWire | None) -> None:
+        """Ask for what tools of both kinds need beside each other: calls held to their schemas, all of them told."""
+        calling = calling or CallingWire()
+        if calling.mode in (None, "AUTO"):
+            calling.mode = "VALIDATED"
+        self.wire.toolConfig = ToolConfigWire(functionCallingConfig=calling)
+        merge_members(self.wire.toolConfig, {"includeServerSideToolInvocations": True})
+        self.changes.add(
+            "parameter_added", "/tools", "tools of both kinds: calls are held to their schemas, and all told"
+        )
 
     # Output and knobs
 

@@ -355,6 +355,28 @@ def test_older_families_take_tools_or_a_schema_and_newer_ones_no_force_beside_it
     assert codes(strict.changes) == ["strict_unsupported"]
 
 
+def test_tools_of_both_kinds_go_by_the_family() -> None:
+    """Gemini 2.5 takes one kind, which is refused or let go; Gemini 3 wants to be asked, on Vertex with less."""
+    search = OpaqueTool("google", "googleSearch", {"googleSearch": {}})
+    asked = Request(messages=(user("q"),), tools=(search, Tool(name="f")))
+    old, new = [Target(model=name, facts=GEMINI[name]) for name in ("gemini-2.5-pro", "gemini-3-pro")]
+    with pytest.raises(UnsupportedError, match="googleSearch"):
+        encode(asked, target=old)
+    let_go = json.loads(encode(asked, target=old, allow=frozenset({"server_tools"})).body)
+    assert let_go["tools"] == [{"functionDeclarations": [{"name": "f"}]}]
+    assert json.loads(encode(Request(messages=asked.messages, tools=(search,)), target=old).body)["tools"] == [
+        {"googleSearch": {}}
+    ]
+    encoded = encode(asked, target=new)
+    assert json.loads(encoded.body)["toolConfig"] == {
+        "functionCallingConfig": {"mode": "VALIDATED"}, "includeServerSideToolInvocations": True,
+    }  # fmt: skip
+    assert codes(encoded.changes) == ["parameter_added"]
+    vertex = Target(model="gemini-3-pro", facts=GEMINI["gemini-3-pro"], quirks=Quirks(server_tool_calls=False))
+    assert "toolConfig" not in json.loads(encode(asked, target=vertex).body)
+    assert "toolConfig" not in json.loads(encode(asked).body)
+
+
 def test_json_mode_beside_tools_goes_by_the_family() -> None:
     """Gemini 2.5 refuses the member beside functions and is asked in words; Gemini 3 takes it, without force."""
     asked: dict[str, Any] = {"messages": (user("q"),), "tools": (Tool(name="f"),), "json_mode": True}
