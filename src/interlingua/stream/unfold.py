@@ -70,7 +70,6 @@ def _block(index: int, part: Part, choice: int) -> Iterator[Event]:
 
 
 _BLOCKS: dict[type, BlockKind] = {
-    TextPart: "text",
     RefusalPart: "refusal",
     AudioPart: "audio",
     ImagePart: "image",

@@ -1,0 +1,81 @@
+"""Data URLs, base64, and audio by its first bytes."""
+
+from __future__ import annotations
+
+import pytest
+
+from interlingua.errors import DecodeError
+from interlingua.wire.media import audio_type, data_url, from_base64, parse_data_url, to_base64
+
+
+@pytest.mark.parametrize("text", ["AA+/", "AA-_", " AA\n+/ ", "AA-/"])
+def test_base64_of_either_alphabet(text: str) -> None:
+    """White space means nothing."""
+    assert from_base64(text) == b"\x00\x0f\xbf"
+
+
+@pytest.mark.parametrize(
+    ("text", "data"), [("", b""), ("AA==", b"\0"), ("AA", b"\0"), ("AAA=", b"\0\0"), ("AAA", b"\0\0")]
+)
+def test_base64_with_and_without_padding(text: str, data: bytes) -> None:
+    """Padding may be missing."""
+    assert from_base64(text) == data
+    assert from_base64(to_base64(data)) == data
+
+
+@pytest.mark.parametrize("text", ["A", "!", "AA$A", "ä"])
+def test_what_is_not_base64(text: str) -> None:
+    """The place is named, or the value."""
+    with pytest.raises(DecodeError, match=r"^the value is not base64$"):
+        from_base64(text)
+    with pytest.raises(DecodeError, match=r"^/a is not base64$") as caught:
+        from_base64(text, "/a")
+    assert caught.value.path == "/a"
+
+
+def test_data_url() -> None:
+    """Type and padded base64."""
+    assert data_url(b"\0", "image/png") == "data:image/png;base64,AA=="
+
+
+@pytest.mark.parametrize(
+    ("url", "found"),
+    [
+        ("data:image/png;base64,AA==", ("image/png", b"\0")),
+        ("DATA:Image/PNG;BASE64,AA", ("image/png", b"\0")),
+        ("data:image/svg+xml;charset=utf-8;name=a;base64,AA", ("image/svg+xml", b"\0")),
+        ("data:;base64,AA", ("", b"\0")),
+        ("data:application/vnd.x-1;base64,AA", ("application/vnd.x-1", b"\0")),
+        ("data:text/plain,AA", None),
+        ("https://a.test", None),
+        (" data:;base64,AA", None),
+    ],
+)
+def test_parse_data_url(url: str, found: tuple[str, bytes] | None) -> None:
+    """Only base64 is read."""
+    assert parse_data_url(url) == found
+
+
+def test_a_broken_data_url_names_its_place() -> None:
+    """It is a fault, not another kind of URL."""
+    with pytest.raises(DecodeError, match=r"^/b is not base64$"):
+        parse_data_url("data:;base64,!", "/b")
+
+
+@pytest.mark.parametrize(
+    ("first", "kind"),
+    [
+        (b"RIFF", "audio/wav"),
+        (b"ID3", "audio/mpeg"),
+        (b"\xff\xfb", "audio/mpeg"),
+        (b"\xff\xf3", "audio/mpeg"),
+        (b"fLaC", "audio/flac"),
+        (b"OggS", "audio/ogg"),
+        (b"\0", "audio/pcm"),
+        (b"", "audio/pcm"),
+        (b"\0RIFF", "audio/pcm"),
+    ],
+)
+def test_audio_by_its_first_bytes(first: bytes, kind: str) -> None:
+    """Raw samples have none."""
+    assert audio_type(first + b"\0\0") == kind
