@@ -21,6 +21,10 @@ FREE = frozenset(
     }
 )
 """Members whose values are free, or said as they are: nothing in them is absent."""
+SAID = FREE - {"extra", "changes", "attempts"} | {"freeform"}
+"""Members that are said even when they are empty."""
+SWITCHES = frozenset({"store", "thinking", "parallel_tool_calls", "strict", "schema_strict"})
+"""Members whose false is said, and not what is meant by nothing."""
 EMPTY: tuple[object, ...] = (None, False, [], {})
 DEFAULTS: dict[str, object] = {"type": "tool", "choice": 0, "syntax": "text", "mode": "auto"}
 """What is the same as not said; `type` only where a tool says it."""
@@ -37,13 +41,14 @@ def absent_members(body: object) -> object:
 
 
 def _is_said(name: str, value: object, body: dict[str, Any]) -> bool:
-    if name in ("content", "value", "raw"):
-        return not (name == "content" and "role" in body and value in (None, ""))
-    if name in ("store", "thinking", "parallel_tool_calls", "strict", "schema_strict") and value is False:
-        return True  # said, and not what is meant by nothing
-    if value == DEFAULTS.get(name, _NOTHING):
-        return name == "choice" and type(value) is bool
-    return not any(value is empty or (value == empty and type(value) is type(empty)) for empty in EMPTY)
+    if name in SAID:
+        is_message = name == "content" and "role" in body
+        return not (is_message and value in (None, "")) and (value is not None or name in ("content", "value", "raw"))
+    if name in SWITCHES and value is False:
+        return True
+    if name in DEFAULTS and type(value) is type(DEFAULTS[name]) and value == DEFAULTS[name]:
+        return False
+    return not any(value == empty and type(value) is type(empty) for empty in EMPTY)
 
 
 _NOTHING = object()
@@ -70,8 +75,9 @@ def plain_content(body: object) -> object:
         return body
     messages = [_spelled(message) for message in _messages(body)]
     system = body.get("system")
-    own = {"system": [{"type": "text", "text": system}]} if isinstance(system, str) and system else {}
-    return {**body, **own, "messages": messages}
+    if isinstance(system, str):
+        body = {**body, "system": [{"type": "text", "text": system}] if system else []}
+    return {**body, "messages": messages}
 
 
 def _spelled(message: Any) -> Any:

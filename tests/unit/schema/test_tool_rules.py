@@ -1,0 +1,100 @@
+"""The strict rules of tools, one by one, and tools made to keep to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from interlingua.schema.tool_rules import filled, tool_faults, undescribed
+from interlingua.types.tool import Freeform, Tool
+
+DEEP: dict[str, Any] = {"type": "object", "properties": {"a": {"description": "A.", "properties": {"b": {}}}}}
+
+
+def made(**members: Any) -> Tool:
+    """A good tool, with these members in place of its own."""
+    return msgspec.structs.replace(Tool(name="f", description="A tool."), **members)
+
+
+def rules(*tools: Tool | None) -> list[tuple[str, str]]:
+    """The rules that the tools break, with their places."""
+    return [(fault.rule, fault.place) for fault in tool_faults(tools)]
+
+
+@pytest.mark.parametrize("name", ["f", "_", "9", "A_b_9", "x" * 64])
+def test_r31_names_that_are_taken(name: str) -> None:
+    """1 to 64 of letters, digits and underscores."""
+    assert rules(made(name=name)) == []
+
+
+@pytest.mark.parametrize("name", ["", "a-b", "a.b", "a b", "é", "f\n", "x" * 65])
+def test_r31_names_that_are_not(name: str) -> None:
+    """Anything else."""
+    assert rules(made(name=name)) == [("tool_name_illegal", "/0/name")]
+
+
+def test_r33_two_tools_of_one_name() -> None:
+    """The later ones are named; what stands between keeps its place."""
+    assert rules(made(), None, made(), made()) == [
+        ("tool_name_duplicate", "/2/name"),
+        ("tool_name_duplicate", "/3/name"),
+    ]
+
+
+def test_every_fault_is_found() -> None:
+    """Not only the first one of a tool, nor only the first tool."""
+    bad = made(name="a b", description=None, parameters={"type": "object", "properties": {"x/y": {}, "z": False}})
+    assert rules(bad, made(parameters={"type": 7})) == [
+        ("tool_name_illegal", "/0/name"),
+        ("tool_description_missing", "/0/description"),
+        ("parameter_description_missing", "/0/parameters/properties/x~1y/description"),
+        ("schema_invalid", "/1/parameters/type"),
+    ]
+
+
+def test_r30_a_schema_that_is_none() -> None:
+    """Its place is the schema; what is inside of it is not looked at."""
+    [fault] = tool_faults([made(parameters={"properties": {"a": {"type": "nothing"}}})])
+    assert (fault.rule, fault.place) == ("schema_invalid", "/0/parameters")
+    assert fault.sentence.startswith("the parameters of the tool 'f': no valid JSON Schema: at properties.a.type")
+
+
+@pytest.mark.parametrize(
+    ("properties", "missing"),
+    [
+        ({"a": {"description": "A."}}, []),
+        ({"a": {"description": ""}, "b": {"description": 7}, "c": {}, "d": True}, ["a", "b", "c", "d"]),
+        ({"a": False}, []),
+        ({"a": {"$ref": "#/$defs/said"}, "b": {"$ref": "#/$defs/not"}, "c": {"$ref": "#/$defs/no"}}, ["b", "c"]),
+    ],
+)
+def test_which_parameters_are_described(properties: dict[str, Any], missing: list[str]) -> None:
+    """By themselves, or by the definition that they refer to."""
+    schema = {"properties": properties, "$defs": {"said": {"description": "Yes."}, "not": {"type": "string"}}}
+    assert undescribed(schema) == missing
+
+
+def test_what_lies_deeper_needs_no_description() -> None:
+    """Nor do schemas without properties, or with properties that are no object."""
+    schemas: list[dict[str, Any]] = [DEEP, {}, {"properties": []}]
+    assert [undescribed(schema) for schema in schemas] == [[], [], []]
+
+
+def test_a_freeform_tool_has_no_parameters_to_describe() -> None:
+    """Its schema is not looked at, and not filled."""
+    tool = made(freeform=Freeform(), parameters={"properties": {"a": {}}})
+    assert rules(tool) == []
+    assert filled(tool) is tool
+
+
+def test_a_tool_that_keeps_to_the_rules_is_left_alone() -> None:
+    """It is the same object; a filled one breaks no rule."""
+    tool = made(parameters=DEEP)
+    assert filled(tool) is tool
+    bare = Tool(name="f", parameters={"type": "object", "properties": {"a": {"type": "string"}, "b": True}})
+    whole = filled(bare)
+    assert (whole.description, rules(whole)) == ("f", [])
+    assert whole.parameters["properties"] == {"a": {"type": "string", "description": "a"}, "b": {"description": "b"}}
+    assert bare.parameters["properties"]["a"] == {"type": "string"}
