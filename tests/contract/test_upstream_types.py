@@ -11,9 +11,9 @@ pytest.importorskip("anthropic", reason="the official SDK is not installed")
 pytest.importorskip("google.genai", reason="the official SDK is not installed")
 pytest.importorskip("ollama", reason="the official SDK is not installed")
 
-import ollama
 from anthropic.types import message_create_params
 from google.genai import types
+from ollama import _types as ollama_types
 from openai.types.chat import completion_create_params
 from openai.types.responses import response_create_params
 
@@ -30,8 +30,8 @@ TYPES: tuple[tuple[str, Any, str], ...] = (
     ("google", types.ToolConfig, "ToolConfig"),
     ("google", types.SafetySetting, "SafetySetting"),
     ("google", types.GenerationConfig, "GenerationConfig"),
-    ("ollama", ollama._types.ChatRequest, "ChatRequest"),
-    ("ollama", ollama._types.GenerateRequest, "GenerateRequest"),
+    ("ollama", ollama_types.ChatRequest, "ChatRequest"),
+    ("ollama", ollama_types.GenerateRequest, "GenerateRequest"),
 )
 
 STREAM = "the types have one class for whole and one for streamed answers"
@@ -45,7 +45,10 @@ NAMED_DIFFERENCES: dict[tuple[str, str], str] = {
     ("openai-responses", "FunctionTool.parameters: required only in types"): "recorded: openai-responses 897d7e7b0ac2",
     ("openai-responses", "FunctionTool.strict: required only in types"): "recorded: openai-responses 897d7e7b0ac2",
     ("openai-responses", "Request.input[]: EasyAnswer only in judge"): "recorded: openai-responses f81449002d34",
-    ("openai-responses", "ReasoningItem.id: required only in types"): "OpenAI Responses, Reasoning items: taken without",
+    (
+        "openai-responses",
+        "ReasoningItem.id: required only in types",
+    ): "OpenAI Responses, Reasoning items: taken without",
     ("openai-responses", "Request.model: required only in judge"): REQUIRED,
     ("openai-responses", "Request.stream: required only in types"): STREAM,
     ("openai-responses", "SearchAction.sources: null only in judge"): "recorded: openai-responses b60a9f8952a3",

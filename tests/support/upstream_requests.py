@@ -179,11 +179,16 @@ def changed(body: dict[str, Any], place: str, value: Any = ...) -> dict[str, Any
     *steps, last = place.split(".")
     holder: Any = body
     for step in steps:
-        holder = holder[int(step)] if isinstance(holder, list) else holder[step]
+        holder = _inside(holder, step)
+    key = int(last) if last.isdigit() else last
     if value is ...:
-        del holder[int(last) if isinstance(holder, list) else last]
-    elif last == "+":
+        del holder[key]
+    elif key == "+":
         holder.append(value)
     else:
-        holder[int(last) if isinstance(holder, list) else last] = value
+        holder[key] = value
     return body
+
+
+def _inside(holder: Any, step: str) -> Any:
+    return holder[int(step) if step.isdigit() else step]

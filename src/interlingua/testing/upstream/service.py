@@ -116,8 +116,8 @@ class Upstream(Script):
         if self._key is not None and self._key not in given:
             return error_reply(self.dialect, 401)
         model = asked_of(self.dialect, request).model
-        if self._models is not None and model not in self._models:
-            return error_reply(self.dialect, 404, f"model: {model} not found" if model else None)
+        if self._models is not None and model and model not in self._models:
+            return error_reply(self.dialect, 404, f"model: {model} not found")
         return None
 
     def _answered(self, request: HttpRequest) -> Line:

@@ -12,7 +12,7 @@ import base64
 import binascii
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
@@ -290,7 +290,7 @@ def _says(shape: Members, told: dict[str, Any]) -> bool:
     return True
 
 
-def _least(reading: Reading, options: list[Shape], value: object, steps: tuple[Step, ...]) -> list[Fault]:
+def _least(reading: Reading, options: Sequence[Shape], value: object, steps: tuple[Step, ...]) -> list[Fault]:
     return min((faults(reading, option, value, steps) for option in options), key=len)
 
 

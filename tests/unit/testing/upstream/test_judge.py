@@ -9,7 +9,7 @@ import pytest
 from interlingua.testing.upstream import Issued, judge, judge_body
 from interlingua.testing.upstream.judge import law_of
 from interlingua.wire.http import HttpRequest
-from interlingua.wire.json import decode_any
+from interlingua.wire.json import decode_any, encode
 from tests.support.upstream_requests import LOOSE, PNG, changed, whole_request
 
 DIALECTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama")
@@ -43,7 +43,8 @@ ROWS: tuple[Row, ...] = (
     ("openai-chat", {"messages.2.tool_calls.1.id": "call_1"}, "repeated_call_id", "/messages/2/tool_calls/1/id"),
     ("openai-chat", {"messages.+": {"role": "assistant", "content": None}}, "empty_message", "/messages/6/content"),
     ("openai-chat", {"tools": ...}, "choice_without_tools", "/tool_choice"),
-    ("openai-chat", {"tool_choice": {"type": "function", "function": {"name": "no"}}}, "unknown_choice", "/tool_choice"),
+    ("openai-chat", {"tool_choice": {"type": "function", "function": {"name": "no"}}}, "unknown_choice",
+     "/tool_choice"),
     ("openai-chat", {"tools.0.function.parameters.required": []}, "schema", "/tools/0/function/parameters"),
     ("openai-chat", {"tools.1.function.parameters": {}}, "schema", "/tools/1/function/parameters"),
     ("openai-chat", {"response_format.json_schema.schema.additionalProperties": True}, "schema",
@@ -69,11 +70,13 @@ ROWS: tuple[Row, ...] = (
     ("openai-responses", {"input.4.call_id": None}, "missing_call_id", "/input/4/call_id"),
     ("openai-responses", {"input.2.id": "call_1"}, "bad_item_id", "/input/2/id"),
     ("openai-responses", {"input.1": ...}, "reasoning_taken_away", "/input/1"),
-    ("openai-responses", {"input.+": {"type": "reasoning", "id": "rs_2", "summary": []}}, "reasoning_alone", "/input/6"),
+    ("openai-responses", {"input.+": {"type": "reasoning", "id": "rs_2", "summary": []}}, "reasoning_alone",
+     "/input/6"),
     ("openai-responses", {"input.1.summary": ...}, "missing_member", "/input/1/summary"),
     ("openai-responses", {"input.+": {"type": "item_reference", "id": "rs_9"}}, "unknown_item", "/input/6/id"),
     ("openai-responses", {"input.1.encrypted_content": "forged"}, "changed_seal", "/input/1/encrypted_content"),
-    ("openai-responses", {"previous_response_id": "resp_1", "conversation": "c"}, "two_states", "/previous_response_id"),
+    ("openai-responses", {"previous_response_id": "resp_1", "conversation": "c"}, "two_states",
+     "/previous_response_id"),
     ("openai-responses", {"tool_choice.tools.0.name": "no"}, "unknown_choice", "/tool_choice/tools/0"),
     ("openai-responses", {"tools": [], "tool_choice": "required"}, "choice_without_tools", "/tool_choice"),
     ("openai-responses", {"text.format.schema": LOOSE}, "schema", "/text/format/schema"),
@@ -88,7 +91,8 @@ ROWS: tuple[Row, ...] = (
     # Anthropic
     ("anthropic", {"max_tokens": ...}, "missing_member", "/max_tokens"),
     ("anthropic", {"context_management": {}}, "unknown_member", "/context_management"),
-    ("anthropic", {"messages.1.content.0.cache_control": MARK}, "unknown_member", "/messages/1/content/0/cache_control"),
+    ("anthropic", {"messages.1.content.0.cache_control": MARK}, "unknown_member",
+     "/messages/1/content/0/cache_control"),
     ("anthropic", {"tool_choice": {"type": {"type": "auto"}}}, "unknown_value", "/tool_choice/type"),
     ("anthropic", {"messages.1.content.1.input": "{}"}, "wrong_type", "/messages/1/content/1/input"),
     ("anthropic", {"messages.1.content.1.id": "a:b", "messages.2.content.0.tool_use_id": "a:b"}, "bad_pattern",
@@ -134,7 +138,8 @@ ROWS: tuple[Row, ...] = (
     ("anthropic", {"top_k": 5, "thinking": ...}, "unsupported_by_model", "/top_k"),
     ("anthropic", {"model": "claude-opus-4-1", "max_tokens": 48000}, "unsupported_by_model", "/max_tokens"),
     # Google
-    ("google", {"generation_config": {"nope": 1}, "generationConfig": ...}, "unknown_member", "/generation_config/nope"),
+    ("google", {"generation_config": {"nope": 1}, "generationConfig": ...}, "unknown_member",
+     "/generation_config/nope"),
     ("google", {"temperature": 1}, "unknown_member", "/temperature"),
     ("google", {"contents.2.parts.0.functionResponse.response": "4"}, "wrong_type",
      "/contents/2/parts/0/functionResponse/response"),
@@ -236,8 +241,6 @@ def test_ids_are_refused_at_vertex() -> None:
     body = whole_request("google")
     url = "https://aiplatform.googleapis.com/v1/projects/p/models/gemini-3-pro:generateContent"
     headers = (("content-type", "application/json"), ("authorization", "Bearer x"))
-    from interlingua.wire.json import encode
-
     verdict = judge("google", HttpRequest(url=url, headers=headers, body=encode(body)))
     assert verdict.rules == ("vertex_ids",)
 
@@ -257,7 +260,8 @@ GOOD = {"content-type": "application/json", "authorization": "Bearer x", "anthro
     [
         ("openai-chat", "/v1/chat/completion", GOOD, b"{", ("unknown_path", "invalid_json"), 404),
         ("openai-chat", "/v1/chat/completions", GOOD, b"[]", ("invalid_json",), 400),
-        ("openai-responses", "/v1/responses", GOOD | {"authorization": "x"}, b"", ("no_credential", "invalid_json"), 401),
+        ("openai-responses", "/v1/responses", GOOD | {"authorization": "x"}, b"",
+         ("no_credential", "invalid_json"), 401),
         ("anthropic", "/v1/messages", GOOD | {"anthropic-version": "1"}, b"", ("bad_header", "invalid_json"), 400),
         ("anthropic", "/v1/messages", GOOD, b" " * (32 * 1024 * 1024 + 1), ("too_large", "invalid_json"), 413),
         ("google", "/v1beta/models/m:generateContent", GOOD | {"authorization": ""}, b"x",
@@ -278,7 +282,7 @@ def test_the_door(
 
 def test_par_02_a_beta_member_needs_its_header() -> None:
     """Header and field travel together, or both fall."""
-    body = whole_request("anthropic") | {"context_management": {}}
+    body: dict[str, Any] = whole_request("anthropic") | {"context_management": {}}
     assert judge_body("anthropic", body).rules == ("unknown_member",)
     headers = (("anthropic-version", "2023-06-01"), ("anthropic-beta", "context-management-2025-06-27"))
     assert judge_body("anthropic", body, headers=headers).ok

@@ -71,7 +71,7 @@ def get_weather(city: str) -> str:
 
 @pytest.mark.filterwarnings("ignore::interlingua.ChangeWarning")
 def test_a_tool_loop_with_thoughts(dialect: str, ask: Any) -> None:
-    """Two calls at once, a failed one among them, and the thought that comes back as it was given: all of it is taken."""
+    """Two calls at once, a failed one among them, and a thought that comes back as it was given: all of it is taken."""
     tools = il.Toolbox([get_weather])
     with Upstream(dialect, PAIR, "Cold.", "Still cold.").standing() as upstream:
         reply = ask("Weather?", tools=tools, effort="high")
