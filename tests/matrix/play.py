@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from interlingua.dialects._contract import (
@@ -23,7 +23,7 @@ from interlingua.dialects.table import get_dialect
 from interlingua.errors import Error, UnsupportedError
 from interlingua.stream.check import check
 from interlingua.testing.excuses import excused_facts, without
-from interlingua.testing.facts import Facts, differences, reader_for
+from interlingua.testing.facts import Difference, Facts, differences, reader_for
 from interlingua.testing.laws import encode_stream, events_of
 from interlingua.types.change import Change
 from interlingua.types.event import Event, StreamEnd, StreamError
@@ -32,7 +32,7 @@ from interlingua.wire.http import HttpReply, HttpRequest
 from tests.matrix import cases
 from tests.matrix.cases import CASES, ERRORS, Cell
 
-__all__ = ["Played", "play"]
+__all__ = ["Played", "play", "unsaid"]
 
 CREATED = 1_795_000_000
 CONTENT = ("messages", "system", "tools", "extra", "tool_choice", "schema_name", "schema_description")
@@ -71,6 +71,12 @@ class Played(NamedTuple):
 def play(cell: Cell, *, streamed: bool) -> Played:
     """What the cell comes to."""
     return _Play(cell, streamed=streamed).run()
+
+
+def unsaid(said: Facts, again: Facts, changes: Iterable[Change]) -> list[Difference]:
+    """The facts that differ although no entry names them; the model's name is nobody's loss."""
+    names = excused_facts(changes) | {"model"}
+    return differences(without(said, names), without(again, names))
 
 
 class _Play:
@@ -126,8 +132,7 @@ class _Play:
 
     def _differ(self, what: str, said: Facts, again: Facts) -> None:
         """Note every fact that is another one now, unless an entry names it; the name of the model always is."""
-        names = excused_facts(self.entries) | {"model"}
-        self.lost += [f"{what} {found}" for found in differences(without(said, names), without(again, names))]
+        self.lost += [f"{what} {found}" for found in unsaid(said, again, self.entries)]
 
     def _same_request(self, sent: Encoded) -> None:
         said = reader_for(self.cell.source).request(json.loads(self.asked.body), None)

@@ -1,0 +1,61 @@
+"""`codec.bridge` on every cell: plain dicts in, plain dicts out, and no fact lost in silence."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from interlingua import codec
+from interlingua.errors import UnsupportedError
+from interlingua.testing.facts import reader_for
+from tests.matrix import cases
+from tests.matrix.cases import CASES, CELLS, Cell
+from tests.matrix.play import unsaid
+
+PLAIN = [cell for cell in CELLS if cell.case in CASES]
+SAID = [cell for cell in PLAIN if (cell.target, cell.case) != ("ollama", "document")]
+
+
+def _asked(cell: Cell, *, streamed: bool) -> tuple[codec.Bridge, dict[str, Any], str]:
+    """A bridge between the cell's dialects, the client's body and the path it asks."""
+    asked = cases.request(cell.source, CASES[cell.case].request, streamed=streamed)
+    bridge = codec.bridge(cell.source, cell.target, model=cases.target(cell.target, cell.case).model)
+    return bridge, json.loads(asked.body), asked.url.partition("gateway.example")[2]
+
+
+@pytest.mark.parametrize("cell", SAID, ids=str)
+def test_a_bridge_loses_nothing_in_silence(cell: Cell) -> None:
+    """Request and answer say the same on both sides, minus what `changes` names."""
+    bridge, body, path = _asked(cell, streamed=False)
+    sent = bridge.request(body, path=path)
+    source, target = reader_for(cell.source), reader_for(cell.target)
+    model = cases.target(cell.target, cell.case).model
+    assert unsaid(source.request(body, None), target.request(sent, model), bridge.changes) == []
+    given = json.loads(cases.reply(cell.target, CASES[cell.case].answer).body)
+    answer = bridge.response(given)
+    assert unsaid(target.response(given), source.response(answer), bridge.changes) == []
+
+
+@pytest.mark.parametrize("cell", SAID, ids=str)
+def test_a_bridge_streams_what_comes(cell: Cell) -> None:
+    """The stream for the client, byte by byte from the service, says the same, minus what `changes` names."""
+    bridge, body, path = _asked(cell, streamed=True)
+    bridge.request(body, path=path)
+    given = cases.stream(cell.target, CASES[cell.case].answer)
+    assert given is not None
+    told = b"".join(bridge.stream(given[place : place + 7] for place in range(0, len(given), 7)))
+    said = reader_for(cell.target).stream(given.decode())
+    again = reader_for(cell.source).stream(told.decode())
+    assert (again.end, again.error) == ("done", None)
+    assert unsaid(said.facts, again.facts, bridge.changes) == []
+
+
+@pytest.mark.parametrize("cell", [cell for cell in PLAIN if cell not in SAID], ids=str)
+def test_a_bridge_refuses_a_document_that_ollama_cannot_take(cell: Cell) -> None:
+    """What the target cannot take is an error that names it."""
+    bridge, body, path = _asked(cell, streamed=False)
+    with pytest.raises(UnsupportedError) as caught:
+        bridge.request(body, path=path)
+    assert [change.code for change in caught.value.changes] == ["documents"]
