@@ -123,18 +123,23 @@ def error_body(value: object) -> ErrorBody:
     if not is_object(value):
         return ErrorBody(str(value)[:300])
     inner = value.get("error")
+    if is_list(inner) and inner:
+        inner = inner[0]
     if is_object(inner):
         return _members(inner, value)
+    if type(inner) is int:
+        return _members({"code": inner}, value)
     if isinstance(inner, str):
         return _members({"message": inner, **{key: value[key] for key in ("code", "type") if key in value}}, value)
+    if is_list(value.get("errors")) and value["errors"]:
+        return error_body(value["errors"])
     return _members({"message": _detail(value.get("detail")), **value} if "detail" in value else value, value)
 
 
 def _members(error: dict[str, Any], outer: dict[str, Any]) -> ErrorBody:
     code = error.get("code")
-    status = next(
-        (number for number in (code, error.get("status_code"), outer.get("status")) if _is_status(number)), None
-    )
+    places = (code, error.get("status_code"), outer.get("status"))
+    status = next((number for place in places if _is_status(number := _number(place))), None)
     message = error.get("message") or error.get("msg") or outer.get("message")
     kind = error.get("type")
     return ErrorBody(
@@ -143,6 +148,11 @@ def _members(error: dict[str, Any], outer: dict[str, Any]) -> ErrorBody:
         kind if isinstance(kind, str) else None,
         status,
     )
+
+
+def _number(place: object) -> object:
+    """The number that a text of digits is."""
+    return int(place) if isinstance(place, str) and len(place) == 3 and place.isdecimal() else place
 
 
 def _is_status(value: object) -> bool:

@@ -42,7 +42,7 @@ from interlingua.types.content import (
     ToolCall,
     ToolResult,
 )
-from interlingua.wire.json import encode_text
+from interlingua.wire.json import encode, encode_text
 from interlingua.wire.media import audio_type, from_base64, to_base64
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ __all__ = [
     "AssistantEncoder",
     "call_extra",
     "encode_call",
+    "nest",
     "note_audio",
     "own_annotations",
     "reasoning_text",
@@ -152,6 +153,8 @@ class AssistantDecoder:
         return f"{self.prefix}/parts/{len(self.parts)}{member}"
 
     def _call(self, call: ToolCallWire, *, cut_off: bool) -> Part:
+        if nest(call):
+            self.changes.add("foreign_shape", self._here(), "a call without a function around its name")
         function = call.function or _NO_FUNCTION
         call_id, code = self.ids.assign(call.id or function.id)
         if code is not None:
@@ -180,6 +183,17 @@ class AssistantDecoder:
 
 
 _NO_FUNCTION = FunctionCallWire()
+
+
+def nest(call: ToolCallWire) -> bool:
+    """Whether name and arguments stood beside the id, as older servers send them; now they stand in a function."""
+    extra = call.extra
+    if call.function is not None or call.custom is not None or not extra or not isinstance(extra.get("name"), str):
+        return False
+    call.function = FunctionCallWire(name=extra.pop("name"))
+    if "arguments" in extra:
+        call.function.arguments = Raw(encode(extra.pop("arguments")))
+    return True
 
 
 def reasoning_text(details: Sequence[Any]) -> str:

@@ -20,7 +20,7 @@ from interlingua.dialects._openai_calls import arguments_text, clean_name, freef
 from interlingua.dialects._openai_errors import error_body, error_of_body
 from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects._template import template_of
-from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, reasoning_text
+from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, nest, reasoning_text
 from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, top_members
 from interlingua.dialects.openai_chat.parts import NAME, decode_content
 from interlingua.dialects.openai_chat.reasons import decode_finish
@@ -55,6 +55,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ChatStreamDecoder"]
 
+COMPLAINTS = frozenset({"detail", "message", "errors"})
+"""Members by which the bare body of an error is known."""
 _WHOLE: dict[type, BlockKind] = {ImagePart: "image", DocumentPart: "document"}
 """Blocks of parts that come in one piece; any other is opaque."""
 MAX_CHOICES = 128
@@ -184,8 +186,10 @@ class ChatStreamDecoder:
     # Chunks
 
     def _chunk(self, chunk: ChunkWire, data: bytes) -> None:
-        if chunk.error or chunk.object == "error":
+        if chunk.error or chunk.object == "error" or _is_complaint(chunk):
             raise error_of_body(error_body(decode_any(data)), None)
+        if chunk.x_groq and chunk.x_groq.get("error"):
+            raise error_of_body(error_body(chunk.x_groq), None)
         members = top_members(chunk)
         if members:
             members.pop("created", None)
@@ -339,6 +343,9 @@ class ChatStreamDecoder:
             self._call(ToolCallWire(index=0, function=delta.function_call), choice)
 
     def _call(self, wire: ToolCallWire, choice: _Choice) -> None:
+        if nest(wire):
+            told = "a call without a function around its name"
+            self.changes.add("foreign_shape", self.builder.next_path(choice.number), told)
         function = wire.function or FunctionCallWire()
         call_id = wire.id or function.id or ""
         name, fragment, was_object = function.name or "", "", False
@@ -453,6 +460,12 @@ class ChatStreamDecoder:
             raise DecodeError("a tool call never got a name")
         self._flush()
         self.builder.end()
+
+
+def _is_complaint(chunk: ChunkWire) -> bool:
+    """Whether a frame is no chunk at all, but the bare body of an error."""
+    said: dict[str, Any] = chunk.extra or {}
+    return chunk.id is None and not chunk.choices and chunk.usage is None and not COMPLAINTS.isdisjoint(said)
 
 
 def _whole_message(wire: ChunkChoiceWire) -> DeltaWire | None:

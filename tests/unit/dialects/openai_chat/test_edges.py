@@ -30,6 +30,7 @@ from tests.support.chat import (
     chunk,
     codes,
     decode,
+    decode_error,
     encode,
     encode_reply,
     failure,
@@ -266,3 +267,64 @@ def test_members_named_like_our_own_parameters_pass_through() -> None:
         b'"finish_reason":"t"}]}\n\n'
         b"data: [DONE]\n\n"
     )
+
+
+def test_a_call_without_a_function_around_its_name_is_understood() -> None:
+    """Old builds of llama.cpp: name and arguments beside each other, and the finish reason `tool`."""
+    flat = '{"name":"look","arguments":"{\\"x\\":1}"}'
+    whole = reply(f'{{"tool_calls":[{flat}]}}', "tool")
+    assert whole.parts == (ToolCall("call_0", "look", '{"x":1}'),)
+    assert whole.finish_reason == "tool_calls"
+    assert codes(whole.changes) == ["foreign_shape /parts/0", "call_id_made /parts/0/id"]
+    told = streamed(stream(f'{{"tool_calls":[{flat}]}}', finish="tool"))
+    assert (told.parts, codes(told.changes)) == (whole.parts, codes(whole.changes))
+    loose = reply('{"tool_calls":[{"id":"a","name":"look","arguments":{"x":1},"more":2}]}', "tool_calls")
+    assert loose.parts == (ToolCall("a", "look", '{"x":1}', extra={"openai-chat": {"more": 2}}),)
+    assert codes(loose.changes) == ["foreign_shape /parts/0", "arguments_object /parts/0/arguments_json"]
+
+
+@pytest.mark.parametrize(
+    ("frame", "kind", "message", "status"),
+    [
+        ('{"object":"error","message":"slow","code":"3505"}', "RateLimitError", "slow", None),
+        ('{"message":"slow","object":"error","code":429}', "RateLimitError", "slow", 429),
+        ('{"error":{"message":"slow","code":"429"}}', "RateLimitError", "slow", 429),
+        ('{"error":"boom"}', "InternalServerError", "boom", None),
+        ('{"error":429}', "RateLimitError", "the server gave no reason", 429),
+        ('{"error":[{"message":"slow","code":429}]}', "RateLimitError", "slow", 429),
+        ('{"error":["boom"]}', "InternalServerError", "boom", None),
+        ('{"id":"c","choices":[],"x_groq":{"error":"boom"}}', "InternalServerError", "boom", None),
+        ('{"id":"c","choices":[],"x_groq":{"error":{"message":"x","type":"overloaded_error"}}}', "OverloadedError", "x",
+         None),
+        ('{"detail":"Unauthorized","status":401}', "AuthenticationError", "Unauthorized", 401),
+        ('{"error":null,"message":"boom"}', "InternalServerError", "boom", None),
+        ('{"errors":[{"message":"boom"}]}', "InternalServerError", "boom", None),
+    ],
+)  # fmt: skip
+def test_an_error_in_a_stream_in_any_shape(frame: str, kind: str, message: str, status: int | None) -> None:
+    """An object, a text, a number, a list, a frame that is nothing else, Groq's own place."""
+    broken = failure(b"data: " + frame.encode() + b"\n\n")
+    assert (broken.error, broken.status) == (kind, status)
+    assert broken.message == message
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ('{"error":[{"message":"no"}]}', "no"),
+        ('{"errors":[{"message":"no"}]}', "no"),
+        ('[{"error":{"message":"no"}}]', "no"),
+        ('{"error":"no"}', "no"),
+        ('{"error":{"msg":"no"}}', "no"),
+        ('{"message":"no"}', "no"),
+        ('{"detail":"no"}', "no"),
+        ('{"detail":[{"loc":["body","model"],"msg":"Field required"}]}', "body/model: Field required"),
+        ('{"error":400}', "the server gave no reason"),
+        ("", "an empty body"),
+        ("<html><h1>Bad</h1></html>", "<html><h1>Bad</h1></html>"),
+    ],
+)
+def test_the_body_of_an_error_in_any_shape(body: str, message: str) -> None:
+    """The status decides the class, the body the sentence."""
+    error = decode_error(400, body.encode())
+    assert (type(error).__name__, error.status, error.message) == ("BadRequestError", 400, message)
