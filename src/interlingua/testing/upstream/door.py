@@ -14,7 +14,7 @@ import msgspec
 from interlingua.testing.upstream.verdict import Problem
 from interlingua.wire.http import HttpRequest, header
 
-__all__ = ["DOORS", "Door", "named_model"]
+__all__ = ["DOORS", "Door", "is_streamed", "named_model", "wants_events"]
 
 
 class Door(msgspec.Struct, frozen=True, kw_only=True):

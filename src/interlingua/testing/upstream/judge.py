@@ -49,7 +49,7 @@ from interlingua.testing.wirefacts.values import items, members
 from interlingua.wire.http import Headers, HttpRequest
 from interlingua.wire.json import decode_any, encode
 
-__all__ = ["Law", "asked_of", "judge", "judge_body", "law_of"]
+__all__ = ["Law", "asked_of", "camel", "judge", "judge_body", "law_of"]
 
 
 def _never(fault: Fault, headers: Headers, body: dict[str, Any]) -> bool:  # noqa: ARG001 - no header excuses anything

@@ -15,7 +15,7 @@ import msgspec
 
 from interlingua.wire.json import encode
 
-__all__ = ["CREATED", "Answer", "Call", "Cut", "Fail", "Finish", "Ids", "Say", "words"]
+__all__ = ["CREATED", "Answer", "Call", "Cut", "Fail", "Finish", "Ids", "Say", "halves", "words"]
 
 CREATED = 1_795_000_000
 """The moment of every answer, in Unix seconds."""

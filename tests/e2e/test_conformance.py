@@ -1,0 +1,49 @@
+"""The server role of every dialect over real sockets passes every check of the conformance command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import interlingua as il
+from interlingua.dialects._contract import DecodedRequest
+from interlingua.testing.conformance import check_server
+from interlingua.testing.conformance.session import TONGUES, Session
+from tests.support.chat_server import chat_serving
+
+USAGE = il.Usage(input_tokens=9, output_tokens=4)
+
+
+def _answer(*parts: Any, finish: Any = "stop") -> il.Response[Any]:
+    return il.Response(parts=parts, finish_reason=finish, usage=USAGE)
+
+
+def _model(asked: DecodedRequest) -> il.Response[Any]:
+    """A model that does as it is told."""
+    request = asked.request
+    if asked.model != "some-model":
+        raise il.NotFoundError(f"there is no model {asked.model}", status=404)
+    if not request.messages:
+        raise il.BadRequestError("nothing is asked", status=400)
+    if request.max_tokens is not None and request.max_tokens <= 16:
+        return _answer(il.TextPart("one two"), finish="length")
+    last = request.messages[-1]
+    if last.tool_results:
+        return _answer(il.TextPart("; ".join(str(result.content) for result in last.tool_results)))
+    if request.tools and (request.tool_choice == "required" or "get_weather" in last.text):
+        cities = ("Oslo", "Bergen") if "twice" in last.text else ("Oslo",)
+        calls = [il.ToolCall(f"call_{city}", "get_weather", f'{{"city":"{city}"}}') for city in cities]
+        return _answer(*calls, finish="tool_calls")
+    return _answer(il.TextPart('{"city":"Oslo","celsius":4}' if request.output_schema else "Hello."))
+
+
+@pytest.mark.parametrize("dialect", TONGUES)
+def test_our_server_role_conforms(dialect: str) -> None:
+    """Nothing fails; what is skipped is a key that there is not, and a rule that the dialect has not."""
+    with chat_serving(_model, dialect=dialect, judged=False) as chat:
+        report = check_server(Session(chat.url, dialect, "some-model", timeout_s=20))
+    assert [str(line) for line in report.lines() if line.startswith("fail")] == []
+    skipped = {outcome.name for outcome in report.outcomes if outcome.state == "skip"}
+    assert skipped <= {"error: wrong key", "error: result without a call"}
+    assert ("error: result without a call" in skipped) == (dialect == "ollama")
