@@ -1,4 +1,4 @@
-"""Our own HTTP format, byte for byte: what each body means, and what it is written as again."""
+"""Our own HTTP format, byte for byte; how a case is made is told in tests/support/goldens.py."""
 
 from __future__ import annotations
 

@@ -63,7 +63,12 @@ class GoldenCase:
 
     def _request(self, body: bytes) -> None:
         http = HttpRequest(url=self.meta.get("url", "http://test/"), body=body)
-        decoded = self.dialect.decode_request(http, DecodeOptions())
+        try:
+            decoded = self.dialect.decode_request(http, DecodeOptions())
+        except Error as error:
+            facts = {"class": type(error).__name__, "message": error.message, "status": error.status, "code": error.code}
+            self.canonical["request"] = {**facts, "path": getattr(error, "path", None)}
+            return
         options = EncodeOptions(target=Target(model=decoded.model), stream=decoded.stream)
         encoded = self.dialect.encode_request(decoded.request, options)
         self.canonical["request"] = {
