@@ -8,7 +8,8 @@ Rules
   told about a request is told each time.
 - The rest is read by itself only where it cannot depend on what came before: it begins with another speaker, holds
   nothing but text, thinking, calls and results, and its results answer calls of its own. Else everything is read.
-- What requests share cannot be changed: `extra`, JSON values and seals of known messages are read-only.
+- What requests share cannot be changed: members, JSON values and seals of known messages are read-only. An empty
+  `extra` is a plain dict, since only that is left out of JSON; where one was filled, the conversation is not known.
 - A text that comes for the first time leaves nothing but itself: most conversations never go on.
 - Memory is bounded in bytes of text; when one generation is full, the one before it is forgotten.
 - Threads need no lock: each step is one operation on a dict or a list, and a lost race means that work is done twice.
@@ -77,7 +78,7 @@ class WrittenHistory(NamedTuple):
 class KnownHistory:
     """A conversation, and what was made of it."""
 
-    __slots__ = ("_written", "calls", "is_marked", "messages", "names", "parent", "system", "text")
+    __slots__ = ("_empty", "_written", "calls", "is_marked", "messages", "names", "parent", "system", "text")
 
     def __init__(self, text: bytes, system: System, messages: Sequence[Message], parent: KnownHistory | None) -> None:
         """`parent` is the conversation that this one goes on; without messages, only the text is known."""
@@ -90,7 +91,14 @@ class KnownHistory:
         self.calls = tuple([call.id for call in calls])
         self.names = tuple(dict.fromkeys([call.name for call in calls]))
         self.is_marked = any(getattr(part, "cache", None) for message in messages for part in message.parts)
+        own = [*messages, *[cast("TextPart", part) for message in messages for part in message.parts]]
+        self._empty = [one.extra for one in own if not one.extra]
         self._written: list[WrittenHistory] = []
+
+    @property
+    def untouched(self) -> bool:
+        """Whether nobody gave a message or part members of its own since they were read."""
+        return not any(self._empty)
 
     @property
     def rest(self) -> tuple[Message, ...]:
@@ -109,7 +117,7 @@ class KnownHistory:
     ) -> WrittenHistory | list[W]:
         """The messages as a dialect writes them: `write` gives the wire objects of messages from a place on."""
         found = self.written(ways)
-        if found is not None:
+        if found is not None and self.untouched:
             return found
         told = len(changes.entries)
         parent = self.parent if self.parent is not None and self.rest[0].role == "assistant" else None
@@ -122,7 +130,7 @@ class KnownHistory:
         else:
             text = b"%b,%b]" % (before.text[:-1], _joined(write(self.rest, len(parent.messages))))
         whole = WrittenHistory(ways, text, text.count(b"null"))
-        if len(changes.entries) == told:
+        if len(changes.entries) == told and self.untouched:
             self._written = [*self._written[1 - MAX_WAYS :], whole]
         return whole
 
@@ -134,17 +142,18 @@ def _joined(wires: Sequence[WireStruct]) -> bytes:
 def _frozen(message: Message) -> Message:
     """The same message; nobody can change what is in it."""
     parts = tuple([_frozen_part(part) for part in message.parts])
-    return Message(message.role, parts, message.name, read_only(message.extra))
+    return Message(message.role, parts, message.name, read_only(message.extra) if message.extra else {})
 
 
 def _frozen_part(part: Part) -> Part:
-    members: dict[str, Any] = {} if isinstance(part, OpaquePart) else {"extra": read_only(part.extra)}
+    extra = {} if isinstance(part, OpaquePart) else part.extra
+    members: dict[str, Any] = {"extra": read_only(extra) if extra else {}}
     sealed = getattr(part, "sealed", None)
     if sealed is not None:
         members["sealed"] = msgspec.structs.replace(sealed, data=read_only(sealed.data))
     if isinstance(part, ToolResult) and isinstance(part.content, Json):
         members["content"] = Json(read_only(part.content.value))
-    return msgspec.structs.replace(part, **members) if members else part
+    return msgspec.structs.replace(part, **members)
 
 
 def _can_be_shared(part: Part) -> bool:
@@ -178,7 +187,7 @@ class HistoryMemo:
         if len(text) > MAX_TEXT_BYTES:
             return decode(text, changes)
         found = self._find(text)
-        if found is not None and found.messages:
+        if found is not None and found.messages and found.untouched:
             same = len(found.text) == len(text)
             known = found if same else self._further(found, text, changes, decode)
             if known is not None:

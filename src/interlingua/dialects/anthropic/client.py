@@ -36,6 +36,8 @@ from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, OpaqueTool, T
 from interlingua.wire.json import decode_wire
 
 if TYPE_CHECKING:
+    from msgspec import Raw
+
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
@@ -290,7 +292,7 @@ class _RequestEncoder(RequestWriter):
 
     def _told(self) -> list[MessageWire]:
         """The messages on the wire, read again where they are text."""
-        told = self.wire.messages
+        told = cast("list[MessageWire] | Raw", self.wire.messages)
         if isinstance(told, list):
             return told
         return decode_wire(b'{"messages":%b}' % bytes(told), MessagesWire).messages

@@ -1,0 +1,92 @@
+"""Law of what is remembered: with it and without it, every conversation is read and written alike, turn by turn."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from interlingua.dialects._contract import DecodedRequest, DecodeOptions, EncodeOptions, Target
+from interlingua.dialects._history_memo import HistoryMemo
+from interlingua.dialects._memo import ToolMemo
+from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.errors import Error
+from interlingua.types.request import Request
+from interlingua.wire.http import HttpRequest
+from tests.support.chat_strategies import chat_requests
+from tests.support.google_strategies import google_requests
+from tests.support.messages_strategies import messages_requests
+from tests.support.ollama_strategies import ollama_requests
+from tests.support.responses_strategies import responses_requests
+
+REQUESTS: dict[str, st.SearchStrategy[Request]] = {
+    "openai-chat": chat_requests(),
+    "openai-responses": responses_requests(),
+    "anthropic": messages_requests(),
+    "google": google_requests(),
+    "ollama": ollama_requests(),
+}
+OPTIONS = EncodeOptions(target=Target(model="m"))
+
+
+def forgetful() -> mock._patch[object]:
+    """Nothing is remembered: what is read is read anew, and so is no known value that could be written again."""
+    return mock.patch.object(HistoryMemo, "read", lambda _memo, text, changes, decode: decode(text, changes))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+
+
+def read(name: str, http: HttpRequest) -> DecodedRequest | str:
+    """What a body is, or the error that it is."""
+    try:
+        return get_dialect(name).decode_request(http, DecodeOptions())
+    except Error as error:
+        return repr(error)
+
+
+def written(name: str, request: Request) -> object:
+    """Everything that comes of writing a request in a dialect."""
+    try:
+        encoded = get_dialect(name).encode_request(request, OPTIONS)
+    except Error as error:
+        return repr(error)
+    return encoded.path, encoded.body, encoded.headers, encoded.changes, encoded.undo
+
+
+def turns(name: str, request: Request) -> list[HttpRequest]:
+    """The bodies of a conversation as it grows; a beginning that cannot be said is passed over."""
+    bodies: list[HttpRequest] = []
+    for length in range(1, len(request.messages) + 1):
+        try:
+            encoded = get_dialect(name).encode_request(replace(request, messages=request.messages[:length]), OPTIONS)
+        except Error:
+            continue
+        bodies.append(HttpRequest(url=f"http://test/v1{encoded.path}", body=encoded.body))
+    return bodies
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+@given(data=st.data())
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+def test_what_is_remembered_changes_nothing(name: str, data: st.DataObject) -> None:
+    """Each turn, sent twice and then gone on, gives the same request, and the same bytes in every dialect."""
+    for http in turns(name, data.draw(REQUESTS[name])):
+        with forgetful():
+            anew = read(name, http)
+        known = [read(name, http) for _ in range(3)][-1]
+        assert known == anew
+        if isinstance(known, str) or isinstance(anew, str):
+            continue
+        other = data.draw(st.sampled_from(sorted(DIALECTS)))
+        with forgetful():
+            expected = written(other, anew.request)
+        assert [written(other, known.request) for _ in range(2)] == [expected, expected]
+
+
+def test_the_memos_are_those_that_the_dialects_read_with() -> None:
+    """Each dialect keeps conversations and tools of its own."""
+    for name in REQUESTS:
+        server = __import__(f"{DIALECTS[name]}.server", fromlist=["_"])
+        assert isinstance(vars(server)["_HISTORIES"], HistoryMemo)
+    assert isinstance(vars(__import__("interlingua.dialects.google.server", fromlist=["_"]))["_TOOLS"], ToolMemo)
