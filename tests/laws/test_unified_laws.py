@@ -39,7 +39,7 @@ from tests.support.unified_strategies import (
     wild_events,
 )
 
-FEWER = settings(max_examples=settings.default.max_examples * 3 // 10)
+FEWER = settings(max_examples=settings().max_examples * 3 // 10)
 """For laws over everything that a request or an answer can say."""
 ASKED = EncodeOptions(target=Target(model="m"))
 SCHEMA = json_schema()

@@ -139,8 +139,8 @@ def test_ids_that_are_missing_or_repeated_are_made(is_streamed: bool) -> None:
 
 def test_a_finish_reason_that_the_parts_contradict_is_derived() -> None:
     """In the answer and in its alternatives."""
-    call = {"type": "tool_call", "id": "c", "name": "f", "arguments": {}}
-    other = {"parts": [{**call, "id": "d"}], "finish_reason": "other"}
+    call = {**NAMELESS, "name": "f"}
+    other: dict[str, Any] = {"parts": [{**call, "id": "d"}], "finish_reason": "other"}
     response = answered({"model": "m", "parts": [call], "finish_reason": "stop", "alternatives": [other]})
     assert (response.finish_reason, response.alternatives[0].finish_reason) == ("tool_calls", "tool_calls")
     assert [(change.code, change.path) for change in response.changes] == [
@@ -217,46 +217,47 @@ def _frames(*events: dict[str, Any]) -> bytes:
     return b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
 
 
-@pytest.mark.parametrize(
-    ("events", "sentence"),
-    [
-        ([{"type": "text_delta", "index": 0, "text": "x"}], "L1"),
-        ([{"type": "stream_start"}, {"type": "stream_start"}], "L1"),
-        ([{"type": "stream_start"}, {"type": "block_start", "index": 1, "block": "text"}], "L4"),
-        ([{"type": "stream_start"}, {"type": "block_end", "index": 0, "part": {"type": "text", "text": ""}}], "L3"),
-        (
-            [
-                {"type": "stream_start"},
-                {"type": "block_start", "index": 0, "block": "text"},
-                {"type": "block_end", "index": 0, "part": {"type": "text", "text": "Hi"}},
-            ],
-            "L6",
-        ),
-        (
-            [
-                {"type": "stream_start"},
-                {"type": "block_start", "index": 0, "block": "text"},
-                {"type": "stream_end", "response": {"model": "m", "parts": [], "finish_reason": "stop"}},
-            ],
-            "the stream ends while a block is open",
-        ),
-        ([{"type": "stream_end", "response": {"model": "m", "parts": [], "finish_reason": "stop"}}], "before it began"),
-        (
-            [
-                {"type": "stream_start"},
-                {
-                    "type": "block_end",
-                    "index": 0,
-                    "part": {"type": "tool_call", "id": "c", "name": "f", "arguments": {}},
-                },
-            ],
-            "the stream ends a call that did not begin",
-        ),
-        ([{"type": "stream_start"}, {"type": "block_start", "index": 0, "block": "tool_call"}], "must have a name"),
-        ([[1]], "expected"),
-        ([{"zzz": 1}], "missing required field `type`"),
-    ],
-)
+LAWLESS: list[tuple[list[Any], str]] = [
+    ([{"type": "text_delta", "index": 0, "text": "x"}], "L1"),
+    ([{"type": "stream_start"}, {"type": "stream_start"}], "L1"),
+    ([{"type": "stream_start"}, {"type": "block_start", "index": 1, "block": "text"}], "L4"),
+    ([{"type": "stream_start"}, {"type": "block_end", "index": 0, "part": {"type": "text", "text": ""}}], "L3"),
+    (
+        [
+            {"type": "stream_start"},
+            {"type": "block_start", "index": 0, "block": "text"},
+            {"type": "block_end", "index": 0, "part": {"type": "text", "text": "Hi"}},
+        ],
+        "L6",
+    ),
+    (
+        [
+            {"type": "stream_start"},
+            {"type": "block_start", "index": 0, "block": "text"},
+            {"type": "stream_end", "response": {"model": "m", "parts": [], "finish_reason": "stop"}},
+        ],
+        "the stream ends while a block is open",
+    ),
+    ([{"type": "stream_end", "response": {"model": "m", "parts": [], "finish_reason": "stop"}}], "before it began"),
+    (
+        [
+            {"type": "stream_start"},
+            {
+                "type": "block_end",
+                "index": 0,
+                "part": {"type": "tool_call", "id": "c", "name": "f", "arguments": {}},
+            },
+        ],
+        "the stream ends a call that did not begin",
+    ),
+    ([{"type": "stream_start"}, {"type": "block_start", "index": 0, "block": "tool_call"}], "must have a name"),
+    ([[1]], "expected"),
+    ([{"zzz": 1}], "missing required field `type`"),
+]
+"""Events, and what is said of them."""
+
+
+@pytest.mark.parametrize(("events", "sentence"), LAWLESS)
 def test_a_peer_that_breaks_a_law_ends_the_stream_with_an_error(events: list[Any], sentence: str) -> None:
     """The unlawful event is not given on; what came stays readable."""
     last = events_of(_frames(*events))[-1]
