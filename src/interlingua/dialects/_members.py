@@ -72,6 +72,7 @@ def _says_something(members: Mapping[str, Any]) -> bool:
     return any(
         name not in HOLDERS or not is_object(members[name]) or bool(members[name].keys() - ADDRESS)
         for name in members.keys() - SPELLINGS
+        if members[name] != {}
     )
 
 

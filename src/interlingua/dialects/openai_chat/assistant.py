@@ -188,9 +188,11 @@ _NO_FUNCTION = FunctionCallWire()
 def nest(call: ToolCallWire) -> bool:
     """Whether name and arguments stood beside the id, as older servers send them; now they stand in a function."""
     extra = call.extra
-    if call.function is not None or call.custom is not None or not extra or not isinstance(extra.get("name"), str):
+    name = extra.get("name") if extra and call.function is None and call.custom is None else None
+    if not extra or not isinstance(name, str):
         return False
-    call.function = FunctionCallWire(name=extra.pop("name"))
+    del extra["name"]
+    call.function = FunctionCallWire(name=name)
     if "arguments" in extra:
         call.function.arguments = Raw(encode(extra.pop("arguments")))
     return True
