@@ -66,8 +66,8 @@ class GoldenCase:
         try:
             decoded = self.dialect.decode_request(http, DecodeOptions())
         except Error as error:
-            facts = {"class": type(error).__name__, "message": error.message, "status": error.status, "code": error.code}
-            self.canonical["request"] = {**facts, "path": getattr(error, "path", None)}
+            facts = {"message": error.message, "status": error.status, "code": error.code}
+            self.canonical["request"] = {"class": type(error).__name__, **facts, "path": getattr(error, "path", None)}
             return
         options = EncodeOptions(target=Target(model=decoded.model), stream=decoded.stream)
         encoded = self.dialect.encode_request(decoded.request, options)
