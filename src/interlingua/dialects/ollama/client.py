@@ -186,7 +186,7 @@ class _RequestEncoder(RequestWriter):
         self.changes.add("tools_withheld", path, "the choice leaves it out, and the dialect has no choices")
 
     def _note_tool(self, tool: Tool, path: str) -> None:
-        if tool.strict is not None:
+        if tool.strict:  # False asks for what is done anyway
             self.changes.add("strict_unsupported", f"{path}/strict")
         if tool.cache is not None:
             self.changes.add("cache_unsupported", f"{path}/cache")
