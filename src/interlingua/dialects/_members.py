@@ -64,15 +64,14 @@ def foreign_extras(extra: Mapping[str, Any], dialect: str) -> list[str]:
 
 ADDRESS = frozenset({"id", "status"})
 """Members that only say where an item stands and how far it got."""
-HOLDERS = frozenset({"item", "functionCall", "functionResponse"})
-"""Members that may hold nothing but such an address; a call has its id in every dialect."""
+HOLDERS = frozenset({"item", "functionCall", "functionResponse", "reasoning"})
+"""Members that may hold nothing but such an address, or nothing at all; a call has its id in every dialect."""
 
 
 def _says_something(members: Mapping[str, Any]) -> bool:
     return any(
         name not in HOLDERS or not is_object(members[name]) or bool(members[name].keys() - ADDRESS)
         for name in members.keys() - SPELLINGS
-        if members[name] != {}
     )
 
 
