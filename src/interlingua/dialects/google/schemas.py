@@ -1,7 +1,8 @@
 """The OpenAPI form of schemas, and back: types in capitals and `nullable` instead of JSON Schema's words.
 
 Rules
-- Reading: types in small letters, `nullable` as a second type `null`, counts as numbers, members in camel case.
+- Reading: types in small letters (the numbers that stand for them, too), `nullable` as a second type `null`, counts as
+  numbers, members in camel case.
 - Writing: only what was read in this form, in the style in which it was read.
 """
 
@@ -15,12 +16,17 @@ from typing import Any
 from interlingua.dialects._members import is_list, is_object
 from interlingua.types._base import JsonValue
 
-__all__ = ["PLAIN", "UPPER", "from_json_schema", "style_of", "to_json_schema"]
+__all__ = ["NUMBERED", "PLAIN", "UPPER", "from_json_schema", "style_of", "to_json_schema"]
 
 PLAIN = "plain"
 """A schema in the OpenAPI member that is already JSON Schema."""
 UPPER = "upper"
 """A schema with types in capitals."""
+NUMBERED = "numbered"
+"""A schema with the numbers of proto JSON in the place of types."""
+
+KINDS = ("type_unspecified", "string", "number", "integer", "boolean", "array", "object", "null")
+"""The types in the order of their numbers."""
 
 RENAMED = {"defs": "$defs", "ref": "$ref"}
 WIRE_NAMES = {own: name for name, own in RENAMED.items()}
@@ -30,6 +36,8 @@ _SNAKE = re.compile(r"_([a-z])")
 
 def style_of(schema: dict[str, Any]) -> str:
     """Which style a schema is written in."""
+    if isinstance(schema.get("type"), int):
+        return NUMBERED
     return PLAIN if to_json_schema(schema) == schema else UPPER
 
 
@@ -50,6 +58,8 @@ def _camel(schema: dict[str, Any]) -> dict[str, Any]:
 def _read(name: str, value: Any) -> Any:
     if name == "type" and isinstance(value, str):
         return value.lower()
+    if name == "type" and isinstance(value, int) and 0 <= value < len(KINDS):
+        return KINDS[value]
     if isinstance(value, str) and _COUNT.fullmatch(name) and value.isdigit():
         return int(value)
     return _below(name, value, to_json_schema)
@@ -85,7 +95,7 @@ def from_json_schema(schema: JsonValue, style: str) -> JsonValue:
 
 def _write(name: str, value: Any, style: str) -> Any:
     if name == "type" and isinstance(value, str):
-        return value.upper()
+        return KINDS.index(value) if style == NUMBERED and value in KINDS else value.upper()
     return _below(name, value, partial(from_json_schema, style=style))
 
 

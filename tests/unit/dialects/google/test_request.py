@@ -100,6 +100,7 @@ def test_res_29_both_schema_members_are_read() -> None:
         ({"anyOf": [{"type": "STRING"}], "nullable": True}, {"anyOf": [{"type": "string"}, {"type": "null"}]}),
         ({"type": "ARRAY", "items": {"type": "INTEGER"}}, {"type": "array", "items": {"type": "integer"}}),
         ({"properties": {"type": {"type": "STRING"}}}, {"properties": {"type": {"type": "string"}}}),
+        ({"type": 6, "properties": {"a": {"type": 1}}}, {"type": "object", "properties": {"a": {"type": "string"}}}),
     ],
 )
 def test_schemas_of_the_openapi_form_there_and_back(openapi: dict[str, Any], schema: dict[str, Any]) -> None:
