@@ -1,37 +1,25 @@
 """What is fuzzed: every decoder with small samples of what it reads.
 
 A target is one line in `TARGETS`. Its function takes any bytes and either returns or raises an `interlingua.Error`;
-the samples are where mutation starts. A dialect's decoders are registered here too, whole bodies and streams.
+the samples are where mutation starts. The decoders of the dialects are in `fuzz.dialects`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import msgspec
 
-from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext
-from interlingua.dialects.openai_chat import DIALECT as CHAT
-from interlingua.stream.check import check
-from interlingua.types.event import Event
+from fuzz.dialects import dialect_targets
+from fuzz.target import Target
+from interlingua.dialects.table import DIALECTS
 from interlingua.wire.arguments import check_arguments
-from interlingua.wire.http import HttpReply, HttpRequest
 from interlingua.wire.json import WireStruct, decode_any, decode_wire, encode, encode_wire
 from interlingua.wire.ndjson import JsonArrayDecoder, NdjsonDecoder
 from interlingua.wire.sse import SseDecoder, encode_event, sniff
 from tests.support.http1_fuzz import fuzz_http1
 
 __all__ = ["TARGETS", "Target"]
-
-
-class Target(NamedTuple):
-    """One decoder under the law: give a value, or raise our own error, in bounded time and memory."""
-
-    run: Callable[[bytes], object]
-    """Decodes one input."""
-    samples: tuple[bytes, ...]
-    """Good inputs to start from."""
 
 
 class LeafWire(WireStruct):
@@ -100,34 +88,6 @@ def _sniff(data: bytes) -> None:
     sniff(data[:20].decode(errors="replace"), data[20:])
 
 
-def _chat_request(data: bytes) -> None:
-    decoded = CHAT.decode_request(HttpRequest(url="http://fuzz/", body=data), DecodeOptions(history="mend"))
-    CHAT.encode_request(decoded.request, EncodeOptions())
-
-
-def _chat_response(data: bytes) -> None:
-    reply = HttpReply(status=200, body=data)
-    CHAT.decode_error(reply, DecodeContext())
-    CHAT.encode_response(CHAT.decode_response(reply, DecodeContext()), ServerContext())
-
-
-def _chat_stream(data: bytes) -> None:
-    """Lawful events, the same in pieces, that can be written."""
-    events = _chat_events([data])
-    if broken := check(events):
-        raise AssertionError(broken)
-    if _chat_events([data[at : at + 7] for at in range(0, len(data), 7)]) != events:
-        raise AssertionError("the cut of the bytes changed the events")
-    encoder = CHAT.stream_encoder(ServerContext())
-    for event in events:
-        encoder.encode(event)
-
-
-def _chat_events(pieces: list[bytes]) -> list[Event]:
-    decoder = CHAT.stream_decoder(DecodeContext())
-    return [*(event for piece in pieces for event in decoder.feed(piece)), *decoder.close()]
-
-
 _OBJECT = (
     b'{"model":"m","content":[{"kind":"\xc3\xa9","free":{"a":[1,-2.5e3,true,null,"\\ud83d\\ude00"]}}],"new":{"b":1}}'
 )
@@ -160,6 +120,19 @@ _CHAT_STREAM = (
 _REPLY = b"\x01HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
 _CHUNKED = b"\x80HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
 
+_SAMPLES = {
+    "openai-chat-request": (_CHAT_REQUEST,),
+    "openai-chat-response": (_CHAT_RESPONSE, b'{"error":{"message":"m","code":429}}'),
+    "openai-chat-stream": (_CHAT_STREAM,),
+}
+"""Bodies as other servers and clients write them."""
+_DIALECTS = {name: target for dialect in DIALECTS for name, target in dialect_targets(dialect).items()}
+
+
+def _with(target: Target, samples: tuple[bytes, ...]) -> Target:
+    return target._replace(samples=(*samples, *target.samples))
+
+
 TARGETS: dict[str, Target] = {
     "json": Target(_any, (_OBJECT, _TOOLS, b"[" * 130 + b"]" * 130, b"1e999", b'"\\ud800"', b"\xef\xbb\xbf{}")),
     "wire": Target(_wire, (_OBJECT, _TOOLS)),
@@ -167,9 +140,7 @@ TARGETS: dict[str, Target] = {
     "sse": Target(_stream(SseDecoder), (_EVENTS, encode_event(b"a\nb"))),
     "ndjson": Target(_stream(NdjsonDecoder), (_OBJECT + b"\n" + _TOOLS + b"\r\n",)),
     "json-array": Target(_stream(JsonArrayDecoder), (b"[" + _OBJECT + b"\n,\r\n" + _TOOLS + b"]",)),
-    "openai-chat-request": Target(_chat_request, (_CHAT_REQUEST,)),
-    "openai-chat-response": Target(_chat_response, (_CHAT_RESPONSE, b'{"error":{"message":"m","code":429}}')),
-    "openai-chat-stream": Target(_chat_stream, (_CHAT_STREAM,)),
+    **{name: _with(target, _SAMPLES.get(name, ())) for name, target in _DIALECTS.items()},
     "http1": Target(fuzz_http1, (_REPLY, _CHUNKED)),
     "sniff": Target(_sniff, (b"text/event-stream   data: 1", b"application/json    " + _OBJECT)),
 }
