@@ -6,16 +6,17 @@ Source: vendor reference "models.generateContent", official SDK types, November 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source, said_members
 from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._request import RequestWriter, check_choice
+from interlingua.dialects._subsets import GOOGLE_OPENAPI, GOOGLE_OUTPUT, GOOGLE_TOOL
 from interlingua.dialects.google.messages import MessageEncoder
 from interlingua.dialects.google.parts import NAME, PartDecoder, part_list
 from interlingua.dialects.google.reasons import decode_finish, error_of, read_error
-from interlingua.dialects.google.schemas import from_json_schema
+from interlingua.dialects.google.schemas import UPPER, from_json_schema
 from interlingua.dialects.google.spelling import read_answer
 from interlingua.dialects.google.thinking import encode_thinking
 from interlingua.dialects.google.tools import FIELD, encode_choice, encode_tool
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.dialects.google.wire import CandidateWire, DeclarationWire
     from interlingua.errors import Error
+    from interlingua.schema.subset import Subset
     from interlingua.stream.calls import CallIdSource
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
@@ -136,8 +138,16 @@ class _RequestEncoder(RequestWriter):
     def _messages(self, history: tuple[Message, ...]) -> None:
         ids = self.map_ids()
         self.note_ids(ids)
-        encoder = MessageEncoder(self.target, self.names, ids, self.changes)
-        instruction, contents = encoder.encode(self.request.system, history)
+
+        def encode(system: tuple[TextPart, ...], messages: tuple[Message, ...], begin: int = 0) -> Any:
+            return MessageEncoder(self.target, self.names, ids, self.changes).encode(system, messages, begin)
+
+        if history and history[0].role == "user":  # nothing has to stand before it
+            self.wire.systemInstruction, _ = encode(self.request.system, ())
+            told = self.written(history, ids, (), lambda messages, begin: encode((), messages, begin)[1])
+            self.wire.contents = cast("list[ContentWire]", told)  # text is written as it is
+            return
+        instruction, contents = encode(self.request.system, history)
         first = part_list(contents[0].parts) if contents and contents[0].role == "model" else []
         if self.request.continues is None and any(part.functionCall is not None for part in first):
             self.changes.add(
@@ -154,6 +164,17 @@ class _RequestEncoder(RequestWriter):
     def _tools(self) -> None:
         choice = self.request.tool_choice
         check_choice(choice, self.request.tools)
+        told = self.written_tools((self.quirks.schema_form,), self._offered)
+        self.wire.tools = cast("list[ToolWire]", told) or None  # text is written as it is
+        calling = encode_choice(choice, self.names, strict=self._strict())
+        if calling is not None:
+            self.wire.toolConfig = ToolConfigWire(functionCallingConfig=calling)
+        mixed = isinstance(told, list) and len(told) > 1 and any(wire.functionDeclarations for wire in told)
+        if mixed and self.facts.mixed_tools and self.quirks.server_tool_calls:
+            self._mix(calling)
+
+    def _offered(self) -> list[ToolWire]:
+        """The functions as one entry, and the tools that the provider runs."""
         wires: list[ToolWire] = []
         declarations: list[DeclarationWire] = []
         apart = self._takes_tools_apart()
@@ -169,13 +190,8 @@ class _RequestEncoder(RequestWriter):
                 continue
             if not declarations:
                 wires.append(ToolWire(functionDeclarations=declarations))
-            declarations.append(encode_tool(tool, self.names, self.changes, path))
-        self.wire.tools = wires or None
-        calling = encode_choice(choice, self.names, strict=self._strict())
-        if calling is not None:
-            self.wire.toolConfig = ToolConfigWire(functionCallingConfig=calling)
-        if declarations and len(wires) > 1 and self.facts.mixed_tools and self.quirks.server_tool_calls:
-            self._mix(calling)
+            declarations.append(encode_tool(tool, self.names, self.quirks, self.changes, path))
+        return wires
 
     def tool_subset(self, tool: Tool) -> Subset | None:
         """What is taken of the schema of a tool; what was read in the OpenAPI form goes back as it is."""
@@ -235,6 +251,8 @@ class _RequestEncoder(RequestWriter):
         if self.wire.tools and self.facts.output_schema_with_tools:
             self._free_choice()
         style = request.extra.get(NAME, {}).get(FIELD)
+        if style is None and self.quirks.schema_form == "openapi":
+            style = UPPER
         if style is None:
             self.config.responseJsonSchema = request.output_schema
         else:

@@ -214,9 +214,9 @@ class MessageEncoder:
         self._last_role = ""
 
     def encode(
-        self, system: tuple[TextPart, ...], messages: tuple[Message, ...]
+        self, system: tuple[TextPart, ...], messages: tuple[Message, ...], begin: int = 0
     ) -> tuple[ContentWire | None, list[ContentWire]]:
-        """`systemInstruction` and `contents`."""
+        """`systemInstruction` and `contents`; `begin` is the place of the first message in the request."""
         first = self._system(system)
         extra: dict[str, Any] = {}
         place = 0
@@ -225,7 +225,7 @@ class MessageEncoder:
             extra.update(messages[place].extra.get(NAME, {}))
             place += 1
         for number in range(place, len(messages)):
-            self._message(messages[number], f"/messages/{number}")
+            self._message(messages[number], f"/messages/{begin + number}")
         if not first:
             return None, self.contents
         instruction = ContentWire(parts=first)

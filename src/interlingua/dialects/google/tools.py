@@ -1,4 +1,4 @@
-"""Tools, tool choice, structured output and thinking, both ways."""
+"""Tools, tool choice and structured output, both ways."""
 
 from __future__ import annotations
 
@@ -7,36 +7,28 @@ from typing import TYPE_CHECKING, Any
 from interlingua.dialects._freeform import freeform_description
 from interlingua.dialects._members import foreign_extras, merge_members, plain
 from interlingua.dialects.google.parts import NAME
-from interlingua.dialects.google.schemas import from_json_schema, style_of, to_json_schema
-from interlingua.dialects.google.wire import CallingWire, DeclarationWire, ThinkingWire, ToolWire
+from interlingua.dialects.google.schemas import UPPER, from_json_schema, style_of, to_json_schema
+from interlingua.dialects.google.wire import CallingWire, DeclarationWire, ToolWire
 from interlingua.errors import DecodeError
 from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, NamedTool, OpaqueTool, Tool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from interlingua.dialects._contract import Facts
+    from interlingua.dialects._contract import Quirks
     from interlingua.types.change import Changes
-    from interlingua.types.request import Request
     from interlingua.types.tool import ToolChoice
 
 __all__ = [
-    "EFFORTS",
     "FIELD",
     "decode_choice",
     "decode_tools",
     "encode_choice",
-    "encode_thinking",
     "encode_tool",
 ]
 
 FIELD = "field"
 """The member of `extra` that says in which form a schema was written."""
-EFFORTS = {"MINIMAL": "minimal", "LOW": "low", "MEDIUM": "medium", "HIGH": "high", "XHIGH": "xhigh"}
-"""How hard to think, as the wire says it."""
-LEVELS = {effort: level for level, effort in EFFORTS.items()}
-BUDGETS = {"minimal": 512, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 32768, "max": 32768}
-"""Tokens for each effort, for models that think by budget."""
 FREEFORM: dict[str, Any] = {
     "type": "object",
     "properties": {"input": {"type": "string"}},
@@ -98,17 +90,17 @@ def decode_choice(wire: CallingWire) -> tuple[ToolChoice | None, dict[str, Any]]
 # Writing
 
 
-def encode_tool(tool: Tool, names: Mapping[str, str], changes: Changes, path: str) -> DeclarationWire:
+def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: Changes, path: str) -> DeclarationWire:
     """One function declaration; a tool without parameters has none."""
     members = dict(tool.extra.get(NAME, {}))
-    style = members.pop(FIELD, None)
+    style = members.pop(FIELD, UPPER if quirks.schema_form == "openapi" else None)
     wire = DeclarationWire(name=names.get(tool.name, tool.name), description=freeform_description(tool))
     if tool.freeform is not None:
         changes.add("freeform_as_function", path, f"{tool.name} takes its text as `input`")
     parameters = tool.parameters if tool.freeform is None else FREEFORM
-    if style is not None:
+    if style is not None and (FIELD in tool.extra.get(NAME, {}) or parameters.get("properties")):
         wire.parameters = from_json_schema(parameters, style)
-    elif parameters != EMPTY_PARAMETERS:
+    elif style is None and parameters != EMPTY_PARAMETERS:
         wire.parametersJsonSchema = parameters
     if tool.cache is not None:
         changes.add("cache_unsupported", f"{path}/cache")
@@ -132,33 +124,3 @@ def encode_choice(choice: ToolChoice | None, names: Mapping[str, str], *, strict
             return None
         case word:
             return CallingWire(mode=MODES[word])
-
-
-def encode_thinking(request: Request, facts: Facts, changes: Changes) -> ThinkingWire | None:
-    """`thinkingConfig`: a level or a budget, never both."""
-    wire = ThinkingWire(thinkingBudget=request.thinking_budget)
-    if request.effort is not None:
-        _effort(wire, request.effort, facts, changes)
-        if request.thinking_budget is not None:
-            dropped = wire.thinkingBudget is None
-            changes.add("parameter_unsupported", "/thinking_budget" if dropped else "/effort", "a level or a budget")
-    elif request.thinking is not None and wire.thinkingBudget is None:
-        wire.thinkingBudget = -1 if request.thinking else 0
-    if request.thinking_summary is not None:
-        wire.includeThoughts = request.thinking_summary != "none"
-        if request.thinking_summary in ("concise", "detailed"):
-            changes.add("parameter_adjusted", "/thinking_summary", "thoughts are shown or not")
-    said = (wire.thinkingLevel, wire.thinkingBudget, wire.includeThoughts)
-    return None if said == (None, None, None) else wire
-
-
-def _effort(wire: ThinkingWire, effort: str, facts: Facts, changes: Changes) -> None:
-    if effort == "none":
-        wire.thinkingBudget = 0
-    elif facts.efforts is not None and not facts.efforts:
-        wire.thinkingBudget = BUDGETS[effort] if wire.thinkingBudget is None else wire.thinkingBudget
-        changes.add("parameter_adjusted", "/effort", f"{effort} is a budget of {wire.thinkingBudget} tokens")
-    else:
-        wire.thinkingLevel, wire.thinkingBudget = LEVELS.get(effort, "XHIGH"), None
-        if effort not in LEVELS:
-            changes.add("parameter_adjusted", "/effort", f"{effort} is {wire.thinkingLevel}")

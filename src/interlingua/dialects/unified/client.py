@@ -26,7 +26,7 @@ from interlingua.wire.json import decode_any, decode_wire
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
-    from interlingua.dialects.unified.wire import AnswerPartWire, PartWire, TextWire
+    from interlingua.dialects.unified.wire import AnswerPartWire, PartWire, TextWire, ToolWire
     from interlingua.errors import Error
     from interlingua.stream.calls import CallIdSource
     from interlingua.types.change import Changes
@@ -78,18 +78,20 @@ class _RequestEncoder(RequestWriter):
             stop=list(request.stop),
             continues=None if request.continues is None else _state(request.continues),
             members=split_extra(request.extra),
-            tools=[encode_tool(tool, self.names, self.changes, path) for path, tool in self._tools()],
+            tools=cast("list[ToolWire]", self.written_tools((), self._tools)),  # text is written as it is
             tool_choice=encode_choice(request.tool_choice, self.names),
             system=_texts(request.system),
-            messages=self._messages(history),
+            messages=cast("list[MessageWire]", self.written(history, {}, (), self._messages)),
         )
         own = own_members(request.extra)
         return self.done(PATH, cast("RequestWire", with_members(wire, own)) if own else wire)
 
-    def _tools(self) -> list[tuple[str, Any]]:
-        return [(f"/tools/{place}", tool) for place, tool in enumerate(self.request.tools)]
+    def _tools(self) -> list[ToolWire]:
+        tools = enumerate(self.request.tools)
+        return [encode_tool(tool, self.names, self.changes, f"/tools/{place}") for place, tool in tools]
 
-    def _messages(self, history: tuple[Message, ...]) -> list[MessageWire]:
+    def _messages(self, history: tuple[Message, ...], first: int) -> list[MessageWire]:
+        del first  # nothing is noted by place
         called: dict[str, str] = {}
         return [self._message(message, called) for message in history]
 
