@@ -38,7 +38,15 @@ if TYPE_CHECKING:
     from interlingua.types.content import Part
     from interlingua.types.event import Event
 
-__all__ = ["Bridge", "Definition", "bridge", "decode_tool_calls", "encode_definitions", "encode_result"]
+__all__ = [
+    "Bridge",
+    "Definition",
+    "bridge",
+    "decode_definitions",
+    "decode_tool_calls",
+    "encode_definitions",
+    "encode_result",
+]
 
 Definition: TypeAlias = Tool | OpaqueTool | JsonObject
 """A tool: a value of ours, an entry of any dialect's `tools`, or `{"name": …, "description": …, "parameters": …}`."""
@@ -63,6 +71,16 @@ def encode_definitions(definitions: Iterable[Definition], dialect: str) -> list[
     if not tools:
         return []
     return cast("list[JsonObject]", _body(_encode_tools(tools, found))["tools"])
+
+
+def decode_definitions(
+    definitions: Iterable[Definition], dialect: str = "openai-chat"
+) -> tuple[Tool | OpaqueTool, ...]:
+    """The tools that definitions are, in the form of any dialect; what is of no form is a tool of `dialect`'s provider.
+
+    Raises: DecodeError or SchemaError, which name the entry.
+    """
+    return _tools(definitions, _dialect(dialect))
 
 
 def decode_tool_calls(

@@ -27,7 +27,17 @@ from interlingua.types.response import Alternative, FinishReason, Response
 from interlingua.types.tool import AllowedTools, Freeform, NamedTool, Tool
 from interlingua.types.usage import Usage
 from interlingua.wire.json import WireStruct, encode
-from tests.support.strategies import argument_objects, counts, ids, json_objects, json_values, names, some_text, texts
+from tests.support.strategies import (
+    argument_objects,
+    counts,
+    ids,
+    json_objects,
+    json_values,
+    names,
+    some_text,
+    taken_schemas,
+    texts,
+)
 
 __all__ = ["NAME", "chat_requests", "chat_responses", "tool_turns", "wild_bodies"]
 
@@ -129,7 +139,7 @@ _tools = st.builds(
     Tool,
     name=names,
     description=st.none() | some_text,
-    parameters=json_objects,
+    parameters=taken_schemas,
     strict=st.none() | st.booleans(),
     cache=_marks,
     extra=_extras,
@@ -151,7 +161,7 @@ def chat_requests(draw: st.DrawFn) -> Request:
     choices: list[Any] = [None, "auto", "none", "required"]
     if tools:
         choices += [NamedTool(tools[0].name), AllowedTools((tools[-1].name,), "required")]
-    schema = draw(st.none() | json_objects)
+    schema = draw(st.none() | taken_schemas)
     maybe = st.none
     fields: dict[str, Any] = {
         "system": tuple(draw(st.lists(_texts, max_size=2))),

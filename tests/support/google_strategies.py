@@ -26,7 +26,16 @@ from interlingua.types.response import FinishReason, Response
 from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
 from interlingua.types.usage import Usage
 from interlingua.wire.json import WireStruct
-from tests.support.strategies import argument_objects, counts, ids, json_objects, json_values, names, some_text
+from tests.support.strategies import (
+    argument_objects,
+    counts,
+    ids,
+    json_objects,
+    json_values,
+    names,
+    some_text,
+    taken_schemas,
+)
 
 __all__ = ["NAME", "google_conversations", "google_requests", "google_responses", "wild_bodies"]
 
@@ -136,7 +145,7 @@ _tools = st.builds(
     Tool,
     name=names,
     description=st.none() | some_text,
-    parameters=json_objects,
+    parameters=taken_schemas,
     extra=_extras,
 )
 
@@ -154,7 +163,7 @@ def google_requests(draw: st.DrawFn) -> Request:
     if draw(st.booleans()):
         tools.append(OpaqueTool(NAME, "googleSearch", {"googleSearch": {}}))
     maybe = st.none
-    schema = draw(maybe() | json_objects)
+    schema = draw(maybe() | taken_schemas)
     effort = draw(maybe() | st.sampled_from(["minimal", "low", "medium", "high", "xhigh"]))
     budget = draw(maybe() | st.integers(1, 9000)) if effort is None else None
     fields: dict[str, Any] = {

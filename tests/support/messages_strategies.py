@@ -7,7 +7,6 @@ from typing import Any
 from hypothesis import strategies as st
 
 from interlingua.dialects.anthropic import wire as shapes
-from interlingua.dialects.anthropic.tools import COMBINATORS
 from interlingua.types.content import (
     Citation,
     DocumentPart,
@@ -26,7 +25,17 @@ from interlingua.types.response import FinishReason, Response
 from interlingua.types.tool import NamedTool, OpaqueTool, Tool
 from interlingua.types.usage import Usage
 from interlingua.wire.json import WireStruct
-from tests.support.strategies import argument_objects, counts, ids, json_objects, json_values, names, some_text, texts
+from tests.support.strategies import (
+    argument_objects,
+    counts,
+    ids,
+    json_objects,
+    json_values,
+    names,
+    some_text,
+    taken_schemas,
+    texts,
+)
 
 __all__ = [
     "NAME",
@@ -112,15 +121,11 @@ def conversations(draw: st.DrawFn) -> list[Message]:
     return found
 
 
-def _rooted(schema: dict[str, Any]) -> dict[str, Any]:
-    return {**{name: schema[name] for name in schema if name not in COMBINATORS}, "type": "object"}
-
-
 _tools = st.builds(
     Tool,
     name=_names,
     description=st.none() | some_text,
-    parameters=json_objects.map(_rooted),
+    parameters=taken_schemas,
     strict=st.none() | st.booleans(),
     extra=_extras,
 )
@@ -141,7 +146,7 @@ def messages_requests(draw: st.DrawFn) -> Request:
         "system": tuple(draw(st.lists(_texts, max_size=2))),
         "tool_choice": choice,
         "parallel_tool_calls": parallel,
-        "output_schema": draw(maybe() | json_objects),
+        "output_schema": draw(maybe() | taken_schemas),
         "max_tokens": draw(counts),
         "temperature": draw(maybe() | st.floats(0, 1)),
         "top_k": draw(maybe() | counts),

@@ -12,7 +12,16 @@ from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.types.tool import Tool
 from interlingua.types.usage import Usage
-from tests.support.strategies import argument_objects, counts, ids, json_objects, json_values, names, some_text, texts
+from tests.support.strategies import (
+    argument_objects,
+    counts,
+    ids,
+    json_values,
+    names,
+    some_text,
+    taken_schemas,
+    texts,
+)
 
 __all__ = ["NAME", "ollama_requests", "ollama_responses", "tool_turns", "wild_bodies"]
 
@@ -66,13 +75,13 @@ def tool_turns(draw: st.DrawFn) -> list[Message]:
     return found
 
 
-_tools = st.builds(Tool, name=names, description=st.none() | some_text, parameters=json_objects, extra=_extras)
+_tools = st.builds(Tool, name=names, description=st.none() | some_text, parameters=taken_schemas, extra=_extras)
 
 
 @st.composite
 def ollama_requests(draw: st.DrawFn) -> Request:
     """Requests that this dialect says without loss."""
-    schema = draw(st.none() | json_objects)
+    schema = draw(st.none() | taken_schemas)
     maybe = st.none
     fields: dict[str, Any] = {
         "system": tuple(draw(st.lists(some_text.map(TextPart), max_size=1))),

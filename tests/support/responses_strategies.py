@@ -26,7 +26,17 @@ from interlingua.types.response import FinishReason, Response
 from interlingua.types.tool import AllowedTools, Freeform, NamedTool, OpaqueTool, Tool
 from interlingua.types.usage import Usage
 from interlingua.wire.json import encode
-from tests.support.strategies import argument_objects, counts, ids, json_objects, json_values, names, some_text, texts
+from tests.support.strategies import (
+    argument_objects,
+    counts,
+    ids,
+    json_objects,
+    json_values,
+    names,
+    some_text,
+    taken_schemas,
+    texts,
+)
 
 __all__ = ["NAME", "responses_requests", "responses_responses", "wild_bodies"]
 
@@ -124,7 +134,7 @@ _tools = (
         Tool,
         name=names,
         description=st.none() | some_text,
-        parameters=json_objects,
+        parameters=taken_schemas,
         strict=st.booleans(),
         extra=_extras,
     )
@@ -148,7 +158,7 @@ def responses_requests(draw: st.DrawFn) -> Request:
     choices: list[Any] = [None, "auto", "none", "required"]
     if own:
         choices += [NamedTool(own[0]), AllowedTools((own[-1],), "required")]
-    schema = draw(st.none() | json_objects)
+    schema = draw(st.none() | taken_schemas)
     maybe = st.none
     fields: dict[str, Any] = {
         "system": tuple([TextPart(text) for text in draw(st.lists(some_text, max_size=1))]),

@@ -71,6 +71,7 @@ __all__ = [
     "responses",
     "sealed",
     "streams",
+    "taken_schemas",
     "tool_calls",
     "tool_choices",
     "tool_results",
@@ -110,6 +111,27 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 """Any JSON value, with integers beyond 64 bits."""
 json_objects: st.SearchStrategy[dict[str, Any]] = st.dictionaries(texts, json_values, max_size=3)
 """Any JSON object."""
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    required = list(properties)
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+taken_schemas: st.SearchStrategy[dict[str, Any]] = st.dictionaries(
+    names,
+    st.sampled_from(
+        [
+            {"type": "string"},
+            {"type": "integer"},
+            {"type": "array", "items": {"type": "number"}},
+            {"type": "string", "enum": ["a", "b"]},
+            _closed({"x": {"type": "boolean"}}),
+        ]
+    ),
+    max_size=3,
+).map(_closed)
+"""Schemas that every place of every dialect takes as they are, strict ones among them."""
 extras = st.dictionaries(st.sampled_from(DIALECTS), json_objects, max_size=2)
 """Wire members without a canonical field, by dialect."""
 cache_marks = st.sampled_from(get_args(Cache))

@@ -30,13 +30,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "providers": ("interlingua.cli.commands.providers", "who is known, and whose key is there"),
     "explain": ("interlingua.cli.commands.explain", "show what would be sent, to whom, and what changes"),
     "translate": ("interlingua.cli.commands.translate", "tell a request or an answer in another dialect"),
+    "lint": ("interlingua.cli.commands.lint", "what each provider will rewrite or refuse of your tools, and why"),
     "doctor": ("interlingua.cli.commands.doctor", "versions, extras, keys, and what is broken"),
     "models": ("interlingua.cli.commands.models", "local models: list, pull, path"),
     "version": ("interlingua.cli.commands.version", "the version of interlingua"),
 }
 """Every command, in the order of the help: the module where it is, and what it does in one line."""
 LATER = frozenset({
-    "extract", "health", "keys", "launch", "lint", "logs", "replay", "run", "serve",
+    "extract", "health", "keys", "launch", "logs", "replay", "run", "serve",
 })  # fmt: skip
 """Commands that later versions have."""
 

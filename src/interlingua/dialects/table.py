@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.errors import ConfigError
 
 if TYPE_CHECKING:
-    from interlingua.dialects._contract import Dialect
+    from interlingua.dialects._contract import DecodeContext, Dialect, StreamDecoder
+    from interlingua.types.response import Response
+    from interlingua.wire.http import HttpReply
 
 __all__ = ["DIALECTS", "SPELLINGS", "STREAM_TYPES", "get_dialect", "stream_type"]
 
@@ -42,4 +44,26 @@ def get_dialect(name: str) -> Dialect:
     module = DIALECTS.get(SPELLINGS.get(name, name))
     if module is None:
         raise ConfigError(f"no dialect {name!r}; there are: {', '.join(sorted(DIALECTS))}")
-    return cast("Dialect", import_module(module).DIALECT)
+    return _converting(cast("Dialect", import_module(module).DIALECT))
+
+
+def _converting(dialect: Dialect) -> Dialect:
+    """The dialect, whose decoders turn back what a rewritten schema changes of the answer."""
+
+    def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
+        response = dialect.decode_response(reply, context)
+        if not (context.undo.arguments or context.undo.output):
+            return response
+        from interlingua.dialects._own_form import turned_back  # only whose schemas were rewritten pays for it
+
+        return turned_back(response, context.undo)
+
+    def stream_decoder(context: DecodeContext) -> StreamDecoder:
+        decoder = dialect.stream_decoder(context)
+        if not (context.undo.arguments or context.undo.output):
+            return decoder
+        from interlingua.dialects._own_form import ConvertingDecoder  # as above
+
+        return ConvertingDecoder(decoder, context.undo)
+
+    return dialect._replace(decode_response=decode_response, stream_decoder=stream_decoder)

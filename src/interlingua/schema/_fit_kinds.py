@@ -99,11 +99,11 @@ def numbers(work: Work) -> None:
         if open_bound not in node or {open_bound, closed} & subset.keywords != {closed}:
             continue
         bound: Any = node.pop(open_bound)
+        work.rewrote(f"{open_bound} is told by {closed}", open_bound)
         if isinstance(bound, bool):  # draft 4: a flag beside the closed bound
             if not bound or closed not in node:
                 continue
             bound = node[closed]
-        work.rewrote(f"{open_bound} is told by {closed}", open_bound)
         value = bound
         if kinds_of(node) == ["integer"]:
             value = math.floor(bound) + 1 if way > 0 else math.ceil(bound) - 1

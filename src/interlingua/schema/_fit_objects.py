@@ -32,11 +32,11 @@ def map_of(work: Work) -> tuple[Schema, Step | None] | None:
     if subset.additional == "any" or "object" not in kinds_of(node) or node.get("properties"):
         return None
     free = _free(node)
-    if work.place.root or free is False:
+    if work.place.root or (free is False and subset.additional == "forbidden"):
         return None
-    if free is None or free is True or free == {}:
+    if not isinstance(free, dict) or not free:
         return _or_null(any_value(work, "A JSON object, as JSON text."), nullable="null" in kinds_of(node))
-    return _pairs(work, free)
+    return _pairs(work, cast("Schema", free))
 
 
 def _free(node: Schema) -> object:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.errors import SchemaError
-from interlingua.schema._fit_work import kinds_of
-from interlingua.schema.convert import Branch, Choice, Union
+from interlingua.schema._fit_work import any_value, kinds_of
+from interlingua.schema.convert import Branch, Choice, Members, Reference, Union
 from interlingua.schema.merge import merged
 from interlingua.schema.subset import ANNOTATIONS, BY_TYPE, types_of_keyword
 from interlingua.schema.walk import follow
@@ -255,9 +255,24 @@ def unions(work: Work) -> None:
             continue
         owns = cast("list[object]", forms)
         fitted = [work.below(form, given, place) for place, form in enumerate(owns)]
+        if _is_confusing(fitted):
+            any_value(work, "Any of these values, as JSON text.")
+            return
         work.node[name] = [schema for schema, _ in fitted]
         if any(step is not None for _, step in fitted):
             work.convert(Union(tuple([_branch(own, sent, work) for own, sent in zip(owns, fitted, strict=True)])))
+
+
+def _is_confusing(fitted: list[tuple[Schema, Step | None]]) -> bool:
+    """Whether a value on the wire could be of a form that is turned back, and of another one."""
+    for place, (schema, step) in enumerate(fitted):
+        if step is None or isinstance(step, Members | Reference):
+            continue  # objects are told apart by their members
+        own = set(kinds_of(schema)) - {"null"}
+        others = [other for number, (other, _) in enumerate(fitted) if number != place]
+        if any(not kinds_of(other) or own & set(kinds_of(other)) for other in others):
+            return True
+    return False
 
 
 def _branch(own: object, fitted: tuple[Schema, Step | None], work: Work) -> Branch:

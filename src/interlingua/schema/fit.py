@@ -54,9 +54,11 @@ def fit(schema: Schema, subset: Subset) -> Fitted | None:
     Raises: SchemaError, which begins with the place, for a schema that cannot be said within the subset or the bounds.
     """
     fitter = Fitter(schema, subset)
-    whole, step = fitter.whole()
-    sent = whole if fitter.rewrites else schema
-    _check_limits(sent, subset)
+    try:
+        whole, step = fitter.whole()
+        _check_limits(whole if fitter.rewrites else schema, subset)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None  # no JSON Schema: `check_schema` says so to whoever asks, and the server to whoever does not
     if not fitter.rewrites:
         return None
     conversion = Conversion(step, fitter.steps) if step is not None and fitter.converts else None
@@ -92,8 +94,11 @@ class Fitter:
         if not self._free and self.subset.references != "none":
             given = self.root.get("$defs")
             for name in cast("Schema", given) if isinstance(given, dict) else ():
-                if not self._leads_back(reference := f"#/$defs/{_escaped(name)}"):
+                reference = f"#/$defs/{_escaped(name)}"
+                if self._leads_somewhere(reference) and not self._leads_back(reference):
                     self._name(reference)
+                else:
+                    self.rewrites.append(Rewrite(reference[1:], "a circle stands where it is needed, not in $defs"))
         schema, step = self.node(self.root, Place(root=True))
         while self._waiting:
             reference = self._waiting.pop(0)
@@ -215,7 +220,7 @@ class Fitter:
                     work.node = {"$ref": reference}
                     return False
                 work.rewrote(f"{reference} leads back to itself")
-                target = _plain(self._target(reference))
+                target = _plain(self._found(reference, work))
             else:
                 work.rewrote(f"what {reference} leads to is written out")
                 target = self._found(reference, work)

@@ -20,7 +20,7 @@ Reasoning: TypeAlias = Literal["none", "reasoning_content", "reasoning", "thinki
 def faithful_target(dialect: str, body: Any, model: str) -> Target:
     """The target that the client of `body` spoke to, so that encoding for it keeps the client's own spelling."""
     quirks = QUIRKS.get(dialect)
-    return Target(model=model, quirks=Quirks() if quirks is None else quirks(members(body)))
+    return Target(model=model, quirks=Quirks(schema_form="as_read") if quirks is None else quirks(members(body)))
 
 
 def _chat(body: dict[str, Any]) -> Quirks:
@@ -39,6 +39,7 @@ def _chat(body: dict[str, Any]) -> Quirks:
         result_media=True,
         image_url_string=any(isinstance(part.get("image_url"), str) for part in parts),
         allowed_tools=True,
+        schema_form="as_read",
         stream_usage="stream_options" in body,
     )
 

@@ -18,7 +18,12 @@ from interlingua.types.tool import OpaqueTool, Tool
 from interlingua.wire.http import HttpRequest
 
 CHAT = get_dialect("openai-chat")
-SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "default": None}}, "required": ["city"]}
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string", "default": None}},
+    "required": ["city"],
+    "additionalProperties": False,
+}
 
 
 def wire_tools(name: str, **members: Any) -> list[dict[str, Any]]:

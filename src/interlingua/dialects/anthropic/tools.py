@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._members import foreign_extras, is_list, is_object, merge_members, plain
+from interlingua.dialects._members import foreign_extras, is_object, merge_members, plain
 from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.wire import ToolWire
 from interlingua.errors import DecodeError
 from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, NamedTool, OpaqueTool, Tool
-from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from interlingua.types.tool import ToolChoice
 
 __all__ = [
-    "COMBINATORS",
     "FREEFORM_PARAMETERS",
     "MCP_SERVER",
     "decode_choice",
@@ -48,10 +46,6 @@ FREEFORM_PARAMETERS: dict[str, Any] = {
     "required": ["input"],
 }
 """The schema of a freeform tool, which the wire does not know."""
-
-
-COMBINATORS = frozenset({"anyOf", "oneOf", "allOf"})
-"""What the root of a tool's schema may not hold."""
 
 
 # Reading
@@ -133,10 +127,7 @@ def encode_tool(
     tool: Tool, names: Mapping[str, str], path: str, *, quirks: Quirks, marks: Marks, changes: Changes
 ) -> ToolWire:
     """One entry of `tools`."""
-    schema = _object_root(tool.parameters)
-    if schema is not tool.parameters:
-        changes.add("schema_rewritten", f"{path}/parameters", "the root of a schema is a plain object")
-    wire = ToolWire(name=names.get(tool.name, tool.name), description=tool.description, input_schema=schema)
+    wire = ToolWire(name=names.get(tool.name, tool.name), description=tool.description, input_schema=tool.parameters)
     if tool.freeform is not None:
         changes.add("freeform_as_function", path, "the dialect has no freeform tools")
         wire.input_schema = FREEFORM_PARAMETERS
@@ -155,31 +146,6 @@ def encode_tool(
     if tool.cache is not None or wire.cache_control is not None:
         marks.put(wire, tool.cache, path)
     return wire
-
-
-def _object_root(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema itself where its root is a plain object; else one that is, which describes the alternatives."""
-    if schema.get("type") == "object" and COMBINATORS.isdisjoint(schema):
-        return schema
-    combined = [name for name in schema if name in COMBINATORS and is_list(schema[name])]
-    branches = [schema, *[branch for name in combined for branch in schema[name] if is_object(branch)]]
-    properties: dict[str, Any] = {}
-    for branch in branches:
-        given = branch.get("properties")
-        properties.update(given if is_object(given) else {})
-    told: list[Any] = [schema.get("description"), *[f"{name}: {encode(schema[name]).decode()}" for name in combined]]
-    kept = {name: value for name, value in schema.items() if name not in (*combined, "type", "properties")}
-    rooted: dict[str, Any] = {"type": "object", "properties": properties, **kept}
-    if combined:
-        rooted["description"] = "\n".join([text for text in told if isinstance(text, str)])
-        if "allOf" in combined:
-            rooted["required"] = sorted({name for branch in branches for name in _required(branch)})
-    return rooted
-
-
-def _required(schema: dict[str, Any]) -> list[str]:
-    given = schema.get("required")
-    return [name for name in given if isinstance(name, str)] if is_list(given) else []
 
 
 def encode_choice(choice: ToolChoice | None, names: Mapping[str, str], *, parallel: bool | None) -> dict[str, Any]:

@@ -344,7 +344,7 @@ def test_every_class_survives_its_own_body(kind: type[Error]) -> None:
         (errors.OverloadedError("x", status=503), 529, "overloaded_error"),
         (errors.HistoryError("x"), 400, "invalid_request_error"),
         (errors.UnknownModelError("x"), 404, "not_found_error"),
-        (errors.ConfigError("x"), 400, "invalid_request_error"),
+        (errors.ConfigError("x"), 500, "api_error"),
         (errors.LimitExceededError("x"), 413, "request_too_large"),
         (MalformedArgumentsError("x"), 502, "api_error"),
         (APIConnectionError("x"), 502, "api_error"),
@@ -408,7 +408,7 @@ def test_par_02_beta_features_travel_with_their_members() -> None:
 
 def test_r17_an_output_schema_has_its_member() -> None:
     """Also under its older name; without a name, and without a strict flag."""
-    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False}
     given = {"type": "json_schema", "schema": schema}
     for body in ({"output_config": {"format": given}}, {"output_format": given}):
         asked = decode(body).request

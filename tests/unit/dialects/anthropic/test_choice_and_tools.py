@@ -43,7 +43,8 @@ def test_res_30_a_tool_without_a_type_is_the_callers_own() -> None:
 
 def test_r12_a_definition_is_flat() -> None:
     """Name, description and schema stand beside each other; extras come back."""
-    given = {"name": "f", "description": "Does.", "input_schema": {"type": "object"}, "strict": True,
+    given = {"name": "f", "description": "Does.", "strict": True,
+             "input_schema": {"type": "object", "properties": {}, "additionalProperties": False},
              "eager_input_streaming": True, "input_examples": [{"a": 1}], "new_member": 1}  # fmt: skip
     asked = decode({"tools": [given]}).request
     assert wire(asked)["tools"] == [given]

@@ -341,25 +341,27 @@ def test_a_broken_call_is_told_as_text() -> None:
 # Tools and choices
 
 
+CLOSED: dict[str, Any] = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+"""A schema that strict modes take as it is."""
+
+
 def test_r18_strict_is_off_unless_asked_for() -> None:
     """`false` where nobody said anything, since silence means on; a client's own word survives, its silence too."""
-    tools = tuple(
-        Tool(name=name, parameters={"type": "object"}, strict=said) for name, said in (("a", None), ("b", True))
-    )
+    tools = tuple(Tool(name=name, parameters=CLOSED, strict=said) for name, said in (("a", None), ("b", True)))
     assert [tool["strict"] for tool in wire(Request(tools=tools))["tools"]] == [False, True]
     for member in ({}, {"strict": True}, {"strict": False}):
-        given = {"type": "function", "name": "a", "parameters": {"type": "object"}, **member}
+        given = {"type": "function", "name": "a", "parameters": CLOSED, **member}
         assert wire(request({"input": "Hi", "tools": [given]}))["tools"] == [given]
 
 
 def test_r17_structured_output_is_flat_and_not_strict() -> None:
     """`text.format`, both ways."""
-    told = wire(Request(output_schema={"type": "object"}, verbosity="low"))
-    given = {"type": "json_schema", "name": "response", "schema": {"type": "object"}, "strict": False}
+    told = wire(Request(output_schema=CLOSED, verbosity="low"))
+    given = {"type": "json_schema", "name": "response", "schema": CLOSED, "strict": False}
     assert told["text"] == {"format": given, "verbosity": "low"}
     full = {**given, "name": "trip", "description": "D", "strict": True}
     asked = request({"input": "Hi", "text": {"format": full}})
-    assert (asked.output_schema, asked.schema_name, asked.schema_strict) == ({"type": "object"}, "trip", True)
+    assert (asked.output_schema, asked.schema_name, asked.schema_strict) == (CLOSED, "trip", True)
     assert asked.schema_description == "D"
     assert wire(asked)["text"] == {"format": full}
     silent: dict[str, Any] = {"format": {"type": "json_schema", "name": "n", "schema": {}}}
