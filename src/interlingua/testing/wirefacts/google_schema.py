@@ -16,6 +16,8 @@ RENAMED = {"defs": "$defs", "ref": "$ref"}
 MAPS = ("properties", "$defs")
 BELOW = ("items", "additionalProperties")
 LISTS = ("anyOf", "prefixItems")
+KINDS = ("type_unspecified", "string", "number", "integer", "boolean", "array", "object", "null")
+"""The types in the order of their numbers in proto JSON."""
 COUNTS = re.compile(r"(min|max)(Items|Length|Properties)")
 
 
@@ -40,8 +42,8 @@ def _member(name: str, value: Any) -> Any:
         return json_schema(value)
     if name in LISTS:
         return [json_schema(part) for part in items(value)]
-    if name == "type" and isinstance(value, str):
-        return value.lower()
+    if name == "type":
+        return KINDS[value] if isinstance(value, int) else value.lower() if isinstance(value, str) else value
     return int(value) if COUNTS.fullmatch(name) and isinstance(value, str) and value.isdigit() else value
 
 
