@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ def test_a_cell(cell: Cell, golden_update: bool) -> None:
     lost = [*whole.lost, *streamed.lost]
     made = sections(whole, streamed)
     if golden_update:
+        assert "PYTEST_XDIST_WORKER" not in os.environ, "two workers cannot write one file: update without -n"
         write(cell, made, lost, ORDER)
     assert lost == []
     assert [*_problems(cell, whole, streamed=False), *_problems(cell, streamed, streamed=True)] == []
