@@ -17,7 +17,7 @@ import pytest
 import interlingua as il
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects.table import DIALECTS
-from interlingua.testing.upstream import Issued, Problem, judge
+from interlingua.testing.upstream import Call, Issued, Problem, Say, Upstream, judge
 from interlingua.testing.upstream.door import DOORS
 from interlingua.wire.http import HttpRequest
 from tests.support.chat_server import KEY, ChatServer, chat_serving
@@ -176,3 +176,56 @@ def test_r22_a_switch_and_back_inside_a_thinking_tool_loop(
     assert _holding(other, first) == [sealed and second in RELAYS]
     assert _holding(one, second) == [False, also_sealed and first in RELAYS]
     assert ("seal_foreign" in [change.code for change in taken.changes]) is (sealed and second not in RELAYS)
+
+
+SPECS = {
+    "openai-chat": "openai-chat/gpt-6-astra",
+    "openai-responses": "openai/gpt-6-astra",
+    "anthropic": "anthropic/claude-opus-5",
+    "google": "google/gemini-3-pro",
+    "ollama": "ollama/qwen3-vl",
+}
+"""Dialect -> a model of the service that the strict upstream imitates."""
+STRICT = list(permutations(SPECS, 2))
+ADDRESSES = {"openai-responses": "openai-responses"}
+"""The scheme of a provider's address, where it is not the provider's name."""
+OPTIONS = {"openai-chat": "&reasoning_field=none&max_tokens_field=max_completion_tokens"}
+"""What has to be said of OpenAI's Chat at another address than its own: it knows no reasoning."""
+
+
+def _strict_model(dialect: str, base_url: str, monkeypatch: pytest.MonkeyPatch) -> il.Model:
+    """A model of the service, whose address is the imitation's."""
+    provider = SPECS[dialect].partition("/")[0]
+    host = base_url.partition("//")[2].partition("/")[0]
+    address = f"{ADDRESSES.get(dialect, provider)}://{KEY}@{host}?tls=0{OPTIONS.get(dialect, '')}"
+    monkeypatch.setenv(f"LLM_{provider.replace('-', '_').upper()}", address)
+    return il.model(SPECS[dialect], tools=TOOLS, effort="high", max_tokens=4000)
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize(("first", "second"), STRICT, ids=["->".join(pair) for pair in STRICT])
+def test_r22_a_switch_between_services_that_know_their_seals(
+    first: str, second: str, streamed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R22: services that share no code with ours, and that refuse seals they did not give out, take every request."""
+
+    def ask(model: il.Model, prompt: Any, **options: Any) -> il.Response[Any]:
+        return model.stream(prompt, **options).finish() if streamed else model.generate(prompt, **options)
+
+    two = (Call("get_weather", {"city": "Oslo"}), Call("get_weather", {"city": "Bergen"}))
+    one = Upstream(first, Say(thinking=THOUGHT, calls=two), Say(text="In Bergen."))
+    other = Upstream(second, Say(thinking=THOUGHT, calls=(Call("get_weather", {"city": "Narvik"}),)))
+    with one.serving() as one_url, other.serving() as other_url:
+        issuer, heir = _strict_model(first, one_url, monkeypatch), _strict_model(second, other_url, monkeypatch)
+        begun = ask(issuer, "Where is it warmest: in Oslo, in Bergen or in Narvik?")
+        taken = ask(heir, TOOLS.execute(begun.tool_calls), history=begun)
+        answer = ask(issuer, TOOLS.execute(taken.tool_calls), history=taken)
+    assert [str(verdict) for verdict in (*one.verdicts, *other.verdicts)] == ["taken"] * 3
+    assert [call.arguments["city"] for call in (*begun.tool_calls, *taken.tool_calls)] == ["Oslo", "Bergen", "Narvik"]
+    assert (answer.text, answer.finish_reason) == ("In Bergen.", "stop")
+    seals = [seal.encode() for seal in one.issued.seals]
+    assert [[seal in request.body for seal in seals] for request in one.requests] == [
+        [False] * len(seals),
+        [True] * len(seals),
+    ]
+    assert [seal for seal in seals if seal in other.requests[0].body] == []
