@@ -36,9 +36,9 @@ from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, OpaqueTool, T
 from interlingua.wire.json import decode_wire
 
 if TYPE_CHECKING:
-    from msgspec import Raw
-
     from collections.abc import Sequence
+
+    from msgspec import Raw
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.errors import Error

@@ -134,11 +134,10 @@ def encode_tool(
         if tool.freeform.definition is not None:
             told = f"The input must match this {tool.freeform.syntax} grammar:\n{tool.freeform.definition}"
             wire.description = "\n\n".join([text for text in (tool.description, told) if text])
-    if tool.strict is not None:
-        if quirks.strict_schemas:
-            wire.strict = tool.strict
-        else:
-            changes.add("strict_unsupported", f"{path}/strict")
+    if quirks.strict_schemas:
+        wire.strict = tool.strict
+    elif tool.strict:
+        changes.add("strict_unsupported", f"{path}/strict")
     if tool.extra:
         for dialect in foreign_extras(tool.extra, NAME):
             changes.add("extra_foreign", f"{path}/extra/{dialect}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from interlingua.dialects._contract import DecodeContext
+from interlingua.dialects._contract import DecodeContext, Quirks, Target
 from interlingua.errors import DecodeError, UnsupportedError, UsageError
 from interlingua.types.content import ToolCall, ToolResult
 from interlingua.types.message import Message, assistant, user
@@ -43,11 +43,20 @@ def test_res_30_a_tool_without_a_type_is_the_callers_own() -> None:
 
 def test_r12_a_definition_is_flat() -> None:
     """Name, description and schema stand beside each other; extras come back."""
-    given = {"name": "f", "description": "Does.", "strict": True,
+    given: dict[str, Any] = {"name": "f", "description": "Does.", "strict": True,
              "input_schema": {"type": "object", "properties": {}, "additionalProperties": False},
              "eager_input_streaming": True, "input_examples": [{"a": 1}], "new_member": 1}  # fmt: skip
     asked = decode({"tools": [given]}).request
     assert wire(asked)["tools"] == [given]
+
+
+@pytest.mark.parametrize(("strict", "changed"), [(True, ["dropped strict_unsupported /tools/0/strict"]), (False, [])])
+def test_r18_a_server_without_strictness_loses_only_the_wish_for_it(strict: bool, changed: list[str]) -> None:
+    """What is not to be strict is not strict there anyway."""
+    target = Target(model="m", quirks=Quirks(strict_schemas=False))
+    encoded = encode(Request(messages=HI, tools=(Tool(name="f", strict=strict),), max_tokens=1), target)
+    assert b"strict" not in encoded.body
+    assert codes(encoded.changes) == changed
 
 
 def test_r25_no_tools_is_no_member() -> None:

@@ -452,7 +452,7 @@ def test_id_19_ids_of_provider_run_tools_never_reach_another_dialect() -> None:
 
 def test_id_08_where_an_id_of_gemini_stood_is_no_loss_elsewhere() -> None:
     """ID-08: the call has its id in every dialect; nothing is said to be dropped."""
-    turn = {"role": "model", "parts": [{"functionCall": {"id": "call_0", "name": "f", "args": {}}}]}
+    turn: dict[str, Any] = {"role": "model", "parts": [{"functionCall": {"id": "call_0", "name": "f", "args": {}}}]}
     answer = {
         "role": "user",
         "parts": [{"functionResponse": {"id": "call_0", "name": "f", "response": {"output": "4"}}}],
