@@ -20,6 +20,7 @@ from interlingua.types.message import Message, assistant, user
 from interlingua.types.request import Request
 from interlingua.types.tool import AllowedTools, NamedTool, Tool
 from interlingua.wire.json import encode
+from tests.support.strategies import cache_marks
 
 MODELS = [
     ("openai-chat", "gpt-4.1"),
@@ -74,8 +75,10 @@ def _step(draw: st.DrawFn, names: list[str]) -> list[Message]:
         said: list[Any] = [ThinkingPart(draw(_texts), draw(_sealed))] if draw(st.booleans()) else []
         said += [TextPart(draw(_texts))] if draw(st.booleans()) else []
         calls = [
-            ToolCall(id, draw(st.sampled_from(names)), encode(draw(st.dictionaries(_texts, st.integers()))).decode())
-            for id in ids
+            ToolCall(
+                call_id, draw(st.sampled_from(names)), encode(draw(st.dictionaries(_texts, st.integers()))).decode()
+            )
+            for call_id in ids
         ]
         results = [
             ToolResult(call.id, call.name, draw(_texts | st.builds(Json, st.lists(st.integers()))), draw(st.booleans()))
@@ -108,7 +111,7 @@ def sensible_requests(draw: st.DrawFn) -> Request:
         presence_penalty=draw(knob),
         effort=draw(st.none() | st.sampled_from(get_args(Effort))),
         thinking_budget=draw(st.none() | st.integers(0, 4000)),
-        cache=draw(st.none() | st.sampled_from(["auto", "5m", "1h"])),
+        cache=draw(st.none() | cache_marks),
         user=draw(st.none() | st.just("someone")),
     )
 
