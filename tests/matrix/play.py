@@ -74,8 +74,12 @@ def play(cell: Cell, *, streamed: bool) -> Played:
 
 
 def unsaid(said: Facts, again: Facts, changes: Iterable[Change]) -> list[Difference]:
-    """The facts that differ although no entry names them; the model's name is nobody's loss."""
-    names = excused_facts(changes) | {"model"}
+    """The facts that differ although no entry names them; the model's name is nobody's loss.
+
+    An entry about a request excuses nothing of an answer, and the other way round.
+    """
+    side = "response" if "choices" in said else "request"
+    names = excused_facts([change for change in changes if str(change.stage).endswith(side)]) | {"model"}
     return differences(without(said, names), without(again, names))
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._members import is_object, merge_members, plain
-from interlingua.dialects._seals import seal_fits
+from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects.openai_responses.assistant import COMPLETED
 from interlingua.dialects.openai_responses.items import NOBODY, ItemEncoder, ItemIds
 from interlingua.dialects.openai_responses.parts import NAME
@@ -364,6 +364,8 @@ class ResponsesStreamEncoder:
         content = self._encoder.content(part, path)
         names = {**item.names, "content_index": item.place}
         if isinstance(part, TextPart):
+            if part.sealed is not None and not seal_fits(part.sealed, NAME, NOBODY):
+                note_seal(self.changes, part.sealed, path)
             logprobs = content.logprobs or []
             said = self._say("response.output_text.done", **names, text=part.text, logprobs=logprobs)
         else:
