@@ -37,7 +37,7 @@ def from_base64(text: str, path: str = "") -> bytes:
     try:
         return base64.b64decode(compact + "=" * (-len(compact) % 4), validate=True)
     except (binascii.Error, ValueError):
-        raise DecodeError(f"{path or 'the value'} is not base64", path=path) from None
+        raise DecodeError(f"{path}: the value is not base64".removeprefix(": "), path=path) from None
 
 
 _URL_SAFE = str.maketrans("-_", "+/")

@@ -28,7 +28,7 @@ def test_what_is_not_base64(text: str) -> None:
     """The place is named, or the value."""
     with pytest.raises(DecodeError, match=r"^the value is not base64$"):
         from_base64(text)
-    with pytest.raises(DecodeError, match=r"^/a is not base64$") as caught:
+    with pytest.raises(DecodeError, match=r"^/a: the value is not base64$") as caught:
         from_base64(text, "/a")
     assert caught.value.path == "/a"
 
@@ -58,7 +58,7 @@ def test_parse_data_url(url: str, found: tuple[str, bytes] | None) -> None:
 
 def test_a_broken_data_url_names_its_place() -> None:
     """It is a fault, not another kind of URL."""
-    with pytest.raises(DecodeError, match=r"^/b is not base64$"):
+    with pytest.raises(DecodeError, match=r"^/b: the value is not base64$"):
         parse_data_url("data:;base64,!", "/b")
 
 
