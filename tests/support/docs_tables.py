@@ -1,7 +1,7 @@
 """Tables of the guides that are made from the code: `python -m tests.support.docs_tables` writes them anew.
 
-A table stands in its document between `<!-- table:NAME -->` and `<!-- /table -->`. The support matrix and the JSON Schema
-of our own HTTP format are made along with them.
+A table stands in its document between `<!-- table:NAME -->` and `<!-- /table -->`. The support matrix and the JSON
+Schema of our own HTTP format are made along with them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import get_args, get_type_hints
+from typing import get_args, get_origin, get_type_hints
 
 from interlingua.dialects._contract import Quirks
 from interlingua.dialects.unified.schema import json_schema
@@ -50,7 +50,10 @@ def _values(kind: object) -> str:
     if kind is bool:
         return "`0` `1`"
     choices = get_args(kind)
-    return "names of request options, with commas between" if choices == (str,) else " ".join(f"`{c}`" for c in choices)
+    if get_origin(kind) is frozenset:
+        words = get_args(choices[0])
+        return ", ".join([f"`{word}`" for word in words]) or "names, with commas between"
+    return " ".join(f"`{choice}`" for choice in choices)
 
 
 def _field_texts(owner: str) -> Iterator[tuple[str, str]]:

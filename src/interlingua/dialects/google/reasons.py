@@ -125,6 +125,8 @@ class ErrorBody(NamedTuple):
     """The reason in the details."""
     delay_s: float | None = None
     """Seconds to wait, from the details."""
+    request_id: str | None = None
+    """The provider's id of the request, from the details."""
 
 
 STATUS_CLASSES: dict[str, type[Error]] = {
@@ -180,6 +182,7 @@ def error_body(value: object) -> ErrorBody:
         code=code if isinstance(code, int) and 400 <= code < 600 else None,
         reason=next((detail["reason"] for detail in details if isinstance(detail.get("reason"), str)), None),
         delay_s=next((delay for detail in details if (delay := _delay(detail)) is not None), None),
+        request_id=next((detail["requestId"] for detail in details if isinstance(detail.get("requestId"), str)), None),
     )
 
 
@@ -202,6 +205,7 @@ def error_of(body: ErrorBody, status: int | None, headers: Headers = ()) -> Erro
     error = make_error(kind, body.message, status=status, code=code, headers=headers, retryable=retryable)
     if error.retry_after_s is None:
         error.retry_after_s = body.delay_s
+    error.request_id = error.request_id or body.request_id or None
     return error
 
 

@@ -305,6 +305,15 @@ def test_error_classes_there_and_back(status: int, body: Any, kind: type[Error],
     assert (again.status, type(error(again.status, json.loads(again.body)))) == (status, kind)
 
 
+def test_the_id_of_the_request_stands_in_the_body_or_a_header() -> None:
+    """The header's own counts first."""
+    told = {"@type": "type.googleapis.com/google.rpc.RequestInfo", "requestId": "req-1"}
+    body = {"error": {"code": 500, "message": "No.", "status": "INTERNAL", "details": [told]}}
+    assert error(500, body).request_id == "req-1"
+    assert error(500, body, (("x-request-id", "req-2"),)).request_id == "req-2"
+    assert error(500, {"error": {"code": 500, "message": "No.", "status": "INTERNAL"}}).request_id is None
+
+
 def test_the_time_to_wait_stands_in_the_body() -> None:
     """`RetryInfo`, also when the error is the one element of an array, and shown again."""
     body = [
