@@ -38,7 +38,7 @@ STREAM_HEAD = (
     "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nx-request-id: req_stream\r\ntransfer-encoding: chunked\r\n\r\n"
 )
 STREAM_TYPES = {"ollama": "application/x-ndjson"}
-JUDGED = frozenset({"openai-chat", "openai-responses", "anthropic", "google", "ollama"})
+JUDGED = frozenset({"openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"})
 """The dialects whose real service is imitated strictly."""
 COMPATIBLE = frozenset({("reasoning",), ("reasoning_content",), ("reasoning_details",), ("cache_control",)})
 """Members of Chat that only compatible servers take: the server stands for one of those."""

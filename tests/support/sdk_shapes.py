@@ -7,7 +7,7 @@ import enum
 import types
 import typing
 from collections.abc import Iterator
-from typing import Any, Literal, Required, Union, get_args, get_origin
+from typing import Any, Literal, Required, Union, cast, get_args, get_origin
 
 import typing_extensions
 
@@ -28,7 +28,7 @@ from interlingua.testing.upstream.shapes import (
     Word,
 )
 
-__all__ = ["SdkShapes", "differences"]
+__all__ = ["SdkShapes", "differences", "schema_shapes"]
 
 PLAIN: dict[object, Shape] = {
     str: Text(),
@@ -205,3 +205,39 @@ def _distance(told: Members, known: Members) -> int:
 def differences(theirs: tuple[Grammar, Shape], ours: tuple[Grammar, Shape]) -> list[str]:
     """Every difference between two shapes, each with the grammar that resolves its names."""
     return sorted(set(_Pair(theirs[0], ours[0]).compare(theirs[1], ours[1], "Request")))
+
+
+def schema_shapes(schema: dict[str, Any]) -> Grammar:
+    """The shapes that the definitions of a JSON Schema allow."""
+    return {name: _schema_shape(definition, name) for name, definition in schema["$defs"].items()}
+
+
+def _schema_shape(schema: Any, name: str = "") -> Shape:
+    if "$ref" in schema:
+        return Named(schema["$ref"].rpartition("/")[2])
+    if "anyOf" in schema:
+        return Choice(tuple(_schema_shape(option) for option in schema["anyOf"]))
+    if "enum" in schema or "const" in schema:
+        words = schema.get("enum", [schema.get("const")])
+        return Choice(tuple(Null() if word is None else Word(word) for word in words))
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        return Choice(tuple(_schema_shape({**schema, "type": each}) for each in cast("list[str]", kind)))
+    if kind == "object" and "properties" in schema:
+        required = schema.get("required", [])
+        members = {key: Member(_schema_shape(value), key in required) for key, value in schema["properties"].items()}
+        return Members(name, members)
+    if kind == "object" and schema.get("additionalProperties") not in (None, True, {}):
+        return MapOf(_schema_shape(schema["additionalProperties"]))
+    if kind == "array":
+        return ListOf(_schema_shape(schema.get("items", {})))
+    return SCHEMA_TYPES.get(kind, Anything())
+
+
+SCHEMA_TYPES: dict[Any, Shape] = {
+    "string": Text(),
+    "integer": Number(whole=True),
+    "number": Number(),
+    "boolean": Flag(),
+    "null": Null(),
+}

@@ -38,11 +38,13 @@ from interlingua.testing.upstream.requests.ollama import OLLAMA
 from interlingua.testing.upstream.requests.responses import RESPONSES
 from interlingua.testing.upstream.requests.responses_hosted import RESPONSES_HOSTED
 from interlingua.testing.upstream.requests.responses_tools import RESPONSES_TOOLS
+from interlingua.testing.upstream.requests.unified import UNIFIED
 from interlingua.testing.upstream.rules.anthropic import ANTHROPIC_RULES
 from interlingua.testing.upstream.rules.chat import CHAT_RULES
 from interlingua.testing.upstream.rules.google import GOOGLE_RULES
 from interlingua.testing.upstream.rules.ollama import OLLAMA_RULES
 from interlingua.testing.upstream.rules.responses import RESPONSES_RULES
+from interlingua.testing.upstream.rules.unified import UNIFIED_RULES
 from interlingua.testing.upstream.shapes import Fault, Named, Reading, faults
 from interlingua.testing.upstream.verdict import Asked, Issued, Problem, Rule, Verdict
 from interlingua.testing.wirefacts.values import items, members
@@ -195,6 +197,9 @@ _LAWS: dict[str, Callable[[], Law]] = {
         source="Ollama; request types of the official client",
         root=lambda path: "GenerateRequest" if path.endswith("/generate") else "ChatRequest",
     ),
+    "unified": lambda: Law(
+        reading=Reading(grammar=parse(UNIFIED)), rules=UNIFIED_RULES, source="the format's page and JSON Schema"
+    ),
 }
 
 
@@ -256,6 +261,7 @@ _ADDRESSES = {
     "anthropic": "https://api.anthropic.com/v1/messages",
     "google": "https://generativelanguage.googleapis.com/v1beta/models/{model}:generateContent",
     "ollama": "http://localhost:11434/api/chat",
+    "unified": "http://localhost:8000/unified/v1/generate",
 }
 _KEYS: Headers = (("content-type", "application/json"), ("authorization", "Bearer key"))
 

@@ -83,6 +83,17 @@ OLLAMA_ERRORS: dict[int, str] = {
     503: "server busy, please try again.  maximum pending requests exceeded",
     529: "server busy, please try again.  maximum pending requests exceeded",
 }
+UNIFIED_ERRORS = {
+    400: "decode_error",
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_denied_error",
+    404: "not_found_error",
+    413: "request_too_large_error",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+    529: "overloaded_error",
+}
 ERROR_STATUSES = tuple(sorted({*OPENAI_ERRORS, *ANTHROPIC_ERRORS}))
 """The statuses that every service can be told to fail with."""
 RETRY_AFTER_S = 7
@@ -122,6 +133,20 @@ def _ollama(status: int, message: str | None, _: Problem | None) -> dict[str, An
     return {"error": message or OLLAMA_ERRORS.get(status, OLLAMA_ERRORS[500])}
 
 
+def _unified(status: int, message: str | None, problem: Problem | None) -> dict[str, Any]:
+    error: dict[str, Any] = {
+        "type": UNIFIED_ERRORS.get(status, "internal_server_error"),
+        "message": message or "the request was refused",
+        "status": status,
+        "retryable": status in (429, 500, 503, 529),
+    }
+    if problem is not None:
+        # Names of tools alone have a pattern.
+        code = "tool_name_illegal" if problem.rule == "bad_pattern" else problem.rule
+        error |= {"code": code, "path": problem.pointer}
+    return {"error": error}
+
+
 def _dotted(steps: tuple[Step, ...]) -> str:
     """`messages[0].content`, as OpenAI and Google name a place."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
@@ -134,6 +159,7 @@ _BODIES: dict[str, Callable[[int, str | None, Problem | None], dict[str, Any]]] 
     "anthropic": _anthropic,
     "google": _google,
     "ollama": _ollama,
+    "unified": _unified,
 }
 _HEADERS: dict[str, Headers] = {
     "openai-chat": (("x-request-id", "req_upstream"),),
