@@ -66,7 +66,7 @@ def described(**properties: Any) -> dict[str, Any]:
 
 
 RULES: list[tuple[str, dict[str, Any], str, str]] = [
-    ("unknown_member", {"temperatur": 1}, "/temperatur", "the format has no such member"),
+    ("unknown_member", {"warmth": 1}, "/warmth", "the format has no such member"),
     ("unknown_member", tool(input_schema={}), "/tools/0/input_schema", "the format has no such member"),
     ("unknown_member", {"messages": [{**ASK, "a/b": 1}]}, "/messages/0/a~1b", "the format has no such member"),
     (
