@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from interlingua.dialects._members import is_object
+
 __all__ = ["violations"]
 
 KEYWORDS: dict[str, str] = {
-    "openai-strict": "type properties required additionalProperties items enum const anyOf $ref $defs description "
-    "title default format pattern multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minItems maxItems minLength "
+    "openai-strict": "type properties required additionalProperties items enum const anyOf $ref $defs "
+    "description title default format pattern multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minItems maxItems minLength "
     "maxLength $schema",
     "anthropic-strict": "type properties required items enum const anyOf $ref $defs description title default format "
     "minItems additionalProperties",
@@ -29,11 +31,12 @@ Place = tuple[str, dict[str, Any]]
 
 def _nodes(schema: Any, path: str = "") -> Iterator[Place]:
     """Every schema in a schema, with its place."""
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         return
     yield path, schema
     for keyword in ("properties", "$defs", "patternProperties"):
-        for name, child in (schema.get(keyword) or {}).items():
+        children: dict[str, Any] = schema.get(keyword) or {}
+        for name, child in children.items():
             yield from _nodes(child, f"{path}/{keyword}/{name}")
     for keyword in ("anyOf", "oneOf", "allOf", "prefixItems"):
         for number, child in enumerate(schema.get(keyword) or ()):

@@ -10,6 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from interlingua.dialects._members import is_object
+
 __all__ = ["NOT_HERE", "definitions_by_request", "normalised", "values"]
 
 NOT_HERE = "the definitions are not here: pip install --no-deps bfcl-eval==2026.3.23"
@@ -56,15 +58,15 @@ def definitions_by_request() -> list[list[dict[str, Any]]]:
 
 def normalised(schema: Any) -> Any:
     """A schema with the types of JSON Schema; only schemas are looked at, never names or values."""
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         return schema
     found = dict(schema)
     kind = found.pop("type", None)
     kind = TYPES.get(kind, kind) if isinstance(kind, str) else kind
     if kind in JSON_TYPES:
         found["type"] = kind
-    if isinstance(found.get("properties"), dict):
-        found["properties"] = {name: normalised(child) for name, child in found["properties"].items()}
+    if is_object(properties := found.get("properties")):
+        found["properties"] = {name: normalised(child) for name, child in properties.items()}
     for keyword in ("items", "additionalProperties"):
         if keyword in found:
             found[keyword] = normalised(found[keyword])
@@ -79,7 +81,7 @@ def values(schema: Any) -> list[Any]:
 
 
 def _value(schema: Any, *, whole: bool) -> Any:
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         return "anything"
     if schema.get("enum"):
         return schema["enum"][-1 if whole else 0]

@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from interlingua.dialects._members import is_object
 from interlingua.schema.validate import validate
 from interlingua.schema.walk import follow
 
@@ -20,7 +21,7 @@ def sample(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
 
 
 def _of(schema: Any, root: dict[str, Any], depth: int) -> st.SearchStrategy[Any]:
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         return st.just("anything")
     schema = follow(schema, root)
     if "enum" in schema:

@@ -18,6 +18,7 @@ import msgspec
 
 from interlingua.errors import DecodeError, Error, LimitExceededError
 from interlingua.schema.walk import Schema
+from interlingua.types._base import JsonValue
 from interlingua.wire.json import decode_any, encode
 
 __all__ = [
@@ -42,7 +43,7 @@ class JsonText(msgspec.Struct, frozen=True):
 class Choice(msgspec.Struct, frozen=True):
     """One of some values that are no strings, told as strings."""
 
-    values: tuple[tuple[str, Any], ...]
+    values: tuple[tuple[str, JsonValue], ...]
     """The wire's string and the value."""
 
 
@@ -119,11 +120,11 @@ class Conversion(msgspec.Struct, frozen=True):
     definitions: Mapping[str, Step | None] = {}
     """What becomes of the values of each definition."""
 
-    def to_wire(self, value: object) -> Any:
+    def to_wire(self, value: JsonValue) -> JsonValue:
         """A value of the caller's schema as the rewritten schema wants it."""
         return _Converter(self.definitions, _TO_WIRE).convert(value, self.root)
 
-    def to_own(self, value: object) -> Any:
+    def to_own(self, value: JsonValue) -> JsonValue:
         """A value of the rewritten schema as the caller's own schema wants it."""
         return _Converter(self.definitions, _TO_OWN).convert(value, self.root)
 
@@ -136,7 +137,7 @@ class Conversion(msgspec.Struct, frozen=True):
         return _converted_text(text, self.to_own)
 
 
-def _converted_text(text: str, convert: Callable[[object], object]) -> str:
+def _converted_text(text: str, convert: Callable[[JsonValue], JsonValue]) -> str:
     try:
         value = decode_any(text)
     except (DecodeError, LimitExceededError):
@@ -154,56 +155,56 @@ class _Converter:
         self.definitions = definitions
         self.ways = ways
 
-    def convert(self, value: Any, step: Step | None) -> Any:
+    def convert(self, value: JsonValue, step: Step | None) -> JsonValue:
         if step is None:
             return value
         return self.ways[type(step)](self, value, step)
 
-    def reference(self, value: Any, step: Reference) -> Any:
+    def reference(self, value: JsonValue, step: Reference) -> JsonValue:
         return self.convert(value, self.definitions.get(step.name))
 
-    def items(self, value: Any, step: Items) -> Any:
+    def items(self, value: JsonValue, step: Items) -> JsonValue:
         if not isinstance(value, list):
             return value
         given = cast("list[Any]", value)
         steps = (*step.first, *[step.rest] * len(given))
         return [self.convert(item, below) for item, below in zip(given, steps, strict=False)]
 
-    def members(self, value: Any, step: Members) -> Any:
+    def members(self, value: JsonValue, step: Members) -> JsonValue:
         members = cast("dict[str, Any]", value)
         return {name: self.convert(member, step.properties.get(name, step.rest)) for name, member in members.items()}
 
     # To the wire
 
-    def told(self, value: Any, step: JsonText) -> Any:
+    def told(self, value: JsonValue, step: JsonText) -> JsonValue:
         del step
         return encode(value).decode()
 
-    def chosen(self, value: Any, step: Choice) -> Any:
+    def chosen(self, value: JsonValue, step: Choice) -> JsonValue:
         return next((said for said, own in step.values if own == value and type(own) is type(value)), value)
 
-    def paired(self, value: Any, step: Pairs) -> Any:
+    def paired(self, value: JsonValue, step: Pairs) -> JsonValue:
         if not isinstance(value, dict):
             return value
         members = cast("dict[str, Any]", value)
         return [{"key": name, "value": self.convert(member, step.value)} for name, member in members.items()]
 
-    def wrapped(self, value: Any, step: Wrapped) -> Any:
+    def wrapped(self, value: JsonValue, step: Wrapped) -> JsonValue:
         return {step.member: self.convert(value, step.inner)}
 
-    def completed(self, value: Any, step: Members) -> Any:
+    def completed(self, value: JsonValue, step: Members) -> JsonValue:
         if not isinstance(value, dict):
             return value
         given = cast("dict[str, Any]", value)
         missing = [name for name in sorted(step.optional) if name not in given]
         return self.members(given, step) | dict.fromkeys(missing)
 
-    def formed(self, value: Any, step: Union) -> Any:
+    def formed(self, value: JsonValue, step: Union) -> JsonValue:
         return self._in_form(value, step, lambda branch: branch.own)
 
     # Back
 
-    def read(self, value: Any, step: JsonText) -> Any:
+    def read(self, value: JsonValue, step: JsonText) -> JsonValue:
         del step
         if not isinstance(value, str):
             return value
@@ -212,10 +213,10 @@ class _Converter:
         except (DecodeError, LimitExceededError):
             return value  # a model that was asked for JSON text often says a plain string
 
-    def meant(self, value: Any, step: Choice) -> Any:
+    def meant(self, value: JsonValue, step: Choice) -> JsonValue:
         return next((own for said, own in step.values if said == value), value)
 
-    def mapped(self, value: Any, step: Pairs) -> Any:
+    def mapped(self, value: JsonValue, step: Pairs) -> JsonValue:
         if not isinstance(value, list):
             return value
         pairs = cast("list[Any]", value)
@@ -223,22 +224,22 @@ class _Converter:
             return pairs
         return {pair["key"]: self.convert(pair.get("value"), step.value) for pair in pairs}
 
-    def unwrapped(self, value: Any, step: Wrapped) -> Any:
+    def unwrapped(self, value: JsonValue, step: Wrapped) -> JsonValue:
         if not isinstance(value, dict) or step.member not in value:
             return cast("Any", value)
         return self.convert(cast("dict[str, Any]", value)[step.member], step.inner)
 
-    def relaxed(self, value: Any, step: Members) -> Any:
+    def relaxed(self, value: JsonValue, step: Members) -> JsonValue:
         if not isinstance(value, dict):
             return value
         given = cast("dict[str, Any]", value)
         kept = {name: member for name, member in given.items() if member is not None or name not in step.optional}
         return self.members(kept, step)
 
-    def recognised(self, value: Any, step: Union) -> Any:
+    def recognised(self, value: JsonValue, step: Union) -> JsonValue:
         return self._in_form(value, step, lambda branch: branch.wire)
 
-    def _in_form(self, value: Any, step: Union, form: Callable[[Branch], Schema]) -> Any:
+    def _in_form(self, value: JsonValue, step: Union, form: Callable[[Branch], Schema]) -> JsonValue:
         found = next((branch for branch in step.branches if _fits(value, form(branch))), None)
         return value if found is None else self.convert(value, found.step)
 

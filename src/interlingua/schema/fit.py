@@ -53,7 +53,7 @@ def fit(schema: Schema, subset: Subset) -> Fitted | None:
 
     Raises: SchemaError, which begins with the place, for a schema that cannot be said within the subset or the bounds.
     """
-    fitter = Fitter(schema, subset)
+    fitter = _Fitter(schema, subset)
     try:
         whole, step = fitter.whole()
         _check_limits(whole if fitter.rewrites else schema, subset)
@@ -65,7 +65,7 @@ def fit(schema: Schema, subset: Subset) -> Fitted | None:
     return Fitted(whole, tuple(fitter.rewrites), conversion)
 
 
-class Fitter:
+class _Fitter:
     """Walks one schema."""
 
     def __init__(self, root: Schema, subset: Subset) -> None:

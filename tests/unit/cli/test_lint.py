@@ -37,7 +37,8 @@ def _lint(tmp_path: Path, capsys: Capture, definitions: Any, *arguments: str) ->
     file = tmp_path / "tools.json"
     file.write_text(json.dumps(definitions))
     code = main(["lint", str(file), *arguments])
-    return code, *capsys.readouterr()
+    out, err = capsys.readouterr()
+    return code, out, err
 
 
 def test_r31_findings_and_rewrites_are_told(tmp_path: Path, capsys: Capture) -> None:
@@ -74,7 +75,11 @@ def test_a_refused_tool_is_exit_code_1(tmp_path: Path, capsys: Capture) -> None:
     """By the name of the tool; the others are looked at all the same."""
     node: dict[str, Any] = {f"D{n}": {"type": "object", "properties": {
         name: {"$ref": f"#/$defs/D{n + 1}"} for name in "abcd"}} for n in range(9)}  # fmt: skip
-    shared = {"type": "object", "properties": {"a": {"$ref": "#/$defs/D0"}}, "$defs": {**node, "D9": {}}}
+    shared: dict[str, Any] = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/D0"}},
+        "$defs": {**node, "D9": {}},
+    }
     bad = {"name": "bad", "parameters": shared, "description": "Bad."}
     code, out, _ = _lint(tmp_path, capsys, [bad, FIND], "--target", "ollama")
     assert code == 1

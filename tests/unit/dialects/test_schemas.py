@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Quirks, Target
+from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import UnsupportedError
 from interlingua.stream.check import check
@@ -50,9 +51,9 @@ def paths(schema: str, dialect: str, quirks: Quirks = USUAL, *, strict: bool | N
 
 def keywords(schema: Any) -> set[str]:
     """Every member name of the objects in a schema."""
-    if isinstance(schema, dict):
+    if is_object(schema):
         return set(schema) | {name for value in schema.values() for name in keywords(value)}
-    return {name for item in schema for name in keywords(item)} if isinstance(schema, list) else set()
+    return {name for item in schema for name in keywords(item)} if is_list(schema) else set()
 
 
 SIBLING = (
@@ -451,7 +452,7 @@ def _called(
 
 
 def _objects(value: Any) -> list[Any]:
-    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    below: list[Any] = list(value.values()) if is_object(value) else value if is_list(value) else []
     return [value, *[found for item in below for found in _objects(item)]]
 
 

@@ -43,18 +43,14 @@ TARGETS = {
 }
 
 
+def _object(properties: dict[str, Any], free: Any, required: int) -> dict[str, Any]:
+    members = {} if free is None else {"additionalProperties": free}
+    return {"type": "object", "properties": properties, "required": list(properties)[:required], **members}
+
+
 def _objects(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.builds(
-        lambda properties, free, required: {
-            "type": "object",
-            "properties": properties,
-            "required": list(properties)[:required],
-            **({} if free is None else {"additionalProperties": free}),
-        },
-        st.dictionaries(names, inner, max_size=3),
-        st.none() | st.booleans() | inner,
-        st.integers(0, 3),
-    )
+    some = st.dictionaries(names, inner, max_size=3)
+    return st.builds(_object, some, st.none() | st.booleans() | inner, st.integers(0, 3))
 
 
 schemas: st.SearchStrategy[Any] = st.recursive(

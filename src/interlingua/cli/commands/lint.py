@@ -36,7 +36,7 @@ LEGAL = "[a-zA-Z0-9_]{1,64}"
 """What the strict tool rules take as a name; every dialect takes it as it is."""
 
 
-class Remark(NamedTuple):
+class _Remark(NamedTuple):
     """One thing to know about a tool."""
 
     tool: str
@@ -80,7 +80,7 @@ def run(options: Namespace) -> int:
 # The tools
 
 
-def _load(text: str) -> tuple[list[Tool], list[Remark]]:
+def _load(text: str) -> tuple[list[Tool], list[_Remark]]:
     """The tools of a file or a module, and a remark for each definition that is none.
 
     Raises: UsageError, for what is not there or holds no definition.
@@ -90,7 +90,7 @@ def _load(text: str) -> tuple[list[Tool], list[Remark]]:
 
         return load_tools(text), []
     tools: list[Tool] = []
-    remarks: list[Remark] = []
+    remarks: list[_Remark] = []
     for entry in _entries(text):
         _read(entry, tools, remarks)
     if not (tools or remarks):
@@ -117,7 +117,7 @@ def _entries(text: str) -> list[Any]:
     return cast("list[Any]", found)
 
 
-def _read(entry: Any, tools: list[Tool], remarks: list[Remark]) -> None:
+def _read(entry: Any, tools: list[Tool], remarks: list[_Remark]) -> None:
     """Add the tools of one definition; one that cannot be read is a remark, and the others are looked at."""
     from interlingua.codec import decode_definitions
     from interlingua.errors import SchemaError
@@ -128,7 +128,7 @@ def _read(entry: Any, tools: list[Tool], remarks: list[Remark]) -> None:
     except (WireError, SchemaError) as error:
         number = len(tools) + len(remarks)
         told = error.message.removeprefix("definitions[0]").removeprefix(": ").strip()
-        remarks.append(Remark(f"definition {number}", "", "refused", "", told))
+        remarks.append(_Remark(f"definition {number}", "", "refused", "", told))
         return
     tools += [tool for tool in found if isinstance(tool, Tool)]
 
@@ -156,7 +156,7 @@ def _target(name: str) -> tuple[str, Target]:
 # What there is to say
 
 
-def _findings(tool: Tool) -> list[Remark]:
+def _findings(tool: Tool) -> list[_Remark]:
     """What the strict tool rules ask for and the tool lacks."""
     import re
 
@@ -165,14 +165,15 @@ def _findings(tool: Tool) -> list[Remark]:
         found.append(("/name", f"{tool.name!r} is not {LEGAL}; it is mapped where a target does not take it"))
     if not tool.description:
         found.append(("/description", "the tool has no description"))
-    properties: Any = tool.parameters.get("properties", {})
-    for name, schema in properties.items() if isinstance(properties, dict) else ():
+    given: object = tool.parameters.get("properties")
+    properties = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    for name, schema in properties.items():
         if not (isinstance(schema, dict) and cast("dict[str, Any]", schema).get("description")):
             found.append((f"/parameters/properties/{name}", f"the parameter {name} has no description"))
-    return [Remark(tool.name, "", "finding", path, detail) for path, detail in found]
+    return [_Remark(tool.name, "", "finding", path, detail) for path, detail in found]
 
 
-def _remarks(tool: Tool, name: str, dialect: str, target: Target) -> list[Remark]:
+def _remarks(tool: Tool, name: str, dialect: str, target: Target) -> list[_Remark]:
     """What happens to one tool on its way to one target."""
     from interlingua.dialects._contract import EncodeOptions
     from interlingua.dialects.table import get_dialect
@@ -186,7 +187,7 @@ def _remarks(tool: Tool, name: str, dialect: str, target: Target) -> list[Remark
         changes = error.changes
     told = [change for change in changes if change.path.startswith("/tools/0")]
     return [
-        Remark(tool.name, name, _KINDS.get(change.action, change.action), change.path[8:], str(change.detail))
+        _Remark(tool.name, name, _KINDS.get(change.action, change.action), change.path[8:], str(change.detail))
         for change in told
     ]
 
@@ -197,18 +198,18 @@ _KINDS = {"approximated": "rewritten"}
 # Telling
 
 
-def _as_json(remarks: list[Remark]) -> str:
+def _as_json(remarks: list[_Remark]) -> str:
     from interlingua.wire.json import encode
 
     return f"{encode([remark._asdict() for remark in remarks]).decode()}\n"
 
 
-def _line(remark: Remark) -> str:
+def _line(remark: _Remark) -> str:
     who = f"{remark.target}: " if remark.target else ""
     return f"  {who}{remark.kind} {remark.path or 'the tool'}: {remark.detail}"
 
 
-def _as_lines(tools: list[Tool], remarks: list[Remark]) -> str:
+def _as_lines(tools: list[Tool], remarks: list[_Remark]) -> str:
     lines: list[str] = []
     for tool in tools:
         own = [remark for remark in remarks if remark.tool == tool.name]
