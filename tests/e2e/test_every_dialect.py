@@ -167,7 +167,7 @@ def test_every_dialect_is_here() -> None:
 def test_an_answer(dialect: str, face: Face, ask: Any, streamed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Text, finish reason and counts are what the server says; system text and prompt are what it reads."""
     with chat_serving(HELLO, dialect=dialect) as chat:
-        reply = ask(_model(face, chat, monkeypatch, system="Be brief.", max_tokens=9))
+        reply = ask(_model(face, chat, monkeypatch, system="Be brief.", max_tokens=20))
     assert (reply.text, reply.finish_reason) == ("Hello", "stop")
     assert reply.usage is not None
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (9, 4)
@@ -179,7 +179,7 @@ def test_an_answer(dialect: str, face: Face, ask: Any, streamed: bool, monkeypat
     assert (asked.model, asked.stream) == ("some-model", streamed)
     assert asked.request.system == (il.TextPart("Be brief."),)
     assert asked.request.messages == (il.user("Hi"),)
-    assert asked.request.max_tokens == 9
+    assert asked.request.max_tokens == 20
 
 
 def test_the_request_is_that_of_the_wire_page(
