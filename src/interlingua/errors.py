@@ -137,7 +137,7 @@ class Error(Exception):
         """The peer's own structured code or type, or None."""
         self.request_id = request_id
         """The provider's id of the failed request, or None."""
-        self.rate_limits = rate_limits or {}
+        self.rate_limits: dict[str, RateLimit] = rate_limits or {}
         """The provider's limits by name (`requests`, `tokens`), as the failed answer told them."""
         self.attempts = attempts
         """The attempts of a chain that led here, oldest first."""
