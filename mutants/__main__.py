@@ -77,11 +77,14 @@ def _reach(*, keep: bool) -> Reach:
         child = os.fork()
         if not child:
             suites = [suite for suite in SUITES if (ROOT / suite).exists()]
-            arguments = [argument for argument in PYTEST if argument != "-x"]
+            arguments = [*(argument for argument in PYTEST if argument != "-x"), "--continue-on-collection-errors"]
             measure_reach(ROOT, PACKAGE, suites, arguments).save(path)
             os._exit(0)
         os.waitpid(child, 0)
-    return Reach.load(path)
+    reach = Reach.load(path)
+    if not reach.tests:
+        sys.exit("no test could be run")
+    return reach
 
 
 def _find(parts: list[str]) -> tuple[dict[str, tuple[str, ast.Module]], dict[str, str], list[Mutant]]:
