@@ -162,7 +162,9 @@ def test_r48_an_answer_with_a_broken_call_is_an_error(response: Response[Any]) -
     assert error.response == response
     last = events_of([streamed(list(unfold(response)))])[-1]
     assert isinstance(last, StreamError)
-    assert isinstance(error_of(last), MalformedArgumentsError)
+    raised = error_of(last)
+    assert isinstance(raised, MalformedArgumentsError)
+    assert raised.call in response.parts
     assert last.partial is not None
     assert last.partial.parts == response.parts
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from interlingua import errors
-from interlingua.errors import Error, IncompleteStreamError
+from interlingua.errors import Error, IncompleteStreamError, MalformedArgumentsError
 from interlingua.types.content import AudioPart, BrokenToolCall, RefusalPart, TextPart, ThinkingPart
 from interlingua.types.event import (
     Annotation,
@@ -186,4 +186,8 @@ def error_of(event: StreamError) -> Error:
     )
     if isinstance(error, IncompleteStreamError):
         error.partial = event.partial
+    if isinstance(error, MalformedArgumentsError) and event.partial is not None:
+        broken = [part for part in event.partial.parts if isinstance(part, BrokenToolCall) and part.reason != "cut_off"]
+        error.response = event.partial
+        error.call = broken[0] if broken else None
     return error
