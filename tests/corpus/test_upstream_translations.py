@@ -42,8 +42,6 @@ KNOWN: dict[tuple[str, str, str], str] = {
     ("anthropic", "missing_member", "messages"): EMPTY,
     ("google", "bad_length", "contents"): EMPTY,
     ("openai-responses", "nothing_asked", "input"): EMPTY,
-    ("openai-responses", "unknown_value", "type"): "sound that the caller allows to be let go is still sent",
-    ("openai-responses", "bad_file", "file_data"): "a film is still sent as a document",
 }
 """Target, rule and last member of what is refused all the same, and why."""
 

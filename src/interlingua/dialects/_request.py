@@ -5,15 +5,17 @@ Each dialect has a writer of its own that adds what only its wire says; it decid
 
 from __future__ import annotations
 
+from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from msgspec import Raw
+from msgspec.structs import replace
 
 from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._history import call_ids, prepare_history
 from interlingua.dialects._history_memo import KnownMessages
 from interlingua.dialects._members import foreign_extras, merge_members
-from interlingua.dialects._memo import KnownTools, write_tools
+from interlingua.dialects._memo import KnownTools, can_be_told_again, write_tools
 from interlingua.dialects._schemas import fit_request
 from interlingua.errors import UnsupportedError, UsageError
 from interlingua.schema.names import map_call_ids, map_names
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from interlingua.schema.convert import Conversion
     from interlingua.schema.subset import Subset
     from interlingua.types.capability import Effort
-    from interlingua.types.content import TextPart
+    from interlingua.types.content import Part, TextPart
     from interlingua.types.message import Message
     from interlingua.types.request import Request
     from interlingua.wire.http import Headers
@@ -51,6 +53,10 @@ EFFORTS: tuple[Effort, ...] = ("none", "minimal", "low", "medium", "high", "xhig
 W = TypeVar("W", bound="WireStruct")
 MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
 """Kind of media -> the fact about a model that says whether it is taken, which is also the code of its refusal."""
+
+
+FILMS = ("video/", "audio/")
+"""How media types begin of what is played, not read."""
 
 
 class RequestWriter:
@@ -192,23 +198,33 @@ class RequestWriter:
             if own != wire_id:
                 self.changes.add("id_mapped", "/messages", f"{own!r} is {wire_id!r} on the wire")
 
-    def refuse_media(self, history: Sequence[Message], media: Mapping[type, str] = MEDIA_CODES) -> None:
-        """Refuse the media that the model is known not to take."""
+    def taken_media(self, history: tuple[Message, ...], media: Mapping[type, str] = MEDIA_CODES) -> tuple[Message, ...]:
+        """The history without the media that are known not to be taken: refused, or let go where that is allowed."""
         untaken = {kind: code for kind, code in media.items() if getattr(self.facts, code) is False}
-        for place, message in enumerate(history if untaken else ()):
-            for number, part in enumerate(message.parts):
-                if type(part) in untaken:
-                    self.changes.add(untaken[type(part)], f"/messages/{place}/parts/{number}")
-        if not self.quirks.video_files:
-            self._refuse_video(history)
+        if not untaken and self.quirks.video_files:
+            return history
+        kept = [self._with_taken(message, f"/messages/{place}", untaken) for place, message in enumerate(history)]
+        return history if all(map(is_, kept, history)) else tuple(kept)
 
-    def _refuse_video(self, history: Sequence[Message]) -> None:
-        """Refuse documents that are none: what a part for files takes is for reading."""
-        for place, message in enumerate(history):
-            for number, part in enumerate(message.parts):
-                if type(part) is DocumentPart and part.media_type.startswith(("video/", "audio/")):
-                    why = f"no file part holds {part.media_type}"
-                    self.changes.add("documents", f"/messages/{place}/parts/{number}", why)
+    def _with_taken(self, message: Message, path: str, untaken: Mapping[type, str]) -> Message:
+        lost = [
+            place
+            for place, part in enumerate(message.parts)
+            if self._is_untaken(part, f"{path}/parts/{place}", untaken)
+        ]
+        if not lost:
+            return message
+        return replace(message, parts=tuple([part for place, part in enumerate(message.parts) if place not in lost]))
+
+    def _is_untaken(self, part: Part, path: str, untaken: Mapping[type, str]) -> bool:
+        """Whether a part is not taken, with its entry; what is no document is none, whatever part it stands in."""
+        code = untaken.get(type(part))
+        if code is not None:
+            self.changes.add(code, path)
+        elif type(part) is DocumentPart and not self.quirks.video_files and part.media_type.startswith(FILMS):
+            code = "documents"
+            self.changes.add(code, path, f"no file part holds {part.media_type}")
+        return code is not None
 
     # Tools
 
@@ -222,9 +238,12 @@ class RequestWriter:
         if written is None:
             told = len(self.changes.entries)
             wires = write()
-            if len(self.changes.entries) > told:
+            entries = self.changes.entries[told:]
+            if not can_be_told_again(entries):
                 return wires
-            written = tools.written[ways] = write_tools(wires)
+            written = tools.written[ways] = write_tools(wires, entries)
+        else:
+            self.changes.entries.extend(written.entries)
         self.nulls += written.nulls
         return written.text
 
@@ -336,9 +355,8 @@ def nearest_effort(effort: Effort, known: Collection[str]) -> Effort | None:
     if effort in known:
         return effort
     place = EFFORTS.index(effort)
-    lower = [word for word in reversed(EFFORTS[1:place]) if word in known]
-    higher = [word for word in EFFORTS[place + 1 :] if word in known]
-    return next(iter(lower + higher), None)
+    nearest: list[Effort] = [*reversed(EFFORTS[1:place]), *EFFORTS[place + 1 :]]
+    return next((word for word in nearest if word in known), None)
 
 
 def schema_prompt(schema: dict[str, Any] | None) -> str:

@@ -117,7 +117,7 @@ class _RequestEncoder(RequestWriter):
     def encode(self) -> Encoded:
         history = self.paired(continues=self.request.continues is not None)
         self.map_names(history)
-        self.refuse_media(history)
+        history = self.taken_media(history)
         self._messages(history)
         self._tools()
         self._output()

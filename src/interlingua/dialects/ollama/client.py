@@ -108,7 +108,7 @@ class _RequestEncoder(RequestWriter):
     def encode(self) -> Encoded:
         history = self.paired(continues=self.request.continues is not None)
         system = self._output(self.request.system)
-        self.refuse_media(history, {ImagePart: "images"})
+        history = self.taken_media(history, {ImagePart: "images"})
         path = self._messages(system, history)
         self._tools()
         self._knobs()

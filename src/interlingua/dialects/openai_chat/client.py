@@ -94,7 +94,7 @@ class _RequestEncoder(OpenAIRequestWriter):
     def encode(self) -> Encoded:
         history = self.paired(continues=self.request.continues is not None)
         self.map_names(history)
-        self.refuse_media(history)
+        history = self.taken_media(history)
         ids = self.map_ids()
         self._messages(history, ids)
         self.note_ids(ids)
@@ -154,7 +154,7 @@ class _RequestEncoder(OpenAIRequestWriter):
         if asked is None:
             return
         self.wire.response_format = encode_format(asked, self.quirks)
-        if self.request.schema_strict is not None and not self.quirks.strict_schemas:
+        if self.request.schema_strict and not self.quirks.strict_schemas:
             self.changes.add("strict_unsupported", "/schema_strict")
 
     def _knobs(self) -> None:

@@ -167,7 +167,7 @@ def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: C
         wire.cache_control = encode_cache(tool.cache, quirks)
         if wire.cache_control is None:
             changes.add("cache_unsupported", f"{path}/cache")
-    if tool.strict is not strict:
+    if tool.strict and not strict:
         changes.add("strict_unsupported", f"{path}/strict")
     if tool.extra:
         for dialect in foreign_extras(tool.extra, NAME):

@@ -86,7 +86,7 @@ class _RequestEncoder(OpenAIRequestWriter):
         request = self.request
         history = self.paired(continues=request.continues is not None or refers(request.messages))
         self.map_names(history)
-        self.refuse_media(history)
+        history = self.taken_media(history)
         self._input(history)
         self._tools()
         self._text()
@@ -155,7 +155,7 @@ class _RequestEncoder(OpenAIRequestWriter):
         verbosity = request.verbosity if request.verbosity is not None and self.takes("verbosity") else None
         if given is not None or verbosity is not None:
             self.wire.text = TextWire(format=given, verbosity=verbosity)
-        if request.schema_strict is not None and not quirks.strict_schemas:
+        if request.schema_strict and not quirks.strict_schemas:
             self.changes.add("strict_unsupported", "/schema_strict")
 
     def _knobs(self) -> None:

@@ -109,7 +109,7 @@ def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: C
         wire.strict = tool.strict or False
         if not quirks.strict_schemas:
             wire.strict = None
-            if tool.strict is not None:
+            if tool.strict:
                 changes.add("strict_unsupported", f"{path}/strict")
     if tool.cache is not None:
         changes.add("cache_unsupported", f"{path}/cache")
