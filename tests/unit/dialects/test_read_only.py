@@ -56,7 +56,7 @@ def test_an_array_refuses_to_be_changed(method: str, arguments: tuple[Any, ...])
 
 def test_every_level_is_read_only() -> None:
     """Objects and arrays inside others too; everything else stays as it is."""
-    value = read_only({"a": [{"b": "c"}], "d": 1})
+    value: Any = read_only({"a": [{"b": "c"}], "d": 1})
     assert value == {"a": [{"b": "c"}], "d": 1}
     assert [type(value), type(value["a"]), type(value["a"][0]), type(value["d"])] == [
         ReadOnlyDict,
@@ -66,10 +66,15 @@ def test_every_level_is_read_only() -> None:
     ]
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, copy.copy, lambda value: pickle.loads(pickle.dumps(value))])
+def pickled(value: Any) -> Any:
+    """A copy from another process."""
+    return pickle.loads(pickle.dumps(value))
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, copy.copy, pickled])
 def test_a_copy_is_plain(copied: Any) -> None:
     """It can be changed."""
-    value = copied(read_only({"a": 1}))
+    value = copied(read_only(dict[str, Any](a=1)))
     assert type(value) is dict
-    items = copied(read_only([1]))
+    items = copied(read_only(list[Any]([1])))
     assert type(items) is list
