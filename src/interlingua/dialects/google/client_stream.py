@@ -101,8 +101,9 @@ class GoogleStreamDecoder:
     @property
     def complete(self) -> bool:
         """Whether every candidate has its finish reason, or the prompt was blocked."""
-        named = [candidate.raw is not None for candidate in self._candidates.values()]
-        return all(named) if named else self._blocked is not None
+        if self._blocked is not None:
+            return True
+        return bool(self._candidates) and all(candidate.raw is not None for candidate in self._candidates.values())
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""
@@ -337,7 +338,9 @@ class GoogleStreamDecoder:
         self._cite(candidate)
         if candidate.members:
             self.builder.choice_extra(number, NAME)["candidate"] = candidate.members
-        if candidate.raw is not None:
+        if candidate.raw is None and self._blocked is not None:
+            self.builder.finish("content_filter", self._blocked, number)
+        elif candidate.raw is not None:
             reason = finish_with_calls(candidate.raw, has_calls=candidate.has_calls)
             self.builder.finish(reason, candidate.raw, number)
 

@@ -258,6 +258,16 @@ def test_a_blocked_prompt_in_a_stream() -> None:
     assert streamed(served(events(data))) == found
 
 
+def test_a_prompt_that_is_blocked_late_ends_what_was_said() -> None:
+    """A block reason is a terminal signal; what came before it is kept, and no reason of its own is overwritten."""
+    blocked = b'data: {"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}\r\n\r\n'
+    found = streamed(frame({"text": "It"}, finish=None) + blocked)
+    assert (found.text, found.finish_reason, found.finish_reason_raw) == (
+        "It", "content_filter", "PROHIBITED_CONTENT",
+    )  # fmt: skip
+    assert streamed(frame({"text": "It"}, finish="MAX_TOKENS") + blocked).finish_reason == "length"
+
+
 def test_several_candidates_interleave() -> None:
     """Each by its index."""
     first = {"content": {"parts": [{"text": "a"}]}, "index": 0}
