@@ -101,12 +101,29 @@ Called {name text(1..); arguments object; ...}
 Frame {model text(1..); created_at text(1..); message Message; done flag; ...}
 Error {error text(1..); ...}
 """
+UNIFIED = r"""
+Whole {model text(1..); text? text | null; tool_calls? [Shown] | null; parts [Part]; finish_reason Finish;
+  usage? Usage | null; ...}
+Finish = "stop" | "length" | "tool_calls" | "content_filter" | "refusal" | "pause" | "error" | "other"
+Shown {id text(1..); name text(1..); arguments object}
+Part = Text | Thinking | Refusal | Call
+Text {type "text"; text text; ...}
+Thinking {type "thinking"; text? text; ...}
+Refusal {type "refusal"; text text; ...}
+Call {type "tool_call"; id text(1..); name text(1..); arguments object; ...}
+Usage {input_tokens, output_tokens? integer(0..) | null; ...}
+Frame {type text(1..); index? integer(0..); ...}
+Error {error ErrorBody; ...}
+ErrorBody {type text(/[a-z_]+_error|error/); message text(1..); status? integer | null; code? text | null;
+  path? text | null; ...}
+"""
 ANSWERS = {
     "openai-chat": CHAT,
     "openai-responses": RESPONSES,
     "anthropic": ANTHROPIC,
     "google": GOOGLE,
     "ollama": OLLAMA,
+    "unified": UNIFIED,
 }
 """The shapes of every service."""
 

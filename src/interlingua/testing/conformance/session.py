@@ -16,6 +16,7 @@ from interlingua.testing.conformance.ollama import OLLAMA_TONGUE
 from interlingua.testing.conformance.question import Question, Tongue
 from interlingua.testing.conformance.responses import RESPONSES_TONGUE
 from interlingua.testing.conformance.seen import Seen, parsed
+from interlingua.testing.conformance.unified import UNIFIED_TONGUE
 from interlingua.testing.wirefacts.values import items, members
 from interlingua.wire.http import Headers
 from interlingua.wire.json import encode
@@ -28,6 +29,7 @@ TONGUES: dict[str, Tongue] = {
     "anthropic": ANTHROPIC_TONGUE,
     "google": GOOGLE_TONGUE,
     "ollama": OLLAMA_TONGUE,
+    "unified": UNIFIED_TONGUE,
 }
 """How every dialect is spoken."""
 HELLO = Question()

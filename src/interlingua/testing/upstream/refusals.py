@@ -84,7 +84,7 @@ OLLAMA_ERRORS: dict[int, str] = {
     529: "server busy, please try again.  maximum pending requests exceeded",
 }
 UNIFIED_ERRORS = {
-    400: "decode_error",
+    400: "bad_request_error",
     401: "authentication_error",
     402: "billing_error",
     403: "permission_denied_error",
@@ -143,7 +143,7 @@ def _unified(status: int, message: str | None, problem: Problem | None) -> dict[
     if problem is not None:
         # Names of tools alone have a pattern.
         code = "tool_name_illegal" if problem.rule == "bad_pattern" else problem.rule
-        error |= {"code": code, "path": problem.pointer}
+        error |= {"type": "decode_error", "code": code, "path": problem.pointer}
     return {"error": error}
 
 
@@ -170,6 +170,7 @@ _RETRY: dict[str, Headers] = {
     "openai-chat": (("retry-after", str(RETRY_AFTER_S)), ("x-ratelimit-remaining-requests", "0")),
     "openai-responses": (("retry-after", str(RETRY_AFTER_S)), ("x-ratelimit-remaining-requests", "0")),
     "anthropic": (("retry-after", str(RETRY_AFTER_S)), ("anthropic-ratelimit-requests-remaining", "0")),
+    "unified": (("retry-after", str(RETRY_AFTER_S)),),
 }
 _SENT_AS = {("openai-chat", 529): 503, ("openai-responses", 529): 503, ("google", 529): 503, ("ollama", 529): 503}
 """529 is Anthropic's own; what the others answer when they are overloaded."""

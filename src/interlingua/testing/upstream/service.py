@@ -33,6 +33,7 @@ from interlingua.testing.upstream.answers.google import as_array, fail_google, s
 from interlingua.testing.upstream.answers.ollama import fail_ollama, stream_ollama, whole_ollama
 from interlingua.testing.upstream.answers.responses import fail_responses, stream_responses, whole_responses
 from interlingua.testing.upstream.answers.say import Answer, Cut, Fail, Ids, Say
+from interlingua.testing.upstream.answers.unified import fail_unified, stream_unified, whole_unified
 from interlingua.testing.upstream.door import is_streamed, wants_events
 from interlingua.testing.upstream.judge import asked_of, judge
 from interlingua.testing.upstream.loopback import serving
@@ -68,6 +69,7 @@ SPEECHES: dict[str, Speech] = {
     "anthropic": Speech(whole_anthropic, stream_anthropic, fail_anthropic),
     "google": Speech(whole_google, stream_google, fail_google),
     "ollama": Speech(whole_ollama, stream_ollama, fail_ollama, "application/x-ndjson"),
+    "unified": Speech(whole_unified, stream_unified, fail_unified),
 }
 """How every service answers."""
 

@@ -13,7 +13,14 @@ from interlingua.testing.conformance.session import TONGUES, Session
 from interlingua.testing.upstream import Cut, Fail, Say, Upstream
 from interlingua.testing.upstream.refusals import error_reply
 
-BASES = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "/v1", "google": "/v1beta", "ollama": ""}
+BASES = {
+    "openai-chat": "/v1",
+    "openai-responses": "/v1",
+    "anthropic": "/v1",
+    "google": "/v1beta",
+    "ollama": "",
+    "unified": "",
+}
 Spoil = Callable[[list[bytes]], list[bytes]]
 
 
@@ -77,6 +84,12 @@ BREAKS: tuple[tuple[str, str, Spoil, str, str], ...] = (
     ("anthropic", "missing usage", _swapped('"usage"', '"counts"'), "text, streamed", "usage"),
     ("google", "missing usage", _swapped('"usageMetadata"', '"counts"'), "text, streamed", "usage"),
     ("ollama", "missing usage", _swapped('"eval_count"', '"counts"'), "text, streamed", "eval_count"),
+    ("unified", "no terminal event", _without_last, "text, streamed", "no stream_end"),
+    ("unified", "wrong index", _swapped(r'"index":1\b', '"index":5'), "parallel calls, streamed", "block 5 where 1"),
+    ("unified", "arguments as text", _swapped(r'"arguments":\{[^}]*\}', '"arguments":"{}"'), "tool call, whole",
+     "arguments"),
+    ("unified", "missing usage", _swapped('"usage"', '"counts"'), "text, whole", "usage"),
+    ("unified", "a block that never began", _without('"block_start"'), "text, streamed", "not open"),
     *[(name, "error under 200", _error_under_200(name), "text, whole", "error under status 200") for name in BASES],
     ("openai-chat", "no finish reason", _swapped('"finish_reason":"[a-z_]+"', '"finish_reason":null'), "text, streamed",
      "no finish reason"),

@@ -22,6 +22,7 @@ MODELS = {
     "anthropic": "anthropic/claude-opus-5",
     "google": "google/gemini-3-pro",
     "ollama": "ollama/qwen3",
+    "unified": "hub/smart",
 }
 """A model of every dialect."""
 PAIR = Say(
@@ -37,6 +38,12 @@ PAIR = Say(
 def dialect(request: pytest.FixtureRequest) -> str:
     """The name of a dialect."""
     return request.param
+
+
+@pytest.fixture(autouse=True)
+def _hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another interlingua, at an address that is never called."""
+    monkeypatch.setenv("LLM_HUB", "interlingua://token@127.0.0.1:9?tls=0")
 
 
 @pytest.fixture(params=[BLOCKING, AWAITED], ids=["blocking", "awaited"])
@@ -132,8 +139,9 @@ def test_on_a_port_it_judges_and_answers(
     upstream = Upstream(dialect, "Hello.", models=frozenset({name}), key="sesame")
     with upstream.serving() as base_url:
         address = base_url.removeprefix("http://")
-        monkeypatch.setenv("LLM_MINE", f"{dialect}://sesame@{address}?tls=0")
-        monkeypatch.setenv("LLM_OTHER", f"{dialect}://wrong@{address}?tls=0")
+        scheme = "interlingua" if dialect == "unified" else dialect
+        monkeypatch.setenv("LLM_MINE", f"{scheme}://sesame@{address}?tls=0")
+        monkeypatch.setenv("LLM_OTHER", f"{scheme}://wrong@{address}?tls=0")
         assert ask(f"mine/{name}") == "Hello."
         assert upstream.verdicts[-1].ok
         with pytest.raises(il.AuthenticationError):

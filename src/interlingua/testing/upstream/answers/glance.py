@@ -187,12 +187,36 @@ def _ollama(body: dict[str, Any]) -> Glance:
     )
 
 
+def _unified(body: dict[str, Any]) -> Glance:
+    messages = objects(body.get("messages"))
+    parts = [part for message in messages for part in objects(message.get("parts"))]
+    last = objects((messages or [{}])[-1].get("parts"))
+    functions: dict[str, Any] = {
+        word(tool.get("name")): tool.get("parameters") or {} for tool in objects(body.get("tools"))
+    }
+    choice = body.get("tool_choice")
+    named = word(members(choice).get("name"))
+    said = [message for message in messages if message.get("role") == "user"][-1:]
+    return Glance(
+        text=" ".join(word(m.get("content")) or _text(m.get("parts")) for m in said),
+        results=tuple(str(part.get("content")) for part in last if part.get("type") == "tool_result"),
+        tools=_chosen(functions, named, off=choice == "none"),
+        forced=choice == "required" or bool(named),
+        parallel=body.get("parallel_tool_calls") is not False,
+        schema=body.get("output_schema"),
+        images=sum(part.get("type") == "image" for part in parts),
+        limit=body.get("max_tokens"),
+        thinks=body.get("effort") not in (None, "none"),
+    )
+
+
 _READERS: dict[str, Callable[[dict[str, Any]], Glance]] = {
     "openai-chat": _chat,
     "openai-responses": _responses,
     "anthropic": _anthropic,
     "google": _google,
     "ollama": _ollama,
+    "unified": _unified,
 }
 
 
