@@ -21,6 +21,7 @@ from tests.support.google_strategies import google_requests
 from tests.support.messages_strategies import messages_requests
 from tests.support.ollama_strategies import ollama_requests
 from tests.support.responses_strategies import responses_requests
+from tests.support.unified_strategies import unified_requests
 
 REQUESTS: dict[str, st.SearchStrategy[Request]] = {
     "openai-chat": chat_requests(),
@@ -28,6 +29,7 @@ REQUESTS: dict[str, st.SearchStrategy[Request]] = {
     "anthropic": messages_requests(),
     "google": google_requests(),
     "ollama": ollama_requests(),
+    "unified": unified_requests(),
 }
 OPTIONS = EncodeOptions(target=Target(model="m"))
 
@@ -68,7 +70,7 @@ def turns(name: str, request: Request) -> list[HttpRequest]:
 
 @pytest.mark.parametrize("name", REQUESTS)
 @given(data=st.data())
-@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow])
 def test_what_is_remembered_changes_nothing(name: str, data: st.DataObject) -> None:
     """Each turn, sent twice and then gone on, gives the same request, and the same bytes in every dialect."""
     for http in turns(name, data.draw(REQUESTS[name])):

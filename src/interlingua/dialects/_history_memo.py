@@ -4,8 +4,8 @@ Strategy: the messages of a request are remembered by their exact text. A text t
 that goes on after a known text only the rest is read, and the same holds for writing it in another dialect.
 
 Rules
-- A conversation is remembered only if reading it recorded no change, and writing it only if that recorded none: what is
-  told about a request is told each time.
+- A conversation is remembered only if nothing in it had to be repaired but ids that were missing, and its writing only
+  if nothing was refused or allowed. What is told about a request is told each time.
 - The rest is read by itself only where it cannot depend on what came before: it begins with another speaker, holds
   nothing but text, thinking, calls and results, and its results answer calls of its own. Else everything is read.
 - What requests share cannot be changed: members, JSON values and seals of known messages are read-only. An empty
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
-from interlingua.dialects._memo import read_only
+from interlingua.dialects._memo import can_be_told_again, read_only
 from interlingua.errors import DecodeError, HistoryError
 from interlingua.types.change import Changes
 from interlingua.types.content import Json, OpaquePart, TextPart, ThinkingPart, ToolCall, ToolResult
@@ -31,6 +31,7 @@ from interlingua.wire.json import encode_wire
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from interlingua.types.change import Change
     from interlingua.types.content import Part
     from interlingua.wire.json import WireStruct
 
@@ -48,6 +49,8 @@ MAX_ALIKE = 8
 MAX_WAYS = 6
 """In how many ways one conversation is kept in writing."""
 _SHORTEST = 128
+_OF_THE_TEXT = frozenset({"call_id_made"})
+"""What may be repaired in a conversation that is remembered: it does not depend on who asks."""
 _PLAIN = (TextPart, ThinkingPart, ToolCall, ToolResult)
 
 W = TypeVar("W", bound="WireStruct")
@@ -73,16 +76,26 @@ class WrittenHistory(NamedTuple):
     """The JSON array."""
     nulls: int
     """How many nulls are in it."""
+    entries: tuple[Change, ...]
+    """What writing it changed."""
 
 
 class KnownHistory:
     """A conversation, and what was made of it."""
 
-    __slots__ = ("_empty", "_written", "calls", "is_marked", "messages", "names", "parent", "system", "text")
+    __slots__ = ("_empty", "_written", "calls", "entries", "is_marked", "messages", "names", "parent", "system", "text")
 
-    def __init__(self, text: bytes, system: System, messages: Sequence[Message], parent: KnownHistory | None) -> None:
+    def __init__(
+        self,
+        text: bytes,
+        system: System = (),
+        messages: Sequence[Message] = (),
+        entries: Sequence[Change] = (),
+        parent: KnownHistory | None = None,
+    ) -> None:
         """`parent` is the conversation that this one goes on; without messages, only the text is known."""
         self.text = text
+        self.entries = tuple(entries)
         self.system = system
         self.messages = KnownMessages(messages)
         self.messages.known = self
@@ -118,19 +131,22 @@ class KnownHistory:
         """The messages as a dialect writes them: `write` gives the wire objects of messages from a place on."""
         found = self.written(ways)
         if found is not None and self.untouched:
+            changes.entries.extend(found.entries)
             return found
         told = len(changes.entries)
         parent = self.parent if self.parent is not None and self.rest[0].role == "assistant" else None
         before = None if parent is None else parent.written(ways)
         if parent is None or before is None:
             wires = write(self.messages, 0)
-            if len(changes.entries) > told:
+            if not can_be_told_again(changes.entries[told:]):
                 return wires
             text = b"[%b]" % _joined(wires)
         else:
+            changes.entries.extend(before.entries)
             text = b"%b,%b]" % (before.text[:-1], _joined(write(self.rest, len(parent.messages))))
-        whole = WrittenHistory(ways, text, text.count(b"null"))
-        if len(changes.entries) == told and self.untouched:
+        entries = tuple(changes.entries[told:])
+        whole = WrittenHistory(ways, text, text.count(b"null"), entries)
+        if can_be_told_again(entries) and self.untouched:
             self._written = [*self._written[1 - MAX_WAYS :], whole]
         return whole
 
@@ -191,11 +207,14 @@ class HistoryMemo:
             same = len(found.text) == len(text)
             known = found if same else self._further(found, text, changes, decode)
             if known is not None:
+                changes.entries.extend(known.entries)
                 return known.system, known.messages
         told = len(changes.entries)
         system, messages = decode(text, changes)
-        if len(changes.entries) == told and all([_can_be_shared(part) for one in messages for part in one.parts]):  # noqa: C419 — a list is faster
-            self._keep(KnownHistory(text, (), (), None) if found is None else _shared(text, system, messages))
+        entries = changes.entries[told:]
+        repaired = any([entry.code not in _OF_THE_TEXT for entry in entries])  # noqa: C419 — a list is faster
+        if not repaired and all([_can_be_shared(part) for one in messages for part in one.parts]):  # noqa: C419 — a list is faster
+            self._keep(KnownHistory(text) if found is None else _shared(text, system, messages, entries))
         return system, messages
 
     def _find(self, text: bytes) -> KnownHistory | None:
@@ -220,7 +239,8 @@ class HistoryMemo:
             return None  # read as a whole, the place in the error is right
         if system or own.entries or not _stands_alone(known, rest):
             return None
-        further = KnownHistory(text, known.system, [*known.messages, *[_frozen(message) for message in rest]], known)
+        messages = [*known.messages, *[_frozen(message) for message in rest]]
+        further = KnownHistory(text, known.system, messages, known.entries, known)
         known.parent = None  # who goes on from there needs no more of what came before
         self._keep(further)
         return further
@@ -236,9 +256,9 @@ class HistoryMemo:
         self._young[key] = [known, *self._young.get(key, ())][:MAX_ALIKE]
 
 
-def _shared(text: bytes, system: System, messages: tuple[Message, ...]) -> KnownHistory:
+def _shared(text: bytes, system: System, messages: tuple[Message, ...], entries: Sequence[Change]) -> KnownHistory:
     frozen = cast("System", tuple([_frozen_part(part) for part in system]))
-    return KnownHistory(text, frozen, [_frozen(message) for message in messages], None)
+    return KnownHistory(text, frozen, [_frozen(message) for message in messages], entries)
 
 
 def _length(known: KnownHistory) -> int:

@@ -6,7 +6,8 @@ same bytes again gets equal tools without parsing, and what an encoder made of t
 Rules
 - All that requests share are schemas, and these cannot be changed: changing one is a TypeError, a copy of it
   (`copy.deepcopy`) is a plain dict. Every request has tools of its own.
-- What was written counts only for exactly these tools, untouched; nothing about other tools is ever remembered.
+- What was written counts only for exactly these tools, untouched; nothing about other tools is ever remembered. What
+  writing them changed is told each time.
 - Memory is bounded in bytes of text: when one generation is full, the one before it is forgotten.
 - Threads need no lock: each step is one operation on a dict, and a lost race only means that something is done twice.
 """
@@ -17,13 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, cast
 
 import msgspec
 
+from interlingua.types.change import CODES
 from interlingua.types.tool import OpaqueTool, Tool
 from interlingua.wire.json import encode_wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from interlingua.types.change import Changes
+    from interlingua.types.change import Change, Changes
     from interlingua.wire.json import WireStruct
 
 __all__ = [
@@ -33,8 +35,10 @@ __all__ = [
     "ReadOnlyList",
     "ToolMemo",
     "Written",
+    "can_be_told_again",
     "read_only",
     "read_tools",
+    "write_tools",
 ]
 
 MAX_GENERATION_BYTES = 1_000_000
@@ -96,15 +100,22 @@ class Written(NamedTuple):
     """The JSON array."""
     nulls: int
     """How many nulls are in it."""
+    entries: tuple[Change, ...] = ()
+    """What writing it changed."""
 
 
-def write_tools(wires: Sequence[WireStruct]) -> Written:
-    """Entries of `tools` as JSON text.
+def can_be_told_again(entries: Sequence[Change]) -> bool:
+    """Whether entries follow from what is written alone: none is a refusal, or would be one if it were not allowed."""
+    return all([CODES[entry.code].action == entry.action != "refused" for entry in entries])  # noqa: C419 — a list is faster
+
+
+def write_tools(wires: Sequence[WireStruct], entries: Sequence[Change]) -> Written:
+    """Entries of `tools` as JSON text, with what writing them changed.
 
     Raises: UsageError, with the place, for what JSON cannot say.
     """
     text = b"[%b]" % b",".join([encode_wire(wire) for wire in wires])
-    return Written(msgspec.Raw(text), text.count(b"null"))
+    return Written(msgspec.Raw(text), text.count(b"null"), tuple(entries))
 
 
 class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 — a tuple has no slots for more members

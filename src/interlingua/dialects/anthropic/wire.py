@@ -22,9 +22,12 @@ __all__ = [
     "EventWire",
     "FunctionWire",
     "MessageWire",
+    "MessagesWire",
+    "ReceivedWire",
     "RequestWire",
     "ResponseWire",
     "ToolWire",
+    "ToolsWire",
 ]
 
 JsonObject: TypeAlias = dict[str, Any]

@@ -88,7 +88,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     )
 
 
-def read_part(name: bytes, text: bytes, kind: type[S], changes: Changes) -> S:
+def _read_part(name: bytes, text: bytes, kind: type[S], changes: Changes) -> S:
     """A wire object of one member of a body, whichever way its members are spelt."""
     repairs: list[str] = []
     wire = read_request(b'{"%b":%b}' % (name, text), kind, repairs)
@@ -152,7 +152,7 @@ class _RequestDecoder:
     def _history(
         self, text: bytes, changes: Changes, first: tuple[Message, ...] = ()
     ) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-        contents = read_part(b"contents", text, ContentsWire, changes).contents or []
+        contents = _read_part(b"contents", text, ContentsWire, changes).contents or []
         messages = decode_contents(contents, first, changes)
         continues = self.wire.cachedContent is not None
         return (), paired_history(messages, self.options, changes, continues=continues)
@@ -162,7 +162,7 @@ class _RequestDecoder:
         return () if given is UNSET else read_tools(_TOOLS, bytes(given), self.changes, self._offered)
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
-        given = read_part(b"tools", text, ToolsWire, self.changes).tools
+        given = _read_part(b"tools", text, ToolsWire, self.changes).tools
         return decode_tools([given] if isinstance(given, ToolWire) else given or ())
 
     def _choice(self) -> ToolChoice | None:

@@ -22,14 +22,17 @@ __all__ = [
     "CandidateWire",
     "ConfigWire",
     "ContentWire",
+    "ContentsWire",
     "DeclarationWire",
     "PartWire",
+    "ReceivedWire",
     "RequestWire",
     "ResponseWire",
     "ResultWire",
     "ThinkingWire",
     "ToolConfigWire",
     "ToolWire",
+    "ToolsWire",
     "UsageWire",
 ]
 

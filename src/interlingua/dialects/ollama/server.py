@@ -53,7 +53,7 @@ WHOLE_NUMBERS = frozenset({"num_predict", "top_k", "seed"})
 """Options that are whole numbers."""
 
 
-NULL = Raw(b"null")
+_NULL = Raw(b"null")
 _HISTORIES = HistoryMemo()
 _TOOLS = ToolMemo()
 
@@ -82,7 +82,7 @@ def _is_generate(url: str, wire: ReceivedWire) -> bool:
     path = url.partition("?")[0].rstrip("/")
     if path.endswith(("/chat", "/generate")):
         return path.endswith("/generate")
-    return wire.messages in (UNSET, NULL) and wire.prompt is not None
+    return wire.messages in (UNSET, _NULL) and wire.prompt is not None
 
 
 class _RequestDecoder:

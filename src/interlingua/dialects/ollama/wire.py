@@ -15,7 +15,18 @@ from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.wire.json import WireStruct
 
-__all__ = ["ChunkWire", "FunctionCallWire", "FunctionWire", "MessageWire", "RequestWire", "ToolCallWire", "ToolWire"]
+__all__ = [
+    "ChunkWire",
+    "FunctionCallWire",
+    "FunctionWire",
+    "MessageWire",
+    "MessagesWire",
+    "ReceivedWire",
+    "RequestWire",
+    "ToolCallWire",
+    "ToolWire",
+    "ToolsWire",
+]
 
 JsonObject: TypeAlias = dict[str, Any]
 

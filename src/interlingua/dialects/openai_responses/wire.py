@@ -19,14 +19,17 @@ __all__ = [
     "EventWire",
     "FormatWire",
     "InputDetailsWire",
+    "InputWire",
     "ItemWire",
     "JsonObject",
     "OutputDetailsWire",
     "PartWire",
+    "ReceivedWire",
     "RequestWire",
     "ResponseWire",
     "TextWire",
     "ToolWire",
+    "ToolsWire",
     "UsageWire",
 ]
 

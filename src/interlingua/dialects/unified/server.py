@@ -11,17 +11,21 @@ Rules
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import UNSET
 
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._history import prepare_history
+from interlingua.dialects._history_memo import HistoryMemo
+from interlingua.dialects._memo import ToolMemo, read_tools
 from interlingua.dialects._serve import clients_fault
 from interlingua.dialects.unified.answer import encode_answer
 from interlingua.dialects.unified.client import KNOBS
 from interlingua.dialects.unified.parts import NAME, decode_part, kept
 from interlingua.dialects.unified.reasons import broken_call, encode_error_body, malformed
 from interlingua.dialects.unified.tools import check_choice, check_tools, decode_choice, decode_tool
-from interlingua.dialects.unified.wire import RequestWire, ToolCallWire, ToolResultWire
+from interlingua.dialects.unified.wire import MessagesWire, ReceivedWire, ToolCallWire, ToolResultWire, ToolsWire
 from interlingua.errors import DecodeError, HistoryError, SchemaError
 from interlingua.schema.validate import check_schema
 from interlingua.types.change import Changes
@@ -29,7 +33,7 @@ from interlingua.types.content import BrokenToolCall, TextPart
 from interlingua.types.message import Message
 from interlingua.types.request import Request, ServerState
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import decode, encode_wire, pointer
+from interlingua.wire.json import WireStruct, decode, encode_wire, pointer
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
@@ -37,12 +41,18 @@ if TYPE_CHECKING:
     from interlingua.errors import Error
     from interlingua.types.content import Part
     from interlingua.types.response import Response
+    from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
 
 __all__ = ["JSON_HEADERS", "decode_request", "encode_error", "encode_response"]
 
 JSON_HEADERS = (("content-type", "application/json"),)
 _UNKNOWN = re.compile(r"object contains unknown field `(?P<name>.*)`, at ")
+
+
+W = TypeVar("W", bound=WireStruct)
+_HISTORIES = HistoryMemo()
+_TOOLS = ToolMemo()
 
 
 # The request
@@ -55,15 +65,15 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     Raises: DecodeError and HistoryError, whose `code` is the rule that was broken; LimitExceededError.
     """
     del options  # nothing is mended here
-    wire = _read(http.body)
+    wire = _read(http.body, ReceivedWire)
     if not wire.model:
         raise DecodeError("/model: the model is missing", path="/model")
     return DecodedRequest(model=wire.model, request=_RequestDecoder(wire).decode(), stream=wire.stream)
 
 
-def _read(body: bytes) -> RequestWire:
+def _read(body: bytes, kind: type[W]) -> W:
     try:
-        return decode(body, RequestWire)
+        return decode(body, kind)
     except DecodeError as error:
         unknown = _UNKNOWN.match(error.message)
         if unknown is None:
@@ -75,19 +85,19 @@ def _read(body: bytes) -> RequestWire:
 class _RequestDecoder:
     """Reads one request; every method reads what its name says."""
 
-    def __init__(self, wire: RequestWire) -> None:
+    def __init__(self, wire: ReceivedWire) -> None:
         self.wire = wire
         self.names: dict[str, str] = {}
 
     def decode(self) -> Request:
         wire = self.wire
-        tools = tuple([decode_tool(tool, f"/tools/{place}") for place, tool in enumerate(wire.tools)])
-        check_tools(tools)
+        changes = Changes(NAME, "decode_request")
+        tools = () if wire.tools is UNSET else read_tools(_TOOLS, bytes(wire.tools), changes, self._tools)
         choice = decode_choice(wire.tool_choice)
         check_choice(choice, tools)
         self._check_output()
         return Request(
-            messages=self._messages(),
+            messages=self._messages(changes),
             system=self._system(),
             tools=tools,
             tool_choice=choice,
@@ -115,10 +125,24 @@ class _RequestDecoder:
                 parts = [self._decoded(text, f"/system/{place}") for place, text in enumerate(texts)]
                 return tuple([part for part in parts if isinstance(part, TextPart)])
 
-    def _messages(self) -> tuple[Message, ...]:
-        messages = tuple([self._message(one, f"/messages/{place}") for place, one in enumerate(self.wire.messages)])
+    def _tools(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
+        wires = _read(b'{"tools":%b}' % text, ToolsWire).tools
+        tools = tuple([decode_tool(tool, f"/tools/{place}") for place, tool in enumerate(wires)])
+        check_tools(tools)
+        return tools
+
+    def _messages(self, changes: Changes) -> tuple[Message, ...]:
+        given = bytes(self.wire.messages)
+        if self.wire.continues is not None:
+            return self._history(given, changes)[1]
+        return _HISTORIES.read(given, changes, self._history)[1]
+
+    def _history(self, text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+        self.names = {}
+        wires = _read(b'{"messages":%b}' % text, MessagesWire).messages
+        messages = tuple([self._message(one, f"/messages/{place}") for place, one in enumerate(wires)])
         continues = self.wire.continues is not None
-        return prepare_history(messages, "refuse", Changes(NAME, "decode_request"), continues=continues)
+        return (), prepare_history(messages, "refuse", changes, continues=continues)
 
     def _message(self, wire: MessageWire, path: str) -> Message:
         if wire.parts is None:

@@ -43,10 +43,10 @@ from interlingua.wire.json import WireStruct
 __all__ = [
     "ERROR_TYPES", "AllowedToolsWire", "AlternativeWire", "AnswerPartWire", "AudioWire", "BlockEndWire",
     "BrokenToolCallWire", "CallWire", "ChoiceWire", "CitationWire", "DocumentWire", "ErrorBodyWire", "ErrorWire",
-    "EventWire", "Extras", "FreeformWire", "ImageWire", "JsonWire", "MessageWire", "NamedToolWire", "OpaqueWire",
-    "PartWire", "RefusalWire", "RequestWire", "ResponseWire", "ResultPartWire", "SealedWire", "ServerStateWire",
-    "StreamEndWire", "StreamErrorWire", "TextWire", "ThinkingWire", "ToolCallReadyWire", "ToolCallWire",
-    "ToolResultWire", "ToolWire", "UsageWire", "type_of_error",
+    "EventWire", "Extras", "FreeformWire", "ImageWire", "JsonWire", "MessageWire", "MessagesWire", "NamedToolWire",
+    "OpaqueWire", "PartWire", "ReceivedWire", "RefusalWire", "RequestWire", "ResponseWire", "ResultPartWire",
+    "SealedWire", "ServerStateWire", "StreamEndWire", "StreamErrorWire", "TextWire", "ThinkingWire",
+    "ToolCallReadyWire", "ToolCallWire", "ToolResultWire", "ToolWire", "ToolsWire", "UsageWire", "type_of_error",
 ]  # fmt: skip
 
 JsonObject: TypeAlias = dict[str, Any]
@@ -313,6 +313,25 @@ class RequestWire(WireStruct, kw_only=True):
     tool_choice: ChoiceWire | None = None
     system: str | list[TextWire] | None = None
     messages: list[MessageWire]
+
+
+class ReceivedWire(RequestWire, kw_only=True):
+    """A request as it is read: messages and tools are left as text, since most likely they are known."""
+
+    messages: Raw  # pyright: ignore[reportIncompatibleVariableOverride]  # the same member, unparsed
+    tools: Raw | UnsetType = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]  # the same member, unparsed
+
+
+class MessagesWire(WireStruct):
+    """The messages of a request alone."""
+
+    messages: list[MessageWire]
+
+
+class ToolsWire(WireStruct):
+    """The tools of a request alone."""
+
+    tools: list[ToolWire]
 
 
 # Answers
