@@ -45,8 +45,8 @@ class Load(NamedTuple):
     """Where a request goes."""
     request: bytes
     """The body of a request, with the mark in every message and tool."""
-    step: bytes
-    """The same, with the mark in the messages of the last step alone."""
+    before: bytes
+    """The same without its last step."""
     reply: bytes
     """The body of an answer, with the mark in everything that it says."""
     frames: tuple[bytes, ...]
@@ -61,12 +61,10 @@ def _marked(text: str) -> str:
     return text.replace("for a city,", f"for a city ({mark}),").replace("both cities", f"both cities ({mark})")
 
 
-def _only_last_step(body: bytes) -> bytes:
-    """The marked body of a Chat request with the mark kept in the messages of its last step alone."""
+def _without_last_step(body: bytes) -> bytes:
+    """A Chat request as it was before the model's last call and its result."""
     value: dict[str, Any] = json.loads(body)
-    plain: dict[str, Any] = json.loads(body.replace(MARK, b"1"))
-    plain["messages"][-LAST_STEP:] = value["messages"][-LAST_STEP:]
-    return json.dumps(plain, separators=(",", ":")).encode()
+    return json.dumps({**value, "messages": value["messages"][:-LAST_STEP]}, separators=(",", ":")).encode()
 
 
 def _asked(body: bytes) -> Request:
@@ -81,7 +79,7 @@ def load(name: str) -> Load:
     marked = _marked(request_body().decode()).encode()
     options = EncodeOptions(target=Target(model=MODEL))
     asked = dialect.encode_request(_asked(marked), options)
-    step = dialect.encode_request(_asked(_only_last_step(marked)), options)
+    before = dialect.encode_request(_asked(_without_last_step(marked)), options)
     told = _CHAT.decode_response(HttpReply(status=200, body=_marked(reply_body().decode()).encode()), DecodeContext())
     decoder, encoder = _CHAT.stream_decoder(DecodeContext()), dialect.stream_encoder(_SERVED)
     ends = b'data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
@@ -91,7 +89,7 @@ def load(name: str) -> Load:
     return Load(
         url=f"https://bench.example/v1{asked.path}",
         request=asked.body,
-        step=step.body,
+        before=before.body,
         reply=dialect.encode_response(told, _SERVED).body,
         frames=tuple(frame for frame in frames if frame),
     )
@@ -109,14 +107,45 @@ def standard(payloads: list[bytes]) -> object:
     return [json.dumps(json.loads(payload)) for payload in payloads]
 
 
-def _requests(source: str, target: str, member: str, *, fresh: bool) -> float:
-    given, read, write = load(source), get_dialect(source).decode_request, get_dialect(target).encode_request
-    body, options = getattr(given, member), EncodeOptions(target=Target(model=MODEL))
+def _requests(source: str, target: str, *, fresh: bool) -> float:
+    given, translate = load(source), _translation(source, target)
+    return batch_ratio(lambda: bodies(given.request, fresh=fresh), translate, standard)
 
-    def translate(asked: list[bytes]) -> object:
-        return [write(read(HttpRequest(url=given.url, body=one), DecodeOptions()).request, options) for one in asked]
 
-    return batch_ratio(lambda: bodies(body, fresh=fresh), translate, standard)
+def _steps(source: str, target: str) -> float:
+    """Each request goes on another conversation, which has come before with the same tools."""
+    given, translate = load(source), _translation(source, target)
+    tools = _tools_of(given.request)
+
+    def make() -> list[bytes]:
+        numbers = list(islice(_NUMBERS, BODIES))
+        known = [_numbered(given.before, tools, number) for number in numbers]
+        for _ in range(2):
+            translate(known)
+        return [_numbered(given.request, tools, number) for number in numbers]
+
+    return batch_ratio(make, translate, standard)
+
+
+def _tools_of(body: bytes) -> bytes:
+    """The text of the tools in a body."""
+    names = (b'"tools":', b'"messages":', b'"input":', b'"contents":', b'"tool_choice":', b'"toolConfig":')
+    start = body.index(names[0])
+    ends = [place for name in names[1:] if (place := body.find(name, start)) > 0]
+    return body[start : min(ends, default=len(body))]
+
+
+def _numbered(body: bytes, tools: bytes, number: int) -> bytes:
+    """A body with that number in each message, and the tools as they always are."""
+    return body.replace(tools, b"@").replace(MARK, b"%d" % number).replace(b"@", tools, 1)
+
+
+def _translation(source: str, target: str) -> Callable[[list[bytes]], object]:
+    url, read, write = load(source).url, get_dialect(source).decode_request, get_dialect(target).encode_request
+    options = EncodeOptions(target=Target(model=MODEL))
+    return lambda asked: [
+        write(read(HttpRequest(url=url, body=body), DecodeOptions()).request, options) for body in asked
+    ]
 
 
 def _replies(source: str, target: str) -> float:
@@ -158,21 +187,21 @@ ROWS = (
         f"{_REQUEST}: bytes that came before",
         0.33,
         "x",
-        partial(_table, partial(_requests, member="request", fresh=False)),
+        partial(_table, partial(_requests, fresh=False)),
     ),
     Row(
         "codec/pairs-step",
         f"{_REQUEST}: the step of an agent, a new call and result after known messages",
         0.33,
         "x",
-        partial(_table, partial(_requests, member="step", fresh=True)),
+        partial(_table, _steps),
     ),
     Row(
         "codec/pairs-cold",
         f"{_REQUEST}: every message and tool never seen",
         0.33,
         "x",
-        partial(_table, partial(_requests, member="request", fresh=True)),
+        partial(_table, partial(_requests, fresh=True)),
     ),
     Row(
         "codec/pairs-reply",
