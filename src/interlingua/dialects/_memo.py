@@ -125,6 +125,10 @@ class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 — a tuple has no slots fo
     """By dialect and whatever else decides how it writes them."""
     fitted: dict[tuple[object, ...], object]
     """What became of their schemas, by the same; None where nothing had to be rewritten."""
+    names: frozenset[str]
+    """What they are called."""
+    freeform: frozenset[str]
+    """What the freeform ones are called."""
 
     def __reduce__(self) -> tuple[type, tuple[list[Tool]]]:
         """Pickled and copied as a plain tuple."""
@@ -139,12 +143,15 @@ class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 — a tuple has no slots fo
         """The same tools for another request: what can be changed of them is new."""
         tools = KnownTools([msgspec.structs.replace(tool, metadata={}, extra={}) for tool in self])
         tools.written, tools.fitted = self.written, self.fitted
+        tools.names, tools.freeform = self.names, self.freeform
         return tools
 
 
 def _known(tools: list[Tool]) -> KnownTools:
     known = KnownTools([msgspec.structs.replace(tool, parameters=read_only(tool.parameters)) for tool in tools])
     known.written, known.fitted = {}, {}
+    known.names = frozenset([tool.name for tool in tools])
+    known.freeform = frozenset([tool.name for tool in tools if tool.freeform])
     return known
 
 

@@ -5,6 +5,7 @@ Each dialect has a writer of its own that adds what only its wire says; it decid
 
 from __future__ import annotations
 
+from functools import lru_cache
 from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -125,11 +126,17 @@ class RequestWriter:
         )
 
     def _undo(self) -> Undo:
-        tools = [tool for tool in self.request.tools if isinstance(tool, Tool)]
+        tools = self.request.tools
+        if type(tools) is KnownTools:
+            names, freeform = tools.names, tools.freeform
+        else:
+            own = [tool for tool in tools if isinstance(tool, Tool)]
+            names = frozenset([tool.name for tool in own])
+            freeform = frozenset([tool.name for tool in own if tool.freeform])
         return Undo(
             names={wire: own for own, wire in self.names.items()},
-            tool_names=frozenset([tool.name for tool in tools]),
-            freeform=frozenset([tool.name for tool in tools if tool.freeform]),
+            tool_names=names,
+            freeform=freeform,
             first_index=len(self.calls),
             taken_ids=frozenset(self.calls),
             arguments=self.arguments,
@@ -181,8 +188,7 @@ class RequestWriter:
             if type(history) is KnownMessages
             else [part.name for message in history for part in message.parts if isinstance(part, ToolCall)]
         )
-        mapped = map_names([*declared, *called], rule)
-        self.names = {own: wire for own, wire in mapped.items() if own != wire}
+        self.names = _changed_names((*declared, *called), rule)
         for place, name in enumerate(declared if self.names else ()):
             if name in self.names:
                 self.changes.add("name_mapped", f"/tools/{place}/name", f"{name!r} is {self.names[name]!r} on the wire")
@@ -334,6 +340,12 @@ class RequestWriter:
         for dialect in foreign_extras(extra, self.dialect):
             self.changes.add("extra_foreign", f"/extra/{dialect}")
         return extra.get(self.dialect, {})
+
+
+@lru_cache(maxsize=256)
+def _changed_names(names: tuple[str, ...], rule: NameRule) -> dict[str, str]:
+    """The names that the rule changes, and what they become; nobody may change the dict."""
+    return {own: wire for own, wire in map_names(names, rule).items() if own != wire}
 
 
 def chosen_names(choice: object) -> frozenset[str]:
