@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Quirks, Target
+from interlingua.dialects._contract import DecodeContext, DecodeOptions, Encoded, EncodeOptions, Quirks, Target
 from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import UnsupportedError
@@ -18,7 +18,7 @@ from interlingua.types.event import StreamEnd
 from interlingua.types.message import Message, user
 from interlingua.types.request import Request
 from interlingua.types.tool import Tool
-from interlingua.wire.http import HttpReply
+from interlingua.wire.http import HttpReply, HttpRequest
 
 OPENAPI = Quirks(schema_form="openapi")
 USUAL = Quirks()
@@ -544,3 +544,29 @@ def test_calls_whose_values_look_the_same_keep_their_exact_text() -> None:
     call = get_dialect("openai-chat").decode_response(reply, _context(done)).parts[0]
     assert isinstance(call, ToolCall)
     assert call.arguments_json == text
+
+
+def test_tools_that_came_before_are_rewritten_alike_each_time() -> None:
+    """The verdict rides along with known tools; what was rewritten is told every time."""
+    schema = {"type": "object", "properties": {"n": {"type": "integer", "exclusiveMinimum": 0}}}
+    tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "?"}], "tools": [tool]}).encode()
+    seen: set[tuple[bytes, tuple[str, ...]]] = set()
+    for _ in range(4):
+        asked = get_dialect("openai-chat").decode_request(HttpRequest(url="/", body=body), DecodeOptions()).request
+        done = get_dialect(GOOGLE).encode_request(asked, EncodeOptions(target=Target(model="m")))
+        seen.add((done.body, tuple([change.path for change in done.changes])))
+        kept = get_dialect("openai-responses").encode_request(asked, EncodeOptions(target=Target(model="m")))
+        assert kept.changes == ()
+    assert [paths for _, paths in seen] == [("/tools/0/parameters/properties/n/exclusiveMinimum",)]
+
+
+def test_an_answer_in_words_is_left_alone() -> None:
+    """Only JSON is turned back; a refusal or a sentence stays what it is, in every choice."""
+    request = Request(messages=(user("?"),), output_schema={"type": "array", "items": {}}, schema_strict=True)
+    done = get_dialect("openai-chat").encode_request(request, EncodeOptions(target=Target(model="m")))
+    choices = [{"finish_reason": "stop", "message": {"content": text}} for text in ("No.", '{"value":["1"]}')]
+    reply = HttpReply(status=200, body=json.dumps({"choices": choices}).encode())
+    response = get_dialect("openai-chat").decode_response(reply, _context(done))
+    assert response.text == "No."
+    assert response.alternatives[0].parts == (TextPart("[1]"),)

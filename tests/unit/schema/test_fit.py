@@ -237,3 +237,49 @@ def test_samples_fit_their_schemas() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer", "exclusiveMinimum": 0}}, "required": ["a"]}
     value = {"a": 1}
     assert validate(schema, value) == []
+
+
+def test_demands_stay_apart_where_they_are_taken() -> None:
+    """Anthropic's tools take `allOf`; only a root has to be a plain object."""
+    inner = {"allOf": [{"type": "object"}, {"required": ["a"]}]}
+    schema = {"type": ["object", "null"], "properties": {"x": inner}, "patternProperties": {"^y": inner}}
+    fitted = fit(schema, ANTHROPIC_TOOL)
+    assert fitted is not None
+    assert fitted.schema == {**schema, "type": "object"}
+
+
+def test_unions_of_references_are_told_apart() -> None:
+    """What stands beside a union is merged with what its references lead to; circles end."""
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "object", "anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/Gone"}]}},
+        "$defs": {"A": {"properties": {"next": {"type": "object", "anyOf": [{"$ref": "#/$defs/A"}]}}}},
+    }
+    fitted = fit(schema, GOOGLE_TOOL)
+    assert fitted is not None
+    first = fitted.schema["properties"]["a"]["anyOf"][0]
+    assert first["properties"]["next"] == {"anyOf": [{"type": "object"}]}
+    assert fitted.schema["properties"]["a"]["anyOf"][1] == {"type": "object"}
+
+
+def test_maps_of_patterns_are_pairs_with_a_word() -> None:
+    """One pattern gives the values, several give a union of them."""
+    one = {"type": ["object", "null"], "patternProperties": {"^x": {"type": "integer"}}, "minProperties": 1}
+    told = _property(one, ANTHROPIC_STRICT)
+    assert told["type"] == ["array", "null"]
+    assert told["items"]["properties"]["value"] == {"type": "integer"}
+    assert 'names ["^x"]' in told["description"]
+    assert "minProperties 1" in told["description"]
+    two = {"type": "object", "patternProperties": {"^x": {"type": "integer"}, "^y": {"type": "boolean"}}}
+    assert _property(two, OPENAI_STRICT)["items"]["properties"]["value"] == {
+        "anyOf": [{"type": "integer"}, {"type": "boolean"}]
+    }
+
+
+def test_what_is_required_and_not_described_may_be_anything() -> None:
+    """Strict mode describes every property."""
+    told = _property({"type": "object", "properties": {}, "required": ["x"]}, GOOGLE_OPENAPI)
+    assert told["type"] == "string"
+    told = _property({"type": "object", "properties": {"y": {"type": "null"}}, "required": ["x"]}, OPENAI_STRICT)
+    assert told["properties"]["x"] == {"type": "string", "description": "Any JSON value, as JSON text."}
+    assert told["required"] == ["x", "y"]
