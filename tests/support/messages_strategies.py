@@ -138,9 +138,9 @@ def messages_requests(draw: st.DrawFn) -> Request:
     choices: list[Any] = [(None, None), ("auto", None), ("none", None), ("required", True), ("auto", False)]
     if tools:
         choices += [(NamedTool(tools[0].name), True), (NamedTool(tools[0].name), False)]
-    choice, parallel = draw(st.sampled_from(choices))
     if draw(st.booleans()):
         tools.append(OpaqueTool(NAME, "web_search_1", {"type": "web_search_1", "name": "w"}))
+    choice, parallel = draw(st.sampled_from(choices if tools else choices[:1]))
     maybe = st.none
     fields: dict[str, Any] = {
         "system": tuple(draw(st.lists(_texts, max_size=2))),
