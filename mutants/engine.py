@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import importlib.abc
 import importlib.machinery
 import os
@@ -32,6 +33,8 @@ MAX_TESTS_S = 12.0
 """The most seconds of tests, as they took without a mutant, that are tried on one mutant."""
 GRACE_S = 10.0
 """What a mutant's run may take beyond three times its tests."""
+WARM = ("anyio.pytest_plugin", "hypothesis.strategies", "jsonschema_rs", "msgspec", "pytest")
+"""What tests need besides the library."""
 MAX_EXAMPLES = 25
 """How often a property is tried."""
 MAX_MEMORY_BYTES = 3 * 2**30
@@ -73,9 +76,9 @@ def plan(mutant: Mutant, file: str, reach: Reach) -> Plan:
 
 def _room(file: str) -> tuple[str, ...]:
     """The folders whose tests are about a module: `tests/unit` mirrors `src`, goldens are named like the dialect."""
-    parts = Path(file).parent.parts[2:]
-    dialect = parts[-1].replace("_", "-") if len(parts) > 1 else ""
-    return (f"tests/unit/{'/'.join(parts)}/", *((f"tests/golden/test_{parts[-1]}.py",) if dialect else ()))
+    parts = [*Path(file).parent.parts[2:]]
+    goldens = (f"tests/golden/test_{parts[-1]}.py",) if len(parts) > 1 else ()
+    return (f"tests/unit/{'/'.join(parts)}/", *goldens)
 
 
 def _is_of(test: str, room: tuple[str, ...]) -> bool:
@@ -87,23 +90,21 @@ def warm_up() -> None:
 
     Properties are tried on few examples and not made shorter; a mutant that takes many is left to other tests.
     """
-    import anyio.pytest_plugin
-    import hypothesis.strategies
-    import jsonschema_rs
-    import msgspec
-    import pytest
+    for name in WARM:
+        importlib.import_module(name)
+    from hypothesis import HealthCheck, Phase, settings
 
-    few = hypothesis.settings(
+    checks = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
+    few = settings(
         max_examples=MAX_EXAMPLES,
         deadline=None,
         derandomize=True,
         database=None,
-        phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
-        suppress_health_check=list(hypothesis.HealthCheck),
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=checks,
     )
-    hypothesis.settings.register_profile("mutants", few)
+    settings.register_profile("mutants", few)
     os.environ["HYPOTHESIS_PROFILE"] = "mutants"  # read by tests/conftest.py
-    del anyio, jsonschema_rs, msgspec, pytest
     loaded = [name for name in sys.modules if name.split(".")[0] == "interlingua"]
     if loaded:
         raise RuntimeError(f"imported too early: {loaded[0]}")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 __all__ = ["Mutant", "find_mutants"]
 
@@ -190,7 +190,7 @@ class _Finder:
                 continue
             if isinstance(value, ast.expr):
                 self.expression(value, lambda new, field=field: setattr(statement, field, new), prose=prose)
-            for item in value if isinstance(value, list) else ():
+            for item in _items(value):
                 if isinstance(item, ast.withitem):
                     self.expression(item.context_expr, lambda new, item=item: setattr(item, "context_expr", new))
         test = getattr(statement, "test", None)
@@ -205,11 +205,12 @@ class _Finder:
         for field, value in ast.iter_fields(node):
             if isinstance(value, ast.expr):
                 self.expression(value, lambda new, field=field: setattr(node, field, new), prose=prose)
-            elif isinstance(value, list):
-                for index, item in enumerate(value):
-                    self.item(item, value, index, prose=prose)
+            else:
+                items = _items(value)
+                for index, item in enumerate(items):
+                    self.item(item, items, index, prose=prose)
 
-    def item(self, item: object, holder: list[ast.expr], index: int, *, prose: bool) -> None:
+    def item(self, item: object, holder: list[Any], index: int, *, prose: bool) -> None:
         """One member of a list inside an expression."""
         if isinstance(item, ast.expr):
             self.expression(item, _setter(holder, index), prose=prose)
@@ -314,6 +315,11 @@ def _constants(node: ast.Constant, value: object) -> Iterator[_Fault]:
 # Looking at nodes
 
 
+def _items(value: object) -> list[Any]:
+    """The list in a field of a node; no list where there is none."""
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
 def _end_of_head(statement: ast.stmt) -> int:
     """The last line of a statement, without the statements inside it."""
     inner = [*getattr(statement, "body", ()), *getattr(statement, "cases", ())]
@@ -383,14 +389,14 @@ def _symbol(kind: type[ast.AST]) -> str:
 # Changing nodes
 
 
-def _setter(holder: list, index: int) -> Callable[[ast.AST], None]:  # type: ignore[type-arg]
+def _setter(holder: list[Any], index: int) -> Callable[[ast.AST], None]:
     def put(new: ast.AST) -> None:
         holder[index] = new
 
     return put
 
 
-def _remover(holder: list, index: int) -> Callable[[], None]:  # type: ignore[type-arg]
+def _remover(holder: list[Any], index: int) -> Callable[[], None]:
     def remove() -> None:
         del holder[index]
 
