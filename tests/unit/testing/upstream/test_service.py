@@ -12,6 +12,7 @@ import pytest
 
 import interlingua as il
 import interlingua.testing.upstream as package
+from interlingua.testing import conformance
 from interlingua.testing.upstream import Call, Cut, Fail, Say, Upstream
 from interlingua.testing.upstream.refusals import ERROR_STATUSES
 from tests.support.client import AWAITED, BLOCKING, Face
@@ -174,10 +175,11 @@ def _post(base_url: str, path: str, body: bytes) -> tuple[int, bytes]:
 
 
 def test_nothing_of_the_dialects_is_imported() -> None:
-    """The judge is independent of what it judges: no module of the package imports a dialect, directly or by name."""
-    folder = Path(package.__file__).parent
+    """The judge is independent of what it judges: no module of either package imports a dialect, directly or by name."""
+    folders = [Path(each.__file__).parent for each in (package, conformance)]
     named = {
         (path.name, name)
+        for folder in folders
         for path in folder.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Import | ast.ImportFrom)
