@@ -212,10 +212,14 @@ class HistoryMemo:
         told = len(changes.entries)
         system, messages = decode(text, changes)
         entries = changes.entries[told:]
-        repaired = any([entry.code not in _OF_THE_TEXT for entry in entries])  # noqa: C419 — a list is faster
-        if not repaired and all([_can_be_shared(part) for one in messages for part in one.parts]):  # noqa: C419 — a list is faster
-            self._keep(KnownHistory(text) if found is None else _shared(text, system, messages, entries))
-        return system, messages
+        if not _can_be_kept(messages, entries):
+            return system, messages
+        if found is None:
+            self._keep(KnownHistory(text))
+            return system, messages
+        known = _shared(text, system, messages, entries)
+        self._keep(known)
+        return known.system, known.messages
 
     def _find(self, text: bytes) -> KnownHistory | None:
         """The longest known conversation that this text is or goes on."""
@@ -254,6 +258,12 @@ class HistoryMemo:
         self._bytes += size
         key = known.text[: 1 << (size.bit_length() - 1)]
         self._young[key] = [known, *self._young.get(key, ())][:MAX_ALIKE]
+
+
+def _can_be_kept(messages: Sequence[Message], entries: Sequence[Change]) -> bool:
+    if any([entry.code not in _OF_THE_TEXT for entry in entries]):  # noqa: C419 — a list is faster
+        return False
+    return all([_can_be_shared(part) for message in messages for part in message.parts])  # noqa: C419 — the same
 
 
 def _shared(text: bytes, system: System, messages: tuple[Message, ...], entries: Sequence[Change]) -> KnownHistory:
