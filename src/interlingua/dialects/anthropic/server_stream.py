@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import is_object
+from interlingua.dialects._seals import note_seal
 from interlingua.dialects.anthropic.assistant import is_redacted, signature_of
 from interlingua.dialects.anthropic.parts import NAME, own_citations
 from interlingua.dialects.anthropic.reasons import encode_error_body
@@ -299,7 +300,7 @@ class MessagesStreamEncoder:
 
     def _note_seal(self, sealed: Any, path: str) -> None:
         if sealed is not None:
-            self.changes.add("seal_foreign", f"{path}/sealed")
+            note_seal(self.changes, sealed, path)
 
     def _finish_thinking(self, block: _Block, part: ThinkingPart, path: str) -> bytes:
         signature = signature_of(part)
