@@ -23,6 +23,8 @@ EXAMPLES: dict[str, Any] = {"string": "Oslo", "integer": 1, "number": 1.5, "bool
 def _model(asked: DecodedRequest) -> il.Response[Any]:
     """Calls the first tool when it must, tells what it sees, and thinks before it counts."""
     request = asked.request
+    if not asked.model:  # the dialect reads such a body, for addresses that name the model themselves
+        raise il.BadRequestError("no model is named", status=400)
     if request.tool_choice == "required":
         return il.Response(parts=(_call(request),), finish_reason="tool_calls", usage=USAGE)
     seen = [part for message in request.messages for part in message.parts if isinstance(part, il.ImagePart)]
