@@ -139,7 +139,9 @@ class _RequestEncoder(RequestWriter):
         ids = self.map_ids()
         self.note_ids(ids)
 
-        def encode(system: tuple[TextPart, ...], messages: tuple[Message, ...], begin: int = 0) -> Any:
+        def encode(
+            system: tuple[TextPart, ...], messages: tuple[Message, ...], begin: int = 0
+        ) -> tuple[ContentWire | None, list[ContentWire]]:
             return MessageEncoder(self.target, self.names, ids, self.changes).encode(system, messages, begin)
 
         if history and history[0].role == "user":  # nothing has to stand before it
