@@ -75,9 +75,9 @@ def plan(mutant: Mutant, file: str, reach: Reach) -> Plan:
 
 
 def _room(file: str) -> tuple[str, ...]:
-    """The folders whose tests are about a module: `tests/unit` mirrors `src`, goldens are named like the dialect."""
-    parts = [*Path(file).parent.parts[2:]]
-    goldens = (f"tests/golden/test_{parts[-1]}.py",) if len(parts) > 1 else ()
+    """The folders whose tests are about a module: `tests/unit` mirrors `src`, and goldens are about dialects."""
+    parts = Path(file).parent.parts[2:]
+    goldens = ("tests/golden/",) if "dialects" in parts else ()
     return (f"tests/unit/{'/'.join(parts)}/", *goldens)
 
 
