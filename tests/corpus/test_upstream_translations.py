@@ -40,7 +40,6 @@ ALLOW = frozenset(get_args(Capability))
 EMPTY = "a request with system text alone, or with an empty text, has nothing that this service takes"
 KNOWN: dict[tuple[str, str, str], str] = {
     ("anthropic", "missing_member", "messages"): EMPTY,
-    ("google", "bad_length", "contents"): EMPTY,
     ("openai-responses", "nothing_asked", "input"): EMPTY,
 }
 """Target, rule and last member of what is refused all the same, and why."""
