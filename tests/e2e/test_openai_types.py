@@ -145,8 +145,8 @@ REQUESTS: dict[str, il.Request] = {
 }
 
 
-def _target(provider: str) -> Target:
-    (endpoint,) = Registry({"OPENAI_API_KEY": "key-of-nobody"}).resolve(f"{provider}/gpt-6-astra")
+def _target(provider: str, model: str = "gpt-6-astra") -> Target:
+    (endpoint,) = Registry({"OPENAI_API_KEY": "key-of-nobody"}).resolve(f"{provider}/{model}")
     return endpoint.target
 
 
@@ -170,7 +170,8 @@ def _accepted(body: Any) -> None:
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 def test_every_request_to_openai_fits_the_sdk_types(name: str, stream: bool) -> None:
     """What the row of OpenAI makes of a request has no member and no value that the SDK does not know."""
-    options = EncodeOptions(target=_target("openai-chat"), stream=stream, stream_usage=stream)
+    target = _target("openai-chat", "gpt-4o-audio-preview" if name == "media" else "gpt-6-astra")
+    options = EncodeOptions(target=target, stream=stream, stream_usage=stream)
     encoded = get_dialect("openai-chat").encode_request(REQUESTS[name], options)
     _accepted(json.loads(encoded.body))
 
