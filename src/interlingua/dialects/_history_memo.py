@@ -83,7 +83,19 @@ class WrittenHistory(NamedTuple):
 class KnownHistory:
     """A conversation, and what was made of it."""
 
-    __slots__ = ("_empty", "_written", "calls", "entries", "is_marked", "messages", "names", "parent", "system", "text")
+    __slots__ = (
+        "empty",
+        "_written",
+        "calls",
+        "entries",
+        "is_marked",
+        "messages",
+        "names",
+        "parent",
+        "rest",
+        "system",
+        "text",
+    )
 
     def __init__(
         self,
@@ -100,23 +112,27 @@ class KnownHistory:
         self.messages = KnownMessages(messages)
         self.messages.known = self
         self.parent = parent
-        calls = [part for message in messages for part in message.parts if type(part) is ToolCall]
+        rest = messages if parent is None else messages[len(parent.messages) :]
+        parts = [part for message in rest for part in message.parts]
+        calls = [part for part in parts if type(part) is ToolCall]
+        own = [*rest, *[cast("TextPart", part) for part in parts]]
+        self.rest: tuple[Message, ...] = tuple(rest)
+        """The messages after those of the parent."""
         self.calls = tuple([call.id for call in calls])
-        self.names = tuple(dict.fromkeys([call.name for call in calls]))
-        self.is_marked = any(getattr(part, "cache", None) for message in messages for part in message.parts)
-        own = [*messages, *[cast("TextPart", part) for message in messages for part in message.parts]]
-        self._empty = [one.extra for one in own if not one.extra]
+        self.names = tuple([call.name for call in calls])
+        self.is_marked = any([getattr(part, "cache", None) for part in parts])  # noqa: C419 — a list is faster
+        self.empty = [one.extra for one in own if not one.extra]
+        if parent is not None:
+            self.calls = parent.calls + self.calls
+            self.names = parent.names + self.names
+            self.is_marked = self.is_marked or parent.is_marked
+            self.empty = [*parent.empty, *self.empty]
         self._written: list[WrittenHistory] = []
 
     @property
     def untouched(self) -> bool:
         """Whether nobody gave a message or part members of its own since they were read."""
-        return not any(self._empty)
-
-    @property
-    def rest(self) -> tuple[Message, ...]:
-        """The messages after those of the parent."""
-        return self.messages if self.parent is None else self.messages[len(self.parent.messages) :]
+        return not any(self.empty)
 
     def written(self, ways: tuple[object, ...]) -> WrittenHistory | None:
         """How it was written in these ways, if it was."""
