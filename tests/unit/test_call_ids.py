@@ -33,7 +33,7 @@ def claude(*calls: tuple[str, str]) -> dict[str, Any]:
 
 def claude_stream(call: str) -> bytes:
     """The stream of an answer with one call."""
-    block = {"type": "tool_use", "id": call, "name": "f", "input": {}}
+    block: dict[str, Any] = {"type": "tool_use", "id": call, "name": "f", "input": {}}
     told: list[dict[str, Any]] = [
         {"type": "message_start", "message": {**CLAUDE, "content": [], "stop_reason": None}},
         {"type": "content_block_start", "index": 0, "content_block": block},

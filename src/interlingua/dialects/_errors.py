@@ -21,8 +21,8 @@ from interlingua.errors import (
     UpstreamError,
 )
 from interlingua.wire.http import header
-from interlingua.wire.limits import rate_limits
 from interlingua.wire.json import decode_any
+from interlingua.wire.limits import rate_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -139,7 +139,7 @@ def error_body(value: object) -> ErrorBody:
 def _members(error: dict[str, Any], outer: dict[str, Any]) -> ErrorBody:
     code = error.get("code")
     places = (code, error.get("status_code"), outer.get("status"))
-    status = next((number for place in places if _is_status(number := _number(place))), None)
+    status = next((number for place in places if (number := _status(place)) is not None), None)
     message = error.get("message") or error.get("msg") or outer.get("message")
     kind = error.get("type")
     return ErrorBody(
@@ -150,13 +150,10 @@ def _members(error: dict[str, Any], outer: dict[str, Any]) -> ErrorBody:
     )
 
 
-def _number(place: object) -> object:
-    """The number that a text of digits is."""
-    return int(place) if isinstance(place, str) and len(place) == 3 and place.isdecimal() else place
-
-
-def _is_status(value: object) -> bool:
-    return type(value) is int and 400 <= value <= 599
+def _status(value: object) -> int | None:
+    """The status that a number is, or a text of three digits; None for anything else."""
+    number = int(value) if isinstance(value, str) and len(value) == 3 and value.isdecimal() else value
+    return number if type(number) is int and 400 <= number <= 599 else None
 
 
 def _detail(detail: object) -> str:

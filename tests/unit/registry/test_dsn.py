@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
 from typing import get_type_hints
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -95,7 +94,10 @@ def test_addresses(text: str, base_url: str) -> None:
         (f"openai://host?key_env={TOKEN}", "key_env does not name a variable (capitals, digits and underscores)"),
         ("openai://host?tls=yes", "tls takes 0 or 1"),
         ("openai://host?tls=0&tls=0", "the option tls is given twice"),
-        ("openai://host?dialect=klingon", "dialect takes anthropic, google, ollama, openai-chat, openai-responses or unified"),
+        (
+            "openai://host?dialect=klingon",
+            "dialect takes anthropic, google, ollama, openai-chat, openai-responses or unified",
+        ),
         ("openai://host?max_tokens_field=x", "max_tokens_field takes max_completion_tokens or max_tokens"),
         ("openai://host?result_media=yes", "result_media takes 0 or 1"),
     ],

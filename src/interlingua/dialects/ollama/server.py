@@ -74,7 +74,9 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     wire = decode_wire(http.body, ReceivedWire, repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options, older=_is_generate(http.url, wire)).decode()
-    return DecodedRequest(model=wire.model, request=request, stream=wire.stream is not False, changes=changes.done())
+    return DecodedRequest(
+        model=wire.model or "", request=request, stream=wire.stream is not False, changes=changes.done()
+    )
 
 
 def _is_generate(url: str, wire: ReceivedWire) -> bool:

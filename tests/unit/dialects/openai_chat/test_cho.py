@@ -215,7 +215,7 @@ def test_sch_18_strict_is_said_only_when_asked_for(strict: bool | None) -> None:
     schema = {"type": "object", "properties": {"x": {"type": "integer"}}}
     request = Request(messages=HI, tools=(Tool(name="f", strict=strict),), output_schema=schema, schema_strict=strict)
     body = wire(request)
-    none = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+    none: dict[str, Any] = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
     told = {**none, "properties": {"x": {"type": ["integer", "null"]}}, "required": ["x"]}
     parameters = none if strict else F["function"]["parameters"]
     assert body["tools"][0]["function"] == {**F["function"], "parameters": parameters, **said}

@@ -17,7 +17,7 @@ from interlingua.types.capability import Capability, Effort
 from interlingua.types.content import AudioPart, DocumentPart, TextPart
 from interlingua.types.message import assistant, user
 from interlingua.types.request import Request
-from interlingua.types.tool import Tool
+from interlingua.types.tool import Tool, ToolChoice
 from tests.support.chat import codes, encode, quirky, wire
 
 HI = (user("Hi"),)
@@ -167,7 +167,8 @@ def test_a_class_of_service_in_the_word_of_another_provider(tier: str, told: str
 def test_a_choice_without_tools_is_left_out(name: str) -> None:
     """OpenAI: 'tool_choice is only allowed when tools are specified'. The pure codec says what it was told."""
     dialect = CHAT if name == "openai-chat" else RESPONSES
-    for choice, entries in (("auto", 2), ("required", 2), ("none", 1)):
+    choices: tuple[tuple[ToolChoice, int], ...] = (("auto", 2), ("required", 2), ("none", 1))
+    for choice, entries in choices:
         request = Request(messages=HI, tool_choice=choice, parallel_tool_calls=True)
         encoded = dialect.encode_request(request, EncodeOptions(target=of_row(name, "gpt-4.1")))
         assert not {"tool_choice", "parallel_tool_calls"} & json.loads(encoded.body).keys()
