@@ -84,9 +84,9 @@ class KnownHistory:
     """A conversation, and what was made of it."""
 
     __slots__ = (
-        "empty",
         "_written",
         "calls",
+        "empty",
         "entries",
         "is_marked",
         "messages",
