@@ -120,22 +120,21 @@ class _Lane(NamedTuple):
 
 def run(
     mutants: list[Mutant], plans: list[Plan], trees: dict[str, tuple[str, ast.Module]], *, workers: int
-) -> Iterator[tuple[int, Outcome]]:
-    """What became of each mutant, as it is known, with its place in the list."""
+) -> Iterator[Outcome]:
+    """What became of each mutant, as it is known."""
     waiting = list(enumerate(mutants))[::-1]
     lanes: dict[int, _Lane] = {}
     while waiting or lanes:
         while waiting and len(lanes) < workers:
             place, mutant = waiting.pop()
             if not plans[place].stages:
-                yield place, Outcome(mutant, "unreached", "")
+                yield Outcome(mutant, "unreached", "")
                 continue
             file, tree = trees[mutant.module]
             child, pipe = _fork(mutant, plans[place], file, tree)
             lanes[child] = _Lane(place, pipe, time.monotonic() + GRACE_S + 3 * plans[place].seconds)
         for child, verdict, test in _over(lanes):
-            place = lanes.pop(child).place
-            yield place, Outcome(mutants[place], verdict, test)
+            yield Outcome(mutants[lanes.pop(child).place], verdict, test)
 
 
 def _over(lanes: dict[int, _Lane]) -> Iterable[tuple[int, Verdict, str]]:

@@ -7,16 +7,19 @@ from collections.abc import Callable, Iterable
 from mutants.engine import Outcome
 from mutants.operators import Mutant
 
-__all__ = ["show"]
+__all__ = ["show", "tell"]
 
 
-def show(outcomes: list[Outcome], equivalent: list[Mutant], files: dict[str, str]) -> float:
+def tell(outcome: Outcome, files: dict[str, str]) -> None:
+    """Print a mutant that nobody noticed."""
+    if not _noticed(outcome):
+        mutant = outcome.mutant
+        where = f"{files[mutant.module]}:{mutant.line}"
+        print(f"{outcome.verdict}  {where}  {mutant.where}: {mutant.operator}: {mutant.text}", flush=True)
+
+
+def show(outcomes: list[Outcome], equivalent: list[Mutant]) -> float:
     """The share of the mutants that were noticed; prints the tables."""
-    for outcome in outcomes:
-        if outcome.verdict in ("survived", "unreached"):
-            mutant = outcome.mutant
-            where = f"{files[mutant.module]}:{mutant.line}"
-            print(f"{outcome.verdict}  {where}  {mutant.where}: {mutant.operator}: {mutant.text}")
     for mutant in equivalent:
         print(f"equivalent  {mutant.name}")
     _table("room", outcomes, lambda outcome: ".".join(outcome.mutant.module.split(".")[1:3]))

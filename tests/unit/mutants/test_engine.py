@@ -62,7 +62,9 @@ def test_what_is_kept_comes_back(tmp_path: Path) -> None:
 def test_the_share(capsys: pytest.CaptureFixture[str]) -> None:
     """An endless loop is noticed; a mutant that no test runs is not."""
     outcomes = [Outcome(mutant(), verdict, "") for verdict in ("killed", "timeout", "survived", "unreached")]
-    assert report.show(outcomes, [mutant()], {"m": FILE}) == 0.5
+    for outcome in outcomes:
+        report.tell(outcome, {"m": FILE})
+    assert report.show(outcomes, [mutant()]) == 0.5
     printed = capsys.readouterr().out
     assert f"survived  {FILE}:1  f: constant: 1 -> 2\n" in printed
     assert printed.endswith("killed 2 of 4: 50.0%; 1 equivalent ones not counted\n")
@@ -78,7 +80,8 @@ engine.GRACE_S = 3.0
 tree, found = find_mutants(open("thing.py").read(), "thing")
 tests = ["test_thing.py::test_more", "test_thing.py::test_steps"]
 plans = [engine.Plan([tests], 0.1) for mutant in found]
-for place, outcome in sorted(engine.run(found, plans, {{"thing": ("thing.py", tree)}}, workers=2)):
+outcomes = engine.run(found, plans, {{"thing": ("thing.py", tree)}}, workers=2)
+for outcome in sorted(outcomes, key=lambda outcome: found.index(outcome.mutant)):
     print(outcome.verdict, outcome.test, "|", outcome.mutant.text)
 """
 THING = """
