@@ -52,7 +52,7 @@ def test_the_examples_of_the_page_are_taken(body: str) -> None:
 @pytest.mark.parametrize(
     ("code", "body"),
     [
-        ("unknown_member", _body(temprature=1)),
+        ("unknown_member", _body(warmth=1)),
         ("tool_name_duplicate", _body(tools=(TOOL, TOOL))),
         ("tool_description_missing", _body(tools=({**TOOL, "description": " "},))),
         (

@@ -381,7 +381,7 @@ def test_sse_09_a_finish_on_an_open_socket_is_an_end(dialect: str, face: Face, m
 
 
 def test_sse_19_reasons_in_every_frame_end_nothing(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SSE-19: a Gemini server that goes on after a finish reason is not cut at the drain time; its silence is the end."""
+    """SSE-19: a Gemini server that goes on after a finish reason is not cut; its silence is the end."""
     monkeypatch.setattr("interlingua.client.core.DRAIN_S", 0.2)
     said = [_gemini_frame(text) for text in ("Hel", "lo ", "there")]
     head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"

@@ -14,8 +14,8 @@ __all__ = ["violations"]
 
 KEYWORDS: dict[str, str] = {
     "openai-strict": "type properties required additionalProperties items enum const anyOf $ref $defs "
-    "description title default format pattern multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minItems maxItems minLength "
-    "maxLength $schema",
+    "description title default format pattern multipleOf minimum maximum exclusiveMinimum exclusiveMaximum "
+    "minItems maxItems minLength maxLength $schema",
     "anthropic-strict": "type properties required items enum const anyOf $ref $defs description title default format "
     "minItems additionalProperties",
     "google-json": "$id $defs $ref $anchor type format title description enum items prefixItems minItems maxItems "

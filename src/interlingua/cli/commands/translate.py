@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
-Dialects: openai-chat (or openai), openai-responses, anthropic, google, ollama, unified. What translation changes goes to
-stderr.
+Dialects: openai-chat (or openai), openai-responses, anthropic, google, ollama, unified.
+What translation changes goes to stderr.
 
 examples:
   il translate --from openai --to anthropic -m claude-opus-5 < request.json
