@@ -43,7 +43,7 @@ class Template:
         gap = data[start:end]
         try:
             return raw_text(gap) if gap[:1] == b'"' else None
-        except DecodeError:
+        except (DecodeError, UnicodeDecodeError):  # bytes that are no text are named as such where a chunk is parsed
             return None
 
 

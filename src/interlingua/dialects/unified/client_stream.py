@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from interlingua.dialects._members import is_object
+from interlingua.dialects._template import template_of
 from interlingua.dialects.unified.answer import decode_answer
 from interlingua.dialects.unified.client import PartReader, decode_response, settled
 from interlingua.dialects.unified.parts import NAME, decode_part
@@ -34,6 +35,7 @@ from interlingua.types.event import (
     BlockStart,
     Extra,
     StreamEnd,
+    TextDelta,
     ToolCallDelta,
     ToolCallReady,
     UsageUpdate,
@@ -45,6 +47,7 @@ from interlingua.wire.sse import SseDecoder
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
+    from interlingua.dialects._template import Template
     from interlingua.types.content import Part
     from interlingua.types.event import Event
     from interlingua.types.response import Response
@@ -68,6 +71,8 @@ class UnifiedStreamDecoder:
         self._calls: dict[tuple[int, int], BlockStart] = {}
         self._texts: dict[tuple[int, int], list[str]] = {}
         self._ended = False
+        self._template: Template | None = None
+        self._like = TextDelta(0, "")
 
     @property
     def terminal(self) -> bool:
@@ -127,7 +132,7 @@ class UnifiedStreamDecoder:
     # One event
 
     def _take(self, data: bytes) -> None:
-        if self._ended:
+        if self._ended or self._told(data):
             return
         repairs: list[str] = []
         try:
@@ -148,11 +153,25 @@ class UnifiedStreamDecoder:
                 self._end(decode_answer(response))
             case StreamErrorWire(error=error, partial=partial):
                 self._abort(error_of_wire(error, None, None), None if partial is None else decode_answer(partial))
-            case ToolCallDelta(index=index, choice=choice, arguments=text):
-                self._texts.setdefault((choice, index), []).append(text)
-                self._say(event)
             case _:
-                self._say(event)
+                self._delta(event, data)
+
+    def _delta(self, event: Event, data: bytes) -> None:
+        self._say(event)
+        if isinstance(event, TextDelta):
+            self._like = event
+            self._template = template_of(data, "text", event.text)
+        elif isinstance(event, ToolCallDelta):
+            self._texts.setdefault((event.choice, event.index), []).append(event.arguments)
+
+    def _told(self, data: bytes) -> bool:
+        """Whether `data` differs from the text before it in the text alone, and was told."""
+        text = None if self._template is None else self._template.text_in(data, 0, len(data))
+        if text:
+            self._say(TextDelta(self._like.index, text, self._like.choice))
+        else:
+            self._template = None
+        return bool(text)
 
     def _strange(self, data: bytes, error: DecodeError) -> None:
         """Data that is no event that we know: another one, an error, a whole answer, or nothing lawful."""
