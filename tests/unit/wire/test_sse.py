@@ -229,3 +229,19 @@ def test_a_line_break_in_a_name_is_refused(name: str) -> None:
 def test_sse_22_a_body_is_known_by_its_first_bytes(content_type: str | None, head: bytes, kind: str) -> None:
     """A page or a JSON body under the name of a stream is not an empty stream."""
     assert sniff(content_type, head) == kind
+
+
+@pytest.mark.parametrize("data", [b"a\nb", b"a\rb", b"a\r\nb"])
+def test_each_line_of_data_is_a_line_of_the_event(data: bytes) -> None:
+    """Whatever ends the lines."""
+    assert encode_event(data) == b"data: a\ndata: b\n\n"
+
+
+@pytest.mark.parametrize("head", [b"data:", b"data: ", b"\xef\xbb\xbfdata:", b"\xef\xbb\xbfdata: "])
+def test_a_cut_line_at_the_limit_passes_and_one_byte_more_does_not(head: bytes) -> None:
+    """Only the data counts, also while its line has not ended."""
+    decoder = SseDecoder(max_event_bytes=8)
+    assert decoder.feed(head + b'"123456"') == []
+    assert [event.data for event in decoder.feed(b"\n\n")] == [b'"123456"']
+    with pytest.raises(LimitExceededError):
+        SseDecoder(max_event_bytes=8).feed(head + b'"1234567"')
