@@ -13,22 +13,22 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, cast, get_origin
 
 from interlingua.errors import DecodeError
+from interlingua.schema.answer import parse_answer
 from interlingua.schema.fields import Kind
 from interlingua.schema.forms import Forms, compose
 from interlingua.schema.problem import MisfitError, Problem, describe
 from interlingua.schema.strict import relax, strictened
 from interlingua.schema.validate import check_schema, validate
 from interlingua.schema.walk import Schema
-from interlingua.wire.json import decode_any
+from interlingua.types._base import JsonValue
 
-__all__ = ["Reflection", "decode_output", "reflect", "schema_name_of", "schema_of"]
+__all__ = ["WRAPPER", "Reflection", "decode_output", "read_output", "reflect", "schema_name_of", "schema_of"]
 
 T = TypeVar("T")
 
 WRAPPER = "value"
 """The property under which an answer stands that is not an object."""
 
-_FENCED = re.compile(r"```[\w+-]*[ \t]*\r?\n(?P<inside>.*?)\r?\n?[ \t]*```", re.DOTALL)
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
@@ -91,11 +91,18 @@ _NAMELESS = frozenset({"builtins", "collections.abc", "types", "typing"})
 
 
 def decode_output(text: str, kind: type[T] | Kind) -> T:
-    """The value of type `kind` that an answer's text holds; a fence around the JSON is taken off.
+    """The value of type `kind` that an answer's text holds; a fence and words around the JSON are taken off.
 
-    Raises: DecodeError, with every problem in its sentence and the first bad place as its path.
+    Raises: DecodeError, with every problem in its sentence and the first bad place as its path; LimitExceededError.
     """
-    value = _parsed(text)
+    return read_output(parse_answer(text), kind)
+
+
+def read_output(value: JsonValue, kind: type[T] | Kind) -> T:
+    """The value of type `kind` that an answer's JSON stands for.
+
+    Raises: DecodeError, as `decode_output`.
+    """
     if isinstance(kind, dict):
         _refuse(validate(cast("Schema", kind), value))
         return cast("T", value)
@@ -107,15 +114,6 @@ def decode_output(text: str, kind: type[T] | Kind) -> T:
     except MisfitError as misfit:
         found = validate(reflection.loose, value, naive_times=True) or [Problem(misfit.path, misfit.message)]
         raise _refusal(found, wrapper) from None
-
-
-def _parsed(text: str) -> Any:
-    """The JSON value that an answer is, or that stands in its first fence."""
-    body = text.strip()
-    if not body:
-        raise DecodeError("the answer is empty")
-    fenced = None if body[0] in '{["' else _FENCED.search(body)
-    return decode_any(fenced["inside"] if fenced else body)
 
 
 def _refuse(problems: list[Problem]) -> None:

@@ -1,0 +1,60 @@
+"""The JSON that an answer's text holds: bare, in a fence, or with words around it.
+
+Rules
+- Text that is JSON is taken as it is.
+- What stands in the first fence counts, unless the text begins like JSON.
+- Of an answer with words around, the one object or array counts; of several none is chosen.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from interlingua.errors import DecodeError
+from interlingua.wire.json import decode_any
+from interlingua.wire.partial import JsonReader
+
+if TYPE_CHECKING:
+    from interlingua.wire.json import JsonValue
+
+__all__ = ["body_of", "parse_answer"]
+
+_FENCED = re.compile(r"```[\w+-]*[ \t]*\r?\n(?P<inside>.*?)\r?\n?[ \t]*```", re.DOTALL)
+
+
+def parse_answer(text: str) -> JsonValue:
+    """The JSON value of an answer.
+
+    Raises: DecodeError, LimitExceededError.
+    """
+    body = body_of(text)
+    try:
+        return decode_any(body)
+    except DecodeError:
+        alone = _alone(body)
+        if alone is None:
+            raise
+    return decode_any(alone)
+
+
+def body_of(text: str) -> str:
+    """An answer without its fence.
+
+    Raises: DecodeError for one that is empty.
+    """
+    body = text.strip()
+    if not body:
+        raise DecodeError("the answer is empty")
+    fenced = None if body[0] in '{["' else _FENCED.search(body)
+    return fenced["inside"] if fenced else body
+
+
+def _alone(body: str) -> str | None:
+    """The only object or array of a text that has words around it."""
+    reader = JsonReader()
+    reader.feed(body)
+    end = reader.consumed
+    if not reader.complete or "{" in body[end:] or "[" in body[end:]:
+        return None
+    return body[min(place for place in (body.find("{"), body.find("[")) if place >= 0) : end]
