@@ -44,7 +44,7 @@ class Plan(NamedTuple):
     """The tests for one mutant, in the order in which they are tried."""
 
     stages: list[list[str]]
-    """Those of the mutant's own room, then the others; each stage is a run of its own."""
+    """The nearest first; each stage is a run of its own, so that most mutants wait for the import of few files."""
     seconds: float
     """What they take without a mutant."""
 
@@ -61,28 +61,31 @@ class Outcome(NamedTuple):
 
 
 def plan(mutant: Mutant, file: str, reach: Reach) -> Plan:
-    """The tests that run the changed lines: those of the same room, then the others, the fastest first."""
+    """The tests that run the changed lines: those that are nearest to the module first, of them the fastest."""
     found = reach.tests_of_module(file) if mutant.at_import else reach.tests_of(file, mutant.line, mutant.end_line)
-    room = _room(file)
-    ordered = sorted(found, key=lambda test: (not _is_of(reach.tests[test], room), reach.seconds[test]))
-    stages: list[list[str]] = [[], []]
+    rooms = _rooms(file)
+    stages: list[list[str]] = [[] for _ in range(len(rooms) + 1)]
     seconds = 0.0
-    for test in ordered:
-        if seconds + reach.seconds[test] <= MAX_TESTS_S:
-            seconds += reach.seconds[test]
-            stages[not _is_of(reach.tests[test], room)].append(reach.tests[test])
+    ordered = sorted((_distance(reach.tests[test], rooms), reach.seconds[test], reach.tests[test]) for test in found)
+    for distance, took, test in ordered:
+        if seconds + took <= MAX_TESTS_S:
+            seconds += took
+            stages[distance].append(test)
     return Plan([stage for stage in stages if stage], seconds)
 
 
-def _room(file: str) -> tuple[str, ...]:
-    """The folders whose tests are about a module: `tests/unit` mirrors `src`, and goldens are about dialects."""
+def _rooms(file: str) -> list[tuple[str, ...]]:
+    """Where tests are about a module, the nearest first: few files that see much, the mirrored folder, all goldens."""
     parts = Path(file).parent.parts[2:]
-    goldens = ("tests/golden/",) if "dialects" in parts else ()
-    return (f"tests/unit/{'/'.join(parts)}/", *goldens)
+    mirrored = f"tests/unit/{'/'.join(parts)}/"
+    if "dialects" not in parts:
+        return [(mirrored,)]
+    goldens = (f"tests/golden/test_{parts[-1]}.py", "tests/golden/test_encodings.py", "tests/golden/test_decodings.py")
+    return [goldens, (mirrored, "tests/golden/")]
 
 
-def _is_of(test: str, room: tuple[str, ...]) -> bool:
-    return test.startswith(room)
+def _distance(test: str, rooms: list[tuple[str, ...]]) -> int:
+    return next((place for place, room in enumerate(rooms) if test.startswith(room)), len(rooms))
 
 
 def warm_up() -> None:

@@ -29,14 +29,15 @@ REACH = Reach(
         "tests/laws/test_chat_laws.py::endless",
     ],
     seconds=[0.5, 0.4, 0.1, 0.2, MAX_TESTS_S],
-    lines={FILE: {1: [0, 1, 2], 2: [3, 4]}, "src/interlingua/dialects/openai_chat/other.py": {9: [1]}},
+    lines={FILE: {1: [0, 1, 2], 2: [3, 4], 3: [1, 2, 3]}, "src/interlingua/dialects/openai_chat/other.py": {9: [1]}},
 )
 
 
-def test_the_tests_of_the_room_come_first() -> None:
-    """First those of the mirrored folder and of its goldens, the fastest first; then the others."""
+def test_the_nearest_tests_come_first() -> None:
+    """Goldens of the dialect, then its folder and other goldens, then the rest; of each the fastest first."""
     room = [REACH.tests[2], REACH.tests[1]]
     assert plan(mutant(line=1), FILE, REACH) == ([room, [REACH.tests[0]]], 1.0)
+    assert plan(mutant(line=3), FILE, REACH).stages == [[REACH.tests[3]], room]
 
 
 def test_what_takes_too_long_is_not_tried() -> None:
@@ -45,12 +46,20 @@ def test_what_takes_too_long_is_not_tried() -> None:
 
 
 def test_what_runs_at_import_is_tried_by_all_tests_of_the_module() -> None:
-    """A table has no line that a test runs; its module has."""
+    """A table has no line that a test runs; its module has, or else its package."""
     stages = plan(mutant(line=7, at_import=True), FILE, REACH).stages
-    assert stages == [[REACH.tests[place] for place in (2, 3, 1)], [REACH.tests[0]]]
+    assert stages == [[REACH.tests[3]], [REACH.tests[2], REACH.tests[1]], [REACH.tests[0]]]
     elsewhere = FILE.replace("parts", "wire")
     assert plan(mutant(line=7, at_import=True), elsewhere, REACH).stages == stages
     assert plan(mutant(line=7), FILE, REACH).stages == []
+
+
+def test_outside_the_dialects_the_mirrored_folder_is_nearest() -> None:
+    """Goldens say little of framing."""
+    file = "src/interlingua/wire/sse.py"
+    tests = ["tests/golden/test_google.py::a", "tests/unit/wire/test_sse.py::b"]
+    reach = Reach(tests, [0.1, 0.2], {file: {1: [0, 1]}})
+    assert plan(mutant(line=1), file, reach).stages == [[tests[1]], [tests[0]]]
 
 
 def test_what_is_kept_comes_back(tmp_path: Path) -> None:
