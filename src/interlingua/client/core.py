@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
+from interlingua.client.meter import count
+from interlingua.client.price import cost_of
 from interlingua.client.report import failed, served, stops, summary, warn
 from interlingua.dialects._contract import DecodeContext, EncodeOptions
 from interlingua.dialects._errors import request_id
@@ -67,6 +69,7 @@ __all__ = [
     "call",
     "closed_early",
     "encode",
+    "later",
     "stream",
 ]
 
@@ -211,7 +214,7 @@ def _chain(job: Job, attempt: Callable[[Job, Lane], Steps[_Answer]]) -> Steps[tu
     for lane in job.lanes:
         started = job.clock()
         try:
-            answer = yield from attempt(_later(job, started - began) if attempts else job, lane)
+            answer = yield from attempt(later(job, started - began) if attempts else job, lane)
             return answer, (*attempts, served(lane.endpoint.spec, job.clock() - started))
         except Error as problem:
             error = problem
@@ -226,7 +229,7 @@ def _chain(job: Job, attempt: Callable[[Job, Lane], Steps[_Answer]]) -> Steps[tu
     ) from error
 
 
-def _later(job: Job, passed_s: float) -> Job:
+def later(job: Job, passed_s: float) -> Job:
     """The job with what is left of its time: the deadline of the whole runs through the chain."""
     timeouts = job.settings.timeouts
     if timeouts.total_s is None:
@@ -306,14 +309,17 @@ def _completed(job: Job, lane: Lane, encoded: Encoded, headers: Headers, respons
         from interlingua.client.ladder import unwrapped
 
         response = unwrapped(response, encoded.undo.output_tool)
-    return msgspec.structs.replace(
+    completed = msgspec.structs.replace(
         response,
         model=lane.endpoint.spec,
         request_id=request_id(headers),
         rate_limits=rate_limits(headers),
         changes=encoded.changes + response.changes,
         request=job.request,
+        cost_usd=cost_of(job, lane, response),
     )
+    count(completed)
+    return completed
 
 
 def _fault(response: Response[Any]) -> Error | None:
@@ -462,6 +468,8 @@ def _finish(job: Job, live: _Live, events: list[Event], attempts: tuple[Attempt,
         shown += [] if error else [StreamEnd(outcome.response)]
     elif isinstance(last, StreamError):
         outcome.partial = last.partial
+        if last.partial is not None:
+            count(msgspec.structs.replace(last.partial, cost_usd=cost_of(job, live.lane, last.partial)))
         error = live.error(last)
     if shown:
         yield shown

@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from interlingua.dialects._contract import Quirks
+from interlingua.providers.price import Price
 from interlingua.wire.http import Headers
 
 __all__ = ["Auth", "Provider"]
@@ -52,6 +53,8 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Name of the row that a DSN of this scheme to another host stands for; empty: this one."""
     family: str = ""
     """Name of the row that it was derived from, whose model facts hold for it; empty: its own."""
+    price: Price | None = None
+    """What all its models cost; None: what the price list of the [prices] extra says."""
     note: str = ""
     """What its users have to know, in one sentence."""
 

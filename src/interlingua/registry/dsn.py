@@ -5,8 +5,9 @@ Rules
 - `https`, unless the option `tls=0` says otherwise or a scheme of the Ollama family names a loopback host.
 - No path means the row's own; `/` alone is the root. No port means the row's own under the same protocol, else the
   protocol's.
-- Options: `key_env=NAME`, `key_file=PATH` (instead of a token), `tls=0|1`, `dialect=NAME`, `api_version=DATE`, and
-  every flag of `Quirks` by its name, such as `max_tokens_field=max_tokens`.
+- Options: `key_env=NAME`, `key_file=PATH` (instead of a token), `tls=0|1`, `dialect=NAME`, `api_version=DATE`,
+  `price_in=USD` and `price_out=USD` for a million tokens (with `price_cached` and `price_cache_write`), and every flag
+  of `Quirks` by its name, such as `max_tokens_field=max_tokens`.
 - The row's own key variable goes to the row's own host and nowhere else.
 - An error is one sentence after the name of the place; it never holds a value, since any of them may be the token.
 """
@@ -22,6 +23,7 @@ import msgspec
 from interlingua.dialects._contract import Quirks
 from interlingua.dialects.table import SPELLINGS
 from interlingua.errors import ConfigError
+from interlingua.providers.price import Price
 from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
 from interlingua.registry.secret import Secret
@@ -29,7 +31,14 @@ from interlingua.registry.secret import Secret
 __all__ = ["Dsn", "Keyed", "keyed_row", "parse_dsn", "provider_of"]
 
 EXPECTED = "(expected scheme://[token@]host[/path])"
-CONNECTION_OPTIONS = ("key_env", "key_file", "tls", "dialect", "api_version")
+PRICE_OPTIONS = {
+    "price_in": "input",
+    "price_out": "output",
+    "price_cached": "cached",
+    "price_cache_write": "cache_write",
+}
+"""What a million tokens cost in US dollars: the option, and the field of `Price`."""
+CONNECTION_OPTIONS = ("key_env", "key_file", "tls", "dialect", "api_version", *PRICE_OPTIONS)
 DIALECT_NAMES = ("anthropic", "google", "ollama", "openai-chat", "openai-responses", "unified")
 """What `dialect=` may say; `gemini` is another spelling of google."""
 
@@ -39,6 +48,7 @@ _UNWRITTEN = re.compile(r"[\x00-\x20\x7f]")
 _LOOPBACK = re.compile(r"127\.\d+\.\d+\.\d+|\[::1\]|(.+\.)?localhost")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 _NAME = re.compile(r"[a-z_]{1,32}")
+_DOLLARS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,12})?")
 
 Environ: TypeAlias = Callable[[], Mapping[str, str]]
 """Gives the environment, so that it is looked at only when a key is needed."""
@@ -170,6 +180,7 @@ def provider_of(name: str, dsn: Dsn, row: Provider, environ: Environ, *, where: 
         query=(("api-version", options["api_version"]),) if "api_version" in options else row.query,
         elsewhere="",
         family=row.family or row.name,
+        price=_price(options, where) or row.price,
     )
     return Keyed(provider, credential, where)
 
@@ -223,6 +234,21 @@ def _dialect(name: str, where: str) -> str:
     if name not in DIALECT_NAMES:
         _refuse(where, f"dialect takes {_either(DIALECT_NAMES)}")
     return name
+
+
+def _price(options: Mapping[str, str], where: str) -> Price | None:
+    said = {name: options[name] for name in PRICE_OPTIONS if name in options}
+    if not said:
+        return None
+    if not {"price_in", "price_out"} <= said.keys():
+        _refuse(where, "a price needs both price_in and price_out, US dollars for a million tokens")
+    return msgspec.convert({PRICE_OPTIONS[name]: _dollars(name, text, where) for name, text in said.items()}, Price)
+
+
+def _dollars(name: str, text: str, where: str) -> float:
+    if not _DOLLARS.fullmatch(text):
+        _refuse(where, f"{name} takes US dollars for a million tokens, such as 0.25")
+    return float(text)
 
 
 def _quirks(quirks: Quirks, options: Mapping[str, str], where: str) -> Quirks:

@@ -12,6 +12,7 @@ import msgspec
 from interlingua.dialects._contract import Encoded, Target
 from interlingua.dialects.table import stream_type
 from interlingua.errors import ConfigError
+from interlingua.providers.price import Price
 from interlingua.providers.row import Auth
 from interlingua.registry.secret import Secret
 from interlingua.wire.http import Headers, HttpRequest
@@ -49,6 +50,8 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     """Further headers of every request."""
     query: tuple[tuple[str, str], ...] = ()
     """Further query parameters of every request."""
+    price: Price | None = None
+    """What it costs, where that was configured."""
 
     def http_request(
         self, encoded: Encoded, *, stream: bool = False, with_credential: bool = True, headers: Headers = ()

@@ -250,6 +250,7 @@ def _endpoint(keyed: Keyed, model: str) -> Endpoint:
         key_hint=key_hint(keyed),
         headers=provider.headers,
         query=provider.query,
+        price=provider.price,
     )
 
 

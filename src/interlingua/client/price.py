@@ -1,0 +1,134 @@
+"""What an answer cost: by the price that a provider was configured with, else by the price list of the [prices] extra.
+
+Strategy: the list is genai-prices', as it was installed; nothing is fetched. Who bills is told by the address that was
+asked, so that a name of your own for a known service has its prices, and a service of your own has nobody's. A model is
+looked up once; after that a cost is a few multiplications.
+
+Rules
+- None is "not known": no price, no counts, a tier of service without a price. It is never 0.
+- The list is loaded with the first answer of a service that was really asked. What answers in its place (a fake, a
+  cassette) has made-up counts, so only a configured price applies to it.
+- What is billed beside tokens and requests, such as searches that the provider runs, is not in the sum.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.providers.price import Price, cost_usd
+
+if TYPE_CHECKING:
+    from interlingua.client.core import Job, Lane
+    from interlingua.types.response import Response
+
+__all__ = ["cost_of"]
+
+_STANDARD = frozenset({"auto", "default", "standard", "standard_only"})
+"""Words for the tier of service that the price list means when it says nothing."""
+_RATES = {
+    "input": "input_mtok",
+    "output": "output_mtok",
+    "cached": "cache_read_mtok",
+    "cache_write": "cache_write_mtok",
+    "cache_write_1h": "cache_write_1h_mtok",
+}
+"""Fields of `Price`, by the list's names."""
+_MOST_REMEMBERED = 1_024
+
+
+def cost_of(job: Job, lane: Lane, response: Response[Any]) -> float | None:
+    """What an answer cost, in US dollars; None when that is not known."""
+    endpoint, usage = lane.endpoint, response.usage
+    if endpoint.price is not None:
+        return cost_usd(endpoint.price, usage)
+    if usage is None or not job.with_credential or not endpoint.base_url.startswith("https://"):
+        return None
+    names = (response.wire_model, endpoint.model)
+    price = _LIST.price(endpoint.base_url, names, job.request.service_tier)
+    return None if price is None else cost_usd(price, usage)
+
+
+class _List:
+    """The installed price list, with a memory."""
+
+    def __init__(self) -> None:
+        self._missing = False
+        self._snapshot: Any = None
+        self._models: dict[tuple[str, str], Any] = {}
+        self._prices: dict[int, tuple[Any, Price | None]] = {}
+
+    def price(self, address: str, names: tuple[str | None, str], tier: str | None) -> Price | None:
+        """The price that holds now for the first of `names` that the service at `address` is known to sell."""
+        if self._missing:
+            return None
+        try:
+            from genai_prices.data_snapshot import get_snapshot
+        except ImportError:
+            self._missing = True
+            return None
+        self._look_at(get_snapshot())
+        model = next((found for name in names if name and (found := self._model(address, name))), None)
+        return None if model is None else self._of(model, tier)
+
+    def _look_at(self, snapshot: Any) -> None:
+        """Forget what an earlier list said."""
+        if snapshot is not self._snapshot or len(self._models) > _MOST_REMEMBERED:
+            self._snapshot, self._models, self._prices = snapshot, {}, {}
+
+    def _model(self, address: str, name: str) -> Any:
+        key = address, name
+        if key not in self._models:
+            try:
+                self._models[key] = self._snapshot.find_provider_model(name, None, None, address)[1]
+            except LookupError:
+                self._models[key] = None
+        return self._models[key]
+
+    def _of(self, model: Any, tier: str | None) -> Price | None:
+        if tier is not None and tier not in _STANDARD:
+            variants = model.price_variants or ()
+            if not any(variant.when == {"service_tier": tier} for variant in variants):
+                return None
+            return _read(_now(model, {"service_tier": tier}))
+        listed = model.prices if not isinstance(model.prices, list) else _now(model, None)
+        if id(listed) not in self._prices:
+            self._prices[id(listed)] = listed, _read(listed)  # the reference keeps the identity from being used again
+        return self._prices[id(listed)][1]
+
+
+_LIST = _List()
+
+
+def _now(model: Any, context: dict[str, str] | None) -> Any:
+    """The prices that hold at this time: some change on a date or by the hour."""
+    from datetime import UTC, datetime  # only prices that change need a clock
+
+    return model.get_prices(datetime.now(tz=UTC), context)
+
+
+def _read(listed: Any) -> Price | None:
+    """A price of the list as ours; None for a model that is not sold by input and output tokens."""
+    if listed.input_mtok is None or listed.output_mtok is None:
+        return None
+    starts = {tier.start for name in _RATES.values() for tier in getattr(getattr(listed, name), "tiers", ())}
+    longer = [(start, Price(**_rates(listed, start + 1), request=_request(listed))) for start in sorted(starts)]
+    return Price(**_rates(listed, 0), request=_request(listed), above=tuple(longer))
+
+
+def _rates(listed: Any, tokens: int) -> dict[str, Any]:
+    """What each kind of token costs in an answer with that many input tokens."""
+    return {field: _rate(getattr(listed, name), tokens) for field, name in _RATES.items()}
+
+
+def _rate(value: Any, tokens: int) -> float | None:
+    if value is None:
+        return None
+    found = getattr(value, "base", value)
+    for tier in getattr(value, "tiers", ()):
+        if tokens > tier.start:
+            found = tier.price
+    return float(found)
+
+
+def _request(listed: Any) -> float:
+    return float(listed.requests_kcount or 0) / 1_000
