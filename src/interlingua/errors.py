@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from interlingua.types.content import BrokenToolCall
     from interlingua.types.limit import RateLimit
     from interlingua.types.response import Attempt, Response
+    from interlingua.types.run import Recorded
 
 __all__ = [
     "APIConnectionError",
@@ -112,6 +113,8 @@ class Error(Exception):
     """Whether the same request may succeed when it is sent again."""
     http_status: ClassVar[int] = 500
     """What a gateway answers with when nothing better is known."""
+    run: Recorded | None = None
+    """The run that it ended, where an agent was at work: what had come, to go on with."""
 
     def __init__(
         self,
@@ -381,7 +384,7 @@ class ToolError(Error):
 class RunStoppedError(Error):
     """`run.output` was asked of a run that stopped before it was done."""
 
-    def __init__(self, message: str, *, run: object = None, **facts: Any) -> None:
+    def __init__(self, message: str, *, run: Recorded | None = None, **facts: Any) -> None:
         """The run rides along."""
         super().__init__(message, **facts)
         self.run = run

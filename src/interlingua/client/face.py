@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from interlingua.registry.endpoint import Endpoint
     from interlingua.registry.resolve import Registry
 
-__all__ = ["Face"]
+__all__ = ["Face", "job_of"]
 
 MODEL_VARIABLE = "INTERLINGUA_MODEL"
 """Names the model where the code does not."""
@@ -124,6 +124,16 @@ class Face:
             return self._registry.resolve(element)
         except UsageError:
             return (placeholder(element),)
+
+
+def job_of(
+    face: Face, prompt: Prompt, history: History | None, options: Mapping[str, Any], output: object = None
+) -> Job:
+    """The job of one call, for who carries it out by himself.
+
+    Raises: UsageError and its kinds for what cannot be asked.
+    """
+    return face._job(prompt, history, options, output)  # noqa: SLF001 - of the same room
 
 
 def _own_id() -> str:

@@ -1,14 +1,14 @@
 """Canonical JSON: conversations, requests, responses and events as text, to be stored and taken up by any provider.
 
-Shape: one object, `{"interlingua": 1, "kind": "messages" | "request" | "response" | "events", …}`, and behind these
-two the members of the value itself (`messages` and `events` hold a list), so that the pointers of `Change.path` lead
-into this very document. Parts and events carry their `type`; None and empty members are left out; members stand in
+Shape: one object, `{"interlingua": 1, "kind": "messages" | "request" | "response" | "events" | "run", …}`, and behind
+these two the members of the value itself (`messages` and `events` hold a list), so that the pointers of `Change.path`
+lead into this very document. Parts and events carry their `type`; None and empty members are left out; members stand in
 the order of the fields; bytes are padded base64; sealed state and `extra` are verbatim.
 
 Rules
 - New fields are optional, and readers ignore unknown members; a higher version is an error.
 - Loss: the handlers of tools, which are code; `Response.raw` and `Response.output`, which are the provider's and the
-  caller's own. `Response.request` is kept, so that a loaded response is a history.
+  caller's own, and so the typed output of a run. `Response.request` is kept, so that a loaded response is a history.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from interlingua.types.event import Event, StreamEnd, StreamError
 from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Response
+from interlingua.types.run import Recorded, RunRecord, Step
 from interlingua.types.tool import Tool
 from interlingua.wire.json import MAX_DEPTH, decode, encode
 
@@ -31,10 +32,10 @@ __all__ = ["VERSION", "Dumpable", "Loaded", "dump", "load"]
 VERSION = 1
 """The major version of canonical JSON."""
 
-Dumpable: TypeAlias = Request | Response[Any] | Iterable[Message] | Iterable[Event]
+Dumpable: TypeAlias = Request | Response[Any] | RunRecord | Recorded | Iterable[Message] | Iterable[Event]
 """What has a canonical JSON."""
 Loaded: TypeAlias = Any
-"""What `load` gives back: a tuple of messages or events, a `Request` or a `Response`; the text says which."""
+"""What `load` gives back: messages or events in a tuple, a `Request`, a `Response`, a `RunRecord`; the text says it."""
 
 _EVENTS = get_args(Event)
 _MAX_DEPTH = MAX_DEPTH + 16
@@ -61,11 +62,12 @@ _KINDS: dict[str, type[msgspec.Struct]] = {
     "request": Request,
     "response": Response,
     "events": _Events,
+    "run": RunRecord,
 }
 
 
 def dump(value: Dumpable) -> str:
-    """The canonical JSON of messages, a request, a response or the events of a stream.
+    """The canonical JSON of messages, a request, a response, a run or the events of a stream.
 
     Loss: handlers of tools, `Response.raw` and `Response.output`.
     Raises: UsageError for anything else, and for what JSON cannot say (a NaN, half of a surrogate pair).
@@ -77,7 +79,7 @@ def dump(value: Dumpable) -> str:
 
 
 def load(text: str | bytes) -> Loaded:
-    """What `dump` wrote: a tuple of messages, a request, a response or a tuple of events.
+    """What `dump` wrote: a tuple of messages, a request, a response, the record of a run or a tuple of events.
 
     Raises: DecodeError with the first bad place, for a text that is no canonical JSON, a kind that is not known here,
     or a later version; LimitExceededError; UsageError for what is no text.
@@ -113,8 +115,17 @@ def _document(value: object) -> tuple[str, msgspec.Struct]:
             return "request", _without_handlers(value)
         case Response():
             return "response", _without_code(cast("Response[Any]", value))
+        case RunRecord():
+            return "run", _stored(value)
+        case _ if isinstance(record := getattr(value, "record", None), RunRecord):
+            return "run", _stored(record)
         case _:
             return _sequence(value)
+
+
+def _stored(record: RunRecord) -> RunRecord:
+    steps = tuple([Step(_without_code(step.response), step.results) for step in record.steps])
+    return msgspec.structs.replace(record, steps=steps)
 
 
 def _sequence(value: object) -> tuple[str, msgspec.Struct]:
@@ -124,7 +135,8 @@ def _sequence(value: object) -> tuple[str, msgspec.Struct]:
     if isinstance(value, Iterable) and all(isinstance(item, _EVENTS) for item in items):
         return "events", _Events(tuple([_event(item) for item in cast("tuple[Event, ...]", items)]))
     raise UsageError(
-        f"il.dump takes messages, a Request, a Response or events, not {_named(items)}; one message alone is [message]"
+        f"il.dump takes messages, a Request, a Response, a run or events, not {_named(items)}; "
+        "one message alone is [message]"
     )
 
 

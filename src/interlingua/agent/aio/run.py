@@ -1,0 +1,195 @@
+"""A run, awaited: its driver, and what a caller holds of it.
+
+Rules
+- All calls of a step run at once, each in a task; what still runs when the time is up is cancelled.
+- Cancellation of the run cancels its tools and closes the open exchange; a handler that is cancelled by anything else
+  has failed, and the run goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+
+from interlingua.agent.effects import Begin, Finished, Invoke, Next, Progressed
+from interlingua.agent.face import RunFace, note_failed_observer
+from interlingua.agent.run import Report
+from interlingua.agent.state import CURRENT, Call
+from interlingua.client.aio.pump import AsyncPump
+from interlingua.errors import Error
+from interlingua.types.content import ToolResult
+from interlingua.types.event import TextDelta
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Iterator, Sequence
+    from types import TracebackType
+    from typing import Self
+
+    from interlingua.agent.effects import LoopSteps, Notice
+    from interlingua.agent.events import RunEvent
+    from interlingua.agent.state import RunState
+    from interlingua.client.core import Steps
+
+__all__ = ["AsyncExecute", "AsyncRun"]
+
+T = TypeVar("T")
+
+AsyncExecute: TypeAlias = Callable[[Call, Report], Awaitable[ToolResult]]
+"""Runs one call."""
+
+
+class _AsyncCrew:
+    """Calls that run."""
+
+    def __init__(self, calls: Sequence[Call], execute: AsyncExecute) -> None:
+        self._execute = execute
+        self._told: asyncio.Queue[Notice | BaseException] = asyncio.Queue()
+        self._tasks = [asyncio.create_task(self._work(call), name=call.name) for call in calls]
+
+    async def _work(self, call: Call) -> None:
+        loop = asyncio.get_running_loop()
+
+        def report(text: str) -> None:
+            loop.call_soon_threadsafe(self._told.put_nowait, Progressed(call, text))
+
+        try:
+            result = await self._execute(call, report)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            result = ToolResult(call.id, call.name, f"tool {call.name} was cancelled", is_error=True)
+        except BaseException as error:  # noqa: BLE001 - raised where the run is driven
+            await self._told.put(error)
+            return
+        await self._told.put(Finished(call, result))
+
+    async def next(self, within_s: float | None) -> Notice | None:
+        try:
+            async with asyncio.timeout(within_s):
+                told = await self._told.get()
+        except TimeoutError:
+            await self.close()
+            return None
+        if isinstance(told, BaseException):
+            raise told
+        return told
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+class _AsyncRunPump(AsyncPump[None]):
+    """The driver: that of a call, and what the loop asks beside."""
+
+    __slots__ = ("_crew", "_execute")
+
+    def __init__(self, steps: LoopSteps[None], execute: AsyncExecute) -> None:
+        """Steps that have not begun."""
+        super().__init__(cast("Steps[None]", steps))
+        self._execute = execute
+        self._crew: _AsyncCrew | None = None
+
+    async def _perform(self, effect: Any) -> Any:
+        match effect:
+            case Begin(calls=calls):
+                self._crew = _AsyncCrew(calls, self._execute)
+                return None
+            case Next(within_s=within_s):
+                return await cast("_AsyncCrew", self._crew).next(within_s)
+            case Invoke(function=function, argument=argument):
+                return await _settled(function(argument))
+            case _:
+                return await super()._perform(effect)
+
+    async def close(self) -> None:
+        crew, self._crew = self._crew, None
+        if crew is not None:
+            await crew.close()
+        await super().close()
+
+
+async def _settled(value: object) -> object:
+    """What a function of the caller's gave, awaited where it can be."""
+    return await cast("Awaitable[object]", value) if isinstance(value, Awaitable) else value
+
+
+class AsyncRun(RunFace[T]):
+    """One run of an agent: finished, or live, an async context manager and iterator over the model's and its events."""
+
+    def __init__(
+        self,
+        state: RunState,
+        steps: LoopSteps[None],
+        execute: AsyncExecute,
+        observers: Sequence[Callable[[RunEvent], object]],
+    ) -> None:
+        """A run that has not begun; an agent makes it."""
+        super().__init__(state)
+
+        async def at_work(call: Call, report: Report) -> ToolResult:
+            CURRENT.set(state)  # the task's own context, which ends with it
+            return await execute(call, report)
+
+        self._pump = _AsyncRunPump(steps, at_work)
+        self._observers = observers
+        self._ready: Iterator[RunEvent] = iter(())
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> RunEvent:
+        while True:
+            for event in self._ready:
+                return event
+            self._ready = await self._pulled()
+
+    async def _pulled(self) -> Iterator[RunEvent]:
+        try:
+            batch = cast("list[RunEvent] | None", await self._pump.pull())
+        except Error as error:
+            error.run = self
+            raise
+        if batch is None:
+            raise StopAsyncIteration
+        for event in batch:
+            await self._tell(event)
+        return iter(batch)
+
+    async def _tell(self, event: RunEvent) -> None:
+        for observe in self._observers:
+            try:
+                await _settled(observe(event))
+            except Exception as error:  # noqa: BLE001 - an observer cannot break a run
+                note_failed_observer(error)
+
+    @property
+    def text_stream(self) -> AsyncGenerator[str]:
+        """The text of all answers, piece by piece."""
+        return (event.text async for event in self if type(event) is TextDelta and event.choice == 0)
+
+    async def finish(self) -> Self:
+        """The run itself, at its end; what is left of it is carried out first.
+
+        Raises: what ended it, where that is an error; not what its bounds ended.
+        """
+        async for _ in self:
+            pass
+        return self
+
+    async def close(self) -> None:
+        """End the run; what is open is closed, and calls that did not run are answered as such."""
+        self._ready = iter(())
+        await self._pump.close()
+        self._state.stop("cancelled")

@@ -1,0 +1,174 @@
+"""One step's calls: which may run, what they come to, and what that says about the run.
+
+Rules
+- Every call gets exactly one result, and all results of a step go back in one message, in call order.
+- What never runs gets an error result that says why: a broken call, an unknown tool, a denial, a bound.
+- Nothing of a step runs while a call of it waits for an approval.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from interlingua.agent.effects import Begin, Finished, Invoke, Next
+from interlingua.agent.events import ApprovalNeeded, LoopEvent, ToolFinished, ToolProgress, ToolStarted
+from interlingua.types.content import Json, ToolCall, ToolResult
+from interlingua.types.run import Decision
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from interlingua.agent.effects import LoopSteps, Notice
+    from interlingua.agent.limits import Limits
+    from interlingua.agent.state import Call, RunState
+    from interlingua.types.run import Step, StopReason
+
+__all__ = ["Desk", "answer_calls"]
+
+
+class Desk(NamedTuple):
+    """What the calls of a run are judged by."""
+
+    names: frozenset[str]
+    """The tools there are."""
+    approve: Callable[[ToolCall], object] | str
+    """Who approves: `auto`, `ask`, `never`, or a function."""
+    limits: Limits
+    """The bounds."""
+    final_tool: str | None
+    """The tool whose result is the run's output."""
+
+
+def answer_calls(desk: Desk, state: RunState, calls: Sequence[Call]) -> LoopSteps[None]:
+    """The steps that give every call its result; the run stops where one waits or a bound is hit."""
+    step = len(state.steps)
+    refused, over = _beyond_bounds(desk, state, calls)
+    asked = [
+        call for call in calls if call.id not in refused and isinstance(call, ToolCall) and call.name in desk.names
+    ]
+    for call in asked:
+        yield from _decide(desk, state, call)
+    if waiting := [call for call in asked if call.id not in state.decisions]:
+        state.pending = tuple(waiting)
+        yield [ApprovalNeeded(call, step) for call in waiting]
+        if any(call.id not in state.decisions for call in waiting):
+            state.stop("approval", ", ".join([call.name for call in waiting]))
+            return
+    denied = {
+        call.id: _denied(call, state.decisions[call.id]) for call in asked if not state.decisions[call.id].approved
+    }
+    results = refused | denied
+    if results:
+        yield [ToolFinished(call, results[call.id], step) for call in calls if call.id in results]
+    in_time = yield from _run(desk, state, [call for call in calls if call.id not in results], results)
+    state.answer(tuple([results[call.id] for call in calls]))
+    _conclude(desk, state, over="max_tool_calls" if over else None if in_time else "max_time_s")
+
+
+def _beyond_bounds(desk: Desk, state: RunState, calls: Sequence[Call]) -> tuple[dict[str, ToolResult], bool]:
+    """The error results of calls beyond a bound, and whether that of all tools together is hit."""
+    counts = Counter(state.tool_counts)
+    found: dict[str, ToolResult] = {}
+    over = False
+    for call in calls:
+        most = desk.limits.tool_limits.get(call.name)
+        if not _may_run(desk, call):
+            continue
+        if desk.limits.max_tool_calls is not None and counts.total() >= desk.limits.max_tool_calls:
+            over = True
+            found[call.id] = _error(call, "this call was not run: the run may make no more calls")
+        elif most is not None and counts[call.name] >= most:
+            found[call.id] = _error(
+                call, f"{call.name} was called {most} times and may not be called again; go on without"
+            )
+        else:
+            counts[call.name] += 1
+    return found, over
+
+
+def _may_run(desk: Desk, call: Call) -> bool:
+    return isinstance(call, ToolCall) and call.name in desk.names
+
+
+def _decide(desk: Desk, state: RunState, call: ToolCall) -> LoopSteps[None]:
+    """Decide what can be decided without asking anybody who is not there."""
+    if call.id in state.decisions:
+        return
+    verdict: object = desk.approve
+    if callable(verdict):
+        verdict = yield Invoke(verdict, call)
+    match verdict:
+        case True | "auto":
+            state.decisions[call.id] = Decision(approved=True)
+        case False | "never":
+            state.decisions[call.id] = Decision(approved=False)
+        case str() if verdict != "ask":
+            state.decisions[call.id] = Decision(approved=False, why=verdict)
+        case _:
+            pass
+
+
+def _denied(call: ToolCall, decision: Decision) -> ToolResult:
+    return _error(call, f"the call of {call.name} was not approved{f': {decision.why}' if decision.why else ''}")
+
+
+def _error(call: Call, text: str) -> ToolResult:
+    return ToolResult(call.id, call.name, text, is_error=True)
+
+
+def _run(desk: Desk, state: RunState, calls: Sequence[Call], results: dict[str, ToolResult]) -> LoopSteps[bool]:
+    """Run calls and put their results down; whether all of them came in time."""
+    if not calls:
+        return True
+    step = len(state.steps)
+    if started := [ToolStarted(call, step) for call in calls if isinstance(call, ToolCall) and _may_run(desk, call)]:
+        state.tool_counts.update(event.call.name for event in started)
+        yield list[LoopEvent](started)
+    yield Begin(tuple(calls))
+    open_calls = {call.id: call for call in calls}
+    while open_calls:
+        notice: Notice | None = yield Next(_time_left(desk, state))
+        if notice is None:
+            break
+        if isinstance(notice, Finished):
+            del open_calls[notice.call.id]
+            results[notice.call.id] = notice.result
+            yield [ToolFinished(notice.call, notice.result, step)]
+        else:
+            yield [ToolProgress(notice.call, notice.text, step)]
+    late = {call.id: _error(call, f"{call.name} did not finish in the time of the run") for call in open_calls.values()}
+    if late:
+        results.update(late)
+        yield [ToolFinished(call, late[call.id], step) for call in open_calls.values()]
+    return not late
+
+
+def _time_left(desk: Desk, state: RunState) -> float | None:
+    most = desk.limits.max_time_s
+    return None if most is None else max(0.0, most - state.elapsed_s)
+
+
+def _conclude(desk: Desk, state: RunState, over: StopReason | None) -> None:
+    """Stop the run where its last results say so."""
+    results = state.steps[-1].results if state.steps else ()
+    for result in results:
+        if result.name == desk.final_tool and not result.is_error:
+            state.output = result.content.value if isinstance(result.content, Json) else result.content
+            state.stop("done")
+    if over is not None:
+        state.stop(over)
+    most = desk.limits.max_repeated_errors
+    for result in results:
+        if most is not None and result.is_error and _in_a_row(state.steps, result) >= most:
+            state.stop("repeated_error", f"{result.name}: {result.content}")
+
+
+def _in_a_row(steps: Sequence[Step], error: ToolResult) -> int:
+    """In how many of the last steps, one after the other, the tool gave this very error."""
+    number = 0
+    for step in reversed(steps):
+        if not any(one.is_error and (one.name, one.content) == (error.name, error.content) for one in step.results):
+            break
+        number += 1
+    return number

@@ -1,0 +1,230 @@
+"""The loop, without I/O: what is asked of the model, of the tools and of the caller, written once.
+
+Strategy: a run is a generator that yields effects and is sent their results, as one call is in `client.core`, whose
+generator it goes through for every step. Drivers are `run` and `aio.run`; a yielded list of events is what the
+stream of a run gives.
+
+Rules
+- A step is one answer of the model and the results of the tools that it called. The run is done when an answer calls
+  no tool, or the final tool gave its result.
+- Broken calls are answered with an error result; a call that was cut by the length limit never runs. The calls of an
+  answer that was held back or failed do not run either.
+- An empty answer is asked for again, in words, a bounded number of times.
+- Whatever ends the run is its `stop_reason`; only errors of the model and of the caller's own functions are raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import msgspec
+
+from interlingua.agent.calls import Desk, answer_calls
+from interlingua.agent.effects import Invoke
+from interlingua.agent.events import LoopEvent, RunFinished, StepFinished
+from interlingua.agent.limits import reached
+from interlingua.agent.state import calls_of, unanswered
+from interlingua.client.core import Outcome, call, stream
+from interlingua.errors import (
+    APITimeoutError,
+    ChainExhaustedError,
+    Error,
+    MalformedArgumentsError,
+    OutputError,
+    UsageError,
+)
+from interlingua.types.content import RefusalPart
+from interlingua.types.message import Message, user
+
+if TYPE_CHECKING:
+    from interlingua.agent.effects import LoopSteps
+    from interlingua.agent.state import RunState
+    from interlingua.client.core import Job
+    from interlingua.errors import OutputFault
+    from interlingua.types.response import Response
+    from interlingua.types.run import Step, StopReason
+
+__all__ = ["BLANK", "Compactor", "Work", "run_loop"]
+
+BLANK = "Your last answer was empty. Go on with the task: call a tool, or say what the answer is."
+"""What is said to a model that stops without a word."""
+
+Compactor = Callable[[tuple[Message, ...]], Any]
+"""Makes a long conversation shorter: given the messages, it gives those to go on with, or None to leave them."""
+
+_HELD_BACK: dict[str, StopReason] = {"content_filter": "refused", "refusal": "refused", "error": "error"}
+"""Finish reasons of answers whose calls must not run, and how the run ends."""
+_FAULTS: dict[OutputFault, StopReason] = {"invalid": "invalid_output", "truncated": "length", "refused": "refused"}
+
+
+class Work(NamedTuple):
+    """One run: what is asked, of whom, and within which bounds."""
+
+    job: Job
+    """The call of the model, without the messages of the steps."""
+    desk: Desk
+    """What calls are judged by."""
+    output: object = None
+    """The type of the answer; None for its text."""
+    compact: Compactor | None = None
+    """Makes the conversation shorter before a step."""
+    live: bool = False
+    """Whether the model's answers are streamed."""
+    prepare: Callable[[Work], Any] | None = None
+    """Gives the work with its tools, once they are there."""
+
+
+def run_loop(work: Work, state: RunState) -> LoopSteps[None]:
+    """The steps of a run.
+
+    Raises: whatever the model's call raises, but not what can be told to the model or is a bound of the run.
+    """
+    try:
+        if work.prepare is not None:
+            work = yield Invoke(work.prepare, work)
+        yield from _rounds(work, state)
+    except Exception as error:
+        state.stop("error", error.message if isinstance(error, Error) else repr(error))
+        raise
+    except BaseException:
+        state.stop("cancelled")
+        raise
+    assert state.stop_reason is not None, "a run ends for a reason"  # noqa: S101 - an invariant
+    yield [RunFinished(state.stop_reason, len(state.steps))]
+
+
+def _rounds(work: Work, state: RunState) -> LoopSteps[None]:
+    """Step after step, those calls first that an earlier part of the run left open."""
+    if open_calls := unanswered(state.messages):
+        yield from answer_calls(work.desk, state, open_calls)
+    while state.stop_reason is None:
+        if reason := reached(work.desk.limits, state.record):
+            state.stop(reason)
+            return
+        state.take_injected()
+        yield from _compacted(work, state)
+        answer = yield from _asked(work, state)
+        if answer is None:
+            return
+        answer = state.take(answer)
+        yield list[LoopEvent]([StepFinished(answer, len(state.steps))])
+        calls = calls_of(answer.parts)
+        if calls and answer.finish_reason not in _HELD_BACK:
+            yield from answer_calls(work.desk, state, calls)
+        else:
+            _judge(work, state, answer)
+
+
+def _compacted(work: Work, state: RunState) -> LoopSteps[None]:
+    """Let the caller make the conversation shorter."""
+    if work.compact is None:
+        return
+    shorter: object = yield Invoke(work.compact, state.messages)
+    if shorter is None:
+        return
+    messages = tuple(cast("Iterable[object]", shorter)) if isinstance(shorter, Iterable) else (shorter,)
+    if not messages or not all(isinstance(message, Message) for message in messages):
+        raise UsageError("a compactor gives the messages to go on with, or None to leave them")
+    state.messages = cast("tuple[Message, ...]", messages)
+
+
+# One answer of the model
+
+
+def _asked(work: Work, state: RunState) -> LoopSteps[Response[Any] | None]:
+    """The model's answer to the conversation; None where the run's time ended before it came."""
+    job = _timed(work, state)
+    job = job._replace(request=msgspec.structs.replace(job.request, messages=state.messages, system=state.system))
+    outcome = Outcome()
+    try:
+        if not work.live:
+            return (yield from call(job))
+        yield from stream(job, outcome)
+        return outcome.whole(ended=True)
+    except APITimeoutError as error:
+        if error.phase != "total" or not _is_late(work, state):
+            raise
+        state.stop("max_time_s", error.message)
+        return None
+    except Error as error:
+        broken = _malformed(error)
+        if broken is None or broken.response is None:
+            raise
+        return msgspec.structs.replace(broken.response, attempts=error.attempts)
+
+
+def _timed(work: Work, state: RunState) -> Job:
+    """The call, with no more time than the run has."""
+    most, settings = work.desk.limits.max_time_s, work.job.settings
+    if most is None:
+        return work.job
+    left = max(0.001, most - state.elapsed_s)
+    total = settings.timeouts.total_s
+    timeouts = msgspec.structs.replace(settings.timeouts, total_s=left if total is None else min(left, total))
+    return work.job._replace(settings=msgspec.structs.replace(settings, timeouts=timeouts))
+
+
+def _is_late(work: Work, state: RunState) -> bool:
+    most = work.desk.limits.max_time_s
+    return most is not None and state.elapsed_s >= most
+
+
+def _malformed(error: Error) -> MalformedArgumentsError | None:
+    """The error of a broken call, also where it was the last target's of a chain."""
+    cause = error.__cause__ if isinstance(error, ChainExhaustedError) else error
+    return cause if isinstance(cause, MalformedArgumentsError) else None
+
+
+# The end
+
+
+def _judge(work: Work, state: RunState, answer: Response[Any]) -> None:
+    """Whether an answer without calls to run ends the run."""
+    reason = answer.finish_reason
+    if reason in _HELD_BACK:
+        state.stop(_HELD_BACK[reason], answer.finish_reason_raw or "")
+    elif reason == "pause":
+        return
+    elif not answer.text.strip() and any(isinstance(part, RefusalPart) for part in answer.parts):
+        state.stop("refused")
+    elif reason == "length" and (work.output is None or not answer.text.strip()):
+        state.stop("length")
+    elif not answer.text.strip():
+        _ask_again(work, state)
+    elif not state.injected:
+        _settle(work, state, answer)
+
+
+def _ask_again(work: Work, state: RunState) -> None:
+    """Say to a model that stopped without a word that it has to go on."""
+    blank = 0
+    for step in reversed(state.steps):
+        if not _is_blank(step):
+            break
+        blank += 1
+    if blank > work.desk.limits.max_blank_answers:
+        state.stop("blank")
+    else:
+        state.say(user(BLANK))
+
+
+def _is_blank(step: Step) -> bool:
+    return not step.response.text.strip() and not calls_of(step.response.parts)
+
+
+def _settle(work: Work, state: RunState, answer: Response[Any]) -> None:
+    """The run's output is what its last answer holds."""
+    if work.output is None:
+        state.output = answer.text
+        state.stop("done")
+        return
+    from interlingua.client.output import with_output  # only typed answers need schemas
+
+    try:
+        typed: Response[Any] = with_output(answer, work.output)
+    except OutputError as error:
+        state.stop(_FAULTS[error.fault], error.message)
+    else:
+        state.output = typed.output
+        state.stop("done")

@@ -1,0 +1,210 @@
+"""A run, blocking: its driver, and what a caller holds of it.
+
+Rules
+- Several calls run at once, each in a thread; a single call whose progress nobody waits for runs in the caller's own.
+- A thread cannot be stopped from outside: what still runs when the time is up, or when the run is closed, is left to
+  itself, and its result is not looked at.
+- KeyboardInterrupt closes the open exchange and leaves the run's messages as a history that can be gone on with.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextvars import copy_context
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+
+from interlingua.agent.effects import Begin, Finished, Invoke, Next, Progressed
+from interlingua.agent.face import RunFace, note_failed_observer
+from interlingua.agent.state import CURRENT, Call
+from interlingua.client.pump import Pump
+from interlingua.errors import Error, UsageError
+from interlingua.types.content import ToolResult
+from interlingua.types.event import TextDelta
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Sequence
+    from types import TracebackType
+    from typing import Self
+
+    from interlingua.agent.effects import LoopSteps, Notice
+    from interlingua.agent.events import RunEvent
+    from interlingua.agent.state import RunState
+    from interlingua.client.core import Steps
+
+__all__ = ["Execute", "Report", "Run"]
+
+T = TypeVar("T")
+
+Report: TypeAlias = Callable[[str], None]
+"""Where the progress of a call goes."""
+Execute: TypeAlias = Callable[[Call, Report], ToolResult]
+"""Runs one call."""
+
+
+class _Crew:
+    """Calls that run."""
+
+    def __init__(self, calls: Sequence[Call], execute: Execute) -> None:
+        self._execute = execute
+        self._told: SimpleQueue[Notice | BaseException] = SimpleQueue()
+        self._calls = calls
+
+    def here(self) -> None:
+        """Run them in this thread."""
+        for call in self._calls:
+            self._work(call)
+
+    def apart(self) -> None:
+        """Run each in a thread of its own."""
+        for call in self._calls:
+            threading.Thread(target=copy_context().run, args=(self._work, call), daemon=True, name=call.name).start()
+
+    def _work(self, call: Call) -> None:
+        try:
+            self._told.put(Finished(call, self._execute(call, lambda text: self._told.put(Progressed(call, text)))))
+        except BaseException as error:  # noqa: BLE001 - raised where the run is driven
+            self._told.put(error)
+
+    def next(self, within_s: float | None) -> Notice | None:
+        try:
+            told = self._told.get(timeout=within_s)
+        except Empty:
+            return None
+        if isinstance(told, BaseException):
+            raise told
+        return told
+
+
+class _RunPump(Pump[None]):
+    """The driver: that of a call, and what the loop asks beside."""
+
+    __slots__ = ("_crew", "_execute", "_here")
+
+    def __init__(
+        self,
+        steps: LoopSteps[None],
+        execute: Execute,
+        *,
+        here: bool,
+    ) -> None:
+        """Steps that have not begun; `here`: a single call may run in this thread."""
+        super().__init__(cast("Steps[None]", steps))
+        self._execute = execute
+        self._here = here
+        self._crew: _Crew | None = None
+
+    def _perform(self, effect: Any) -> Any:
+        match effect:
+            case Begin(calls=calls):
+                self._crew = _Crew(calls, self._execute)
+                if self._here and len(calls) == 1:
+                    self._crew.here()
+                else:
+                    self._crew.apart()
+                return None
+            case Next(within_s=within_s):
+                return cast("_Crew", self._crew).next(within_s)
+            case Invoke(function=function, argument=argument):
+                return _plain(function(argument))
+            case _:
+                return super()._perform(effect)
+
+
+def _plain(value: object) -> object:
+    """What a function of the caller's gave.
+
+    Raises: UsageError for a coroutine, which nothing here awaits.
+    """
+    if hasattr(value, "__await__"):
+        if hasattr(value, "close"):
+            cast("Any", value).close()
+        raise UsageError("a coroutine function cannot be asked here; use the Agent of interlingua.aio")
+    return value
+
+
+class Run(RunFace[T]):
+    """One run of an agent: finished, or live, a context manager and an iterator over the model's and its own events."""
+
+    def __init__(
+        self,
+        state: RunState,
+        steps: LoopSteps[None],
+        execute: Execute,
+        observers: Sequence[Callable[[RunEvent], object]],
+        *,
+        here: bool,
+    ) -> None:
+        """A run that has not begun; an agent makes it."""
+        super().__init__(state)
+
+        def at_work(call: Call, report: Report) -> ToolResult:
+            token = CURRENT.set(state)
+            try:
+                return execute(call, report)
+            finally:
+                CURRENT.reset(token)
+
+        self._pump = _RunPump(steps, at_work, here=here)
+        self._observers = observers
+        self._ready: Iterator[RunEvent] = iter(())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self._pump.close()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> RunEvent:
+        while True:
+            for event in self._ready:
+                return event
+            self._ready = self._pulled()
+
+    def _pulled(self) -> Iterator[RunEvent]:
+        try:
+            batch = cast("list[RunEvent] | None", self._pump.pull())
+        except Error as error:
+            error.run = self
+            raise
+        if batch is None:
+            raise StopIteration
+        for event in batch:
+            self._tell(event)
+        return iter(batch)
+
+    def _tell(self, event: RunEvent) -> None:
+        for observe in self._observers:
+            try:
+                _plain(observe(event))
+            except Exception as error:  # noqa: BLE001 - an observer cannot break a run
+                note_failed_observer(error)
+
+    @property
+    def text_stream(self) -> Generator[str]:
+        """The text of all answers, piece by piece."""
+        return (event.text for event in self if type(event) is TextDelta and event.choice == 0)
+
+    def finish(self) -> Self:
+        """The run itself, at its end; what is left of it is carried out first.
+
+        Raises: what ended it, where that is an error; not what its bounds ended.
+        """
+        for _ in self:
+            pass
+        return self
+
+    def close(self) -> None:
+        """End the run; what is open is closed, and calls that did not run are answered as such."""
+        self._ready = iter(())
+        self._pump.close()
+        self._state.stop("cancelled")

@@ -1,0 +1,206 @@
+"""What makes an agent: its options, read strictly, and the work that they make of a prompt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, cast
+
+import msgspec
+
+from interlingua.agent.calls import Desk
+from interlingua.agent.events import RunEvent
+from interlingua.agent.limits import Limits, limits_of
+from interlingua.agent.loop import Compactor, Work
+from interlingua.agent.state import CURRENT, RunState, unanswered
+from interlingua.client.face import Face, job_of
+from interlingua.client.prompt import History, Prompt
+from interlingua.errors import ToolError, UsageError
+from interlingua.types.content import ToolCall
+from interlingua.types.dump import load
+from interlingua.types.run import Decision, Recorded, RunRecord
+from interlingua.types.tool import OpaqueTool, Tool
+
+if TYPE_CHECKING:
+    from interlingua.agent.face import RunFace
+    from interlingua.client.options import SystemText
+    from interlingua.tools.tool import ToolSource
+    from interlingua.tools.toolbox import AsyncToolbox, Toolbox
+
+__all__ = ["AgentOptions", "Approvals", "Approve", "Setup", "Stored", "charged", "task_output"]
+
+T = TypeVar("T")
+
+Approve: TypeAlias = Literal["auto", "ask", "never"] | Callable[[ToolCall], Any]
+"""Who approves calls: nobody has to, whoever reads the run, nobody ever does, or a function. A function gives True or
+False, a text to deny with that reason, or None to ask whoever reads the run."""
+Approvals: TypeAlias = bool | Mapping[str, bool | str]
+"""What was decided: of all calls that wait, or by call id; a text denies with that reason."""
+Stored: TypeAlias = Recorded | RunRecord | str | bytes
+"""A run, its record, or the text that `il.dump` wrote of it."""
+
+_WORDS_OF_APPROVAL = ("auto", "ask", "never")
+_ENDED_BY_THE_MODEL = ("done", "refused", "length", "invalid_output")
+
+
+class AgentOptions(TypedDict, total=False):
+    """What `il.Agent` and `with_options` take by keyword beside the model and the type of the answer."""
+
+    tools: Iterable[ToolSource | OpaqueTool]
+    """What the model may call: an `il.Toolbox`, or a list of tools, functions, classes and schemas."""
+    system: SystemText | None
+    """The system text; None leaves it to the model and the history."""
+    max_steps: int | None
+    """Answers of the model, 10 by default."""
+    max_tokens: int | None
+    """Tokens of all answers together, read and written; `max_tokens` of the model bounds each answer."""
+    max_time_s: float | None
+    """Seconds, those in which tools run included."""
+    max_cost_usd: float | None
+    """Price of all answers together, in US dollars."""
+    max_tool_calls: int | None
+    """Calls that run, of all tools together."""
+    tool_limits: Mapping[str, int]
+    """Calls that run, by tool."""
+    max_repeated_errors: int | None
+    """Steps in a row in which a tool gives the same error, 3 by default."""
+    max_blank_answers: int
+    """Empty answers in a row that are asked for again, 2 by default."""
+    approve: Approve
+    """Who approves calls: `auto` (by default, every call runs), `ask`, `never`, or a function."""
+    compact: Compactor | None
+    """Makes a long conversation shorter before a step: given the messages, it gives those to go on with, or None."""
+    observers: Iterable[Callable[[RunEvent], object]]
+    """Functions that are told every event; what they raise is logged."""
+
+
+def charged(run: RunFace[Any]) -> None:
+    """Count what a sub-agent's run used up as its parent's, too."""
+    parent = CURRENT.get()
+    if parent is not None and run.steps:
+        parent.charge(run.usage, run.cost_usd)
+
+
+def task_output(name: str, run: RunFace[Any]) -> object:
+    """What a sub-agent's run gives its parent's model.
+
+    Raises: ToolError for a run that stopped before it was done.
+    """
+    if run.stop_reason != "done":
+        said = f"; it had said: {run.text}" if run.text else ""
+        raise ToolError(f"{name} stopped before it was done ({run.stop_reason}){said}")
+    return run.output
+
+
+class Setup(Generic[T]):
+    """What the blocking and the awaited agent share: everything but the running."""
+
+    def __init__(
+        self,
+        model: Face | str | None,
+        output: object,
+        final_tool: str | None,
+        box: Callable[[Iterable[Any]], Toolbox | AsyncToolbox],
+        options: Mapping[str, Any],
+    ) -> None:
+        """An agent's options, read.
+
+        Raises: UsageError and its kinds for what cannot be.
+        """
+        _check_names(options)
+        self.model: Face = model if isinstance(model, Face) else Face(model)
+        """Whom it asks."""
+        self.output: object = output
+        """The type of the answer."""
+        self.given: Mapping[str, Any] = options
+        """The options as they came."""
+        self.limits: Limits = limits_of(options)
+        """Its bounds."""
+        self.observers: tuple[Callable[[RunEvent], object], ...] = tuple(options.get("observers", ()))
+        """Who is told its events."""
+        tools = options.get("tools", self.model.settings.request.tools)
+        self.box: Toolbox | AsyncToolbox = tools if hasattr(tools, "execute") else box(tools)
+        """Its tools."""
+        self._approve = _approver(options.get("approve", "auto"))
+        self.final_tool: str | None = final_tool
+        """The tool whose result is its answer."""
+        if final_tool is not None and output is not None:
+            raise UsageError("an agent ends with a tool (final_tool) or a value of a type (output), not with both")
+
+    def begin(
+        self, prompt: Prompt, history: History | None, *, live: bool, before: RunRecord | None = None
+    ) -> tuple[Work, RunState]:
+        """The work that a prompt makes, and where it stands.
+
+        Raises: UsageError and its kinds for what cannot be asked.
+        """
+        system = self.given.get("system")
+        job = job_of(self.model, prompt, history, {} if system is None else {"system": system}, self.output)
+        desk = Desk(frozenset(), self._approve, self.limits, self.final_tool)
+        state = RunState(job.request.system, job.request.messages, time.monotonic, before)
+        return Work(job, desk, self.output, self.given.get("compact"), live), state
+
+    def equipped(self, work: Work) -> Work:
+        """The work with the tools, which are there by now.
+
+        Raises: UsageError for a tool that nothing handles, and for a final tool that is none of them.
+        """
+        tools = self.box.tools
+        names = {tool.name: tool for tool in tools if isinstance(tool, Tool)}
+        for name, tool in names.items():
+            if tool.handler is None:
+                raise UsageError(f"tool {name} has no handler, so an agent cannot run it; give it one")
+        if self.final_tool is not None and self.final_tool not in names:
+            raise UsageError(f"there is no tool {self.final_tool} to end with; there are: {', '.join(names) or 'none'}")
+        job = work.job._replace(request=msgspec.structs.replace(work.job.request, tools=tools))
+        return work._replace(job=job, desk=work.desk._replace(names=frozenset(names)))
+
+    def take_up(self, stored: Stored, approvals: Approvals | None, *, live: bool) -> tuple[Work, RunState]:
+        """The work that a stored run left, and where it stands.
+
+        Raises: UsageError for a run that has ended with the model's own answer, and for approvals that it does not
+        wait for; DecodeError for a text that is none of a run.
+        """
+        record = _record(stored)
+        if record.stop_reason in _ENDED_BY_THE_MODEL or not record.messages:
+            raise UsageError(
+                f"this run has ended with the model's answer ({record.stop_reason}); run(prompt, history=run) goes on"
+            )
+        work, state = self.begin((), record, live=live, before=record)
+        state.pending = tuple([call for call in unanswered(state.messages) if isinstance(call, ToolCall)])
+        for call_id, verdict in _verdicts(approvals, state.pending).items():
+            why = verdict if isinstance(verdict, str) else ""
+            state.decide(call_id, Decision(approved=verdict is True, why=why))
+        return work, state
+
+
+def _check_names(options: Mapping[str, Any]) -> None:
+    """Raise UsageError for a name that is no option."""
+    known = AgentOptions.__annotations__
+    for name in options:
+        if name not in known:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise UsageError(f"an agent has no option {name!r}{hint}; options of the model go to il.model(…)")
+
+
+def _approver(value: object) -> Callable[[ToolCall], object] | str:
+    if callable(value) or value in _WORDS_OF_APPROVAL:
+        return cast("Callable[[ToolCall], object] | str", value)
+    raise UsageError(f"approve takes {', '.join(_WORDS_OF_APPROVAL)} or a function, not {value!r:.60}")
+
+
+def _record(stored: object) -> RunRecord:
+    value = load(stored) if isinstance(stored, str | bytes) else stored
+    record: object = getattr(value, "record", value)
+    if not isinstance(record, RunRecord):
+        raise UsageError(f"resume takes a run or what il.dump wrote of one, not a {type(record).__name__}")
+    return record
+
+
+def _verdicts(approvals: Approvals | None, pending: Iterable[ToolCall]) -> Mapping[str, bool | str]:
+    if approvals is None:
+        return {}
+    return dict.fromkeys([call.id for call in pending], approvals) if isinstance(approvals, bool) else approvals
