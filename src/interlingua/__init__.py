@@ -18,6 +18,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from interlingua import aio
+    from interlingua.agent.agent import Agent
+    from interlingua.agent.events import (
+        ApprovalNeeded,
+        RunEvent,
+        RunFinished,
+        StepFinished,
+        ToolFinished,
+        ToolProgress,
+        ToolStarted,
+    )
+    from interlingua.agent.run import Run
+    from interlingua.agent.setup import AgentOptions
+    from interlingua.client.meter import Meter, meter
     from interlingua.client.model import Model, model
     from interlingua.client.options import Options
     from interlingua.client.plan import Plan, PlannedTarget
@@ -66,6 +79,7 @@ if TYPE_CHECKING:
         WireError,
     )
     from interlingua.media.parts import audio, document, file, image
+    from interlingua.providers.price import Price
     from interlingua.providers.row import Provider
     from interlingua.stream.fold import fold
     from interlingua.stream.unfold import unfold
@@ -117,6 +131,7 @@ if TYPE_CHECKING:
     from interlingua.types.message import Message, Role, assistant, system, user
     from interlingua.types.request import Request, ServerState
     from interlingua.types.response import Alternative, Attempt, FinishReason, Response
+    from interlingua.types.run import RunRecord, Step, StopReason
     from interlingua.types.tool import AllowedTools, Freeform, NamedTool, OpaqueTool, Tool, ToolChoice
     from interlingua.types.usage import Usage
 
@@ -126,9 +141,12 @@ if TYPE_CHECKING:
 __all__ = [
     "APIConnectionError",
     "APITimeoutError",
+    "Agent",
+    "AgentOptions",
     "AllowedTools",
     "Alternative",
     "Annotation",
+    "ApprovalNeeded",
     "Attempt",
     "AudioPart",
     "AuthenticationError",
@@ -169,6 +187,7 @@ __all__ = [
     "LimitExceededError",
     "MalformedArgumentsError",
     "Message",
+    "Meter",
     "Model",
     "ModelStream",
     "NamedTool",
@@ -182,6 +201,7 @@ __all__ = [
     "PermissionDeniedError",
     "Plan",
     "PlannedTarget",
+    "Price",
     "Prompt",
     "Provider",
     "RateLimit",
@@ -192,11 +212,18 @@ __all__ = [
     "RequestTooLargeError",
     "Response",
     "Role",
+    "Run",
+    "RunEvent",
+    "RunFinished",
+    "RunRecord",
     "RunStoppedError",
     "SchemaError",
     "Seal",
     "Sealed",
     "ServerState",
+    "Step",
+    "StepFinished",
+    "StopReason",
     "StreamEnd",
     "StreamError",
     "StreamStart",
@@ -211,8 +238,11 @@ __all__ = [
     "ToolCallReady",
     "ToolChoice",
     "ToolError",
+    "ToolFinished",
+    "ToolProgress",
     "ToolResult",
     "ToolRules",
+    "ToolStarted",
     "Toolbox",
     "TransportError",
     "UnknownModelError",
@@ -233,6 +263,7 @@ __all__ = [
     "load",
     "load_config",
     "load_env",
+    "meter",
     "model",
     "register_alias",
     "register_provider",
@@ -245,6 +276,12 @@ __all__ = [
 ]
 
 _NAMES = {
+    "providers.price": "Price",
+    "client.meter": "Meter meter",
+    "agent.agent": "Agent",
+    "agent.events": "ApprovalNeeded RunEvent RunFinished StepFinished ToolFinished ToolProgress ToolStarted",
+    "agent.run": "Run",
+    "agent.setup": "AgentOptions",
     "client.model": "Model model",
     "client.options": "Options",
     "client.plan": "Plan PlannedTarget",
@@ -282,6 +319,7 @@ _NAMES = {
     "types.message": "Message Role assistant system user",
     "types.request": "Request ServerState",
     "types.response": "Alternative Attempt FinishReason Response",
+    "types.run": "RunRecord Step StopReason",
     "types.tool": "AllowedTools Freeform NamedTool OpaqueTool Tool ToolChoice",
     "types.usage": "Usage",
 }
