@@ -76,12 +76,12 @@ class Model(Face):
         from interlingua.client.core import call
         from interlingua.client.pump import Pump  # who only explains carries nothing anywhere
 
-        response = Pump(call(self._job(prompt, history, options, output))).run()
+        job = self._job(prompt, history, options, output)
         if output is None:
-            return response
-        from interlingua.client.output import with_output  # only typed answers need schemas
+            return Pump(call(job)).run()
+        from interlingua.client.output import answered  # only typed answers need schemas
 
-        return with_output(response, output)
+        return Pump(answered(job, output)).run()
 
     @overload
     def stream(

@@ -18,7 +18,7 @@ import msgspec
 from interlingua.dialects.table import DIALECTS, SPELLINGS
 from interlingua.errors import UsageError
 from interlingua.transport.base import Timeouts
-from interlingua.types.capability import CallIds, Capability, Effort, HistoryPolicy
+from interlingua.types.capability import CallIds, Capability, Effort, HistoryPolicy, Repair
 from interlingua.types.content import Cache, TextPart
 from interlingua.types.request import Request, ServerState, ThinkingSummary
 from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool, ToolChoice
@@ -34,6 +34,10 @@ SystemText: TypeAlias = str | TextPart | Iterable[str | TextPart]
 
 DIALECT_NAMES = frozenset({"openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"})
 """Dialects that `extra` may name even where this version has no code for them yet."""
+
+
+MOST_REPAIRS = 10
+"""How often the problems of a typed answer may go back to the model at most."""
 
 
 class Options(TypedDict, total=False):
@@ -121,6 +125,10 @@ class Options(TypedDict, total=False):
     """`keep` a provider's call ids, or give every call an id of our `own`."""
     history_policy: HistoryPolicy | None
     """What to do with calls and results that do not pair: `refuse` or `mend`."""
+    repair: Repair | None
+    """What to do with a typed answer that does not fit: `off`, `safe` or `ask`."""
+    max_repairs: int | None
+    """How often `ask` sends the problems back, 0 to 10; 2 unless said."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,6 +148,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Whose call ids are used."""
     history_policy: HistoryPolicy = "refuse"
     """What happens to calls and results that do not pair."""
+    repair: Repair = "off"
+    """What is done with a typed answer that does not fit."""
+    max_repairs: int = 2
+    """How often its problems go back to the model."""
 
 
 _NOTHING = Request()
@@ -225,6 +237,13 @@ def _whole(name: str, value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     raise _wrong(name, value, "a whole number")
+
+
+def _times(name: str, value: object) -> int:
+    times = _whole(name, value)
+    if 0 <= times <= MOST_REPAIRS:
+        return times
+    raise _wrong(name, value, f"a number of times, 0 to {MOST_REPAIRS}")
 
 
 def _flag(name: str, value: object) -> bool:
@@ -464,5 +483,7 @@ _STEERING: dict[str, Callable[[Settings, dict[str, Any], Any], dict[str, Any]]] 
     "allow": _allow,
     "call_ids": _steers("call_ids", _one_of(*get_args(CallIds))),
     "history_policy": _steers("history_policy", _one_of(*get_args(HistoryPolicy))),
+    "repair": _steers("repair", _one_of(*get_args(Repair))),
+    "max_repairs": _steers("max_repairs", _times),
 }
 """The reader of each option that steers the call."""

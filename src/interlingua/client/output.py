@@ -1,21 +1,35 @@
-"""Typed answers: a type becomes the schema that is asked for, the answer's text becomes a value of the type."""
+"""Typed answers: a type becomes the schema that is asked for, the answer's text becomes a value of the type.
+
+Rules
+- `repair` decides what becomes of an answer that does not fit: `off`, an error; `safe`, what is meant beyond doubt is
+  mended; `ask`, that, and then its problems go back to the model, at most `max_repairs` times.
+- Only answers are mended. Arguments of tool calls never are, and an answer that calls tools is not an answer yet.
+- A refusal and an answer that the length limit cut are not asked for again: the same question would end the same way.
+- Usage, cost and tries are those of all tries. The conversation holds the question and the last answer alone.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import msgspec
+from msgspec.structs import replace
 
-from interlingua.errors import DecodeError, LimitExceededError, OutputError
+from interlingua.client.core import call, later
+from interlingua.errors import DecodeError, Error, LimitExceededError, OutputError
 from interlingua.schema.reflect import decode_output, schema_name_of, schema_of
-from interlingua.types.content import RefusalPart
+from interlingua.types.change import CODES, Change
+from interlingua.types.content import RefusalPart, TextPart
+from interlingua.types.message import Message
+from interlingua.types.usage import add_usage
 
 if TYPE_CHECKING:
+    from interlingua.client.core import Job, Steps
     from interlingua.errors import OutputFault
+    from interlingua.types.capability import Repair
     from interlingua.types.request import Request
-    from interlingua.types.response import Response
+    from interlingua.types.response import Attempt, Response
 
-__all__ = ["asking", "with_output"]
+__all__ = ["answered", "asking", "problems_told", "settled", "with_output"]
 
 T = TypeVar("T")
 
@@ -26,25 +40,39 @@ def asking(request: Request, kind: type[T] | Any) -> Request:
     Raises: SchemaError for a type that JSON has no place for.
     """
     name = request.schema_name or schema_name_of(kind)
-    return msgspec.structs.replace(request, output_schema=schema_of(kind), schema_name=name)
+    return replace(request, output_schema=schema_of(kind), schema_name=name)
 
 
-def with_output(response: Response[Any], kind: type[T] | Any) -> Response[T]:
-    """`response` with the value that its text holds; as it is, while it calls tools and says nothing yet.
+def with_output(response: Response[Any], kind: type[T] | Any, repair: Repair = "off") -> Response[T]:
+    """`response` with the value that its text holds; as it is, while it calls tools.
 
     Raises: OutputError, with the response: `refused`, `truncated` by the length limit, or `invalid`.
     """
-    text = response.text
-    if response.tool_calls and not text.strip():
+    if response.tool_calls:
         return response
     if response.finish_reason in ("refusal", "content_filter") or _refuses(response):
         raise _error(response, "refused", f"the model refused ({response.finish_reason_raw or response.finish_reason})")
     try:
-        return msgspec.structs.replace(response, output=decode_output(text, kind))
+        output, repairs = _read(response.text, kind, repair)
     except (DecodeError, LimitExceededError) as error:
         if response.finish_reason == "length":
             raise _error(response, "truncated", "the answer was cut by the length limit; raise max_tokens") from error
         raise _error(response, "invalid", error.message) from error
+    return replace(response, output=output, changes=response.changes + repairs)
+
+
+def _read(text: str, kind: Any, repair: Repair) -> tuple[Any, tuple[Change, ...]]:
+    """The value that a text holds, and what was mended for it."""
+    if repair == "off":
+        return decode_output(text, kind), ()
+    from interlingua.schema.repair import repair_output  # only who wants it pays for it
+
+    output, steps = repair_output(text, kind)
+    return output, tuple([_repaired(step.code, step.detail, step.path) for step in steps])
+
+
+def _repaired(code: str, detail: str, path: str = "") -> Change:
+    return Change(CODES[code].action, code, f"/output{path}", None, "repair", detail)
 
 
 def _refuses(response: Response[Any]) -> bool:
@@ -59,3 +87,86 @@ def _error(response: Response[Any], fault: OutputFault, why: str) -> OutputError
         response=response,
         attempts=response.attempts,
     )
+
+
+# Asking again
+
+
+def answered(job: Job, kind: object) -> Steps[Response[Any]]:
+    """The steps of a call whose answer is a value of `kind`, and of as many more as its repair takes.
+
+    Raises: every `Error` but those of streams.
+    """
+    began = job.clock()
+    response = yield from call(job)
+    return (yield from settled(later(job, job.clock() - began), kind, response))
+
+
+def settled(job: Job, kind: object, response: Response[Any]) -> Steps[Response[Any]]:
+    """The steps from an answer to one that holds a value of `kind`.
+
+    Raises: OutputError, with the last answer and every try; every `Error` but those of streams.
+    """
+    repair, left = job.settings.repair, job.settings.max_repairs
+    while True:
+        try:
+            return with_output(response, kind, repair)
+        except OutputError as error:
+            if repair != "ask" or error.fault != "invalid" or not left:
+                raise
+            problem = error
+        left -= 1
+        started = job.clock()
+        try:
+            second = yield from call(_again(job, response, problem))
+        except Error as error:
+            error.attempts = (*_tries(response, problem), *error.attempts)
+            raise
+        response = _together(response, second, problem)
+        job = later(job, job.clock() - started)
+
+
+def problems_told(error: OutputError) -> Message:
+    """What is said to a model whose answer does not fit."""
+    why = error.__cause__.message if isinstance(error.__cause__, DecodeError | LimitExceededError) else error.message
+    return Message("user", (TextPart(f"{why[:1].upper()}{why[1:]}. {AGAIN}"),))
+
+
+AGAIN = "Give the whole answer again, as JSON that fits the schema, and nothing else."
+
+
+def _again(job: Job, response: Response[Any], error: OutputError) -> Job:
+    """The same call, with the answer and what is wrong with it; to the target that served, and those behind it."""
+    said = (response.message,) if response.text.strip() else ()
+    messages = (*job.request.messages, *said, problems_told(error))
+    specs = [lane.endpoint.spec for lane in job.lanes]
+    lanes = job.lanes[specs.index(response.model) :] if response.model in specs else job.lanes
+    return job._replace(request=replace(job.request, messages=messages), lanes=lanes)
+
+
+def _together(first: Response[Any], second: Response[Any], error: OutputError) -> Response[Any]:
+    """The second answer as the answer to the first question, with what both took."""
+    costs = first.cost_usd, second.cost_usd
+    return replace(
+        second,
+        usage=add_usage(first.usage, second.usage),
+        cost_usd=None if costs[0] is None or costs[1] is None else costs[0] + costs[1],
+        attempts=(*_tries(first, error), *second.attempts),
+        changes=(*_told_once(first, second), _repaired("output_asked_again", "asked again with the problems")),
+        request=first.request,
+    )
+
+
+def _tries(response: Response[Any], error: OutputError) -> tuple[Attempt, ...]:
+    """The tries of an answer that did not fit; the one that served it failed after all."""
+    return tuple([
+        replace(attempt, outcome="failed", error=f"{type(error).__name__}: {error.message}")
+        if attempt.outcome == "served"
+        else attempt
+        for attempt in response.attempts
+    ])  # fmt: skip
+
+
+def _told_once(first: Response[Any], second: Response[Any]) -> tuple[Change, ...]:
+    """The changes of both tries; what both say is told once."""
+    return (*first.changes, *[change for change in second.changes if change not in first.changes])

@@ -35,7 +35,9 @@ class ModelStream(Generic[T]):
 
     def __init__(self, job: Job, output: object = None) -> None:
         """A stream that was not opened yet; `Model.stream` makes it."""
+        self._job = job
         self._output = output
+        self._typed: Response[T] | None = None
         self._outcome = Outcome()
         self._pump = Pump(stream(job, self._outcome))
         self._ready: Iterator[Event] = iter(())
@@ -92,9 +94,11 @@ class ModelStream(Generic[T]):
             pass
         if self._output is None:
             return self.response
-        from interlingua.client.output import with_output  # only typed answers need schemas
+        from interlingua.client.output import settled  # only typed answers need schemas
 
-        return with_output(self.response, self._output)
+        if self._typed is None:
+            self._typed = Pump(settled(self._job, self._output, self.response)).run()
+        return self._typed
 
     @property
     def response(self) -> Response[Any]:

@@ -75,12 +75,12 @@ class AsyncModel(Face):
         Raises: UsageError and its kinds, TransportError, UpstreamError and their kinds, DecodeError,
         MalformedArgumentsError, ChainExhaustedError when every target of a chain failed; OutputError.
         """
-        response = await AsyncPump(call(self._job(prompt, history, options, output))).run()
+        job = self._job(prompt, history, options, output)
         if output is None:
-            return response
-        from interlingua.client.output import with_output  # only typed answers need schemas
+            return await AsyncPump(call(job)).run()
+        from interlingua.client.output import answered  # only typed answers need schemas
 
-        return with_output(response, output)
+        return await AsyncPump(answered(job, output)).run()
 
     @overload
     def stream(
