@@ -1,0 +1,180 @@
+"""What a client is made with: whose key, which server, how long to wait; and the targets that follow from it.
+
+Rules
+- Every argument of the SDK's clients is honoured, or refused in words with the way out; none is ignored in silence.
+- Without `base_url` a model is a spec, as in `il.model`: a name without a provider that no alias has is OpenAI's.
+- With `base_url` every model is asked there, by its name as it stands.
+- `api_key` goes to the server of `base_url`, else to OpenAI; no other provider ever gets to see it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from interlingua.client.face import Face, job_of
+from interlingua.client.options import Settings
+from interlingua.errors import UnknownModelError, UsageError
+from interlingua.providers.rows import ROWS
+from interlingua.registry.resolve import Registry, default_registry
+from interlingua.registry.secret import Secret
+from interlingua.transport.base import Timeouts
+from interlingua.wire.http import Headers
+
+if TYPE_CHECKING:
+    from interlingua.client.core import Job, Lane
+    from interlingua.types.request import Request
+
+__all__ = ["Account", "Key", "account_of", "headers_of", "refuse", "timeouts_of"]
+
+Key: TypeAlias = "str | Callable[[], str]"
+"""A key, or a function that gives the one that holds now."""
+
+OPENAI = frozenset({"openai", "openai-chat", "openai-responses"})
+"""The rows that are OpenAI's own servers."""
+_HOSTS = {"openai-chat": "openai-chat", "openai-responses": "openai"}
+"""The row that a bare name of a model belongs to, by the dialect of the body."""
+_ELSEWHERE = {
+    "admin_api_key": "keys of models are the only ones that are used",
+    "default_query": "parameters of an address belong in its provider's row, see il.register_provider(…)",
+    "extra_query": "parameters of an address belong in its provider's row, see il.register_provider(…)",
+    "http_client": "proxies and certificates come from the environment; il.testing has fakes and cassettes",
+    "max_retries": "nothing is tried again here; a chain as the model, 'a/b,c/d', goes on to the next target",
+    "num_retries": "nothing is tried again here; a chain as the model, 'a/b,c/d', goes on to the next target",
+    "organization": "default_headers={'OpenAI-Organization': …} sends it",
+    "project": "default_headers={'OpenAI-Project': …} sends it",
+    "provider": "the model's name says who serves it: 'provider/model'",
+    "webhook_secret": "webhooks are not taken here",
+    "websocket_base_url": "web sockets are not spoken here",
+    "workload_identity": "api_key takes a function that gives the key that holds now",
+}
+
+
+def refuse(given: Mapping[str, object]) -> None:
+    """Nothing, if nothing in `given` says anything.
+
+    Raises: UsageError for the first argument that says something that is not done here, with the way out.
+    """
+    for name, value in given.items():
+        if value is None or (name in ("max_retries", "num_retries") and value == 0):
+            continue
+        raise UsageError(f"{name} is not taken here{f': {_ELSEWHERE[name]}' if name in _ELSEWHERE else ''}")
+
+
+def timeouts_of(value: object) -> Timeouts:
+    """The deadlines that the SDK's `timeout` stands for: seconds for each phase, or an object with one for each.
+
+    Raises: UsageError for anything else.
+    """
+    if value is None:
+        return Timeouts(connect_s=None, first_byte_s=None, idle_s=None, total_s=None, pool_s=None)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Timeouts(connect_s=value, first_byte_s=value, idle_s=value, total_s=None, pool_s=value)
+    if all(hasattr(value, name) for name in ("connect", "read", "pool")):
+        phases: Any = value
+        read = phases.read
+        return Timeouts(connect_s=phases.connect, first_byte_s=read, idle_s=read, total_s=None, pool_s=phases.pool)
+    raise UsageError(f"timeout takes seconds, None or an httpx.Timeout, not {value!r:.60}")
+
+
+def headers_of(given: Mapping[str, str] | None) -> Headers:
+    """Headers in our form."""
+    return tuple([(name.lower(), value) for name, value in (given or {}).items()])
+
+
+class Account(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose key, which server, how long to wait."""
+
+    api_key: Key | None = None
+    """The key that was given; None leaves it to each provider's variable."""
+    base_url: str | None = None
+    """The one server that is asked; None leaves it to the name of the model."""
+    timeouts: Timeouts = Timeouts()
+    """Deadlines of a call."""
+    headers: Headers = ()
+    """Further headers of every call."""
+    own: frozenset[str] | None = OPENAI
+    """Providers that the key is for; None: the provider of the model, whoever it is."""
+    strict: bool = False
+    """Whether whatever would be dropped or approximated is refused."""
+
+    def job(self, dialect: str, model: str, request: Request, output: object = None) -> Job:
+        """The job of one call whose body was in `dialect`.
+
+        Raises: UsageError and its kinds for what cannot be asked, and for a key that would go to another provider.
+        """
+        without = msgspec.structs.replace(request, messages=())
+        settings = Settings(request=without, headers=self.headers, timeouts=self.timeouts, strict=self.strict)
+        if self.base_url is not None:
+            face = Face(f"{_SERVER}/{model}", settings, registry=self._server(dialect, self.base_url))
+            return job_of(face, request.messages, None, {}, output)
+        job = job_of(Face(_spec(model, dialect), settings), request.messages, None, {}, output)
+        return job if self.api_key is None else job._replace(lanes=self._keyed(job.lanes, self.api_key))
+
+    def _server(self, dialect: str, base_url: str) -> Registry:
+        key = self.api_key or os.environ.get("OPENAI_API_KEY") or None
+        home = base_url.startswith(f"{ROWS['openai'].base_url}")
+        row = msgspec.structs.replace(
+            ROWS["openai" if home else "openai-compatible"],
+            name=_SERVER,
+            base_url=base_url.rstrip("/"),
+            dialects=(dialect,),
+            family="openai" if home else "openai-compatible",
+        )
+        registry = Registry({})
+        registry.register_provider(row, key=key)
+        return registry
+
+    def _keyed(self, lanes: tuple[Lane, ...], key: Key) -> tuple[Lane, ...]:
+        own = self.own
+        if own is None and len({lane.endpoint.provider for lane in lanes}) > 1:
+            raise UsageError("api_key is one key and the chain has several providers: give each its variable instead")
+        for lane in lanes:
+            if own is not None and lane.endpoint.provider not in own:
+                raise UsageError(
+                    f"api_key is OpenAI's and {lane.endpoint.spec} is not: leave it out, and the key comes from the "
+                    "variable that `il providers` names; base_url= says when the key is another server's"
+                )
+        secret = Secret.of_key(key, "api_key")
+        return tuple([
+            lane._replace(endpoint=msgspec.structs.replace(lane.endpoint, credential=secret)) for lane in lanes
+        ])  # fmt: skip
+
+
+_SERVER = "openai-compatible"
+"""What a server that is known by its address alone is called in answers and errors."""
+
+
+def _spec(model: str, dialect: str) -> str:
+    """The spec of a model's name: names without a provider are aliases, or OpenAI's."""
+    names = [name.strip() for name in model.split(",")]
+    return ",".join([name if "/" in name or _is_alias(name) else f"{_HOSTS[dialect]}/{name}" for name in names])
+
+
+def _is_alias(name: str) -> bool:
+    try:
+        default_registry().resolve(name)
+    except UnknownModelError:
+        return False
+    return True
+
+
+def account_of(
+    *,
+    api_key: Key | None,
+    base_url: object,
+    timeout: object,
+    default_headers: Mapping[str, str] | None,
+    has_timeout: bool,
+) -> Account:
+    """The account of a client's arguments; OPENAI_BASE_URL stands for a `base_url` that is not given."""
+    address = str(base_url) if base_url is not None else os.environ.get("OPENAI_BASE_URL") or None
+    return Account(
+        api_key=api_key or None,
+        base_url=address,
+        timeouts=timeouts_of(timeout) if has_timeout else Timeouts(),
+        headers=headers_of(default_headers),
+    )

@@ -1,0 +1,158 @@
+"""One call from a body in the caller's dialect to an answer in it; written once for both faces.
+
+Strategy: the dialect's server role reads the body and writes the answer, the client's job lies between them.
+
+Rules
+- A body may hold the objects that earlier answers gave, and pydantic models; a member that is None is not said.
+- Members that are not known travel to targets of the same dialect, and are an entry in `changes` for any other.
+- The answer shows the provider's own model id and its own id of the answer; where it gives none, one is made.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+
+import msgspec
+
+from interlingua.compat.body import Body
+from interlingua.dialects._contract import DecodeOptions, ServerContext
+from interlingua.dialects.table import get_dialect
+from interlingua.errors import UsageError
+from interlingua.types.event import StreamEnd, StreamStart
+from interlingua.wire.http import HttpRequest
+from interlingua.wire.json import decode_any, encode
+from interlingua.wire.sse import SseDecoder
+
+if TYPE_CHECKING:
+    from interlingua.client.core import Job
+    from interlingua.compat.account import Account
+    from interlingua.dialects._contract import Dialect, StreamEncoder
+    from interlingua.types.change import Change
+    from interlingua.types.event import Event
+    from interlingua.types.response import Response
+
+__all__ = ["Asked", "Teller", "ask", "plain", "whole"]
+
+Members: TypeAlias = dict[str, Any]
+
+_PREFIXES = {"openai-chat": "chatcmpl-", "openai-responses": "resp_"}
+"""How ids of answers begin."""
+
+
+class Asked(NamedTuple):
+    """One call, read."""
+
+    job: Job
+    """What the client is to do."""
+    dialect: Dialect
+    """The caller's dialect."""
+    context: ServerContext
+    """How the answer is to be written."""
+    changes: tuple[Change, ...]
+    """What was changed to read the body."""
+
+
+def ask(name: str, members: Mapping[str, object], account: Account, output: object = None) -> Asked:
+    """The call that a body in the dialect `name` asks for, as a value of the type `output` where that is given.
+
+    Raises: DecodeError with the place for a bad body; UsageError and its kinds.
+    """
+    dialect = get_dialect(name)
+    body = {key: plain(value, key) for key, value in members.items() if not _is_unsaid(value)}
+    http = HttpRequest(url="https://localhost/", body=encode(body, nulls=len(body)))
+    decoded = dialect.decode_request(http, DecodeOptions())
+    told = name != "openai-chat" or _asks_for_usage(body)
+    context = ServerContext(created=int(time.time()), make_id=_ids(_PREFIXES[name]), stream_usage=told)
+    return Asked(account.job(name, decoded.model, decoded.request, output), dialect, context, decoded.changes)
+
+
+def whole(asked: Asked, response: Response[Any]) -> tuple[Members, tuple[Change, ...]]:
+    """The body of a whole answer, and every change on the way there and back."""
+    changes: list[Change] = []
+    context = msgspec.structs.replace(asked.context, source=_source(asked.job, response.model), changes=changes)
+    body = asked.dialect.encode_response(response, context).body
+    return cast("Members", decode_any(body)), (*asked.changes, *response.changes, *changes)
+
+
+class Teller:
+    """Turns the events of one answer into the bodies of a stream in the caller's dialect."""
+
+    def __init__(self, asked: Asked) -> None:
+        """A teller that has told nothing."""
+        self._asked = asked
+        self._encoder: StreamEncoder | None = None
+        self._frames = SseDecoder()
+        self._changes: list[Change] = []
+        self.response: Response[Any] | None = None
+        """The canonical answer, once it is whole."""
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What translation changed so far; complete at the end."""
+        answered = self.response.changes if self.response else ()
+        return (*self._asked.changes, *answered, *self._changes)
+
+    def tell(self, event: Event) -> list[Members]:
+        """The bodies that an event adds."""
+        if isinstance(event, StreamEnd):
+            self.response = event.response
+        if self._encoder is None:
+            self._encoder = self._begin(event.model if isinstance(event, StreamStart) else "")
+        frames = self._frames.feed(self._encoder.encode(event))
+        return [cast("Members", decode_any(frame.data)) for frame in frames if frame.data != b"[DONE]"]
+
+    def _begin(self, model: str) -> StreamEncoder:
+        source = _source(self._asked.job, model)
+        context = msgspec.structs.replace(self._asked.context, source=source, changes=self._changes)
+        return self._asked.dialect.stream_encoder(context)
+
+
+def _source(job: Job, model: str) -> str | None:
+    """The dialect in which the target called `model` answered."""
+    return next((lane.dialect.name for lane in job.lanes if lane.endpoint.spec == model), None)
+
+
+def _ids(prefix: str) -> Any:
+    def make() -> str:
+        from secrets import token_hex  # only answers without an id need randomness
+
+        return f"{prefix}{token_hex(12)}"
+
+    return make
+
+
+def _asks_for_usage(body: Members) -> bool:
+    options = body.get("stream_options")
+    return isinstance(options, dict) and cast("Members", options).get("include_usage") is True
+
+
+def _is_unsaid(value: object) -> bool:
+    """Whether a member says nothing; the SDK has values of its own for that."""
+    return value is None or type(value).__name__ in {"NotGiven", "Omit"}
+
+
+def plain(value: object, where: str) -> object:
+    """`value` as JSON: dicts, lists, texts and numbers as they are, objects of answers as the members they have.
+
+    Raises: UsageError for what is none of these, with its place.
+    """
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Body):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        members = cast("Mapping[str, object]", value).items()
+        return {name: plain(member, f"{where}.{name}") for name, member in members if not _is_omitted(member)}
+    if not isinstance(value, type) and hasattr(value, "model_dump"):
+        return cast("Any", value).model_dump(mode="json", exclude_unset=True, by_alias=True)
+    if isinstance(value, Iterable) and not isinstance(value, bytes | bytearray | type):
+        items = cast("Iterable[object]", value)
+        return [plain(item, f"{where}[{place}]") for place, item in enumerate(items)]
+    hint = "; a type belongs in parse(…)" if isinstance(value, type) else ""
+    raise UsageError(f"{where}: {value!r:.60} is no JSON{hint}")
+
+
+def _is_omitted(value: object) -> bool:
+    return value is not None and _is_unsaid(value)

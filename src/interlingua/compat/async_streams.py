@@ -1,0 +1,61 @@
+"""Streamed answers in the caller's dialect, awaited: the twins of `streams`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from interlingua.client.aio.stream import AsyncModelStream
+from interlingua.compat.streams import Told
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from types import TracebackType
+    from typing import Self
+
+    from interlingua.compat.asking import Asked
+    from interlingua.compat.body import Body
+
+__all__ = ["AsyncStream"]
+
+B = TypeVar("B", bound="Body")
+
+
+class AsyncStream(Told[B]):
+    """One streamed answer: an asynchronous iterator and context manager."""
+
+    def __init__(self, asked: Asked, kind: type[B]) -> None:
+        """A stream that `open` is still to be awaited of."""
+        super().__init__(asked, kind)
+        self._events: AsyncModelStream[Any] = AsyncModelStream(asked.job._replace(tool_deltas=True))
+        self._pieces = self._read()
+
+    async def open(self) -> Self:
+        """The stream itself, its first content there.
+
+        Raises: whatever goes wrong before the first content.
+        """
+        await self._events.open()
+        return self
+
+    async def _read(self) -> AsyncIterator[B]:
+        async for event in self._events:
+            for members in self._teller.tell(event):
+                yield self._kind(members)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> B:
+        return await anext(self._pieces)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connection; what is left of the answer is not read."""
+        await self._events.close()

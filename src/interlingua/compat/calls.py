@@ -1,0 +1,111 @@
+"""Calls that are answered as a whole or as a stream, for both faces: what `create`, `parse` and `completion` share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import msgspec
+
+from interlingua.client.core import call
+from interlingua.client.pump import Pump
+from interlingua.compat.account import headers_of, refuse, timeouts_of
+from interlingua.compat.asking import ask, whole
+from interlingua.compat.chat import ChatCompletion
+from interlingua.compat.streams import Stream
+from interlingua.errors import OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from interlingua.compat.account import Account
+    from interlingua.compat.answer import Answer
+    from interlingua.compat.asking import Asked
+    from interlingua.compat.async_streams import AsyncStream
+    from interlingua.compat.body import Body
+    from interlingua.compat.responses import ResponseObject
+    from interlingua.types.response import Response
+
+__all__ = ["answered", "answered_async", "asked_of", "parsed", "parsed_async", "streamed", "streamed_async"]
+
+A = TypeVar("A", bound="Answer")
+B = TypeVar("B", bound="Body")
+Parsed: TypeAlias = "ChatCompletion | ResponseObject"
+_P = TypeVar("_P", "ChatCompletion", "ResponseObject")
+
+
+def asked_of(name: str, account: Account, members: Mapping[str, Any], output: object = None) -> Asked:
+    """The call that the arguments of `create` ask for: what is not the body's is taken out of it.
+
+    Raises: UsageError and its kinds; DecodeError for a bad body.
+    """
+    body = dict(members)
+    own: dict[str, Any] = {}
+    if "timeout" in body and type(value := body.pop("timeout")).__name__ not in {"NotGiven", "Omit"}:
+        own["timeouts"] = timeouts_of(value)
+    if headers := body.pop("extra_headers", None):
+        own["headers"] = (*account.headers, *headers_of(headers))
+    refuse({"extra_query": body.pop("extra_query", None)})
+    body |= body.pop("extra_body", None) or {}
+    return ask(name, body, msgspec.structs.replace(account, **own), output)
+
+
+def answered(asked: Asked, kind: type[A]) -> A:
+    """The whole answer."""
+    return _made(asked, kind, Pump(call(asked.job)).run())
+
+
+async def answered_async(asked: Asked, kind: type[A]) -> A:
+    """The whole answer."""
+    from interlingua.client.aio.pump import AsyncPump  # who blocks needs no event loop
+
+    return _made(asked, kind, await AsyncPump(call(asked.job)).run())
+
+
+def _made(asked: Asked, kind: type[A], response: Response[Any]) -> A:
+    members, changes = whole(asked, response)
+    answer = kind(members)
+    answer.behind(response, changes)
+    return answer
+
+
+def streamed(asked: Asked, kind: type[B]) -> Stream[B]:
+    """The answer as it comes, its first content there."""
+    return Stream(asked, kind)
+
+
+async def streamed_async(asked: Asked, kind: type[B]) -> AsyncStream[B]:
+    """The answer as it comes, its first content there."""
+    from interlingua.compat.async_streams import AsyncStream  # the same
+
+    return await AsyncStream(asked, kind).open()
+
+
+def parsed(asked: Asked, kind: type[_P], output: object) -> _P:
+    """The whole answer with the value of the type `output` that it holds.
+
+    Raises: OutputError for an answer that is cut or not of that type.
+    """
+    return _with_value(answered(asked, kind), output)
+
+
+async def parsed_async(asked: Asked, kind: type[_P], output: object) -> _P:
+    """The whole answer with the value of the type `output` that it holds.
+
+    Raises: OutputError for an answer that is cut or not of that type.
+    """
+    return _with_value(await answered_async(asked, kind), output)
+
+
+def _with_value(answer: _P, output: object) -> _P:
+    from interlingua.client.output import with_output  # only typed answers need schemas
+
+    assert answer.interlingua is not None, "an answer that was made knows of what"  # noqa: S101 - an invariant
+    try:
+        value: object = with_output(answer.interlingua, output).output
+    except OutputError as error:
+        if error.fault != "refused":
+            raise
+        return answer  # as in the SDK: the words of the refusal say enough
+    target: Any = answer.choices[0].message if isinstance(answer, ChatCompletion) else answer
+    target._parsed = value  # noqa: SLF001 - of the same room
+    return answer

@@ -1,0 +1,196 @@
+"""Answers in the shape of Chat Completions: what is declared here is what editors and type checkers know of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from interlingua.compat.answer import Answer
+from interlingua.compat.body import Body
+
+__all__ = [
+    "ChatCompletion",
+    "ChatCompletionChunk",
+    "Choice",
+    "ChunkChoice",
+    "CompletionTokensDetails",
+    "CompletionUsage",
+    "Function",
+    "Message",
+    "PromptTokensDetails",
+    "ToolCall",
+]
+
+
+class Function(Body):
+    """What a call calls."""
+
+    name: str
+    """Name of the tool."""
+    arguments: str
+    """Its arguments, JSON text."""
+
+
+class ToolCall(Body):
+    """One call, or a piece of one in a stream."""
+
+    _kinds: ClassVar[Mapping[str, type[Body]]] = {"function": Function}
+
+    id: str
+    """Names the call; its result names it too."""
+    type: str
+    """`function` or `custom`."""
+    function: Function
+    """What is called."""
+    index: int
+    """In a stream: which call this is a piece of."""
+    custom: dict[str, Any] | None
+    """What is called, for a freeform tool."""
+
+
+class Message(Body):
+    """What the model says; in a stream, a piece of it."""
+
+    _kinds: ClassVar[Mapping[str, type[Body]]] = {"tool_calls": ToolCall}
+    _parsed: object = None
+
+    role: str
+    """`assistant`."""
+    content: str | None
+    """The text."""
+    refusal: str | None
+    """The words of a refusal."""
+    tool_calls: list[ToolCall] | None
+    """The calls; None for none."""
+    reasoning_content: str | None
+    """Readable thinking, where compatible servers tell it."""
+    annotations: list[dict[str, Any]] | None
+    """Citations."""
+    audio: dict[str, Any] | None
+    """Spoken audio."""
+    function_call: dict[str, Any] | None
+    """The call, in the form that came before tools."""
+
+    if not TYPE_CHECKING:
+
+        @property
+        def parsed(self) -> Any:
+            """The value of the type that `parse` was given; None for a refusal or a call."""
+            return self._parsed
+    else:
+        parsed: Any
+        """The value of the type that `parse` was given; None for a refusal or a call."""
+
+
+class Choice(Body):
+    """One answer."""
+
+    _kinds: ClassVar[Mapping[str, type[Body]]] = {"message": Message}
+
+    index: int
+    """Its place."""
+    message: Message
+    """What the model says."""
+    finish_reason: str
+    """`stop`, `length`, `tool_calls` or `content_filter`."""
+    logprobs: dict[str, Any] | None
+    """Log probabilities, where they were asked for."""
+
+
+class ChunkChoice(Body):
+    """A piece of one answer."""
+
+    _kinds: ClassVar[Mapping[str, type[Body]]] = {"delta": Message}
+
+    index: int
+    """Its place."""
+    delta: Message
+    """What is new."""
+    finish_reason: str | None
+    """Why it ended, in its last piece."""
+    logprobs: dict[str, Any] | None
+    """Log probabilities, where they were asked for."""
+
+
+class PromptTokensDetails(Body):
+    """Token counts of a request, in detail."""
+
+    cached_tokens: int | None
+    """Of those, read from the cache."""
+    audio_tokens: int | None
+    """Of those, sound."""
+
+
+class CompletionTokensDetails(Body):
+    """Token counts of an answer, in detail."""
+
+    reasoning_tokens: int | None
+    """Of those, thinking."""
+    audio_tokens: int | None
+    """Of those, sound."""
+
+
+class CompletionUsage(Body):
+    """Token counts."""
+
+    _kinds: ClassVar[Mapping[str, type[Body]]] = {
+        "prompt_tokens_details": PromptTokensDetails,
+        "completion_tokens_details": CompletionTokensDetails,
+    }
+
+    prompt_tokens: int
+    """Of the request."""
+    completion_tokens: int
+    """Of the answer."""
+    total_tokens: int
+    """Of both."""
+    prompt_tokens_details: PromptTokensDetails | None
+    """What the request's were."""
+    completion_tokens_details: CompletionTokensDetails | None
+    """What the answer's were."""
+
+
+class ChatCompletion(Answer):
+    """A whole answer."""
+
+    _kinds: ClassVar[Mapping[str, type[Body]]] = {"choices": Choice, "usage": CompletionUsage}
+
+    id: str
+    """The provider's id of the answer, or one of ours."""
+    object: str
+    """`chat.completion`."""
+    created: int
+    """When, in Unix seconds."""
+    model: str
+    """The provider's own id of the model."""
+    choices: list[Choice]
+    """The answers."""
+    usage: CompletionUsage | None
+    """Token counts."""
+    service_tier: str | None
+    """Which class of service was used."""
+    system_fingerprint: str | None
+    """The provider's mark of its configuration."""
+
+
+class ChatCompletionChunk(Body):
+    """A piece of a streamed answer."""
+
+    _kinds: ClassVar[Mapping[str, type[Body]]] = {"choices": ChunkChoice, "usage": CompletionUsage}
+
+    id: str
+    """The provider's id of the answer, or one of ours."""
+    object: str
+    """`chat.completion.chunk`."""
+    created: int
+    """When, in Unix seconds."""
+    model: str
+    """The provider's own id of the model."""
+    choices: list[ChunkChoice]
+    """Pieces of the answers; none in the piece that holds the counts."""
+    usage: CompletionUsage | None
+    """Token counts, in the last piece, where they were asked for."""
+    service_tier: str | None
+    """Which class of service was used."""
+    system_fingerprint: str | None
+    """The provider's mark of its configuration."""

@@ -1,0 +1,168 @@
+"""`completion` and `acompletion`: LiteLLM's functions, with a body of Chat Completions, answered by any model.
+
+Rules
+- Names of models are LiteLLM's or ours; a prefix that is called otherwise here is read as ours.
+- `fallbacks` makes a chain; `drop_params=False` refuses what a target cannot take; `timeout` is as in the SDK.
+- `api_key` goes to the provider of the model; `api_base` and `base_url` say where that is.
+- What steers LiteLLM and is not done here is refused in words; everything else is a member of the body.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from interlingua.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from interlingua.compat.account import Account
+    from interlingua.compat.asking import Asked
+    from interlingua.compat.async_streams import AsyncStream
+    from interlingua.compat.chat import ChatCompletion, ChatCompletionChunk
+    from interlingua.compat.streams import Stream
+
+__all__ = ["acompletion", "completion"]
+
+PREFIXES = {
+    "azure_ai": "azure",
+    "cohere_chat": "cohere",
+    "dashscope": "qwen",
+    "fireworks_ai": "fireworks",
+    "gemini": "google",
+    "hosted_vllm": "vllm",
+    "lm_studio": "lmstudio",
+    "nvidia_nim": "nvidia",
+    "ollama_chat": "ollama",
+    "text-completion-openai": "openai-chat",
+    "together_ai": "together",
+    "vertex_ai": "vertex",
+}
+"""Providers that LiteLLM calls otherwise."""
+_STEERING = {
+    "api_version": "an api version belongs in the provider's DSN: LLM_WORK='azure://key@host?api_version=…'",
+    "cache": "answers are not cached here",
+    "caching": "answers are not cached here",
+    "context_window_fallback_dict": "a chain as the model goes on to the next target",
+    "cooldown_time": "targets are not rested here",
+    "custom_llm_provider": "the model's name says who serves it: 'provider/model'",
+    "input_cost_per_token": "prices belong to the provider, not to the call",
+    "logger_fn": "il.aio and il.model(…) take no logger",
+    "max_retries": "nothing is tried again here; fallbacks=[…] goes on to the next target",
+    "mock_response": "interlingua.testing has FakeModel and use(…)",
+    "model_list": "an alias names a chain: LLM_SMART='a/b,c/d'",
+    "num_retries": "nothing is tried again here; fallbacks=[…] goes on to the next target",
+    "output_cost_per_token": "prices belong to the provider, not to the call",
+    "retry_strategy": "nothing is tried again here; fallbacks=[…] goes on to the next target",
+}
+"""Arguments that steer LiteLLM, and the way out."""
+
+
+@overload
+def completion(
+    model: str, messages: Iterable[object], *, stream: Literal[True], **body: Any
+) -> Stream[ChatCompletionChunk]: ...
+
+
+@overload
+def completion(
+    model: str, messages: Iterable[object], *, stream: Literal[False] | None = None, **body: Any
+) -> ChatCompletion: ...
+
+
+@overload
+def completion(
+    model: str, messages: Iterable[object], *, stream: bool | None = None, **body: Any
+) -> ChatCompletion | Stream[ChatCompletionChunk]: ...
+
+
+def completion(
+    model: str, messages: Iterable[object], *, stream: bool | None = None, **body: Any
+) -> ChatCompletion | Stream[ChatCompletionChunk]:
+    """The answer to a body of Chat Completions, as a whole or as it comes.
+
+    Raises: whatever `il.Model.generate` and `stream` raise; UsageError for what is not taken here, with the way out.
+    """
+    from interlingua.compat.calls import answered, streamed
+    from interlingua.compat.chat import ChatCompletion, ChatCompletionChunk
+
+    asked = _asked(model, {"messages": messages, "stream": stream, **body})
+    return streamed(asked, ChatCompletionChunk) if stream else answered(asked, ChatCompletion)
+
+
+@overload
+async def acompletion(
+    model: str, messages: Iterable[object], *, stream: Literal[True], **body: Any
+) -> AsyncStream[ChatCompletionChunk]: ...
+
+
+@overload
+async def acompletion(
+    model: str, messages: Iterable[object], *, stream: Literal[False] | None = None, **body: Any
+) -> ChatCompletion: ...
+
+
+@overload
+async def acompletion(
+    model: str, messages: Iterable[object], *, stream: bool | None = None, **body: Any
+) -> ChatCompletion | AsyncStream[ChatCompletionChunk]: ...
+
+
+async def acompletion(
+    model: str, messages: Iterable[object], *, stream: bool | None = None, **body: Any
+) -> ChatCompletion | AsyncStream[ChatCompletionChunk]:
+    """The answer to a body of Chat Completions, as a whole or as it comes.
+
+    Raises: whatever `il.Model.generate` and `stream` raise; UsageError for what is not taken here, with the way out.
+    """
+    from interlingua.compat.calls import answered_async, streamed_async
+    from interlingua.compat.chat import ChatCompletion, ChatCompletionChunk
+
+    asked = _asked(model, {"messages": messages, "stream": stream, **body})
+    return await (streamed_async(asked, ChatCompletionChunk) if stream else answered_async(asked, ChatCompletion))
+
+
+def _asked(model: str, body: dict[str, Any]) -> Asked:
+    from interlingua.compat.calls import asked_of
+
+    for name, way in _STEERING.items():
+        if body.pop(name, None):
+            raise UsageError(f"{name} is not taken here: {way}")
+    account = _account(body)
+    chain = ",".join([model, *_fallbacks(body.pop("fallbacks", None))])
+    body["model"] = model if account.base_url else ",".join([_spec(name.strip()) for name in chain.split(",")])
+    if account.base_url and chain != model:
+        raise UsageError("fallbacks and api_base together: the fallbacks would be asked at that address, too")
+    body["extra_headers"] = {**(body.pop("headers", None) or {}), **(body.get("extra_headers") or {})}
+    output = body.pop("response_format") if isinstance(body.get("response_format"), type) else None
+    return asked_of("openai-chat", account, body, output)
+
+
+def _account(body: dict[str, Any]) -> Account:
+    """The account that some members of the body stand for; they are taken out of it."""
+    from interlingua.compat.account import Account
+
+    address = body.pop("base_url", None) or body.pop("api_base", None)
+    body.pop("api_base", None)
+    return Account(
+        api_key=body.pop("api_key", None),
+        base_url=None if address is None else str(address),
+        own=None,
+        strict=body.pop("drop_params", None) is False,
+    )
+
+
+def _fallbacks(given: object) -> list[str]:
+    if given is None:
+        return []
+    if isinstance(given, list | tuple) and all(isinstance(name, str) for name in given):  # pyright: ignore[reportUnknownVariableType]
+        return [str(name) for name in given]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    raise UsageError("fallbacks takes a list of names of models")
+
+
+def _spec(model: str) -> str:
+    """LiteLLM's name of a model as a spec; Claude is Anthropic's without being said so."""
+    provider, slash, name = model.partition("/")
+    if not slash:
+        return f"anthropic/{model}" if model.startswith("claude-") else model
+    return f"{PREFIXES.get(provider, provider)}/{name}"

@@ -1,0 +1,83 @@
+"""Streamed answers in the caller's dialect: iterators over bodies, closed at their end.
+
+Rules
+- A stream was opened when it is handed over: what fails before the first content is raised by `create`.
+- A stream that breaks is an error where it breaks, never a short answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from interlingua.client.stream import ModelStream
+from interlingua.compat.asking import Teller
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+    from typing import Self
+
+    from interlingua.compat.asking import Asked
+    from interlingua.compat.body import Body
+    from interlingua.types.change import Change
+    from interlingua.types.response import Response
+
+__all__ = ["Stream", "Told"]
+
+B = TypeVar("B", bound="Body")
+
+
+class Told(Generic[B]):
+    """What both faces know of a stream."""
+
+    def __init__(self, asked: Asked, kind: type[B]) -> None:
+        """A stream of bodies of that kind."""
+        self._kind = kind
+        self._teller = Teller(asked)
+
+    @property
+    def interlingua(self) -> Response[Any] | None:
+        """The canonical answer: who served, the tries, the cost; None until the stream has come to its end."""
+        return self._teller.response
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What translation changed so far; complete at the end."""
+        return self._teller.changes
+
+
+class Stream(Told[B]):
+    """One streamed answer: an iterator and a context manager."""
+
+    def __init__(self, asked: Asked, kind: type[B]) -> None:
+        """A stream whose first content is there.
+
+        Raises: whatever goes wrong before the first content.
+        """
+        super().__init__(asked, kind)
+        self._events: ModelStream[Any] = ModelStream(asked.job._replace(tool_deltas=True))
+        self._events.open()
+        self._pieces = self._read()
+
+    def _read(self) -> Iterator[B]:
+        for event in self._events:
+            for members in self._teller.tell(event):
+                yield self._kind(members)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> B:
+        return next(self._pieces)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; what is left of the answer is not read."""
+        self._events.close()
