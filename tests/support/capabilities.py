@@ -15,9 +15,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from interlingua.dialects._contract import DecodeContext, EncodeOptions, Facts, ServerContext
+from interlingua.dialects._contract import DecodeContext, EncodeOptions, ServerContext
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import UnsupportedError
+from interlingua.providers.limits import facts_for
 from interlingua.stream.unfold import unfold
 from interlingua.testing.fake import in_pieces
 from interlingua.testing.laws import encode_stream, events_of
@@ -143,7 +144,9 @@ def _request(requirement: str, what: str, request: Request | Callable[[str], Req
     def find(dialect: str) -> Outcome:
         asked = _as_its_own(request(dialect) if callable(request) else request, dialect)
         try:
-            service = msgspec.structs.replace(target(dialect, case), facts=Facts())
+            service = target(dialect, case)
+            known = facts_for(service.provider, dialect, "any model")  # of every model of the service
+            service = msgspec.structs.replace(service, facts=known)
             encoded = get_dialect(dialect).encode_request(asked, EncodeOptions(target=service))
         except UnsupportedError as error:
             return Outcome("impossible", _codes(error.changes, "refused"))
