@@ -15,21 +15,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec.structs import replace
 
 from interlingua.client.core import call, later
-from interlingua.errors import DecodeError, Error, LimitExceededError, OutputError
+from interlingua.errors import DecodeError, Error, LimitExceededError, OutputError, UsageError
 from interlingua.schema.reflect import decode_output, schema_name_of, schema_of
 from interlingua.types.change import CODES, Change
 from interlingua.types.content import RefusalPart, TextPart
+from interlingua.types.event import TextDelta
 from interlingua.types.message import Message
 from interlingua.types.usage import add_usage
+from interlingua.wire.partial import NOTHING
 
 if TYPE_CHECKING:
     from interlingua.client.core import Job, Steps
     from interlingua.errors import OutputFault
     from interlingua.types.capability import Repair
+    from interlingua.types.event import Event
     from interlingua.types.request import Request
     from interlingua.types.response import Attempt, Response
 
-__all__ = ["answered", "asking", "problems_told", "settled", "with_output"]
+__all__ = ["Partials", "answered", "asking", "problems_told", "settled", "with_output"]
 
 T = TypeVar("T")
 
@@ -87,6 +90,31 @@ def _error(response: Response[Any], fault: OutputFault, why: str) -> OutputError
         response=response,
         attempts=response.attempts,
     )
+
+
+# Streams
+
+
+class Partials:
+    """What the events of a stream say of a typed answer, as it grows."""
+
+    def __init__(self, kind: object, repair: Repair) -> None:
+        """Of the first choice of one stream.
+
+        Raises: UsageError for a stream without a type.
+        """
+        if kind is None:
+            raise UsageError("partials are of a typed answer; give stream(…) the type as output=…")
+        from interlingua.schema.partials import PartialReader  # only who looks at partials needs it
+
+        self._reader = PartialReader(kind, lenient=repair != "off")
+
+    def of(self, event: Event) -> list[Any]:
+        """The answer so far, where the event says something new of it."""
+        if type(event) is not TextDelta or event.choice:
+            return []
+        found = self._reader.feed(event.text)
+        return [] if found is NOTHING else [found]
 
 
 # Asking again

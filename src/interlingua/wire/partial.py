@@ -78,6 +78,8 @@ class JsonReader:
         """What was accepted beyond JSON."""
         self.consumed: int = 0
         """Characters up to and with the last one that was understood."""
+        self.growth: int = 0
+        """How often the value has grown."""
         self._lenient = lenient
         self._state = "start"
         self._text = ""
@@ -121,20 +123,6 @@ class JsonReader:
         self._at = 0
         while self._step():
             pass
-
-    def snapshot(self) -> dict[str, Any] | list[Any] | None:
-        """The value so far, of which only what is open is copied; None before it has begun."""
-        edge = self.edge
-        child: JsonValue = NOTHING if edge is None else edge
-        for place in reversed(self.path):
-            copied = Open(place.container.copy())
-            copied.key = place.key
-            if child is not NOTHING:
-                if isinstance(copied.container, list) and place is not self.path[-1]:
-                    copied.container.pop()
-                copied.put(child)
-            child = copied.container
-        return self.root if child is NOTHING else child
 
     def _step(self) -> bool:
         """Whether the text at hand brought the reader on."""
@@ -197,9 +185,7 @@ class JsonReader:
     def _at_text(self) -> bool:
         run = _RUNS[self._quote].match(self._text, self._at)
         if run:
-            self._pieces.append(run[0])
-            self._move(run.end())
-            return True
+            return self._grow(run[0], run.end())
         sign = self._text[self._at]
         if sign == self._quote:
             return self._end_text()
@@ -208,9 +194,7 @@ class JsonReader:
         if not self._lenient:
             return self._break()
         self.leniencies.add("controls")
-        self._pieces.append(sign)
-        self._move(self._at + 1)
-        return True
+        return self._grow(sign, self._at + 1)
 
     # What they do
 
@@ -246,6 +230,7 @@ class JsonReader:
         else:
             self.root = container
         self.path.append(Open(container))
+        self.growth += 1
         return self._go("first_key" if isinstance(container, dict) else "first_item", self._at + 1)
 
     def _shut(self) -> bool:
@@ -260,6 +245,7 @@ class JsonReader:
 
     def _put(self, value: JsonValue) -> None:
         self.path[-1].put(value)
+        self.growth += 1
         self._state = "next"
 
     def _word(self) -> bool:
@@ -311,7 +297,11 @@ class JsonReader:
         return self._character(ord(_ESCAPES[sign]), self._at + 2)
 
     def _character(self, code: int, to: int) -> bool:
-        self._pieces.append("\ufffd" if 0xD800 <= code <= 0xDFFF else chr(code))
+        return self._grow("\ufffd" if 0xD800 <= code <= 0xDFFF else chr(code), to)
+
+    def _grow(self, piece: str, to: int) -> bool:
+        self._pieces.append(piece)
+        self.growth += not self._is_key
         self._move(to)
         return True
 

@@ -81,6 +81,19 @@ class AsyncModelStream(Generic[T]):
         """The text of the first choice, piece by piece."""
         return (event.text async for event in self if type(event) is TextDelta and event.choice == 0)
 
+    @property
+    def partials(self) -> AsyncGenerator[Any]:
+        """The typed answer so far, each time that something new has come of it.
+
+        Shape: an object that has not ended is a dict under the field names, the outermost one always; a list has the
+        items so far, a text grows, and what has ended is a value of its type.
+        Raises: UsageError for a stream without `output`.
+        """
+        from interlingua.client.output import Partials  # only typed answers need schemas
+
+        partials = Partials(self._output, self._job.settings.repair)
+        return (partial async for event in self for partial in partials.of(event))
+
     async def finish(self) -> Response[T]:
         """The whole response; what is left of the stream is read first.
 
