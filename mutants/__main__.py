@@ -23,7 +23,7 @@ PARTS = ("wire", "stream", "dialects")
 """What is tested: folders of the package."""
 SUITES = (
     *("tests/unit/wire", "tests/unit/stream", "tests/unit/dialects", "tests/unit/types", "tests/unit/test_codec.py"),
-    *("tests/unit/test_errors.py", "tests/golden", "tests/matrix"),
+    *("tests/unit/test_errors.py", "tests/unit/schema", "tests/golden", "tests/matrix"),
     *("tests/laws/test_framing_laws.py", "tests/laws/test_prefix_law.py"),
 )
 """The tests that are tried: of the laws those of framing alone, since the others are slow and seldom kill alone."""

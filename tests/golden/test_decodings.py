@@ -100,7 +100,8 @@ def _streamed(dialect: Dialect, data: bytes) -> dict[str, Any]:
 
 
 def _failed(error: Error) -> dict[str, Any]:
-    return {"error": type(error).__name__, "message": error.message, "status": error.status, "code": error.code}
+    facts = {"message": error.message, "status": error.status, "code": error.code}
+    return {"error": type(error).__name__, **facts, "path": getattr(error, "path", None)}
 
 
 def _told(changes: Iterable[Change]) -> list[str]:
