@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from interlingua.dialects._contract import DecodeContext
+from interlingua.dialects.anthropic.reasons import error_of_value
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import Error
 from interlingua.wire.http import HttpReply
@@ -177,6 +178,16 @@ def test_the_types_of_anthropic(kind: str) -> None:
     """The type decides before the status."""
     error = read("anthropic", {"type": "error", "error": {"type": kind, "message": "No."}, "request_id": "req_1"})
     assert (type(error).__name__, error.code, error.request_id) == (ANTHROPIC_TYPES[kind], kind, "req_1")
+
+
+@pytest.mark.parametrize(("status", "retryable"), [(None, True), (409, True), (418, False)])
+def test_a_conflict_of_anthropic_may_pass(status: int | None, retryable: bool) -> None:
+    """Inside a stream, where there is no status, as with its own."""
+    body = {"type": "error", "error": {"type": "conflict_error", "message": "No."}}
+    error = error_of_value(body, status)
+    assert (type(error).__name__, error.retryable) == ("UpstreamError", retryable)
+    other = {"type": "error", "error": {"type": "not_found_error", "message": "No."}}
+    assert not error_of_value(other, None).retryable
 
 
 @pytest.mark.parametrize("code", ANTHROPIC_CODES)
