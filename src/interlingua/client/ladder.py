@@ -6,7 +6,9 @@
 3. The schema in words, at the end of the system text.
 
 Rules
-- Only what is refused for its output schema alone climbs down; anything else is refused as before.
+- Only what is refused for its output schema alone climbs down, and what would go without it (`allow`); anything else is
+  refused as before.
+- Each target of a chain has its own rung; under `strict` there is the first one alone.
 - A target that cannot force a call would only sometimes answer with the tool: it gets the schema in words.
 """
 
@@ -52,14 +54,22 @@ def encode_typed(dialect: Dialect, request: Request, options: EncodeOptions) -> 
     Raises: UnsupportedError for what has no rung; HistoryError.
     """
     try:
-        return dialect.encode_request(request, options)
+        encoded = dialect.encode_request(request, options)
     except UnsupportedError as error:
         if any(change.action == "refused" and change.code != "output_schema" for change in error.changes):
             raise
-        found = _forced(dialect, request, options) or _prompted(dialect, request, options)
+        found = _lower(dialect, request, options)
         if found is None:
             raise
         return found
+    if all(change.code != "output_schema" for change in encoded.changes):
+        return encoded
+    return _lower(dialect, request, options) or encoded  # where it may be dropped, it is still better asked for
+
+
+def _lower(dialect: Dialect, request: Request, options: EncodeOptions) -> Encoded | None:
+    """The best of the lower rungs; None where there is none."""
+    return _forced(dialect, request, options) or _prompted(dialect, request, options)
 
 
 def _forced(dialect: Dialect, request: Request, options: EncodeOptions) -> Encoded | None:
