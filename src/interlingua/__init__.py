@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from interlingua.agent.run import Run
     from interlingua.agent.setup import AgentOptions
+    from interlingua.client.item import Input, Item
     from interlingua.client.meter import Meter, meter
     from interlingua.client.model import Model, model
     from interlingua.client.options import Options
@@ -78,11 +79,14 @@ if TYPE_CHECKING:
         UsageError,
         WireError,
     )
+    from interlingua.media.files import InputFile, files
     from interlingua.media.parts import audio, document, file, image
     from interlingua.providers.price import Price
     from interlingua.providers.row import Provider
     from interlingua.stream.fold import fold
     from interlingua.stream.unfold import unfold
+    from interlingua.tools.mcp import McpTools, mcp
+    from interlingua.tools.progress import progress
     from interlingua.tools.tool import tool
     from interlingua.tools.toolbox import Toolbox
     from interlingua.transport.base import Timeouts
@@ -106,6 +110,7 @@ if TYPE_CHECKING:
         ToolCall,
         ToolResult,
     )
+    from interlingua.types.context import Context
     from interlingua.types.dump import dump, load
     from interlingua.types.event import (
         Annotation,
@@ -166,6 +171,7 @@ __all__ = [
     "Citation",
     "ConfigError",
     "ContentPolicyViolationError",
+    "Context",
     "ContextWindowExceededError",
     "DataDelta",
     "DecodeError",
@@ -182,10 +188,14 @@ __all__ = [
     "HistoryPolicy",
     "ImagePart",
     "IncompleteStreamError",
+    "Input",
+    "InputFile",
     "InternalServerError",
+    "Item",
     "Json",
     "LimitExceededError",
     "MalformedArgumentsError",
+    "McpTools",
     "Message",
     "Meter",
     "Model",
@@ -258,13 +268,16 @@ __all__ = [
     "document",
     "dump",
     "file",
+    "files",
     "fold",
     "image",
     "load",
     "load_config",
     "load_env",
+    "mcp",
     "meter",
     "model",
+    "progress",
     "register_alias",
     "register_provider",
     "register_resolver",
@@ -276,12 +289,12 @@ __all__ = [
 ]
 
 _NAMES = {
-    "providers.price": "Price",
-    "client.meter": "Meter meter",
     "agent.agent": "Agent",
     "agent.events": "ApprovalNeeded RunEvent RunFinished StepFinished ToolFinished ToolProgress ToolStarted",
     "agent.run": "Run",
     "agent.setup": "AgentOptions",
+    "client.item": "Item Input",
+    "client.meter": "Meter meter",
     "client.model": "Model model",
     "client.options": "Options",
     "client.plan": "Plan PlannedTarget",
@@ -297,10 +310,14 @@ _NAMES = {
         "RateLimitError RequestTooLargeError RunStoppedError SchemaError ToolError TransportError "
         "UnknownModelError UnsupportedError UpstreamError UsageError WireError"
     ),
+    "media.files": "InputFile files",
     "media.parts": "audio document file image",
+    "providers.price": "Price",
     "providers.row": "Provider",
     "stream.fold": "fold",
     "stream.unfold": "unfold",
+    "tools.mcp": "McpTools mcp",
+    "tools.progress": "progress",
     "tools.tool": "tool",
     "tools.toolbox": "Toolbox",
     "transport.base": "Timeouts",
@@ -310,6 +327,7 @@ _NAMES = {
         "AudioPart BrokenReason BrokenToolCall Cache Citation DocumentPart ImagePart Json OpaquePart Part RefusalPart "
         "Sealed TextPart ThinkingPart ToolCall ToolResult"
     ),
+    "types.context": "Context",
     "types.dump": "dump load",
     "types.event": (
         "Annotation BlockEnd BlockKind BlockStart DataDelta Delta Event Extra RefusalDelta Seal StreamEnd "

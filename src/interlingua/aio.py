@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Citation,
         ConfigError,
         ContentPolicyViolationError,
+        Context,
         ContextWindowExceededError,
         DataDelta,
         DecodeError,
@@ -59,7 +60,10 @@ if TYPE_CHECKING:
         HistoryPolicy,
         ImagePart,
         IncompleteStreamError,
+        Input,
+        InputFile,
         InternalServerError,
+        Item,
         Json,
         LimitExceededError,
         MalformedArgumentsError,
@@ -130,12 +134,14 @@ if TYPE_CHECKING:
         document,
         dump,
         file,
+        files,
         fold,
         image,
         load,
         load_config,
         load_env,
         meter,
+        progress,
         register_alias,
         register_provider,
         register_resolver,
@@ -150,6 +156,8 @@ if TYPE_CHECKING:
     from interlingua.client.aio.model import AsyncModel as Model
     from interlingua.client.aio.model import model
     from interlingua.client.aio.stream import AsyncModelStream as ModelStream
+    from interlingua.tools.aio.mcp import AsyncMcpTools as McpTools
+    from interlingua.tools.aio.mcp import mcp
     from interlingua.tools.toolbox import AsyncToolbox as Toolbox
 
 __all__ = [
@@ -180,6 +188,7 @@ __all__ = [
     "Citation",
     "ConfigError",
     "ContentPolicyViolationError",
+    "Context",
     "ContextWindowExceededError",
     "DataDelta",
     "DecodeError",
@@ -196,10 +205,14 @@ __all__ = [
     "HistoryPolicy",
     "ImagePart",
     "IncompleteStreamError",
+    "Input",
+    "InputFile",
     "InternalServerError",
+    "Item",
     "Json",
     "LimitExceededError",
     "MalformedArgumentsError",
+    "McpTools",
     "Message",
     "Meter",
     "Model",
@@ -271,13 +284,16 @@ __all__ = [
     "document",
     "dump",
     "file",
+    "files",
     "fold",
     "image",
     "load",
     "load_config",
     "load_env",
+    "mcp",
     "meter",
     "model",
+    "progress",
     "register_alias",
     "register_provider",
     "register_resolver",
@@ -294,7 +310,9 @@ _AWAITED = {
     "model": ("client.aio.model", "model"),
     "ModelStream": ("client.aio.stream", "AsyncModelStream"),
     "Run": ("agent.aio.run", "AsyncRun"),
+    "McpTools": ("tools.aio.mcp", "AsyncMcpTools"),
     "Toolbox": ("tools.toolbox", "AsyncToolbox"),
+    "mcp": ("tools.aio.mcp", "mcp"),
 }
 """The names that are awaited here: where they are defined, and what they are called there."""
 

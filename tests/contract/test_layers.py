@@ -26,6 +26,7 @@ LAYERS: dict[str, int] = {
     "dialects": 2,
     "codec": 3,
     "providers": 3,
+    "tools.result": 3,  # pure, and what handlers give is JSON in the same way as what is kept of typed answers
     "tools.tool": 3,  # pure, and a function among the tools of a call becomes one in `client`
     "registry": 4,
     "transport": 4,

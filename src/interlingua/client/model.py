@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from interlingua.client.face import Face
-from interlingua.client.options import Options, Settings, settle
+from interlingua.client.options import CONCURRENCY, Options, Settings, settle
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Generator, Iterable
     from typing import Self
 
+    from interlingua.client.item import Input, Item
     from interlingua.client.plan import Plan
     from interlingua.client.prompt import History, Prompt
     from interlingua.client.stream import ModelStream
@@ -132,6 +135,77 @@ class Model(Face):
         from interlingua.client.stream import ModelStream  # the same
 
         return ModelStream(self._job(prompt, history, options, output, tool_deltas=tool_deltas), output)
+
+    @overload
+    def map(
+        self,
+        inputs: Iterable[Input],
+        *,
+        output: type[T],
+        concurrency: int = CONCURRENCY,
+        journal: str | os.PathLike[str] | None = None,
+        ordered: bool = True,
+        via: str | None = None,
+        key: Callable[[Any], str] | None = None,
+        retry_failed: bool = False,
+        **options: Unpack[Options],
+    ) -> Generator[Item[T]]: ...
+
+    @overload
+    def map(
+        self,
+        inputs: Iterable[Input],
+        *,
+        output: None = None,
+        concurrency: int = CONCURRENCY,
+        journal: str | os.PathLike[str] | None = None,
+        ordered: bool = True,
+        via: str | None = None,
+        key: Callable[[Any], str] | None = None,
+        retry_failed: bool = False,
+        **options: Unpack[Options],
+    ) -> Generator[Item[None]]: ...
+
+    @overload
+    def map(
+        self,
+        inputs: Iterable[Input],
+        *,
+        output: object,
+        concurrency: int = CONCURRENCY,
+        journal: str | os.PathLike[str] | None = None,
+        ordered: bool = True,
+        via: str | None = None,
+        key: Callable[[Any], str] | None = None,
+        retry_failed: bool = False,
+        **options: Unpack[Options],
+    ) -> Generator[Item[Any]]: ...
+
+    def map(
+        self,
+        inputs: Iterable[Input],
+        *,
+        output: object = None,
+        concurrency: int = CONCURRENCY,
+        journal: str | os.PathLike[str] | None = None,
+        ordered: bool = True,
+        via: str | None = None,
+        key: Callable[[Any], str] | None = None,
+        retry_failed: bool = False,
+        **options: Unpack[Options],
+    ) -> Generator[Item[Any]]:
+        """One item for each input, in order or as they are finished; a failure is its item's `error`, never raised.
+
+        Inputs are taken as they are needed and asked for in threads that end with the iteration; leaving it early waits
+        for the calls under way. `journal` is a file in which every finished input is kept: a rerun takes those from
+        there, and the failed ones are only tried again with `retry_failed`. `key` says what an input is called.
+
+        Raises: UsageError and its kinds for what would fail all inputs alike; what the inputs raise.
+        """
+        from interlingua.client.map import Terms, Work, mapped  # who asks one thing needs none of it
+
+        terms = Terms(output, concurrency, journal, ordered, via, key, retry_failed, options)
+        return mapped(Work[Any](self, terms), self, inputs, terms)
 
     def explain(
         self,

@@ -27,7 +27,7 @@ from interlingua.wire.http import Headers
 if TYPE_CHECKING:
     from interlingua.tools.tool import ToolSource
 
-__all__ = ["Options", "Settings", "SystemText", "settle"]
+__all__ = ["CONCURRENCY", "Options", "Settings", "SystemText", "settle"]
 
 SystemText: TypeAlias = str | TextPart | Iterable[str | TextPart]
 """A system text, in one piece or several."""
@@ -36,6 +36,8 @@ DIALECT_NAMES = frozenset({"openai-chat", "openai-responses", "anthropic", "goog
 """Dialects that `extra` may name even where this version has no code for them yet."""
 
 
+CONCURRENCY = 16
+"""How many calls of a map are under way at once, unless somebody says otherwise."""
 MOST_REPAIRS = 10
 """How often the problems of a typed answer may go back to the model at most."""
 

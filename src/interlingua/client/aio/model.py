@@ -8,11 +8,14 @@ from interlingua.client.aio.pump import AsyncPump
 from interlingua.client.aio.stream import AsyncModelStream
 from interlingua.client.core import call
 from interlingua.client.face import Face
-from interlingua.client.options import Options, Settings, settle
+from interlingua.client.options import CONCURRENCY, Options, Settings, settle
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable
     from typing import Self
 
+    from interlingua.client.item import Input, Item
     from interlingua.client.plan import Plan
     from interlingua.client.prompt import History, Prompt
     from interlingua.types.response import Response
@@ -129,6 +132,79 @@ class AsyncModel(Face):
         Raises: UsageError and its kinds.
         """
         return AsyncModelStream(self._job(prompt, history, options, output, tool_deltas=tool_deltas), output)
+
+    @overload
+    def map(
+        self,
+        inputs: Iterable[Input] | AsyncIterable[Input],
+        *,
+        output: type[T],
+        concurrency: int = CONCURRENCY,
+        journal: str | os.PathLike[str] | None = None,
+        ordered: bool = True,
+        via: str | None = None,
+        key: Callable[[Any], str] | None = None,
+        retry_failed: bool = False,
+        **options: Unpack[Options],
+    ) -> AsyncGenerator[Item[T]]: ...
+
+    @overload
+    def map(
+        self,
+        inputs: Iterable[Input] | AsyncIterable[Input],
+        *,
+        output: None = None,
+        concurrency: int = CONCURRENCY,
+        journal: str | os.PathLike[str] | None = None,
+        ordered: bool = True,
+        via: str | None = None,
+        key: Callable[[Any], str] | None = None,
+        retry_failed: bool = False,
+        **options: Unpack[Options],
+    ) -> AsyncGenerator[Item[None]]: ...
+
+    @overload
+    def map(
+        self,
+        inputs: Iterable[Input] | AsyncIterable[Input],
+        *,
+        output: object,
+        concurrency: int = CONCURRENCY,
+        journal: str | os.PathLike[str] | None = None,
+        ordered: bool = True,
+        via: str | None = None,
+        key: Callable[[Any], str] | None = None,
+        retry_failed: bool = False,
+        **options: Unpack[Options],
+    ) -> AsyncGenerator[Item[Any]]: ...
+
+    def map(
+        self,
+        inputs: Iterable[Input] | AsyncIterable[Input],
+        *,
+        output: object = None,
+        concurrency: int = CONCURRENCY,
+        journal: str | os.PathLike[str] | None = None,
+        ordered: bool = True,
+        via: str | None = None,
+        key: Callable[[Any], str] | None = None,
+        retry_failed: bool = False,
+        **options: Unpack[Options],
+    ) -> AsyncGenerator[Item[Any]]:
+        """One item for each input, in order or as they are finished; a failure is its item's `error`, never raised.
+
+        Inputs are taken as they are needed and asked for in tasks. Those under way are cancelled when the iteration
+        ends before its inputs; `contextlib.aclosing` ends it at once. `journal` is a file in which every finished input
+        is kept: a rerun takes those from there, and the failed ones are only tried again with `retry_failed`. `key`
+        says what an input is called.
+
+        Raises: UsageError and its kinds for what would fail all inputs alike; what the inputs raise.
+        """
+        from interlingua.client.aio.map import mapped  # who asks one thing needs none of it
+        from interlingua.client.map import Terms, Work  # the same
+
+        terms = Terms(output, concurrency, journal, ordered, via, key, retry_failed, options)
+        return mapped(Work[Any](self, terms), self, inputs, terms)
 
     def explain(
         self,

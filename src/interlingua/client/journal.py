@@ -1,0 +1,218 @@
+"""The journal of a map: a file of JSON lines in which every finished input is once, so that a rerun goes on from it.
+
+Shape of a line: `{"journal":1,"id":…,"key":…,"output":…,"error":{"type":…,"message":…},"cost_usd":…,"response":{…}}`;
+what is absent is left out. `id` says what was asked; a later line of an id replaces an earlier one.
+
+Rules
+- A line is written with one append when its input is finished, and handed to the system at once: a process that is
+  killed loses what was under way, nothing else. A last line without its end is cut off by whoever opens the file next.
+- One writer at a time: the file is locked, a second one is refused, and a lock ends with its process.
+- A file with any other line is somebody else's, and is refused as it is.
+- Answers stay in the file; in memory is where each one begins.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from interlingua.errors import Error, UsageError, WireError
+from interlingua.types.response import Response
+from interlingua.wire.json import MAX_DEPTH, decode, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+    from typing import Self
+
+__all__ = ["Entry", "Fault", "Journal", "Known", "read_known"]
+
+VERSION = 1
+_BEGINNING = b'{"journal":'
+_MAX_DEPTH = MAX_DEPTH + 16
+"""A value of an answer that was as deep as a body may be lies a few levels deeper in here."""
+
+
+class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An error, as far as it is kept."""
+
+    type: str
+    """The name of its class."""
+    message: str
+    """Its sentence."""
+    retryable: bool = False
+    """Whether the same request may succeed later."""
+    status: int | None = None
+    """HTTP status, when there was one."""
+    fault: str | None = None
+    """What was wrong with a typed answer."""
+
+
+class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One line."""
+
+    journal: int
+    """The version of the format."""
+    id: str
+    """What was asked: a digest of the input, the schema, the model's spec and the options."""
+    key: str
+    """What the input is called."""
+    output: Any = None
+    """The typed answer as JSON."""
+    error: Fault | None = None
+    """What went wrong."""
+    cost_usd: float | None = None
+    """Price in US dollars."""
+    response: Response[Any] | None = None
+    """The answer, without the request."""
+
+
+class _Head(msgspec.Struct):
+    """As much of a line as an index needs."""
+
+    journal: int
+    id: str
+    error: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class Known(NamedTuple):
+    """Where a line is, and what it says in short."""
+
+    place: int
+    """Its first byte."""
+    size: int
+    """How many bytes it has."""
+    failed: bool
+    """Whether its input failed."""
+
+
+class Journal:
+    """An open journal, locked."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """The journal at `path`, made when there is none.
+
+        Raises: UsageError for a file that cannot be opened, is in use, or is no journal.
+        """
+        self._name = os.fspath(path)
+        self._lock = threading.Lock()
+        try:
+            self._file = os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+        except OSError as error:
+            raise UsageError(f"the journal {self._name} cannot be opened: {error.strerror}") from None
+        try:
+            _lock_file(self._file, self._name)
+            self._known = self._read()
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        with self._lock:
+            os.close(self._file)
+
+    def find(self, identity: str, *, failed: bool = True) -> Entry | None:
+        """The last line of an id; None when there is none, and for a failed one unless `failed` are wanted."""
+        known = self._known.get(identity)
+        if known is None or (known.failed and not failed):
+            return None
+        with self._lock:
+            os.lseek(self._file, known.place, os.SEEK_SET)
+            line = os.read(self._file, known.size)
+        return decode(line, Entry, max_depth=_MAX_DEPTH)
+
+    def add(self, entry: Entry) -> None:
+        """Write a line.
+
+        Raises: Error when the file cannot be written: answers that are paid for and not kept are no way to go on.
+        """
+        line = memoryview(encode(entry) + b"\n")
+        with self._lock:
+            place = os.lseek(self._file, 0, os.SEEK_END)
+            self._known[entry.id] = Known(place, len(line), entry.error is not None)
+            try:
+                while line:
+                    line = line[os.write(self._file, line) :]
+            except OSError as error:
+                raise Error(f"the journal {self._name} cannot be written: {error.strerror}") from None
+
+    def _read(self) -> dict[str, Known]:
+        """Where every line is; a last line without its end is completed or cut off."""
+        known, ending = _index(self._name)
+        place, rest = ending
+        if rest and _head(rest) is not None:
+            os.write(self._file, b"\n")
+            known.update(_index(self._name)[0])
+        elif rest:
+            if not (rest.startswith(_BEGINNING) or _BEGINNING.startswith(rest)):
+                raise UsageError(f"{self._name} ends with something that no journal holds; give another file")
+            os.ftruncate(self._file, place)
+        return known
+
+
+def read_known(path: str | os.PathLike[str]) -> dict[str, Known]:
+    """Where every whole line of a journal is, by id, without a lock; empty when there is no such file.
+
+    Raises: UsageError for a file that is no journal.
+    """
+    return _index(os.fspath(path))[0] if Path(path).is_file() else {}
+
+
+def _index(name: str) -> tuple[dict[str, Known], tuple[int, bytes]]:
+    """Where every line is, and the last one without an end."""
+    known: dict[str, Known] = {}
+    for number, place, line in _lines(name):
+        if not line.endswith(b"\n"):
+            return known, (place, line)
+        head = _head(line)
+        if head is None:
+            raise UsageError(f"{name} is no journal: line {number} was not written by map; give another file")
+        if head.journal > VERSION:
+            raise UsageError(f"{name} is a journal of version {head.journal} and this interlingua reads {VERSION}")
+        known[head.id] = Known(place, len(line), head.error is not msgspec.UNSET)
+    return known, (0, b"")
+
+
+def _lines(name: str) -> Iterator[tuple[int, int, bytes]]:
+    """Each line with its number and its first byte."""
+    place = 0
+    with Path(name).open("rb") as opened:
+        for number, line in enumerate(opened, 1):
+            yield number, place, line
+            place += len(line)
+
+
+def _head(line: bytes) -> _Head | None:
+    try:
+        return decode(line, _Head, max_depth=_MAX_DEPTH)
+    except WireError:
+        return None
+
+
+def _lock_file(file: int, name: str) -> None:
+    """Lock a file until it is closed.
+
+    Raises: UsageError when somebody else has it.
+    """
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            os.lseek(file, 1 << 62, os.SEEK_SET)  # far behind the end, so that the text itself can be read
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise UsageError(f"the journal {name} is in use by another map; wait for it, or give another file") from None

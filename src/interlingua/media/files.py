@@ -1,0 +1,186 @@
+"""Files as inputs: which ones a pattern names, and what each becomes.
+
+Rules
+- Nothing is read before its turn comes: a list of files costs their names.
+- What a file is, its first bytes decide, as in `il.file`; only mail is told by its name, since it is text like others.
+
+| file | becomes |
+|---|---|
+| mail (`.eml`) | a text: From, To, Date, Subject and the body; each attachment as a part of its own, by its content |
+| any other text in UTF-8 (`.txt`, `.md`, `.json`, `.csv` …) | the text itself |
+| an image | an image part |
+| a PDF | a document part |
+| audio | an audio part |
+| anything else, and an empty file | an error of that one input |
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from glob import glob, has_magic
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+
+from interlingua.errors import LimitExceededError, UsageError
+from interlingua.media.parts import MAX_FILE_BYTES, file
+from interlingua.media.sniff import sniff
+from interlingua.types.content import AudioPart, DocumentPart, ImagePart, TextPart
+
+if TYPE_CHECKING:
+    from email.message import EmailMessage, MIMEPart
+
+__all__ = ["FilePart", "InputFile", "files"]
+
+FilePart: TypeAlias = TextPart | ImagePart | AudioPart | DocumentPart
+"""What a file may become."""
+
+_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+
+
+class InputFile(msgspec.Struct, frozen=True):
+    """One file that is to be read when its turn comes."""
+
+    path: str
+    """Where it is, as the pattern gave it."""
+
+    @property
+    def key(self) -> str:
+        """What it is called in items and journals: its path, with forward slashes."""
+        return self.path.replace(os.sep, "/")
+
+    def parts(self) -> tuple[FilePart, ...]:
+        """What the file says.
+
+        Raises: UsageError for a file that cannot be read, is empty, or is of no known kind; LimitExceededError.
+        """
+        data = _read(self.path)
+        if not data:
+            raise UsageError(f"the file {self.path} is empty")
+        found = sniff(data)
+        if found is None:
+            raise UsageError(
+                f"the file {self.path} is none of the kinds known here: mail, text in UTF-8, an image, a PDF or audio"
+            )
+        if found.media_type != "text/plain":
+            return (file(data),)
+        if self.path.lower().endswith(".eml"):
+            return _mail(data)
+        return (TextPart(data.decode("utf-8-sig")),)
+
+
+def files(patterns: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> Iterator[InputFile]:
+    """The files that paths and patterns name, in order of their names, each once; `**` reaches into folders.
+
+    Raises: UsageError for a pattern that names no file. A path without a pattern is looked at when it is read.
+    """
+    given = [patterns] if isinstance(patterns, str | os.PathLike) else list(patterns)
+    found = dict.fromkeys([path for pattern in given for path in _named(os.fspath(pattern))])
+    return map(InputFile, found)
+
+
+def _named(pattern: str) -> list[str]:
+    pattern = str(Path(pattern).expanduser()) if pattern.startswith("~") else pattern
+    if not has_magic(pattern):
+        return [pattern]
+    matches = glob(pattern, recursive=True)  # noqa: PTH207 - Path.glob takes no absolute pattern
+    paths = sorted(path for path in matches if Path(path).is_file())
+    if not paths:
+        raise UsageError(f"no file is named by {pattern}")
+    return paths
+
+
+def _read(path: str) -> bytes:
+    try:
+        with Path(path).open("rb") as opened:
+            data = opened.read(MAX_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise UsageError(f"the file {path} cannot be read: {reason or 'not a usable path'}") from None
+    if len(data) > MAX_FILE_BYTES:
+        raise LimitExceededError(f"the file {path} is larger than {MAX_FILE_BYTES:,} bytes")
+    return data
+
+
+# Mail
+
+
+def _mail(data: bytes) -> tuple[FilePart, ...]:
+    from email import message_from_bytes, policy  # only mail needs it
+    from email.message import EmailMessage
+
+    message = message_from_bytes(data, EmailMessage, policy=policy.default)
+    headers = [f"{name}: {' '.join(str(message[name]).split())}" for name in _HEADERS if message[name]]
+    attached = [_attachment(part) for part in message.iter_attachments()]
+    notes = [said for said in attached if isinstance(said, str)]
+    text = "\n\n".join([piece for piece in ("\n".join(headers), _body(message), "\n".join(notes)) if piece])
+    return (TextPart(text), *[part for part in attached if not isinstance(part, str)])
+
+
+def _body(message: EmailMessage) -> str:
+    """The body as text; HTML without its tags where there is nothing else."""
+    body = message.get_body(("plain", "html"))
+    if body is None:
+        return ""
+    text = _text_of(body)
+    return (_without_tags(text) if body.get_content_subtype() == "html" else text).strip()
+
+
+def _text_of(part: MIMEPart) -> str:
+    """The text of a part; one in a charset that nobody knows is read as far as it goes."""
+    try:
+        return str(part.get_content())
+    except (LookupError, ValueError):
+        payload = part.get_payload(decode=True)
+        return payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
+
+
+def _attachment(part: EmailMessage) -> FilePart | str:
+    """The part that an attachment makes; a note on one of no known kind, so that nothing is left out in silence."""
+    name = part.get_filename() or "without a name"
+    if part.get_content_maintype() in ("message", "multipart"):
+        return f"[attachment {name}: {part.get_content_type()}, not read]"
+    payload = part.get_payload(decode=True)
+    data = payload if isinstance(payload, bytes) else b""
+    found = sniff(data)
+    if found is None:
+        return f"[attachment {name}: {part.get_content_type()}, not read]"
+    if found.media_type == "text/plain":
+        return TextPart(f"[attachment {name}]\n{data.decode('utf-8-sig')}")
+    return file(data)
+
+
+def _without_tags(html: str) -> str:
+    """The text that a reader of the page would see, a line for each block."""
+    from html.parser import HTMLParser
+
+    class Reader(HTMLParser):
+        def __init__(self) -> None:
+            super().__init__()
+            self.pieces: list[str] = []
+            self._hidden = 0
+
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            del attrs
+            self._hidden += tag in _UNSEEN
+            if tag in _BLOCKS:
+                self.pieces.append("\n")
+
+        def handle_endtag(self, tag: str) -> None:
+            self._hidden = max(0, self._hidden - (tag in _UNSEEN))
+
+        def handle_data(self, data: str) -> None:
+            if not self._hidden:
+                self.pieces.append(data)
+
+    reader = Reader()
+    reader.feed(html)
+    reader.close()
+    lines = [" ".join(line.split()) for line in "".join(reader.pieces).splitlines()]
+    return "\n".join([line for line in lines if line])
+
+
+_UNSEEN = frozenset({"script", "style", "title"})
+_BLOCKS = frozenset({"br", "p", "div", "li", "tr", "table", "ul", "ol", "h1", "h2", "h3", "h4", "h5", "h6"})
