@@ -141,11 +141,11 @@ class Agent(Setup[T]):
         box = cast("Toolbox", self.box)
 
         def prepare(work: Work) -> Work:
+            box.open()
             return self.equipped(work)
 
         def execute(call: Call, report: Report) -> ToolResult:
-            del report
-            return box.execute(call).tool_results[0]
+            return box.execute(call, context=context, on_progress=lambda _, text: report(text)).tool_results[0]
 
         here = not work.live and self.limits.max_time_s is None
         return Run(state, run_loop(work._replace(prepare=prepare), state), execute, self.observers, here=here)

@@ -80,7 +80,7 @@ def _beyond_bounds(desk: Desk, state: RunState, calls: Sequence[Call]) -> tuple[
             found[call.id] = _error(call, "this call was not run: the run may make no more calls")
         elif most is not None and counts[call.name] >= most:
             found[call.id] = _error(
-                call, f"{call.name} was called {most} times and may not be called again; go on without"
+                call, f"{call.name} may be called {most}x in all, and was; go on without it"
             )
         else:
             counts[call.name] += 1

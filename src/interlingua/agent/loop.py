@@ -9,6 +9,7 @@ Rules
   no tool, or the final tool gave its result.
 - Broken calls are answered with an error result; a call that was cut by the length limit never runs. The calls of an
   answer that was held back or failed do not run either.
+- An answer that is no value of the type goes back to the model with its problems, where the model's `repair` is `ask`.
 - An empty answer is asked for again, in words, a bounded number of times.
 - Whatever ends the run is its `stop_reason`; only errors of the model and of the caller's own functions are raised.
 """
@@ -219,12 +220,17 @@ def _settle(work: Work, state: RunState, answer: Response[Any]) -> None:
         state.output = answer.text
         state.stop("done")
         return
-    from interlingua.client.output import with_output  # only typed answers need schemas
+    from interlingua.client.output import problems_told, with_output  # only typed answers need schemas
 
+    settings = work.job.settings
     try:
-        typed: Response[Any] = with_output(answer, work.output)
+        typed: Response[Any] = with_output(answer, work.output, settings.repair)
     except OutputError as error:
-        state.stop(_FAULTS[error.fault], error.message)
+        if settings.repair == "ask" and error.fault == "invalid" and state.repairs < settings.max_repairs:
+            state.repairs += 1
+            state.say(problems_told(error))
+        else:
+            state.stop(_FAULTS[error.fault], error.message)
     else:
         state.output = typed.output
         state.stop("done")

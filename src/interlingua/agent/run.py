@@ -2,6 +2,7 @@
 
 Rules
 - Several calls run at once, each in a thread; a single call whose progress nobody waits for runs in the caller's own.
+- At most `MOST_AT_ONCE` calls of a step run at the same time.
 - A thread cannot be stopped from outside: what still runs when the time is up, or when the run is closed, is left to
   itself, and its result is not looked at.
 - KeyboardInterrupt closes the open exchange and leaves the run's messages as a history that can be gone on with.
@@ -10,6 +11,7 @@ Rules
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from contextvars import copy_context
 from queue import Empty, SimpleQueue
@@ -33,10 +35,12 @@ if TYPE_CHECKING:
     from interlingua.agent.state import RunState
     from interlingua.client.core import Steps
 
-__all__ = ["Execute", "Report", "Run"]
+__all__ = ["MOST_AT_ONCE", "Execute", "Report", "Run"]
 
 T = TypeVar("T")
 
+MOST_AT_ONCE = 16
+"""How many calls of one step run at the same time."""
 Report: TypeAlias = Callable[[str], None]
 """Where the progress of a call goes."""
 Execute: TypeAlias = Callable[[Call, Report], ToolResult]
@@ -49,17 +53,29 @@ class _Crew:
     def __init__(self, calls: Sequence[Call], execute: Execute) -> None:
         self._execute = execute
         self._told: SimpleQueue[Notice | BaseException] = SimpleQueue()
-        self._calls = calls
+        self._waiting = deque(calls)
 
     def here(self) -> None:
         """Run them in this thread."""
-        for call in self._calls:
-            self._work(call)
+        while self._waiting:
+            self._work(self._waiting.popleft())
 
     def apart(self) -> None:
-        """Run each in a thread of its own."""
-        for call in self._calls:
-            threading.Thread(target=copy_context().run, args=(self._work, call), daemon=True, name=call.name).start()
+        """Run them in threads of their own."""
+        for _ in range(min(MOST_AT_ONCE, len(self._waiting))):
+            threading.Thread(target=copy_context().run, args=(self._hand,), daemon=True).start()
+
+    def close(self) -> None:
+        """Begin no other call."""
+        self._waiting.clear()
+
+    def _hand(self) -> None:
+        while True:
+            try:
+                call = self._waiting.popleft()
+            except IndexError:
+                return
+            self._work(call)
 
     def _work(self, call: Call) -> None:
         try:
@@ -71,6 +87,7 @@ class _Crew:
         try:
             told = self._told.get(timeout=within_s)
         except Empty:
+            self.close()
             return None
         if isinstance(told, BaseException):
             raise told
@@ -94,6 +111,11 @@ class _RunPump(Pump[None]):
         self._execute = execute
         self._here = here
         self._crew: _Crew | None = None
+
+    def close(self) -> None:
+        if self._crew is not None:
+            self._crew.close()
+        super().close()
 
     def _perform(self, effect: Any) -> Any:
         match effect:

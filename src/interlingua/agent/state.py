@@ -85,6 +85,8 @@ class RunState:
         """Tokens so far."""
         self.output: Any = None
         """What came of it."""
+        self.repairs: int = 0
+        """How often an answer that was no value of the type went back."""
         self.context: object = None
         """What handlers get that ask for it."""
         self._lock = Lock()

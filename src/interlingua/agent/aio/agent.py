@@ -143,10 +143,11 @@ class AsyncAgent(Setup[T]):
         box = cast("AsyncToolbox", self.box)
 
         async def prepare(work: Work) -> Work:
+            await box.open()
             return self.equipped(work)
 
         async def execute(call: Call, report: Report) -> ToolResult:
-            del report
-            return (await box.execute(call)).tool_results[0]
+            message = await box.execute(call, context=context, on_progress=lambda _, text: report(text))
+            return message.tool_results[0]
 
         return AsyncRun(state, run_loop(work._replace(prepare=prepare), state), execute, self.observers)

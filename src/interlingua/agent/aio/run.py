@@ -1,7 +1,8 @@
 """A run, awaited: its driver, and what a caller holds of it.
 
 Rules
-- All calls of a step run at once, each in a task; what still runs when the time is up is cancelled.
+- The calls of a step run at once, each in a task, at most `MOST_AT_ONCE` at the same time; what still runs when the
+  time is up is cancelled.
 - Cancellation of the run cancels its tools and closes the open exchange; a handler that is cancelled by anything else
   has failed, and the run goes on.
 """
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from interlingua.agent.effects import Begin, Finished, Invoke, Next, Progressed
 from interlingua.agent.face import RunFace, note_failed_observer
-from interlingua.agent.run import Report
+from interlingua.agent.run import MOST_AT_ONCE, Report
 from interlingua.agent.state import CURRENT, Call
 from interlingua.client.aio.pump import AsyncPump
 from interlingua.errors import Error
@@ -45,6 +46,7 @@ class _AsyncCrew:
     def __init__(self, calls: Sequence[Call], execute: AsyncExecute) -> None:
         self._execute = execute
         self._told: asyncio.Queue[Notice | BaseException] = asyncio.Queue()
+        self._places = asyncio.Semaphore(MOST_AT_ONCE)
         self._tasks = [asyncio.create_task(self._work(call), name=call.name) for call in calls]
 
     async def _work(self, call: Call) -> None:
@@ -54,7 +56,8 @@ class _AsyncCrew:
             loop.call_soon_threadsafe(self._told.put_nowait, Progressed(call, text))
 
         try:
-            result = await self._execute(call, report)
+            async with self._places:
+                result = await self._execute(call, report)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is None or task.cancelling():

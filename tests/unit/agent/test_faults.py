@@ -1,0 +1,249 @@
+"""What handlers and observers do wrong, and what interrupts a run: nothing of it breaks the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from typing import Any
+
+import pytest
+
+import interlingua as il
+from interlingua import aio
+from interlingua.testing import FakeModel, no_network, tool_call, use
+from tests.support.agents import BLOCKING, FACES, AgentFace, call, get_weather, played
+
+both = pytest.mark.parametrize("face", FACES, ids=repr)
+
+
+def failing() -> str:
+    """Fail."""
+    raise RuntimeError("secret of the house")
+
+
+def honest() -> str:
+    """Fail in words."""
+    raise il.ToolError("the city is closed")
+
+
+def nonsense() -> object:
+    """Give what nobody can read."""
+    return object()
+
+
+def raw() -> bytes:
+    """Give bytes."""
+    return b"\x00"
+
+
+async def cancelled() -> str:
+    """Cancel itself."""
+    raise asyncio.CancelledError
+
+
+def _result(run: il.Run[Any]) -> tuple[Any, bool]:
+    (result,) = run.steps[0].results
+    return result.content, result.is_error
+
+
+@both
+def test_r34_a_handler_that_raises_is_an_error_result(face: AgentFace, caplog: pytest.LogCaptureFixture) -> None:
+    """Only the text of a ToolError is for the model; the run goes on."""
+    with caplog.at_level(logging.WARNING):
+        run, _ = played(face, [tool_call("failing"), "Done."], tools=[failing])
+    assert _result(run) == ("tool failing failed with an internal error", True)
+    assert run.output == "Done."
+    run, _ = played(face, [tool_call("honest"), "Done."], tools=[honest])
+    assert _result(run) == ("the city is closed", True)
+
+
+@both
+@pytest.mark.parametrize("handler", [nonsense, raw], ids=["object", "bytes"])
+def test_r34_nonsense_is_an_error_result(face: AgentFace, handler: Any) -> None:
+    """What is neither text nor parts nor JSON is an error of the tool."""
+    run, _ = played(face, [tool_call(handler.__name__), "Done."], tools=[handler])
+    assert _result(run)[1] is True
+    assert run.output == "Done."
+
+
+@both
+def test_r34_a_handler_that_cancels_is_an_error_result(face: AgentFace) -> None:
+    """A cancellation of the handler's own making is a failure of the tool, not of the run."""
+    run, _ = played(face, [[tool_call("cancelled"), call()], "Done."], tools=[cancelled, get_weather])
+    assert [result.is_error for result in run.steps[0].results] == [True, False]
+    assert run.output == "Done."
+
+
+@both
+def test_r38_handlers_run_at_once(face: AgentFace) -> None:
+    """The calls of a step meet each other, which they could not one after the other."""
+    barrier = threading.Barrier(3, timeout=5)
+
+    def meet() -> int:
+        """Wait for the others."""
+        return barrier.wait()
+
+    run, _ = played(face, [[tool_call("meet")] * 3, "Done."], tools=[meet])
+    assert [result.is_error for result in run.steps[0].results] == [False, False, False]
+
+
+@both
+def test_r38_a_handler_that_hangs_ends_with_the_run_s_time(face: AgentFace) -> None:
+    """What is late is answered as late, what came in time counts, and the run ends without an exception."""
+    release = threading.Event()
+
+    def hang() -> str:
+        """Wait."""
+        release.wait(5)
+        return "late"
+
+    timer = threading.Timer(1.0, release.set)  # a thread cannot be stopped, and the event loop waits for it
+    timer.start()
+    started = time.monotonic()
+    run, fake = played(face, [[tool_call("hang"), call()], "never"], tools=[hang, get_weather], max_time_s=0.3)
+    timer.join()
+    assert time.monotonic() - started < 4
+    assert (run.stop_reason, fake.left) == ("max_time_s", 1)
+    assert [(one.content, one.is_error) for one in run.steps[0].results] == [
+        ("hang did not finish in the time of the run", True),
+        (il.Json({"city": "Oslo", "celsius": 4}), False),
+    ]
+    with pytest.raises(il.RunStoppedError, match="its time was up"):
+        _ = run.output
+
+
+@both
+def test_r38_an_observer_cannot_break_a_run(face: AgentFace, caplog: pytest.LogCaptureFixture) -> None:
+    """What an observer raises is logged; it is told every event of the loop."""
+    seen: list[str] = []
+
+    def observe(event: il.RunEvent) -> None:
+        seen.append(type(event).__name__)
+        raise RuntimeError("out of order")
+
+    with caplog.at_level(logging.WARNING, "interlingua.agent"):
+        run, _ = played(face, [call(), "Done."], observers=[observe])
+    assert run.output == "Done."
+    assert seen == ["StepFinished", "ToolStarted", "ToolFinished", "StepFinished", "RunFinished"]
+    assert [record.getMessage() for record in caplog.records] == ["an observer of a run failed"] * 5
+
+
+def test_r38_observers_may_be_awaited() -> None:
+    """In the awaited face an observer and a compactor may be coroutine functions; in the blocking one they are told."""
+    seen: list[str] = []
+
+    async def observe(event: il.RunEvent) -> None:
+        seen.append(type(event).__name__)
+
+    async def compact(messages: tuple[il.Message, ...]) -> None:
+        seen.append(str(len(messages)))
+
+    async def main() -> None:
+        with no_network(), use(FakeModel("Done.")):
+            await aio.Agent("fake/a", observers=[observe], compact=compact).run("Hi")
+
+    asyncio.run(main())
+    assert seen == ["1", "StepFinished", "RunFinished"]
+    with pytest.raises(il.UsageError, match=r"use the Agent of interlingua\.aio"):
+        played(BLOCKING, "Done.", compact=compact)
+
+
+@both
+def test_r38_a_run_that_is_closed_is_cancelled(face: AgentFace) -> None:
+    """Left in the middle of a step it says so, and its conversation can be gone on with."""
+    with no_network(), use(FakeModel([call(), "Done.", "Well."])):
+        agent = face.agent()
+        live = agent.stream("Weather?")
+
+        class LeaveError(Exception):
+            """The reader has seen enough."""
+
+        def leave(event: Any) -> None:
+            if isinstance(event, il.ToolStarted):
+                raise LeaveError
+
+        with pytest.raises(LeaveError):
+            face.live(live, leave)
+        assert live.stop_reason == "cancelled"
+        assert live.messages[-1].tool_results[0].content == "this call was not run: the run ended (cancelled)"
+        run = face.run(agent, "Go on.", history=live)
+    assert run.output == "Done."
+
+
+def test_r38_cancellation_closes_what_is_open() -> None:
+    """A cancelled task cancels the handlers that run, and leaves a conversation behind."""
+    cancelled_at: list[str] = []
+
+    async def wait() -> str:
+        """Wait for ever."""
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            cancelled_at.append("handler")
+            raise
+        return "never"
+
+    async def main() -> aio.Run[str]:
+        live = aio.Agent("fake/a", tools=[wait]).stream("Hi")
+        started = asyncio.Event()
+
+        async def read() -> None:
+            async with live:
+                async for event in live:
+                    if isinstance(event, il.ToolStarted):
+                        started.set()
+
+        task = asyncio.create_task(read())
+        await started.wait()
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert len(asyncio.all_tasks()) == 1
+        return live
+
+    with no_network(), use(FakeModel([tool_call("wait")])):
+        live = asyncio.run(main())
+    assert (live.stop_reason, cancelled_at) == ("cancelled", ["handler"])
+    assert live.messages[-1].role == "tool"
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+def test_r38_keyboard_interrupt_passes(calls: int) -> None:
+    """An interrupt in a handler leaves the run, which is cancelled and can be gone on with."""
+
+    def interrupted() -> str:
+        """Interrupt."""
+        raise KeyboardInterrupt
+
+    run = il.Agent("fake/a", tools=[interrupted]).stream("Hi")
+    with no_network(), use(FakeModel([[tool_call("interrupted")] * calls])), pytest.raises(KeyboardInterrupt):
+        run.finish()
+    assert run.stop_reason == "cancelled"
+    assert len(run.messages[-1].tool_results) == calls
+
+
+@both
+def test_r38_a_sub_agent_is_a_tool(face: AgentFace) -> None:
+    """It works on its task alone, gives its output, and what it used counts for the run that called it."""
+    with no_network(), use(FakeModel([tool_call("research", task="Oslo"), call(), "4 degrees.", "Done."])) as fake:
+        helper = face.agent(system="You look things up.")
+        run = face.run(face.agent(tools=[helper.as_tool("research", "Looks things up.")]))
+    assert run.output == "Done."
+    assert run.steps[0].results[0].content == "4 degrees."
+    assert fake.requests[1].messages == (il.user("Oslo"),)
+    own = sum(step.response.usage.input_tokens or 0 for step in run.steps if step.response.usage)
+    assert run.usage is not None
+    assert (run.usage.input_tokens or 0) > own
+
+
+@both
+def test_r38_a_sub_agent_that_stops_is_an_error_result(face: AgentFace) -> None:
+    """The calling model is told why."""
+    with no_network(), use(FakeModel([tool_call("research", task="Oslo"), call(), "Done."])):
+        helper = face.agent(max_steps=1)
+        run = face.run(face.agent(tools=[helper.as_tool("research", "Looks things up.")]))
+    assert _result(run) == ("research stopped before it was done (max_steps)", True)
+    assert run.output == "Done."
