@@ -51,6 +51,7 @@ class PartialReader:
         self._kind: Kind = _UNKNOWN if isinstance(kind, dict) else kind
         self._wrapped = self._kind is not _UNKNOWN and reflect(kind).strict.get("type") != "object"
         self._places: list[_Place] = []
+        self._last: Any = NOTHING
 
     def feed(self, text: str) -> JsonValue:
         """The answer so far; NOTHING where a piece says nothing new of it."""
@@ -59,6 +60,13 @@ class PartialReader:
         if self._reader.growth == growth:
             return NOTHING
         self._follow()
+        shown = self._shown()
+        if shown is NOTHING or shown == self._last:
+            return NOTHING
+        self._last = shown
+        return shown
+
+    def _shown(self) -> Any:
         edge = self._reader.edge
         shown: Any = NOTHING if edge is None else edge
         for place in reversed(self._places):

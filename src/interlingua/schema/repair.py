@@ -156,7 +156,7 @@ class _Mender:
         return self._items(cast("list[Any]", value), schema, steps) if isinstance(value, list) else value
 
     def _of_forms(self, value: JsonValue, forms: list[Schema], steps: tuple[str | int, ...]) -> JsonValue:
-        """A value of a union: as the only form says that it can be mended for."""
+        """A value of a union, where all the forms that it can be mended for make the same of it."""
         if any(self._fits(value, form) for form in forms):
             return value
         before, found = self.repairs, list[tuple[Any, list[RepairStep]]]()
@@ -166,7 +166,7 @@ class _Mender:
             if self._fits(mended, form):
                 found.append((mended, self.repairs))
         self.repairs = before
-        if len(found) != 1:
+        if not found or any(repr(mended) != repr(found[0][0]) for mended, _ in found):
             return value
         self.repairs += found[0][1]
         return found[0][0]

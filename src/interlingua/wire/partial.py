@@ -79,7 +79,7 @@ class JsonReader:
         self.consumed: int = 0
         """Characters up to and with the last one that was understood."""
         self.growth: int = 0
-        """How often the value has grown."""
+        """How often the value has grown, or a part of it ended."""
         self._lenient = lenient
         self._state = "start"
         self._text = ""
@@ -235,6 +235,7 @@ class JsonReader:
 
     def _shut(self) -> bool:
         self.path.pop()
+        self.growth += 1
         return self._go("next" if self.path else "end", self._at + 1)
 
     def _shut_after_comma(self, closer: str) -> bool:
