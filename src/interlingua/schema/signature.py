@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple, Union, get_args
 
 from interlingua.errors import SchemaError
@@ -10,8 +11,9 @@ from interlingua.schema.docstring import Docstring, parse_docstring
 from interlingua.schema.fields import NO_DEFAULT, Field, Fields, hints_of
 from interlingua.schema.forms import Forms, compose
 from interlingua.schema.walk import Schema
+from interlingua.types.context import WantedContext, wanted_context
 
-__all__ = ["Signature", "signature_of"]
+__all__ = ["Signature", "contexts_of", "signature_of"]
 
 
 class Signature(NamedTuple):
@@ -25,6 +27,8 @@ class Signature(NamedTuple):
     """JSON Schema of the arguments; parameters with a default may be left out."""
     read: Callable[[dict[str, Any]], dict[str, Any]]
     """Python values of JSON arguments, by parameter name; raises MisfitError."""
+    contexts: dict[str, WantedContext]
+    """The parameters that take the caller's context; the schema has none of them."""
 
 
 def signature_of(function: Callable[..., Any]) -> Signature:
@@ -39,8 +43,11 @@ def signature_of(function: Callable[..., Any]) -> Signature:
     name = str(getattr(inner, "__name__", type(inner).__name__))
     text = parse_docstring(inner.__doc__ if target is inner else (target.__doc__ or type(inner).__doc__))
     hints = hints_of(target)
+    contexts = _contexts(hints)
     members = tuple(
-        _field(parameter, hints, text, name) for parameter in inspect.signature(function).parameters.values()
+        _field(parameter, hints, text)
+        for parameter in map(partial(_checked, name), inspect.signature(function).parameters.values())
+        if parameter.name not in contexts
     )
     forms = Forms()
     try:
@@ -48,14 +55,40 @@ def signature_of(function: Callable[..., Any]) -> Signature:
         parameters = compose(form.schema, forms.definitions)
     except SchemaError as error:
         raise SchemaError(f"tool {name}, parameter {error.message}") from None
-    return Signature(name, text.summary or None, parameters, form.read)
+    return Signature(name, text.summary or None, parameters, form.read, contexts)
 
 
-def _field(parameter: Any, hints: dict[str, Any], text: Docstring, name: str) -> Field:
+def contexts_of(function: Callable[..., Any]) -> dict[str, WantedContext]:
+    """The parameters of a handler that take the caller's context; none where its types cannot be resolved."""
+    import inspect
+
+    inner = getattr(function, "func", function)
+    try:
+        return _contexts(
+            hints_of(inner if inspect.isroutine(inner) or inspect.isclass(inner) else type(inner).__call__)
+        )
+    except (SchemaError, TypeError):
+        return {}  # whoever brings a schema of his own need not have types
+
+
+def _contexts(hints: dict[str, Any]) -> dict[str, WantedContext]:
+    return {
+        name: wanted
+        for name, hint in hints.items()
+        if name != "return" and (wanted := wanted_context(hint)) is not None
+    }
+
+
+def _checked(name: str, parameter: Any) -> Any:
+    """The parameter, one that can be given by name."""
     if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
         raise SchemaError(f"tool {name}: {parameter} has no fixed names for a schema; name each parameter")
     if parameter.kind is parameter.POSITIONAL_ONLY:
         raise SchemaError(f"tool {name}: {parameter.name} is positional only, and arguments come by name")
+    return parameter
+
+
+def _field(parameter: Any, hints: dict[str, Any], text: Docstring) -> Field:
     required = parameter.default is parameter.empty
     return Field(
         parameter.name,

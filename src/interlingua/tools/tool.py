@@ -5,6 +5,7 @@ Rules
 - What has a default stays optional, unless `strict=True`: then it is required and nullable, and null means the default.
 - A class's fields become the schema, too; the handler that goes with it takes one instance.
 - A schema of the caller's own stays as it is, and its handler gets the arguments as they came, by name.
+- A parameter annotated `il.Context[…]` is the caller's: no schema has it, and no argument of a model reaches it.
 
 Not responsible for: running a call (`toolbox`), and names that a target refuses (`schema.names` maps them).
 """
@@ -19,10 +20,11 @@ from msgspec.structs import replace
 from interlingua.errors import SchemaError, UsageError
 from interlingua.schema.fields import docstring_of
 from interlingua.schema.reflect import reflect
-from interlingua.schema.signature import signature_of
+from interlingua.schema.signature import contexts_of, signature_of
 from interlingua.schema.strict import relax, strictened
 from interlingua.schema.validate import check_schema
 from interlingua.schema.walk import Schema
+from interlingua.types.context import WantedContext
 from interlingua.types.tool import EMPTY_PARAMETERS, Tool
 
 __all__ = ["Handler", "One", "ToolSource", "is_async", "origin_of", "tool"]
@@ -41,7 +43,7 @@ class One(NamedTuple):
 class Handler:
     """A function that takes JSON arguments: they are turned into its parameters' types first."""
 
-    __slots__ = ("function", "is_async", "loose", "origin", "read")
+    __slots__ = ("contexts", "function", "is_async", "loose", "origin", "read", "timeout_s")
 
     def __init__(
         self,
@@ -50,6 +52,8 @@ class Handler:
         *,
         read: Callable[[dict[str, Any]], dict[str, Any] | One] = dict[str, Any],
         origin: str = "",
+        contexts: dict[str, WantedContext] | None = None,
+        timeout_s: float | None = None,
     ) -> None:
         """A handler of `function`."""
         self.function: Callable[..., Any] = function
@@ -60,6 +64,10 @@ class Handler:
         """Makes Python values of JSON arguments: by name, or One; raises MisfitError."""
         self.origin: str = origin or origin_of(function)
         """What the tool was made from, for error messages."""
+        self.contexts: dict[str, WantedContext] = contexts_of(function) if contexts is None else contexts
+        """The parameters that take the caller's context."""
+        self.timeout_s: float | None = timeout_s
+        """Seconds that one call may take."""
         self.is_async: bool = is_async(function)
         """Whether the function gives an awaitable."""
 
@@ -67,9 +75,22 @@ class Handler:
         """What the function gives for these JSON arguments."""
         return self.run(self.read(relax(arguments, self.loose)))
 
-    def run(self, values: dict[str, Any] | One) -> object:
-        """What the function gives for what `read` made."""
-        return self.function(values.value) if isinstance(values, One) else self.function(**values)
+    def run(self, values: dict[str, Any] | One, contexts: dict[str, Any] = {}) -> object:  # noqa: B006 - only read
+        """What the function gives for what `read` made, and for the contexts by parameter."""
+        if isinstance(values, One):
+            return self.function(values.value, **contexts)
+        return self.function(**{**values, **contexts})
+
+    def limited(self, timeout_s: float) -> Handler:
+        """The handler with another bound on its time."""
+        return Handler(
+            self.function,
+            self.loose,
+            read=self.read,
+            origin=self.origin,
+            contexts=self.contexts,
+            timeout_s=timeout_s,
+        )
 
 
 def tool(
@@ -79,12 +100,15 @@ def tool(
     description: str | None = None,
     handler: Callable[..., Any] | None = None,
     strict: bool | None = None,
+    timeout_s: float | None = None,
 ) -> Tool:
     """A tool made from a function, a class or a JSON Schema, or a tool with some of its fields changed.
 
     `handler` belongs to a class, whose instance it takes, or to a schema, whose arguments it takes by name. A schema
-    may also come as a definition, `{"name": …, "description": …, "parameters": …}`.
-    Raises: SchemaError, for what JSON cannot say; UsageError, for a tool without a name and a function with a handler.
+    may also come as a definition, `{"name": …, "description": …, "parameters": …}`. A call that takes longer than
+    `timeout_s` is answered with an error result.
+    Raises: SchemaError, for what JSON cannot say; UsageError, for a tool without a name, a function with a handler and
+    a time-out that bounds nothing.
     """
     if isinstance(source, dict):
         made = _from_schema(cast("Schema", source), name, handler)
@@ -96,7 +120,9 @@ def tool(
         made = source if isinstance(source, Tool) else _from_function(source, name)
     changes = {"name": name, "description": description, "strict": strict}
     made = replace(made, **{field: value for field, value in changes.items() if value is not None})
-    return _strict(made) if strict else made
+    if strict:
+        made = _strict(made)
+    return made if timeout_s is None else _limited(made, timeout_s)
 
 
 def is_async(function: Callable[..., Any]) -> bool:
@@ -129,7 +155,7 @@ def _from_function(function: Callable[..., Any], name: str | None) -> Tool:
         name=own,
         description=signature.description,
         parameters=signature.parameters,
-        handler=Handler(function, signature.parameters, read=signature.read),
+        handler=Handler(function, signature.parameters, read=signature.read, contexts=signature.contexts),
     )
 
 
@@ -187,3 +213,16 @@ def _strict(made: Tool) -> Tool:
     if handler is not None and not isinstance(handler, Handler):
         handler = Handler(handler, made.parameters)
     return replace(made, parameters=strictened(made.parameters), handler=handler)
+
+
+def _limited(made: Tool, timeout_s: float) -> Tool:
+    """The tool with a bound on the time of its calls."""
+    if timeout_s <= 0:
+        raise UsageError(f"tool {made.name}: timeout_s is {timeout_s:g}, and must be more than 0")
+    handler = made.handler
+    if handler is None:
+        raise UsageError(f"tool {made.name} has no handler whose time could be bounded; leave `timeout_s` out")
+    if not isinstance(handler, Handler):
+        check_schema(made.parameters, where=f"tool {made.name}, parameters")
+        handler = Handler(handler, made.parameters)
+    return replace(made, handler=handler.limited(timeout_s))

@@ -273,35 +273,34 @@ def test_literals_and_raw_handlers(both: Both) -> None:
     )
 
 
-def test_a_blocking_box_refuses_coroutine_functions() -> None:
-    """The error comes when the box is made, and names the box that can."""
+def test_a_blocking_box_runs_coroutine_functions(both: Both) -> None:
+    """A coroutine function is a tool of both faces, and so is a function that gives a coroutine unannounced."""
 
-    async def wait() -> None: ...
-
-    with pytest.raises(
-        UsageError, match=r"test_toolbox.*wait is a coroutine function; use the Toolbox of interlingua\.aio"
-    ):
-        Toolbox([wait])
-    with pytest.raises(UsageError, match=r"the tool f is a coroutine function"):
-        Toolbox([Tool(name="f", handler=wait)])
-
-
-def test_a_coroutine_that_comes_unannounced_is_an_error(caplog: pytest.LogCaptureFixture) -> None:
-    """An ordinary function that gives a coroutine is told so in the log, and the coroutine is closed."""
-
-    async def later() -> str:
-        return "later"
+    async def later(text: str) -> str:
+        await asyncio.sleep(0)
+        return text.upper()
 
     def lazy() -> Awaitable[str]:
-        return later()
+        return later("lazy")
 
-    assert only(Toolbox([lazy]).execute(call("lazy"))).is_error
-    assert "use the Toolbox of interlingua.aio" in caplog.text
+    raw = Tool(name="raw", parameters={"type": "object"}, handler=later)
+    calls = [call("later", '{"text": "a"}'), call("raw", '{"text": "b"}'), call("lazy")]
+    for some in (calls, calls[:1], calls[1:2], calls[2:]):
+        message = both.execute([later, raw, lazy], some)
+        expected = {"later": "A", "raw": "B", "lazy": "LAZY"}
+        assert [result.content for result in message.tool_results] == [expected[one.name] for one in some]
 
 
 async def test_a_blocking_box_works_inside_an_event_loop() -> None:
-    """Nothing in it cares about a running loop."""
-    assert only(Toolbox([get_weather]).execute(call("get_weather", '{"city": "a"}'))).is_error is False
+    """Nothing in it cares about a running loop, not even a coroutine function."""
+
+    async def later() -> str:
+        await asyncio.sleep(0)
+        return "later"
+
+    box = Toolbox([get_weather, later])
+    assert only(box.execute(call("get_weather", '{"city": "a"}'))).is_error is False
+    assert only(box.execute(call("later"))).content == "later"
 
 
 async def test_coroutine_functions_run_at_once() -> None:
@@ -359,3 +358,36 @@ async def test_cancelling_reaches_the_handlers() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert cancelled.is_set()
+
+
+def test_r31_strict_rules_on_request(both: Both) -> None:
+    """Every rule that is broken is in one sentence; without the rules all of it is fine."""
+
+    def undescribed(city: str) -> str:
+        return city
+
+    def half(city: str) -> str:
+        """Half described."""
+        return city
+
+    def whole(city: str) -> str:
+        """Whole.
+
+        Args:
+            city: The city.
+        """
+        return city
+
+    tools = [undescribed, half, tool(whole, name="not-plain"), OpaqueTool("anthropic", "web_search", {})]
+    assert len(both.face(tools).tools) == 4
+    with pytest.raises(UsageError) as caught:
+        both.face(tools, rules="strict")
+    assert caught.value.message == (
+        "the strict rules of tools are broken: the tool 'undescribed' has no description;"
+        " the parameter 'city' of the tool 'undescribed' has no description;"
+        " the parameter 'city' of the tool 'half' has no description;"
+        " the tool name 'not-plain' is not 1 to 64 of a-z, A-Z, 0-9 and _"
+    )
+    assert repr(both.face([whole], rules="strict")).endswith("Toolbox(whole)")
+    with pytest.raises(UsageError, match="two tools are named whole"):
+        both.face([whole, tool(whole)], rules="strict")

@@ -1,0 +1,236 @@
+"""One connection to an MCP server: a thread with an event loop, which ends with the connection.
+
+Rules
+- The thread starts the server, or connects to it, and ends it: whoever calls may do so from any thread and any loop.
+- A server that was started is closed when `stop` is called, when opening it fails, and when the program ends: its
+  input is closed, and it is ended and then killed if it goes on for two seconds each.
+- A connection that broke is over; nothing is sent a second time.
+- After a fork the child has no connection: its threads are not there.
+
+Not responsible for: who keeps a connection, and until when (`mcp`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from contextlib import AsyncExitStack, suppress
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+from interlingua.errors import (
+    APIConnectionError,
+    APITimeoutError,
+    ConfigError,
+    Error,
+    LimitExceededError,
+    ToolError,
+    redact,
+)
+from interlingua.tools.mcp_servers import Address, Place
+from interlingua.types.tool import Tool
+
+try:
+    import httpx2
+    from mcp import Client, MCPError, StdioServerParameters, stdio_client
+    from mcp.client.sse import sse_client
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp_types import CONNECTION_CLOSED, Implementation
+except ModuleNotFoundError as _error:
+    raise ConfigError("MCP servers need the [mcp] extra: pip install 'interlingua[mcp]'") from _error
+
+if TYPE_CHECKING:
+    from mcp_types import CallToolResult
+
+__all__ = ["Link"]
+
+MAX_PAGES = 100
+"""How many pages a server's list of tools may have."""
+CLOSING_S = 10.0
+"""How long the end of a connection is waited for: longer than a server is given to end by itself."""
+
+_open: set[Link] = set()
+"""Connections whose thread has not ended."""
+
+
+class Link:
+    """A connection to one server, and the tools that it has."""
+
+    def __init__(self, place: Place, timeout_s: float) -> None:
+        """A connection that is not open yet."""
+        self.place: Place = place
+        """Where the server is."""
+        self.tools: tuple[Tool, ...] = ()
+        """The server's tools, as it calls them, without handlers."""
+        self._timeout_s = timeout_s
+        self._opened: Future[None] = Future()
+        self._is_over = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._main: asyncio.Task[Any] | None = None
+        self._thread: threading.Thread | None = None
+        self._client: Client | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls can be made."""
+        alive = self._thread is not None and self._thread.is_alive()
+        return alive and self._opened.done() and not self._is_over
+
+    def start(self) -> None:
+        """Begin to open the connection."""
+        if not _open:
+            atexit.register(_close_all)
+        _open.add(self)
+        self._thread = threading.Thread(target=self._run, name=f"mcp {self.place.name}", daemon=True)
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Wait until the connection is open.
+
+        Raises: ConfigError, APIConnectionError and APITimeoutError, when it cannot be opened.
+        """
+        try:
+            self._opened.result()
+        except Exception as error:
+            raise _explained(self.place, error, self._timeout_s) from error
+
+    def stop(self) -> None:
+        """Begin to close the connection."""
+        self._is_over = True
+        if self._loop is not None and self._main is not None:
+            with suppress(RuntimeError):  # its thread has just ended
+                self._loop.call_soon_threadsafe(self._main.cancel)
+
+    def join(self, timeout_s: float = CLOSING_S) -> None:
+        """Wait until the connection is closed, and its process has ended."""
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(timeout_s)
+
+    def submit(self, name: str, arguments: dict[str, Any], note: Callable[[str], None]) -> Future[CallToolResult]:
+        """A call under way; cancelling it cancels it at the server."""
+        if self._loop is None or not self.is_open:
+            raise ToolError(f"the MCP server {self.place.name} is closed")
+        return _submitted(self._call(name, arguments, note), self._loop)
+
+    async def _call(self, name: str, arguments: dict[str, Any], note: Callable[[str], None]) -> CallToolResult:
+        if self._client is None:
+            raise ToolError(f"the MCP server {self.place.name} is closed")
+        try:
+            return await self._client.call_tool(name, arguments, progress_callback=partial(_noted, note))
+        except MCPError as error:
+            if error.error.code == CONNECTION_CLOSED:
+                self.stop()
+                raise ToolError(f"the MCP server {self.place.name} closed the connection") from error
+            raise ToolError(error.error.message) from error
+
+    def _run(self) -> None:
+        """The thread: the life of the connection."""
+        try:
+            asyncio.run(self._live())
+        except BaseException as error:  # noqa: BLE001 - a thread has nobody to raise to
+            if not self._opened.done():
+                self._opened.set_exception(error if isinstance(error, Exception) else ConnectionError("it was closed"))
+        finally:
+            self._is_over = True
+            _open.discard(self)
+
+    async def _live(self) -> None:
+        self._main, self._loop = asyncio.current_task(), asyncio.get_running_loop()
+        async with AsyncExitStack() as stack:
+            async with asyncio.timeout(self._timeout_s):
+                client = await stack.enter_async_context(await _client(self.place, stack))
+                self.tools = await _tools(client)
+            self._client = client
+            self._opened.set_result(None)
+            if not self._is_over:
+                await asyncio.get_running_loop().create_future()  # until `stop` cancels this
+
+
+def _submitted(call: Coroutine[Any, Any, CallToolResult], loop: asyncio.AbstractEventLoop) -> Future[CallToolResult]:
+    try:
+        return asyncio.run_coroutine_threadsafe(call, loop)
+    except RuntimeError:
+        call.close()
+        raise ToolError("the MCP server has just been closed") from None
+
+
+async def _noted(note: Callable[[str], None], progress: float, total: float | None, message: str | None) -> None:
+    """Hand a server's progress on, in words."""
+    note(message or (f"{progress:g}" if total is None else f"{progress:g} of {total:g}"))
+
+
+async def _client(place: Place, stack: AsyncExitStack) -> Client:
+    me = Implementation(name="interlingua", version=version("interlingua"))
+    if not isinstance(place, Address):
+        started = StdioServerParameters(command=place.program, args=list(place.arguments), env=place.env, cwd=place.cwd)
+        return Client(stdio_client(started, errlog=_error_output()), client_info=me)
+    if place.is_sse:
+        return Client(sse_client(place.url, headers=dict(place.headers)), client_info=me)
+    http = httpx2.AsyncClient(headers=place.headers, timeout=httpx2.Timeout(30, read=300))
+    await stack.enter_async_context(http)
+    return Client(streamable_http_client(place.url, http_client=http), client_info=me)
+
+
+def _error_output() -> TextIO:
+    """Where a server's complaints go: our own error output, where it is a real file, which a notebook's is not."""
+    for stream in (sys.stderr, sys.__stderr__):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.fileno()  # pyright: ignore[reportOptionalMemberAccess]  # a program without a console has none
+            return stream  # pyright: ignore[reportReturnType]  # the line above has just used it
+    return Path(os.devnull).open("w", encoding="utf-8")  # the server's, until the program ends
+
+
+async def _tools(client: Client) -> tuple[Tool, ...]:
+    """All the tools of a server, page by page."""
+    found: list[Tool] = []
+    cursor: str | None = None
+    for _ in range(MAX_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        found += [
+            Tool(
+                name=item.name,
+                description=item.description or item.title,
+                parameters=item.input_schema,
+                metadata={"mcp": item.annotations.model_dump(by_alias=True, exclude_none=True)}
+                if item.annotations
+                else {},
+            )
+            for item in page.tools
+        ]
+        cursor = page.next_cursor
+        if not cursor:
+            return tuple(found)
+    raise LimitExceededError(f"its list of tools has more than {MAX_PAGES} pages")
+
+
+def _explained(place: Place, error: Exception, timeout_s: float) -> Error:
+    """Why a server could not be opened, in our words."""
+    while isinstance(error, ExceptionGroup):
+        error = cast("ExceptionGroup[Exception]", error).exceptions[0]
+    where = f"MCP server {place.name}"
+    if isinstance(error, FileNotFoundError | PermissionError | NotADirectoryError):
+        return ConfigError(f"{where}: {error.filename or 'the command'}: {error.strerror}")
+    if isinstance(error, TimeoutError):
+        return APITimeoutError(f"{where}: not ready after {timeout_s:g} s", phase="connect")
+    if isinstance(error, Error):
+        return type(error)(f"{where}: {error.message}")
+    secrets = place.headers.values() if isinstance(place, Address) else (place.env or {}).values()
+    return APIConnectionError(redact(f"{where} could not be opened: {error or type(error).__name__}", *secrets))
+
+
+def _close_all() -> None:
+    """Close what is open when the program ends."""
+    links = list(_open)
+    for link in links:
+        link.stop()
+    end_s = time.monotonic() + CLOSING_S
+    for link in links:
+        link.join(max(0.0, end_s - time.monotonic()))
