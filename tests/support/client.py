@@ -40,6 +40,11 @@ class Face:
         """Every event of a stream."""
         return self.settle(lambda: _all_events(stream) if self.awaited else list(stream))
 
+    def partials(self, stream: Any) -> list[Any]:
+        """Every partial of a typed stream."""
+        partials = stream.partials
+        return self.settle(lambda: _all_events(partials) if self.awaited else list(partials))
+
     def finish(self, stream: Any) -> il.Response[Any]:
         """What `stream.finish` gives."""
         return self.settle(stream.finish)
@@ -50,7 +55,7 @@ class Face:
         return asyncio.run(cast("Coroutine[Any, Any, Any]", value)) if isinstance(value, Coroutine) else value
 
 
-async def _all_events(stream: Any) -> list[il.Event]:
+async def _all_events(stream: Any) -> list[Any]:
     return [event async for event in stream]
 
 

@@ -30,13 +30,15 @@ def replies(model: il.Model) -> None:
     assert_type(numbers.output, list[int])
     schema = model.generate("Hi", output={"type": "object"})
     assert_type(schema, il.Response[Any])
+    mended = model.generate("Hi", output=Invoice, repair="ask", max_repairs=1)
+    assert_type(mended.output, Invoice)
 
 
 async def awaited_replies(model: aio.Model) -> None:
     """The same, awaited."""
     reply = await model.generate("Hi")
     assert_type(reply, il.Response[None])
-    typed = await model.generate("Hi", history=reply, output=Invoice)
+    typed = await model.generate("Hi", history=reply, output=Invoice, repair="safe")
     assert_type(typed.output, Invoice)
 
 
@@ -57,6 +59,8 @@ def streams(model: il.Model) -> None:
                 case _:
                     pass
         assert_type(stream.finish().output, Invoice)
+    for partial in model.stream("Hi", output=list[Invoice], repair="safe").partials:
+        assert_type(partial, Any)
 
 
 async def awaited_streams(model: aio.Model) -> None:
@@ -68,6 +72,10 @@ async def awaited_streams(model: aio.Model) -> None:
     async for event in stream:
         assert_type(event, il.Event)
     assert_type(await stream.finish(), il.Response[None])
+    typed = model.stream("Hi", output=Invoice)
+    async for partial in typed.partials:
+        assert_type(partial, Any)
+    assert_type((await typed.finish()).output, Invoice)
 
 
 def faces() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import interlingua as il
 from interlingua.wire.json import decode_any
-from tests.support.client import AWAITED, BLOCKING, Face, chat, scripted
+from tests.support.client import AWAITED, BLOCKING, Face, chat, chunk, chunks, scripted, sse
 
 
 @pytest.fixture(params=[BLOCKING, AWAITED], ids=["blocking", "awaited"])
@@ -106,3 +106,239 @@ def test_a_type_without_json_is_refused_before_anything_is_sent() -> None:
     with scripted(chat(TEXT)) as script, pytest.raises(il.SchemaError):
         il.model("openai-chat/gpt-4.1").generate("Hi", output=complex)
     assert script.requests == []
+
+
+# Repair
+
+
+@dataclasses.dataclass
+class Basket:
+    """Things and how many."""
+
+    kind: Literal["fruit", "other"]
+    counts: list[int]
+
+
+WHOLE = Basket("fruit", [1, 2])
+NEARLY = "```json\n{'kind': 'Fruit', 'counts': ['1', 2],}\n```"
+HEADS = [("output_commas", "/output"), ("output_quotes", "/output"), ("output_case", "/output/kind"),
+         ("output_scalar_text", "/output/counts/0")]  # fmt: skip
+MISFIT = '{"kind": "fruit", "counts": "none"}'
+
+
+def entries(reply: il.Response[Any]) -> list[tuple[str, str]]:
+    """Code and path of every change."""
+    return [(change.code, change.path) for change in reply.changes]
+
+
+def test_off_strips_fences_and_mends_nothing(face: Face) -> None:
+    """The default: an answer that nearly fits is an error."""
+    with scripted(chat(NEARLY)), pytest.raises(il.OutputError) as caught:
+        face.generate(face.model("openai-chat/gpt-4.1"), output=Basket)
+    assert (caught.value.fault, len(caught.value.attempts)) == ("invalid", 1)
+
+
+def test_safe_mends_and_says_so(face: Face) -> None:
+    """Each step is an entry with its place in the value; nothing more is asked."""
+    with scripted(chat(NEARLY)) as script:
+        reply = face.generate(face.model("openai-chat/gpt-4.1"), output=Basket, repair="safe")
+    assert (reply.output, entries(reply), len(script.requests)) == (WHOLE, HEADS, 1)
+    assert {(change.action, change.stage) for change in reply.changes} == {("repaired", "repair")}
+    assert reply.text == NEARLY
+
+
+def test_safe_closes_an_answer_that_was_cut(face: Face) -> None:
+    """The length limit cut the list in its third number."""
+    cut = chat('{"kind": "fruit", "counts": [1, 2, 3', finish="length")
+    with scripted(cut):
+        reply = face.generate(face.model("openai-chat/gpt-4.1"), output=Basket, repair="safe")
+    assert (reply.output, entries(reply), reply.finish_reason) == (WHOLE, [("output_cut", "/output")], "length")
+
+
+def test_safe_gives_what_fits_or_an_error(face: Face) -> None:
+    """Nothing is asked again, and the error speaks of the answer as it came."""
+    with scripted(chat(MISFIT)) as script, pytest.raises(il.OutputError, match="counts") as caught:
+        face.generate(face.model("openai-chat/gpt-4.1"), output=Basket, repair="safe")
+    assert (caught.value.fault, len(script.requests)) == ("invalid", 1)
+
+
+def test_arg_12_arguments_of_tools_are_never_mended(face: Face) -> None:
+    """ARG-12: a call that was cut is no call, and a broken one an error, whatever `repair` says."""
+    cut = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1'}}
+    for repair in ("safe", "ask"):
+        model = face.model("openai-chat/gpt-4.1", tools=[il.Tool(name="f")], repair=repair)
+        with scripted(chat(None, calls=[cut], finish="length")), pytest.raises(il.OutputError) as caught:
+            face.generate(model, output=Basket)
+        assert (caught.value.fault, caught.value.response and caught.value.response.tool_calls) == ("truncated", ())
+        with scripted(chat(None, calls=[cut], finish="tool_calls")), pytest.raises(il.MalformedArgumentsError):
+            face.generate(model, output=Basket)
+
+
+def test_r37_ask_sends_the_problems_back(face: Face) -> None:
+    """R37: question, answer, problems; usage and tries are of both, and the conversation holds the last answer."""
+    with scripted(chat(MISFIT), chat(NEARLY)) as script:
+        reply = face.generate(face.model("openai-chat/gpt-4.1", system="Be brief."), output=Basket, repair="ask")
+    assert reply.output == WHOLE
+    assert entries(reply) == [("output_asked_again", "/output"), *HEADS]
+    assert reply.usage == il.Usage(input_tokens=6, output_tokens=4)
+    first, second = [decode_any(request.body) for request in script.requests]
+    problem = 'The answer does not fit: field counts: "none" is not a list. '
+    assert second["messages"] == [
+        *first["messages"],
+        {"role": "assistant", "content": MISFIT},
+        {
+            "role": "user",
+            "content": f"{problem}Give the whole answer again, as JSON that fits the schema, and nothing else.",
+        },
+    ]
+    assert second["response_format"] == first["response_format"]
+    assert [(attempt.outcome, attempt.model) for attempt in reply.attempts] == [
+        ("failed", "openai-chat/gpt-4.1"),
+        ("served", "openai-chat/gpt-4.1"),
+    ]
+    assert (reply.attempts[0].error or "").startswith("OutputError: openai-chat/gpt-4.1 gave no Basket: ")
+    assert [message.role for message in reply.messages] == ["system", "user", "assistant"]
+
+
+@pytest.mark.parametrize("times", [0, 1, 2])
+def test_r37_ask_is_bounded(face: Face, times: int) -> None:
+    """R37: at most `max_repairs` times, then the error, with every try and the tokens of all."""
+    model = face.model("openai-chat/gpt-4.1", repair="ask", max_repairs=times)
+    with scripted(*[chat(MISFIT)] * 5) as script, pytest.raises(il.OutputError) as caught:
+        face.generate(model, output=Basket)
+    assert len(script.requests) == times + 1
+    assert [attempt.outcome for attempt in caught.value.attempts] == ["failed"] * times + ["served"]
+    assert caught.value.response is not None
+    assert caught.value.response.usage == il.Usage(input_tokens=3 * (times + 1), output_tokens=2 * (times + 1))
+
+
+def test_ask_says_that_an_answer_was_empty(face: Face) -> None:
+    """There is no answer to send back."""
+    with scripted(chat(""), chat('{"kind": "fruit", "counts": [1, 2]}')) as script:
+        reply = face.generate(face.model("openai-chat/gpt-4.1"), output=Basket, repair="ask")
+    roles = [message["role"] for message in decode_any(script.requests[1].body)["messages"]]
+    assert (reply.output, roles) == (WHOLE, ["user", "user"])
+
+
+@pytest.mark.parametrize(
+    ("reply", "fault"),
+    [(chat('{"kind": "fr', finish="length"), "truncated"), (chat("No.", finish="content_filter"), "refused")],
+)
+def test_what_would_end_the_same_way_is_not_asked_again(face: Face, reply: Any, fault: str) -> None:
+    """A cut answer and a refusal."""
+    with scripted(reply) as script, pytest.raises(il.OutputError) as caught:
+        face.generate(face.model("openai-chat/gpt-4.1"), output=Basket, repair="ask")
+    assert (caught.value.fault, len(script.requests)) == (fault, 1)
+
+
+def test_ask_stays_with_the_target_that_served(face: Face) -> None:
+    """A chain does not begin anew; each of its targets has its own rung."""
+    call = {"id": "c", "type": "function", "function": {"name": "Basket", "arguments": '{"kind": "fruit"}'}}
+    right = {
+        "id": "c",
+        "type": "function",
+        "function": {"name": "Basket", "arguments": '{"kind":"fruit","counts":[1,2]}'},
+    }
+    answers = [
+        il.APIConnectionError("no route"),
+        chat(None, calls=[call], finish="tool_calls"),
+        chat(None, calls=[right], finish="tool_calls"),
+    ]
+    model = face.model("openai-chat/gpt-4.1,deepseek/deepseek-v4-pro", repair="ask")
+    with scripted(*answers) as script, pytest.warns(il.ChangeWarning):
+        reply = face.generate(model, output=Basket)
+    assert ["tools" in decode_any(request.body) for request in script.requests] == [False, True, True]
+    assert [(attempt.model.partition("/")[0], attempt.outcome) for attempt in reply.attempts] == [
+        ("openai-chat", "failed"),
+        ("deepseek", "failed"),
+        ("deepseek", "served"),
+    ]
+    assert (reply.output, entries(reply)) == (
+        WHOLE,
+        [("output_schema_forced_tool", "/output_schema"), ("output_asked_again", "/output")],
+    )
+
+
+def test_what_fails_while_asking_again_knows_every_try(face: Face) -> None:
+    """The tries before are not lost with the error."""
+    with scripted(chat(MISFIT), il.APIConnectionError("no route")), pytest.raises(il.APIConnectionError) as caught:
+        face.generate(face.model("openai-chat/gpt-4.1"), output=Basket, repair="ask")
+    assert [attempt.outcome for attempt in caught.value.attempts] == ["failed", "failed"]
+
+
+def test_calls_beside_words_are_calls(face: Face) -> None:
+    """A model that says what it is about to do has not answered yet."""
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    with scripted(chat("Let me look.", calls=[call], finish="tool_calls")):
+        reply = face.generate(face.model("openai-chat/gpt-4.1"), output=Basket, tools=[il.Tool(name="f")])
+    assert (reply.output, len(reply.tool_calls)) == (None, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"repair": "always"}, "repair takes one of off, safe, ask"),
+        ({"max_repairs": 11}, "max_repairs takes a number of times, 0 to 10"),
+        ({"max_repairs": -1}, "max_repairs takes a number of times, 0 to 10"),
+    ],
+)
+def test_options_of_repair_are_checked(options: dict[str, Any], sentence: str) -> None:
+    """At once, when the model is made."""
+    with pytest.raises(il.UsageError, match=sentence):
+        il.model("openai-chat/gpt-4.1", **options)
+
+
+# Streams
+
+
+def test_partials_of_a_stream(face: Face) -> None:
+    """The answer as it grows, then its value."""
+    with scripted(sse(*chunks('{"kind": "fr', 'uit", "cou', 'nts": [1, ', "2]}"))):
+        stream = face.model("openai-chat/gpt-4.1").stream("Hi", output=Basket)
+        assert face.partials(stream) == [
+            {"kind": "fr"},
+            {"kind": "fruit"},
+            {"kind": "fruit", "counts": [1]},
+            {"kind": "fruit", "counts": [1, 2]},
+        ]
+        assert face.finish(stream).output == WHOLE
+
+
+@pytest.mark.filterwarnings("ignore::interlingua.ChangeWarning")
+def test_partials_of_a_hidden_tool(face: Face) -> None:
+    """The lower rungs look the same."""
+    call = {
+        "index": 0,
+        "id": "c",
+        "type": "function",
+        "function": {"name": "Basket", "arguments": '{"kind": "fruit", '},
+    }
+    pieces = [
+        chunk({"role": "assistant", "tool_calls": [call]}),
+        chunk({"tool_calls": [{"index": 0, "function": {"arguments": '"counts": [1, 2]}'}}]}),
+        chunk({}, "tool_calls"),
+        b"data: [DONE]\n\n",
+    ]
+    with scripted(sse(*pieces)):
+        stream = face.model("deepseek/deepseek-v4-pro").stream("Hi", output=Basket)
+        assert face.partials(stream) == [{"kind": "fruit"}, {"kind": "fruit", "counts": [1, 2]}]
+        assert face.finish(stream).output == WHOLE
+
+
+def test_partials_need_a_type(face: Face) -> None:
+    """A text has pieces, no partials."""
+    with pytest.raises(il.UsageError, match="output="):
+        _ = face.model("openai-chat/gpt-4.1").stream("Hi").partials
+
+
+def test_finish_mends_and_asks_as_generate_does(face: Face) -> None:
+    """The stream's answer is mended; where that is not enough, the next one comes as a whole, once."""
+    with scripted(sse(*chunks(MISFIT)), chat(NEARLY)) as script:
+        stream = face.model("openai-chat/gpt-4.1").stream("Hi", output=Basket, repair="ask")
+        reply = face.finish(stream)
+        assert face.finish(stream) is reply
+    assert (reply.output, entries(reply)) == (WHOLE, [("output_asked_again", "/output"), *HEADS])
+    assert reply.usage == il.Usage(input_tokens=6, output_tokens=3)
+    assert len(script.requests) == 2
+    with scripted(sse(*chunks(NEARLY))):
+        assert face.finish(face.model("openai-chat/x").stream("Hi", output=Basket, repair="safe")).output == WHOLE
