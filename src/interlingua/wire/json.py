@@ -19,6 +19,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from threading import RLock
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast, overload
 
 import msgspec
@@ -334,20 +335,28 @@ def _accept_extra(type: type, value: object) -> object:
     return Extra(cast("dict[str, object]", value))
 
 
+_one_at_a_time = RLock()
+"""Held while a decoder is made: of a struct that another thread is still taking in, msgspec 0.22 sees half, and to use
+that half ends the process."""
+
+
 @lru_cache(maxsize=512)
 def _decoder(type: object) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(cast("Any", type))
+    with _one_at_a_time:
+        return msgspec.json.Decoder(cast("Any", type))
 
 
 @lru_cache(maxsize=512)
 def _strict_decoder(type: object) -> msgspec.json.Decoder[Any]:
     """Refuses unknown members, and the name under which we keep them: nobody outside may fill `extra` directly."""
-    return msgspec.json.Decoder(cast("Any", type), dec_hook=_refuse_reserved)
+    with _one_at_a_time:
+        return msgspec.json.Decoder(cast("Any", type), dec_hook=_refuse_reserved)
 
 
 @lru_cache(maxsize=512)
 def _collecting_decoder(type: object) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(cast("Any", type), dec_hook=_accept_extra)
+    with _one_at_a_time:
+        return msgspec.json.Decoder(cast("Any", type), dec_hook=_accept_extra)
 
 
 _ANYTHING = msgspec.json.Decoder()
