@@ -27,7 +27,9 @@ __all__ = ["COMMANDS", "LATER", "main"]
 COMMANDS: dict[str, tuple[str, str]] = {
     "ask": ("interlingua.cli.commands.ask", "ask a model once; pipes, files, tools and types welcome"),
     "chat": ("interlingua.cli.commands.chat", "talk to a model"),
+    "run": ("interlingua.cli.commands.run", "let a model work with tools, step by step, until it is done"),
     "providers": ("interlingua.cli.commands.providers", "who is known, and whose key is there"),
+    "extract": ("interlingua.cli.commands.extract", "many files become rows of a type; a rerun goes on"),
     "explain": ("interlingua.cli.commands.explain", "show what would be sent, to whom, and what changes"),
     "translate": ("interlingua.cli.commands.translate", "tell a request or an answer in another dialect"),
     "lint": ("interlingua.cli.commands.lint", "what each provider will rewrite or refuse of your tools, and why"),
@@ -37,7 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 """Every command, in the order of the help: the module where it is, and what it does in one line."""
 LATER = frozenset({
-    "extract", "health", "keys", "launch", "logs", "replay", "run", "serve",
+    "health", "keys", "launch", "logs", "replay", "serve",
 })  # fmt: skip
 """Commands that later versions have."""
 

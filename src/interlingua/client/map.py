@@ -106,7 +106,7 @@ class Work(Generic[T]):
         self._lock = threading.Lock()
 
     def opened(self) -> Self:
-        """The work with its journal open; entering it is the caller's.
+        """The work with its journal open; entering it is the caller's. Before that, nothing counts as finished.
 
         Raises: UsageError for a journal that cannot be used.
         """
@@ -153,7 +153,7 @@ class Work(Generic[T]):
         return Item(key=task.key, error=error) if known is not None else self.fail(task, error)
 
     def _identify(self, asked: list[Any]) -> str:
-        if self._journal is None:
+        if self._terms.journal is None:
             return ""
         digest = sha256(encode(asked)).hexdigest()[:32]
         with self._lock:

@@ -1,0 +1,190 @@
+"""`il extract`: many files through one model, a row of a type for each."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from interlingua.cli.asking import EXIT_CODES, model_arguments, model_of
+from interlingua.cli.loading import load_schema
+from interlingua.cli.outcome import FAILED, UNFIT
+from interlingua.cli.terminal import note, write
+from interlingua.client.map import Task, Terms, Work, mapped
+from interlingua.client.options import CONCURRENCY
+from interlingua.client.report import ChangeWarning
+from interlingua.errors import OutputError
+from interlingua.media.files import files
+from interlingua.types.content import AudioPart, DocumentPart, ImagePart, TextPart
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from interlingua.client.item import Item
+    from interlingua.client.journal import Known
+    from interlingua.client.model import Model
+    from interlingua.media.files import InputFile
+
+__all__ = ["EXAMPLES", "arguments", "run"]
+
+EXAMPLES = f"""\
+The file of -o is the journal: JSON lines, one for each finished input, with `key`, `output` or `error`, and `response`.
+A rerun asks only about what is not there. Mail, text, images, PDFs and audio are read by their content.
+
+examples:
+  il extract 'mails/*.eml' --schema models:Invoice -o invoices.jsonl
+  il extract 'mails/*.eml' --schema models:Invoice -o invoices.jsonl --retry-failed
+  il extract 'scans/**/*.pdf' --schema invoice.json -o scans.jsonl -s "Amounts are in euros." --concurrency 32
+  il extract 'mails/*.eml' --schema models:Invoice -o invoices.jsonl --dry-run     says what would be asked
+  jq -c 'select(.output) | [.key, .output.total]' invoices.jsonl
+
+{EXIT_CODES}"""
+
+MOST_FAILURES_TOLD = 20
+_BAR = 30
+_EVERY_S = 0.1
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("patterns", nargs="+", metavar="PATTERN", help="files, or patterns in quotes; ** for folders")
+    parser.add_argument(
+        "--schema", required=True, metavar="MODULE:TYPE", help="what each file becomes: a type, or FILE.json"
+    )
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="FILE.jsonl", help="where the rows go; a rerun goes on from it"
+    )
+    model_arguments(parser)
+    parser.add_argument(
+        "--concurrency", type=int, default=CONCURRENCY, metavar="N", help="calls at once; 16 unless said"
+    )
+    parser.add_argument("--retry-failed", action="store_true", help="try again what failed in an earlier run")
+    parser.add_argument("--dry-run", action="store_true", help="say what each file becomes, and ask nothing")
+
+
+def run(options: Namespace) -> int:
+    """Extract."""
+    model = model_of(options)
+    schema = load_schema(options.schema)
+    inputs = list(files(options.patterns))
+    terms = Terms(
+        output=schema,
+        concurrency=options.concurrency,
+        journal=options.output,
+        ordered=False,
+        via=None,
+        key=None,
+        retry_failed=options.retry_failed,
+        options={},
+    )
+    work = Work[Any](model, terms)
+    return _survey(work, terms, inputs) if options.dry_run else _extract(work, terms, model, inputs)
+
+
+# What is done
+
+
+def _extract(work: Work[Any], terms: Terms, model: Model, inputs: list[InputFile]) -> int:
+    tally = _Tally(len(inputs))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ChangeWarning)  # one for each of thousands of files helps nobody
+        try:
+            for item in mapped(work, model, inputs, terms):
+                tally.add(item)
+        finally:
+            tally.end()
+    return tally.code
+
+
+class _Tally:
+    """How far it is, on stderr; a bar where that is a terminal."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._bar = sys.stderr.isatty()
+        self._shown = 0.0
+        self._recorded = 0
+        self._failures: list[Item[Any]] = []
+        self._seen = 0
+        self._cost: float | None = 0.0
+
+    @property
+    def code(self) -> int:
+        if not self._failures:
+            return 0
+        return UNFIT if all(isinstance(item.error, OutputError) for item in self._failures) else FAILED
+
+    def add(self, item: Item[Any]) -> None:
+        self._seen += 1
+        self._recorded += item.recorded
+        if not item.recorded:
+            known = self._cost is not None and item.cost_usd is not None
+            self._cost = (self._cost or 0.0) + (item.cost_usd or 0.0) if known else None
+        if item.error is not None:
+            self._fail(item)
+        if self._bar and (time.monotonic() - self._shown > _EVERY_S or self._seen == self._total):
+            self._show()
+
+    def end(self) -> None:
+        """The last word."""
+        self._clear()
+        left = len(self._failures) - MOST_FAILURES_TOLD
+        if left > 0:
+            note(f"and {left} more failures")
+        done = self._seen - len(self._failures)
+        said = [f"{done} of {self._total} done"]
+        said += [f"{self._recorded} were there before"] if self._recorded else []
+        said += [f"${self._cost:.4f}"] if self._cost and self._seen > self._recorded else []
+        said += [f"{len(self._failures)} failed (--retry-failed tries those again)"] if self._failures else []
+        note("; ".join(said))
+
+    def _fail(self, item: Item[Any]) -> None:
+        self._failures.append(item)
+        if len(self._failures) <= MOST_FAILURES_TOLD:
+            self._clear()
+            note(f"{item.key}: {item.error}")
+
+    def _show(self) -> None:
+        self._shown = time.monotonic()
+        filled = _BAR * self._seen // self._total
+        failed = f", {len(self._failures)} failed" if self._failures else ""
+        cost = f", ${self._cost:.2f}" if self._cost else ""
+        sys.stderr.write(f"\r\x1b[K[{'#' * filled}{'.' * (_BAR - filled)}] {self._seen}/{self._total}{failed}{cost}")
+        sys.stderr.flush()
+
+    def _clear(self) -> None:
+        if self._bar and self._shown:
+            sys.stderr.write("\r\x1b[K")
+
+
+# What would be done
+
+
+def _survey(work: Work[Any], terms: Terms, inputs: list[InputFile]) -> int:
+    """Every file with what it becomes and whether it would be asked about."""
+    from interlingua.client.journal import read_known  # only a dry run reads a journal that it does not open
+
+    known = read_known(terms.journal or "")
+    states = [_state(work.begin(source, position), known, terms) for position, source in enumerate(inputs)]
+    for source, (state, said) in zip(inputs, states, strict=True):
+        write(f"{state:<7} {source.key}: {said}\n")
+    asked = sum(state in ("new", "again") for state, _ in states)
+    note(f"{asked} of {len(inputs)} would be asked about; nothing was")
+    return 0
+
+
+def _state(begun: Task | Item[Any], known: dict[str, Known], terms: Terms) -> tuple[str, str]:
+    if not isinstance(begun, Task):
+        return "bad", str(begun.error)
+    parts: Any = begun.prompt
+    said = ", ".join([_KINDS[type(part)] for part in parts])
+    found = known.get(begun.identity)
+    if found is None:
+        return "new", said
+    if not found.failed:
+        return "done", said
+    return ("again" if terms.retry_failed else "failed"), said
+
+
+_KINDS = {TextPart: "text", ImagePart: "image", DocumentPart: "document", AudioPart: "audio"}
