@@ -32,7 +32,18 @@ if TYPE_CHECKING:
     from interlingua.types.response import Response
     from interlingua.types.usage import Usage
 
-__all__ = ["MAX_STEPS", "Manner", "converse", "manner_arguments", "manner_of"]
+__all__ = [
+    "MAX_STEPS",
+    "Manner",
+    "Page",
+    "converse",
+    "counts_told",
+    "failures_told",
+    "manner_arguments",
+    "manner_of",
+    "result_told",
+    "shortened",
+]
 
 MAX_STEPS = 10
 """How many answers one question may take."""
@@ -61,9 +72,11 @@ class Manner(NamedTuple):
     """Whether token counts are shown."""
 
 
-def manner_arguments(parser: ArgumentParser) -> None:
-    """Say how the answer may be told."""
-    parser.add_argument("--no-stream", action="store_true", help="wait for the whole answer")
+def manner_arguments(parser: ArgumentParser, *, whole: bool = True) -> None:
+    """Say how the answer may be told; `whole`: also all at once."""
+    parser.set_defaults(no_stream=False)
+    if whole:
+        parser.add_argument("--no-stream", action="store_true", help="wait for the whole answer")
     parser.add_argument("--thinking", action="store_true", help="show the model's thinking on stderr")
     parser.add_argument("--usage", action="store_true", help="show token counts on stderr")
     parser.add_argument("-q", "--quiet", action="store_true", help="no notes on tool calls and changes")
@@ -117,7 +130,7 @@ class _Turn:
         return reply
 
     def _stream(self, prompt: Any, history: Response[Any] | None) -> Response[Any]:
-        page = _Page(thinking=self._manner.thinking)
+        page = Page(thinking=self._manner.thinking)
         try:
             with self._model.stream(prompt, history=history) as stream:
                 for event in stream:
@@ -130,11 +143,11 @@ class _Turn:
         toolbox = self._question.toolbox
         assert toolbox is not None, "calls are only run where there are tools"  # noqa: S101 - an invariant
         for call in reply.tool_calls:
-            self._say(f"→ {_short(f'{call.name}({call.arguments_json})')}")
-        with _failures_told():
+            self._say(f"→ {shortened(f'{call.name}({call.arguments_json})')}")
+        with failures_told():
             results = toolbox.execute(reply.tool_calls)
         for result in results.tool_results:
-            self._say(f"← {result.name}{' failed' if result.is_error else ''}: {_short(_said(result))}")
+            self._say(f"← {result.name}{' failed' if result.is_error else ''}: {shortened(result_told(result))}")
         return results
 
     def _tell(self, reply: Response[Any]) -> None:
@@ -153,23 +166,25 @@ class _Turn:
             note(_ENDS[reply.finish_reason])
         for part in reply.parts:
             if isinstance(part, RefusalPart):
-                note(f"the model refused: {_short(part.text)}")
+                note(f"the model refused: {shortened(part.text)}")
         if self._manner.usage:
-            note(f"{_counts(self._usage)}; {reply.model}", head="usage: ")
+            note(f"{counts_told(self._usage)}; {reply.model}", head="usage: ")
 
     def _say(self, text: str, *, head: str = "") -> None:
         if not self._manner.quiet:
             note(text, head=head, faint=True)
 
 
-class _Page:
+class Page:
     """A streamed answer on the terminal: text on stdout, thinking on stderr, each on lines of its own."""
 
     def __init__(self, *, thinking: bool) -> None:
+        """An empty page; `thinking` is shown or not."""
         self._wanted = thinking
         self._thought = self._said = "\n"
 
     def show(self, event: Event) -> None:
+        """Show what an event adds."""
         match event:
             case TextDelta(text=text, choice=0) if text:
                 self._end_thought()
@@ -194,12 +209,14 @@ class _Page:
             think("\n")
 
 
-def _short(text: str) -> str:
+def shortened(text: str) -> str:
+    """A text on one line, and no longer than a line may be."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_SHOWN else f"{line[:LONGEST_SHOWN]}…"
 
 
-def _said(result: ToolResult) -> str:
+def result_told(result: ToolResult) -> str:
+    """What a result says, as text."""
     match result.content:
         case str(text):
             return text
@@ -209,7 +226,7 @@ def _said(result: ToolResult) -> str:
             return ", ".join([part.text if isinstance(part, TextPart) else type(part).__name__ for part in parts])
 
 
-def _counts(usage: Usage | None) -> str:
+def counts_told(usage: Usage | None) -> str:
     """Token counts in words; what is not known is not said."""
     if usage is None:
         return "no counts given"
@@ -218,14 +235,14 @@ def _counts(usage: Usage | None) -> str:
 
 
 @contextmanager
-def _failures_told() -> Generator[None]:
+def failures_told() -> Generator[None]:
     """What a handler raised, on one line each: the model is not told, but whoever runs the tool wants to know."""
     import logging
 
     class Lines(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             cause = record.exc_info[1] if record.exc_info else None
-            what = f": {type(cause).__name__}: {_short(str(cause))}" if cause else ""
+            what = f": {type(cause).__name__}: {shortened(str(cause))}" if cause else ""
             note(f"{record.getMessage()}{what}")
 
     logger, handler = logging.getLogger("interlingua.tools"), Lines()

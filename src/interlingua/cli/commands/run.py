@@ -1,0 +1,179 @@
+"""`il run`: a model and tools in a loop, told step by step."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from interlingua.cli.asking import EXIT_CODES, model_arguments, model_of, question_of, request_arguments
+from interlingua.cli.conversing import (
+    Page,
+    counts_told,
+    failures_told,
+    manner_arguments,
+    manner_of,
+    result_told,
+    shortened,
+)
+from interlingua.cli.outcome import FAILED
+from interlingua.cli.terminal import note, write
+from interlingua.client.report import ChangeWarning
+from interlingua.errors import RunStoppedError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from interlingua.agent.agent import Agent
+    from interlingua.agent.events import RunEvent
+    from interlingua.agent.run import Run
+    from interlingua.cli.asking import Question
+    from interlingua.cli.conversing import Manner
+    from interlingua.types.content import ToolCall
+
+__all__ = ["EXAMPLES", "arguments", "run"]
+
+EXAMPLES = f"""\
+The model works until it is done or a bound says stop; a run that stops before it is done fails (1), and says why.
+Every tool that is given may run, unless --approve says otherwise: `ask` asks at the terminal before each call, `never`
+runs none.
+
+examples:
+  il run "Weather in Oslo and Bergen?" --tool mytools.py:get_weather
+  il run "Tidy this folder" --tool mytools --mcp .mcp.json --approve ask --max-cost 0.50
+  il run "Plan a weekend" --tool mytools --schema models:Plan | jq .days
+  il run "Look into it" --mcp "uvx some-server" --max-steps 20 --json > run.json    the whole run, for il.load
+
+{EXIT_CODES}"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    request_arguments(parser)
+    parser.add_argument(
+        "--mcp", action="append", default=[], metavar="SERVER", help="a command, URL or .mcp.json; may be repeated"
+    )
+    parser.add_argument("--approve", choices=("auto", "ask", "never"), default="auto", help="which calls may run")
+    parser.add_argument("--max-steps", type=int, default=10, metavar="N", help="the most answers of the model (10)")
+    parser.add_argument("--max-cost", type=float, metavar="USD", help="the most that all answers may cost")
+    parser.add_argument("--max-time", type=float, metavar="SECONDS", help="the most that the run may take")
+    model_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="the whole run as canonical JSON on stdout")
+    manner_arguments(parser, whole=False)
+
+
+def run(options: Namespace) -> int:
+    """Run."""
+    question = question_of(options)
+    silent = options.json or options.schema is not None
+    with warnings.catch_warnings(), failures_told():
+        warnings.simplefilter("ignore", ChangeWarning)  # told below, one line each
+        work = _Work(options, question, manner_of(options, silent=silent))
+        done = work.carried_out()
+    if options.json:
+        from interlingua.types.dump import dump
+
+        write(f"{dump(done)}\n")
+    try:
+        output = done.output
+    except RunStoppedError as error:
+        note(error.message)
+        return FAILED
+    if silent and not options.json:
+        write(_json(output))
+    return 0
+
+
+class _Work:
+    """One run, and how it is told."""
+
+    def __init__(self, options: Namespace, question: Question, manner: Manner) -> None:
+        from interlingua.agent.agent import Agent
+
+        self._manner = manner
+        self._prompt = question.prompt
+        self._told: set[str] = set()
+        self._page = Page(thinking=manner.thinking)
+        tools: list[Any] = list(question.toolbox.tools) if question.toolbox else []
+        self._agent: Agent[Any] = Agent(
+            model_of(options),
+            output=question.output,
+            tools=[*tools, *_servers(options.mcp)],
+            approve=options.approve,
+            max_steps=options.max_steps,
+            max_cost_usd=options.max_cost,
+            max_time_s=options.max_time,
+        )
+
+    def carried_out(self) -> Run[Any]:
+        """The run at its end, told as it went."""
+        with self._agent.stream(self._prompt) as live:
+            try:
+                for event in live:
+                    self._tell(live, event)
+            finally:
+                self._page.end()
+        if self._manner.usage:
+            note(f"{counts_told(live.usage)}; {len(live.steps)} steps", head="usage: ")
+        return live
+
+    def _tell(self, live: Run[Any], event: RunEvent) -> None:
+        from interlingua.agent.events import ApprovalNeeded, StepFinished, ToolFinished, ToolProgress, ToolStarted
+
+        match event:
+            case StepFinished(response=response):
+                self._page.end()
+                for text in [str(change) for change in response.changes if str(change) not in self._told]:
+                    self._told.add(text)
+                    self._say(text, head="il: ")
+            case ApprovalNeeded(call=call):
+                self._ask(live, call)
+            case ToolStarted(call=call):
+                self._say(f"→ {_shown(call)}")
+            case ToolProgress(call=call, text=text):
+                self._say(f"… {call.name}: {shortened(text)}")
+            case ToolFinished(result=result):
+                self._say(f"← {result.name}{' failed' if result.is_error else ''}: {shortened(result_told(result))}")
+            case _ if not self._manner.silent:
+                self._page.show(event)  # pyright: ignore[reportArgumentType]  # an event of the model
+            case _:
+                pass
+
+    def _say(self, text: str, *, head: str = "") -> None:
+        if not self._manner.quiet:
+            note(text, head=head, faint=True)
+
+    def _ask(self, live: Run[Any], call: ToolCall) -> None:
+        """Ask at the terminal; where there is none, the call stays undecided and the run stops."""
+        if not sys.stdin.isatty():
+            note(f"{_shown(call)} waits for an approval, and nobody is there to ask; --approve auto lets it run")
+            return
+        sys.stderr.write(f"run {_shown(call)}? [y/N, or why not] ")
+        sys.stderr.flush()
+        answer = sys.stdin.readline().strip()
+        if answer.lower() in ("y", "yes"):
+            live.approve(call)
+        else:
+            live.deny(call, "" if answer.lower() in ("n", "no") else answer)
+
+
+def _shown(call: ToolCall) -> str:
+    return shortened(f"{call.name}({call.arguments_json})")
+
+
+def _servers(places: list[str]) -> list[Any]:
+    if not places:
+        return []
+    from interlingua.tools.mcp import mcp
+
+    return [mcp(place) for place in places]
+
+
+def _json(output: object) -> str:
+    import json
+
+    from interlingua.tools.result import content_of
+    from interlingua.types.content import Json
+
+    content = content_of(output)
+    return f"{json.dumps(content.value if isinstance(content, Json) else content, indent=2, ensure_ascii=False)}\n"
