@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, assert_type
+from typing import Any, Literal, TypedDict, assert_type
 
 import interlingua as il
 from interlingua import aio
@@ -14,6 +14,12 @@ class Invoice:
     """Something typed."""
 
     total: float
+
+
+class Plan(TypedDict):
+    """A dict of its own."""
+
+    days: int
 
 
 def replies(model: il.Model) -> None:
@@ -28,6 +34,10 @@ def replies(model: il.Model) -> None:
     assert_type(typed.output.total, float)
     numbers = model.generate("Hi", history=typed.messages, output=list[int])
     assert_type(numbers.output, list[int])
+    assert_type(model.generate("Hi", output=Literal["yes", "no"]).output, Literal["yes", "no"])
+    assert_type(model.generate("Hi", output=Invoice | None).output, Invoice | None)
+    assert_type(model.generate("Hi", output=Plan).output, Plan)
+    assert_type(model.generate("Hi", output=dict[str, Invoice]).output, dict[str, Invoice])
     schema = model.generate("Hi", output={"type": "object"})
     assert_type(schema, il.Response[Any])
     mended = model.generate("Hi", output=Invoice, repair="ask", max_repairs=1)
@@ -72,10 +82,10 @@ async def awaited_streams(model: aio.Model) -> None:
     async for event in stream:
         assert_type(event, il.Event)
     assert_type(await stream.finish(), il.Response[None])
-    typed = model.stream("Hi", output=Invoice)
+    typed = model.stream("Hi", output=Literal[1, 2])
     async for partial in typed.partials:
         assert_type(partial, Any)
-    assert_type((await typed.finish()).output, Invoice)
+    assert_type((await typed.finish()).output, Literal[1, 2])
 
 
 def faces() -> None:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
     from typing import Self
 
+    from typing_extensions import TypeForm  # what type checkers know it as before Python 3.15
+
     from interlingua.client.item import Input, Item
     from interlingua.client.plan import Plan
     from interlingua.client.prompt import History, Prompt
@@ -39,7 +41,7 @@ class Model(Face):
         prompt: Prompt,
         *,
         history: History | None = None,
-        output: type[T],
+        output: TypeForm[T],
         **options: Unpack[Options],
     ) -> Response[T]: ...
 
@@ -92,7 +94,7 @@ class Model(Face):
         prompt: Prompt,
         *,
         history: History | None = None,
-        output: type[T],
+        output: TypeForm[T],
         tool_deltas: bool = False,
         **options: Unpack[Options],
     ) -> ModelStream[T]: ...
@@ -141,7 +143,7 @@ class Model(Face):
         self,
         inputs: Iterable[Input],
         *,
-        output: type[T],
+        output: TypeForm[T],
         concurrency: int = CONCURRENCY,
         journal: str | os.PathLike[str] | None = None,
         ordered: bool = True,

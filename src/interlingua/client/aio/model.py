@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable
     from typing import Self
 
+    from typing_extensions import TypeForm  # what type checkers know it as before Python 3.15
+
     from interlingua.client.item import Input, Item
     from interlingua.client.plan import Plan
     from interlingua.client.prompt import History, Prompt
@@ -41,7 +43,7 @@ class AsyncModel(Face):
         prompt: Prompt,
         *,
         history: History | None = None,
-        output: type[T],
+        output: TypeForm[T],
         **options: Unpack[Options],
     ) -> Response[T]: ...
 
@@ -91,7 +93,7 @@ class AsyncModel(Face):
         prompt: Prompt,
         *,
         history: History | None = None,
-        output: type[T],
+        output: TypeForm[T],
         tool_deltas: bool = False,
         **options: Unpack[Options],
     ) -> AsyncModelStream[T]: ...
@@ -138,7 +140,7 @@ class AsyncModel(Face):
         self,
         inputs: Iterable[Input] | AsyncIterable[Input],
         *,
-        output: type[T],
+        output: TypeForm[T],
         concurrency: int = CONCURRENCY,
         journal: str | os.PathLike[str] | None = None,
         ordered: bool = True,
