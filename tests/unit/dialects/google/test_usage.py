@@ -10,6 +10,7 @@ from interlingua.dialects.google.usage import decode_usage, encode_usage, merge_
 from interlingua.dialects.google.wire import UsageWire
 from interlingua.types.change import Changes
 from interlingua.types.usage import Usage
+from interlingua.wire.json import Extra
 
 COUNTS: dict[str, tuple[Any, Any]] = {
     "promptTokenCount": (1, 2),
@@ -27,14 +28,21 @@ COUNTS: dict[str, tuple[Any, Any]] = {
 }
 
 
+def counted(name: str, value: object) -> UsageWire:
+    """Usage with one member."""
+    wire = UsageWire()
+    setattr(wire, name, value)
+    return wire
+
+
 @pytest.mark.parametrize("name", COUNTS)
 def test_what_a_later_frame_leaves_out_stays(name: str) -> None:
     """Each count's last value stands, also where the last frame has others."""
     early, late = COUNTS[name]
     other = "promptTokenCount" if name != "promptTokenCount" else "totalTokenCount"
-    kept = merge_counts(UsageWire(**{name: early}), UsageWire(**{other: 7}))
+    kept = merge_counts(counted(name, early), counted(other, 7))
     assert (getattr(kept, name), getattr(kept, other)) == (early, 7)
-    replaced = merge_counts(UsageWire(**{name: early}), UsageWire(**{name: late}))
+    replaced = merge_counts(counted(name, early), counted(name, late))
     assert getattr(replaced, name) == late
 
 
@@ -47,7 +55,7 @@ def test_the_first_frame_stands_alone() -> None:
 def test_counts_that_nobody_knows_stay_too() -> None:
     """Those of the later frame over those of the earlier."""
     first, later = UsageWire(promptTokenCount=1), UsageWire(promptTokenCount=2)
-    first.extra, later.extra = {"a": 1, "b": 1}, {"b": 2}
+    first.extra, later.extra = Extra({"a": 1, "b": 1}), Extra({"b": 2})
     merged = merge_counts(first, later)
     assert (merged.promptTokenCount, merged.extra) == (2, {"a": 1, "b": 2})
 
