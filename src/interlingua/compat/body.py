@@ -9,7 +9,6 @@ Rules
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -30,13 +29,14 @@ class Body(Mapping[str, Any]):
     """Members that are known, whether an answer has them or not."""
 
     def __init_subclass__(cls) -> None:
-        own = {name for name in inspect.get_annotations(cls) if not name.startswith("_")}
+        super().__init_subclass__()
+        own = {name for name in cls.__annotations__ if not name.startswith("_")}
         cls._declared = cls._declared | own
 
     def __init__(self, members: dict[str, Any]) -> None:
         """A view of parsed JSON."""
         self._members = members
-        self._nested = {name: _nested(kind, members[name]) for name, kind in self._kinds.items() if members.get(name)}
+        self._nested = {name: _nested(kind, members[name]) for name, kind in self._kinds.items() if name in members}
 
     def __getitem__(self, name: str) -> Any:
         return self._nested[name] if name in self._nested else self._members[name]

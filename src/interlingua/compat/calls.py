@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -10,7 +10,8 @@ from interlingua.client.core import call
 from interlingua.client.pump import Pump
 from interlingua.compat.account import headers_of, refuse, timeouts_of
 from interlingua.compat.asking import ask, whole
-from interlingua.compat.chat import ChatCompletion
+from interlingua.compat.chat import ParsedChatCompletion
+from interlingua.compat.responses import ParsedResponse
 from interlingua.compat.streams import Stream
 from interlingua.errors import OutputError
 
@@ -22,15 +23,24 @@ if TYPE_CHECKING:
     from interlingua.compat.asking import Asked
     from interlingua.compat.async_streams import AsyncStream
     from interlingua.compat.body import Body
-    from interlingua.compat.responses import ResponseObject
     from interlingua.types.response import Response
 
-__all__ = ["answered", "answered_async", "asked_of", "parsed", "parsed_async", "streamed", "streamed_async"]
+__all__ = [
+    "answered",
+    "answered_async",
+    "asked_of",
+    "parsed_chat",
+    "parsed_chat_async",
+    "parsed_response",
+    "parsed_response_async",
+    "streamed",
+    "streamed_async",
+]
 
 A = TypeVar("A", bound="Answer")
 B = TypeVar("B", bound="Body")
-Parsed: TypeAlias = "ChatCompletion | ResponseObject"
-_P = TypeVar("_P", "ChatCompletion", "ResponseObject")
+P = TypeVar("P", bound="ParsedChatCompletion[Any] | ParsedResponse[Any]")
+T = TypeVar("T")
 
 
 def asked_of(name: str, account: Account, members: Mapping[str, Any], output: object = None) -> Asked:
@@ -80,32 +90,41 @@ async def streamed_async(asked: Asked, kind: type[B]) -> AsyncStream[B]:
     return await AsyncStream(asked, kind).open()
 
 
-def parsed(asked: Asked, kind: type[_P], output: object) -> _P:
+def parsed_chat(asked: Asked, output: type[T]) -> ParsedChatCompletion[T]:
     """The whole answer with the value of the type `output` that it holds.
 
     Raises: OutputError for an answer that is cut or not of that type.
     """
-    return _with_value(answered(asked, kind), output)
+    return _held(answered(asked, ParsedChatCompletion[T]), output)
 
 
-async def parsed_async(asked: Asked, kind: type[_P], output: object) -> _P:
+async def parsed_chat_async(asked: Asked, output: type[T]) -> ParsedChatCompletion[T]:
+    """The same, awaited."""
+    return _held(await answered_async(asked, ParsedChatCompletion[T]), output)
+
+
+def parsed_response(asked: Asked, output: type[T]) -> ParsedResponse[T]:
     """The whole answer with the value of the type `output` that it holds.
 
     Raises: OutputError for an answer that is cut or not of that type.
     """
-    return _with_value(await answered_async(asked, kind), output)
+    return _held(answered(asked, ParsedResponse[T]), output)
 
 
-def _with_value(answer: _P, output: object) -> _P:
+async def parsed_response_async(asked: Asked, output: type[T]) -> ParsedResponse[T]:
+    """The same, awaited."""
+    return _held(await answered_async(asked, ParsedResponse[T]), output)
+
+
+def _held(answer: P, output: object) -> P:
     from interlingua.client.output import with_output  # only typed answers need schemas
 
     assert answer.interlingua is not None, "an answer that was made knows of what"  # noqa: S101 - an invariant
     try:
-        value: object = with_output(answer.interlingua, output).output
+        filled: Response[Any] = with_output(answer.interlingua, output)
     except OutputError as error:
         if error.fault != "refused":
             raise
         return answer  # as in the SDK: the words of the refusal say enough
-    target: Any = answer.choices[0].message if isinstance(answer, ChatCompletion) else answer
-    target._parsed = value  # noqa: SLF001 - of the same room
+    answer.hold(filled.output)
     return answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from interlingua.compat.answer import Answer
 from interlingua.compat.body import Body
@@ -13,13 +13,19 @@ __all__ = [
     "ChatCompletionChunk",
     "Choice",
     "ChunkChoice",
+    "Completion",
     "CompletionTokensDetails",
     "CompletionUsage",
     "Function",
     "Message",
+    "ParsedChatCompletion",
+    "ParsedChoice",
+    "ParsedMessage",
     "PromptTokensDetails",
     "ToolCall",
 ]
+
+T = TypeVar("T")
 
 
 class Function(Body):
@@ -52,7 +58,6 @@ class Message(Body):
     """What the model says; in a stream, a piece of it."""
 
     _kinds: ClassVar[Mapping[str, type[Body]]] = {"tool_calls": ToolCall}
-    _parsed: object = None
 
     role: str
     """`assistant`."""
@@ -71,15 +76,16 @@ class Message(Body):
     function_call: dict[str, Any] | None
     """The call, in the form that came before tools."""
 
-    if not TYPE_CHECKING:
 
-        @property
-        def parsed(self) -> Any:
-            """The value of the type that `parse` was given; None for a refusal or a call."""
-            return self._parsed
-    else:
-        parsed: Any
+class ParsedMessage(Message, Generic[T]):
+    """What the model says, with the value that it stands for."""
+
+    _parsed: object = None
+
+    @property
+    def parsed(self) -> T | None:
         """The value of the type that `parse` was given; None for a refusal or a call."""
+        return cast("T | None", self._parsed)
 
 
 class Choice(Body):
@@ -90,6 +96,21 @@ class Choice(Body):
     index: int
     """Its place."""
     message: Message
+    """What the model says."""
+    finish_reason: str
+    """`stop`, `length`, `tool_calls` or `content_filter`."""
+    logprobs: dict[str, Any] | None
+    """Log probabilities, where they were asked for."""
+
+
+class ParsedChoice(Body, Generic[T]):
+    """One answer, with the value that it stands for."""
+
+    _kinds: ClassVar[Mapping[str, type[Body]]] = {"message": ParsedMessage}
+
+    index: int
+    """Its place."""
+    message: ParsedMessage[T]
     """What the model says."""
     finish_reason: str
     """`stop`, `length`, `tool_calls` or `content_filter`."""
@@ -150,10 +171,8 @@ class CompletionUsage(Body):
     """What the answer's were."""
 
 
-class ChatCompletion(Answer):
-    """A whole answer."""
-
-    _kinds: ClassVar[Mapping[str, type[Body]]] = {"choices": Choice, "usage": CompletionUsage}
+class Completion(Answer):
+    """What a whole answer says beside its choices."""
 
     id: str
     """The provider's id of the answer, or one of ours."""
@@ -163,14 +182,34 @@ class ChatCompletion(Answer):
     """When, in Unix seconds."""
     model: str
     """The provider's own id of the model."""
-    choices: list[Choice]
-    """The answers."""
     usage: CompletionUsage | None
     """Token counts."""
     service_tier: str | None
     """Which class of service was used."""
     system_fingerprint: str | None
     """The provider's mark of its configuration."""
+
+
+class ChatCompletion(Completion):
+    """A whole answer."""
+
+    _kinds: ClassVar[Mapping[str, type[Body]]] = {"choices": Choice, "usage": CompletionUsage}
+
+    choices: list[Choice]
+    """The answers."""
+
+
+class ParsedChatCompletion(Completion, Generic[T]):
+    """A whole answer, with the value that it stands for."""
+
+    _kinds: ClassVar[Mapping[str, type[Body]]] = {"choices": ParsedChoice, "usage": CompletionUsage}
+
+    choices: list[ParsedChoice[T]]
+    """The answers."""
+
+    def hold(self, value: T | None) -> None:
+        """Remember the value; who makes the answer says so, once."""
+        self.choices[0].message._parsed = value  # noqa: SLF001 - of the same room  # pyright: ignore[reportPrivateUsage]
 
 
 class ChatCompletionChunk(Body):

@@ -16,7 +16,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from interlingua.compat.account import Account, Key
     from interlingua.compat.asking import Asked
     from interlingua.compat.async_streams import AsyncStream
-    from interlingua.compat.chat import ChatCompletion, ChatCompletionChunk
-    from interlingua.compat.responses import ResponseObject, ResponseStreamEvent
+    from interlingua.compat.chat import ChatCompletion, ChatCompletionChunk, ParsedChatCompletion
+    from interlingua.compat.responses import ParsedResponse, ResponseObject, ResponseStreamEvent
     from interlingua.compat.streams import Stream
 
 __all__ = [
@@ -43,6 +43,8 @@ __all__ = [
 
 CHAT = "openai-chat"
 RESPONSES = "openai-responses"
+
+T = TypeVar("T")
 
 
 class _Unsaid:
@@ -151,16 +153,17 @@ class Completions(_Named):
         asked = _asked(CHAT, self._account, {"model": model, "messages": messages, **body}, stream=stream)
         return streamed(asked, ChatCompletionChunk) if stream else answered(asked, ChatCompletion)
 
-    def parse(self, *, model: str, messages: Iterable[object], response_format: object, **body: Any) -> ChatCompletion:
+    def parse(
+        self, *, model: str, messages: Iterable[object], response_format: type[T], **body: Any
+    ) -> ParsedChatCompletion[T]:
         """The answer as a value of the type `response_format`: `choices[0].message.parsed`.
 
         Raises: the same; OutputError for an answer that is cut or not of that type.
         """
-        from interlingua.compat.calls import asked_of, parsed
-        from interlingua.compat.chat import ChatCompletion
+        from interlingua.compat.calls import asked_of, parsed_chat
 
         members = {"model": model, "messages": messages, **body}
-        return parsed(asked_of(CHAT, self._account, members, response_format), ChatCompletion, response_format)
+        return parsed_chat(asked_of(CHAT, self._account, members, response_format), response_format)
 
 
 class AsyncCompletions(_Named):
@@ -201,18 +204,17 @@ class AsyncCompletions(_Named):
         return await (streamed_async(asked, ChatCompletionChunk) if stream else answered_async(asked, ChatCompletion))
 
     async def parse(
-        self, *, model: str, messages: Iterable[object], response_format: object, **body: Any
-    ) -> ChatCompletion:
+        self, *, model: str, messages: Iterable[object], response_format: type[T], **body: Any
+    ) -> ParsedChatCompletion[T]:
         """The answer as a value of the type `response_format`: `choices[0].message.parsed`.
 
         Raises: the same; OutputError for an answer that is cut or not of that type.
         """
-        from interlingua.compat.calls import asked_of, parsed_async
-        from interlingua.compat.chat import ChatCompletion
+        from interlingua.compat.calls import asked_of, parsed_chat_async
 
         members = {"model": model, "messages": messages, **body}
         asked = asked_of(CHAT, self._account, members, response_format)
-        return await parsed_async(asked, ChatCompletion, response_format)
+        return await parsed_chat_async(asked, response_format)
 
 
 class Responses(_Named):
@@ -248,16 +250,15 @@ class Responses(_Named):
         asked = _asked(RESPONSES, self._account, {"model": model, **body}, stream=stream)
         return streamed(asked, ResponseStreamEvent) if stream else answered(asked, ResponseObject)
 
-    def parse(self, *, model: str, text_format: object, **body: Any) -> ResponseObject:
+    def parse(self, *, model: str, text_format: type[T], **body: Any) -> ParsedResponse[T]:
         """The answer as a value of the type `text_format`: `output_parsed`.
 
         Raises: the same; OutputError for an answer that is cut or not of that type.
         """
-        from interlingua.compat.calls import asked_of, parsed
-        from interlingua.compat.responses import ResponseObject
+        from interlingua.compat.calls import asked_of, parsed_response
 
         asked = asked_of(RESPONSES, self._account, {"model": model, **body}, text_format)
-        return parsed(asked, ResponseObject, text_format)
+        return parsed_response(asked, text_format)
 
 
 class AsyncResponses(_Named):
@@ -293,16 +294,15 @@ class AsyncResponses(_Named):
         asked = _asked(RESPONSES, self._account, {"model": model, **body}, stream=stream)
         return await (streamed_async(asked, ResponseStreamEvent) if stream else answered_async(asked, ResponseObject))
 
-    async def parse(self, *, model: str, text_format: object, **body: Any) -> ResponseObject:
+    async def parse(self, *, model: str, text_format: type[T], **body: Any) -> ParsedResponse[T]:
         """The answer as a value of the type `text_format`: `output_parsed`.
 
         Raises: the same; OutputError for an answer that is cut or not of that type.
         """
-        from interlingua.compat.calls import asked_of, parsed_async
-        from interlingua.compat.responses import ResponseObject
+        from interlingua.compat.calls import asked_of, parsed_response_async
 
         asked = asked_of(RESPONSES, self._account, {"model": model, **body}, text_format)
-        return await parsed_async(asked, ResponseObject, text_format)
+        return await parsed_response_async(asked, text_format)
 
 
 def _asked(name: str, account: Account, members: dict[str, Any], *, stream: bool | None) -> Asked:

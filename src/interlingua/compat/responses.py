@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from interlingua.compat.answer import Answer
 from interlingua.compat.body import Body
@@ -13,12 +13,15 @@ __all__ = [
     "InputTokensDetails",
     "OutputItem",
     "OutputTokensDetails",
+    "ParsedResponse",
     "PartialResponse",
     "ResponseObject",
     "ResponseStreamEvent",
     "ResponseUsage",
     "text_of",
 ]
+
+T = TypeVar("T")
 
 
 class Content(Body):
@@ -107,7 +110,6 @@ class ResponseObject(Answer):
     """A whole answer."""
 
     _kinds: ClassVar[Mapping[str, type[Body]]] = {"output": OutputItem, "usage": ResponseUsage}
-    _parsed: object = None
 
     id: str
     """The provider's id of the answer, or one of ours."""
@@ -141,10 +143,20 @@ class ResponseObject(Answer):
         """The text of all messages."""
         return text_of(self.output)
 
+
+class ParsedResponse(ResponseObject, Generic[T]):
+    """A whole answer, with the value that it stands for."""
+
+    _parsed: object = None
+
     @property
-    def output_parsed(self) -> Any:
+    def output_parsed(self) -> T | None:
         """The value of the type that `parse` was given; None for a refusal or a call."""
-        return self._parsed
+        return cast("T | None", self._parsed)
+
+    def hold(self, value: T | None) -> None:
+        """Remember the value; who makes the answer says so, once."""
+        self._parsed = value
 
 
 class PartialResponse(Body):
