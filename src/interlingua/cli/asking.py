@@ -74,6 +74,9 @@ def request_arguments(parser: ArgumentParser) -> None:
     )
     tool_argument(parser)
     parser.add_argument("--schema", metavar="MODULE:TYPE", help="the answer as JSON of this type, or of FILE.json")
+    parser.add_argument(
+        "--repair", choices=["off", "safe", "ask"], help="what to do with an answer that does not fit the schema"
+    )
 
 
 def tool_argument(parser: ArgumentParser) -> None:
@@ -119,6 +122,7 @@ def knobs_of(options: Namespace) -> Options:
         "effort": options.effort,
         "timeout_s": options.timeout,
         "strict": options.strict or None,
+        "repair": getattr(options, "repair", None),
     }
     said = {name: value for name, value in named.items() if value is not None}
     return cast("Options", said | dict(map(_pair, options.option)))

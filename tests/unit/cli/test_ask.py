@@ -239,6 +239,18 @@ def test_a_schema_file_gives_json(ask: Callable[..., int], capsys: Capture, tmp_
     assert fake.last_request.output_schema == schema
 
 
+def test_an_answer_that_is_mended(ask: Callable[..., int], capsys: Capture, tmp_path: Path) -> None:
+    """--repair mends it, or sends the problems back; without it the same answer does not fit."""
+    (tmp_path / "types_of_mine.py").write_text(TYPES, encoding="utf-8")
+    nearly = "{'number': '7', 'total': '12.5'}"
+    with use([nearly, "I cannot.", nearly, nearly]) as fake:
+        assert ask("Read this.", "--schema", "types_of_mine:Invoice", "--repair", "safe", "-q") == 0
+        assert ask("Read this.", "--schema", "types_of_mine:Invoice", "--repair", "ask", "-q") == 0
+        assert ask("Read this.", "--schema", "types_of_mine:Invoice", "-q") == 3
+    assert len(fake.requests) == 4
+    assert capsys.readouterr().out == 2 * '{\n  "number": "7",\n  "total": 12.5\n}\n'
+
+
 def test_an_answer_that_does_not_fit(ask: Callable[..., int], capsys: Capture, tmp_path: Path) -> None:
     """An answer that is no value of the type ends with 3 and prints nothing to stdout."""
     (tmp_path / "types_of_mine.py").write_text(TYPES, encoding="utf-8")
