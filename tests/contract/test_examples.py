@@ -26,6 +26,20 @@ SCRIPTS: dict[str, tuple[FakeAnswer | list[FakeAnswer], list[str]]] = {
         ],
         ["→ get_weather {'city': 'Oslo'}", "→ get_weather {'city': 'Paris'}", "Bergen is warmer."],
     ),
+    "agent": (
+        [
+            [tool_call("find_fare", city="Oslo"), tool_call("find_fare", city="Bergen")],
+            tool_call("book", city="Oslo"),
+            tool_call("book", city="Bergen"),
+            "You have seat 12 to Bergen.",
+        ],
+        [
+            "1 find_fare → Json(value=900)",
+            "2 book → the call of book was not approved: too expensive",
+            "3 book → seat 12 to Bergen",
+            "You have seat 12 to Bergen.",
+        ],
+    ),
     "typed_output": (
         ['{"number": "2026-7", "total": 12.5, "items": ["brass screw", "brass screw"]}'],
         ["2026-7: 12.50 for brass screw, brass screw"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, assert_type
+from typing import Any, Literal, assert_type
 
 import interlingua as il
 from interlingua import aio
@@ -29,6 +29,8 @@ def typed_runs(model: il.Model) -> None:
     assert_type(agent.resume(il.dump(run)).output, Plan)
     assert_type(il.Agent("a/b").run("Hi", history=run).output, str)
     assert_type(il.Agent("a/b", output=list[int]).run("Hi").output, list[int])
+    assert_type(il.Agent("a/b", output=Literal["yes", "no"]).run("Hi").output, Literal["yes", "no"])
+    assert_type(il.Agent("a/b", output=Plan | None).run("Hi").output, Plan | None)
     assert_type(il.Agent("a/b", output={"type": "object"}).run("Hi").output, Any)
     assert_type(il.Agent("a/b", tools=[len], final_tool="len").run("Hi").output, Any)
     assert_type(model.generate("Go on.", history=run).text, str)

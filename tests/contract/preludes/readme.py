@@ -10,6 +10,8 @@ REPLIES = [
     "Oslo governs, Bergen rains.",
     tool_call("get_weather", city="Oslo"),
     "It is 4 degrees in Oslo.",
+    tool_call("get_weather", city="Oslo"),
+    "It is still 4 degrees in Oslo.",
     '{"number": "7", "total": 12.5}',
     "Once upon a time there was a wire.",
     tool_call("get_weather", city="Oslo"),

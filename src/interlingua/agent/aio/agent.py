@@ -12,6 +12,8 @@ from interlingua.tools.tool import tool
 from interlingua.tools.toolbox import AsyncToolbox
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeForm  # what type checkers know it as before Python 3.15
+
     from interlingua.agent.loop import Work
     from interlingua.agent.run import Report
     from interlingua.agent.state import Call, RunState
@@ -33,7 +35,7 @@ class AsyncAgent(Setup[T]):
         self,
         model: AsyncModel | str | None = None,
         *,
-        output: type[T],
+        output: TypeForm[T],
         final_tool: None = None,
         **options: Unpack[AgentOptions],
     ) -> None: ...
