@@ -143,7 +143,7 @@ def test_a_union_that_could_be_mended_in_two_ways_is_not() -> None:
         ('{"number": "A", "total": 1, "paid": null, "lines": []', Invoice("A", 1.0)),
     ],
 )  # fmt: skip
-def test_arg_12_what_was_cut_is_closed_after_its_last_whole_value(text: str, value: Any) -> None:
+def test_what_was_cut_is_closed_after_its_last_whole_value(text: str, value: Any) -> None:
     """A list loses the item that is not whole."""
     assert steps(Invoice, text) == (value, [("output_cut", "")])
 
