@@ -149,5 +149,5 @@ class Agent(Setup[T]):
         def execute(call: Call, report: Report) -> ToolResult:
             return box.execute(call, context=context, on_progress=lambda _, text: report(text)).tool_results[0]
 
-        here = not work.live and self.limits.max_time_s is None
+        here = not work.live and not self.observers and self.limits.max_time_s is None
         return Run(state, run_loop(work._replace(prepare=prepare), state), execute, self.observers, here=here)

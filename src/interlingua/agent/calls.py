@@ -79,7 +79,7 @@ def _beyond_bounds(desk: Desk, state: RunState, calls: Sequence[Call]) -> tuple[
             over = True
             found[call.id] = _error(call, "this call was not run: the run may make no more calls")
         elif most is not None and counts[call.name] >= most:
-            found[call.id] = _error(call, f"{call.name} may be called {most}x in all, and was; go on without it")
+            found[call.id] = _error(call, f"{call.name} was called as often as it may be ({most}); go on without it")
         else:
             counts[call.name] += 1
     return found, over

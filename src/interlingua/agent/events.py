@@ -82,7 +82,7 @@ class ToolFinished(msgspec.Struct, frozen=True):
 
 
 class RunFinished(msgspec.Struct, frozen=True):
-    """The run has ended; nothing comes after it."""
+    """The run has ended; nothing comes after it. Of a run that an error ended only observers see it."""
 
     stop_reason: StopReason
     """Why."""

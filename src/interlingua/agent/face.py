@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from interlingua.client.prompt import turns
-from interlingua.errors import RunStoppedError
+from interlingua.errors import RunStoppedError, UsageError
 from interlingua.types.run import Decision
 
 if TYPE_CHECKING:
@@ -136,8 +136,10 @@ class RunFace(Generic[T]):
     def inject(self, prompt: Prompt) -> None:
         """Say something to the model before its next step, from anywhere; a run that was about to end goes on.
 
-        Raises: UsageError for what is no prompt.
+        Raises: UsageError for what is no prompt, and for a run that is done.
         """
+        if self._state.stop_reason == "done":
+            raise UsageError("this run is done, so nothing more can be said in it; run(prompt, history=run) goes on")
         self._state.injected.extend(turns(prompt))
 
     def __repr__(self) -> str:

@@ -35,7 +35,7 @@ from interlingua.errors import (
     OutputError,
     UsageError,
 )
-from interlingua.types.content import RefusalPart
+from interlingua.types.content import OpaquePart, RefusalPart, TextPart, ThinkingPart
 from interlingua.types.message import Message, user
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from interlingua.client.core import Job
     from interlingua.errors import OutputFault
     from interlingua.types.response import Response
-    from interlingua.types.run import Step, StopReason
+    from interlingua.types.run import StopReason
 
 __all__ = ["BLANK", "Compactor", "Work", "run_loop"]
 
@@ -56,6 +56,8 @@ Compactor = Callable[[tuple[Message, ...]], Any]
 
 _HELD_BACK: dict[str, StopReason] = {"content_filter": "refused", "refusal": "refused", "error": "error"}
 """Finish reasons of answers whose calls must not run, and how the run ends."""
+_WORDLESS = (TextPart, ThinkingPart, OpaquePart)
+"""Parts that say nothing to the caller, blank texts among them."""
 _FAULTS: dict[OutputFault, StopReason] = {"invalid": "invalid_output", "truncated": "length", "refused": "refused"}
 
 
@@ -191,7 +193,7 @@ def _judge(work: Work, state: RunState, answer: Response[Any]) -> None:
         state.stop("refused")
     elif reason == "length" and (work.output is None or not answer.text.strip()):
         state.stop("length")
-    elif not answer.text.strip():
+    elif _is_blank(answer):
         _ask_again(work, state)
     elif not state.injected:
         _settle(work, state, answer)
@@ -201,7 +203,7 @@ def _ask_again(work: Work, state: RunState) -> None:
     """Say to a model that stopped without a word that it has to go on."""
     blank = 0
     for step in reversed(state.steps):
-        if not _is_blank(step):
+        if not _is_blank(step.response):
             break
         blank += 1
     if blank > work.desk.limits.max_blank_answers:
@@ -210,8 +212,9 @@ def _ask_again(work: Work, state: RunState) -> None:
         state.say(user(BLANK))
 
 
-def _is_blank(step: Step) -> bool:
-    return not step.response.text.strip() and not calls_of(step.response.parts)
+def _is_blank(answer: Response[Any]) -> bool:
+    """Whether an answer says nothing: no text, no picture, no call."""
+    return not answer.text.strip() and all(isinstance(part, _WORDLESS) for part in answer.parts)
 
 
 def _settle(work: Work, state: RunState, answer: Response[Any]) -> None:

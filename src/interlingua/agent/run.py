@@ -18,6 +18,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from interlingua.agent.effects import Begin, Finished, Invoke, Next, Progressed
+from interlingua.agent.events import RunFinished
 from interlingua.agent.face import RunFace, note_failed_observer
 from interlingua.agent.state import CURRENT, Call
 from interlingua.client.pump import Pump
@@ -197,6 +198,7 @@ class Run(RunFace[T]):
             batch = cast("list[RunEvent] | None", self._pump.pull())
         except Error as error:
             error.run = self
+            self._tell(RunFinished("error", len(self.steps)))
             raise
         if batch is None:
             raise StopIteration

@@ -127,6 +127,9 @@ class Setup(Generic[T]):
         if final_tool is not None and output is not None:
             raise UsageError("an agent ends with a tool (final_tool) or a value of a type (output), not with both")
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.model!r}, {self.box!r})"
+
     def begin(
         self, prompt: Prompt, history: History | None, *, live: bool, before: RunRecord | None = None
     ) -> tuple[Work, RunState]:

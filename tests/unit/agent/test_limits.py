@@ -100,7 +100,7 @@ def test_r38_a_bound_on_one_tool_lets_the_run_go_on(face: AgentFace) -> None:
     """The model is told that this tool is used up, and answers without it."""
     run, _ = played(face, [[call("Oslo"), call("Bergen")], call("Narvik"), "Done."], tool_limits={"get_weather": 1})
     assert [result.is_error for step in run.steps for result in step.results] == [False, True, True]
-    assert run.steps[1].results[0].content == "get_weather may be called 1x in all, and was; go on without it"
+    assert run.steps[1].results[0].content == "get_weather was called as often as it may be (1); go on without it"
     assert run.output == "Done."
 
 

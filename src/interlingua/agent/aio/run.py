@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from interlingua.agent.effects import Begin, Finished, Invoke, Next, Progressed
+from interlingua.agent.events import RunFinished
 from interlingua.agent.face import RunFace, note_failed_observer
 from interlingua.agent.run import MOST_AT_ONCE, Report
 from interlingua.agent.state import CURRENT, Call
@@ -163,6 +164,7 @@ class AsyncRun(RunFace[T]):
             batch = cast("list[RunEvent] | None", await self._pump.pull())
         except Error as error:
             error.run = self
+            await self._tell(RunFinished("error", len(self.steps)))
             raise
         if batch is None:
             raise StopAsyncIteration
