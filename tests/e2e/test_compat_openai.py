@@ -18,6 +18,8 @@ from interlingua import compat  # noqa: E402
 from interlingua.client.options import Settings  # noqa: E402
 from interlingua.dialects._contract import DecodedRequest  # noqa: E402
 from interlingua.testing.upstream import Call, Cut, Fail, Say, Upstream  # noqa: E402
+from tests.contract.blocks import FENCE  # noqa: E402
+from tests.contract.source import ROOT  # noqa: E402
 from tests.support.chat_server import Said, chat_serving  # noqa: E402
 from tests.support.compat import Caller, said  # noqa: E402
 
@@ -309,3 +311,28 @@ def test_a_stream_that_breaks_is_an_error() -> None:
             texts.extend(chunk.choices[0].delta.content for chunk in stream)
     assert texts[:2] == ["", "one"]
     assert stream.interlingua is None
+
+
+GUIDE = ROOT / "docs" / "guides" / "from-openai.md"
+BEFORE = [
+    (f"{GUIDE.name}:{GUIDE.read_text(encoding='utf-8').count(chr(10), 0, match.start()) + 2}", match["code"])
+    for match in FENCE.finditer(GUIDE.read_text(encoding="utf-8"))
+    if match["flags"].strip() == "no-run"
+]
+
+
+@pytest.mark.parametrize("code", [code for _, code in BEFORE], ids=[place for place, _ in BEFORE])
+def test_the_before_of_the_guide(
+    code: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the guide says of the SDK runs as it stands, and with nothing but the import changed."""
+    told: list[str] = []
+    for package in ("openai", "interlingua.compat"):
+        with Upstream("openai-chat").serving() as url:
+            monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
+            monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+            names: dict[str, Any] = {"__name__": "__main__"}
+            exec(code.replace("from openai import", f"from {package} import"), names)
+            names["client"].close()
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1] != ""
