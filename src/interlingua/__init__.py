@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from interlingua.stream.unfold import unfold
     from interlingua.tools.mcp import McpTools, mcp
     from interlingua.tools.progress import progress
+    from interlingua.tools.serving import serve_mcp
     from interlingua.tools.tool import tool
     from interlingua.tools.toolbox import Toolbox
     from interlingua.transport.base import Timeouts
@@ -282,6 +283,7 @@ __all__ = [
     "register_provider",
     "register_resolver",
     "register_scheme",
+    "serve_mcp",
     "system",
     "tool",
     "unfold",
@@ -318,6 +320,7 @@ _NAMES = {
     "stream.unfold": "unfold",
     "tools.mcp": "McpTools mcp",
     "tools.progress": "progress",
+    "tools.serving": "serve_mcp",
     "tools.tool": "tool",
     "tools.toolbox": "Toolbox",
     "transport.base": "Timeouts",

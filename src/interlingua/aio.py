@@ -158,6 +158,7 @@ if TYPE_CHECKING:
     from interlingua.client.aio.stream import AsyncModelStream as ModelStream
     from interlingua.tools.aio.mcp import AsyncMcpTools as McpTools
     from interlingua.tools.aio.mcp import mcp
+    from interlingua.tools.serving import async_serve_mcp as serve_mcp
     from interlingua.tools.toolbox import AsyncToolbox as Toolbox
 
 __all__ = [
@@ -298,6 +299,7 @@ __all__ = [
     "register_provider",
     "register_resolver",
     "register_scheme",
+    "serve_mcp",
     "system",
     "tool",
     "unfold",
@@ -313,6 +315,7 @@ _AWAITED = {
     "McpTools": ("tools.aio.mcp", "AsyncMcpTools"),
     "Toolbox": ("tools.toolbox", "AsyncToolbox"),
     "mcp": ("tools.aio.mcp", "mcp"),
+    "serve_mcp": ("tools.serving", "async_serve_mcp"),
 }
 """The names that are awaited here: where they are defined, and what they are called there."""
 

@@ -108,8 +108,8 @@ class McpSource:
     def _made(self, link: Link, tool: Tool, taken: frozenset[str]) -> Tool:
         from msgspec.structs import replace
 
-        server = re.sub(r"[^a-zA-Z0-9_-]+", "_", link.place.name)
-        check_schema(tool.parameters, where=f"MCP server {link.place.name}, tool {tool.name}, parameters")
+        server = re.sub(r"[^a-zA-Z0-9_-]+", "_", link.name)
+        check_schema(tool.parameters, where=f"MCP server {link.name}, tool {tool.name}, parameters")
         name = f"{server}_{tool.name}" if tool.name in taken else tool.name
         return replace(tool, name=name, handler=_Remote(self, link, tool.name))
 

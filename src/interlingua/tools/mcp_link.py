@@ -68,6 +68,8 @@ class Link:
         """A connection that is not open yet."""
         self.place: Place = place
         """Where the server is."""
+        self.name: str = place.name
+        """What the server is called: by the caller, or else by itself."""
         self.tools: tuple[Tool, ...] = ()
         """The server's tools, as it calls them, without handlers."""
         self._timeout_s = timeout_s
@@ -117,18 +119,18 @@ class Link:
     def submit(self, name: str, arguments: dict[str, Any], note: Callable[[str], None]) -> Future[CallToolResult]:
         """A call under way; cancelling it cancels it at the server."""
         if self._loop is None or not self.is_open:
-            raise ToolError(f"the MCP server {self.place.name} is closed")
+            raise ToolError(f"the MCP server {self.name} is closed")
         return _submitted(self._call(name, arguments, note), self._loop)
 
     async def _call(self, name: str, arguments: dict[str, Any], note: Callable[[str], None]) -> CallToolResult:
         if self._client is None:
-            raise ToolError(f"the MCP server {self.place.name} is closed")
+            raise ToolError(f"the MCP server {self.name} is closed")
         try:
             return await self._client.call_tool(name, arguments, progress_callback=partial(_noted, note))
         except MCPError as error:
             if error.error.code == CONNECTION_CLOSED:
                 self.stop()
-                raise ToolError(f"the MCP server {self.place.name} closed the connection") from error
+                raise ToolError(f"the MCP server {self.name} closed the connection") from error
             raise ToolError(error.error.message) from error
 
     def _run(self) -> None:
@@ -148,6 +150,8 @@ class Link:
             async with asyncio.timeout(self._timeout_s):
                 client = await stack.enter_async_context(await _client(self.place, stack))
                 self.tools = await _tools(client)
+            if client.server_info and not self.place.is_named:
+                self.name = client.server_info.name
             self._client = client
             self._opened.set_result(None)
             if not self._is_over:

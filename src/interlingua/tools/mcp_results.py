@@ -8,11 +8,11 @@ Source: modelcontextprotocol.io, specification 2025-11-25, Server features, Tool
 from __future__ import annotations
 
 import base64
-import binascii
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from interlingua.errors import ToolError
 from interlingua.tools.outcome import Outcome
+from interlingua.tools.result import content_of
 from interlingua.types.content import AudioPart, DocumentPart, ImagePart, Json, OpaquePart, TextPart, ToolResult
 from interlingua.wire.json import encode
 
@@ -29,7 +29,7 @@ _Given: TypeAlias = TextPart | _Media
 def decode_result(result: CallToolResult) -> Outcome:
     """The content that a server's result holds.
 
-    Raises: ToolError, for bytes that are not base64.
+    Raises: ToolError, for bytes that are not base64; UsageError, for numbers that JSON has not.
     """
     parts = tuple([_decode_block(block) for block in result.content])
     texts = [part.text for part in parts if isinstance(part, TextPart)]
@@ -37,7 +37,7 @@ def decode_result(result: CallToolResult) -> Outcome:
     if len(texts) < len(parts):
         return Outcome(parts, result.is_error)
     if structured is not None and structured != {"result": "\n".join(texts)}:
-        return Outcome(Json(structured), result.is_error)
+        return Outcome(content_of(structured), result.is_error)
     if len(parts) > 1:
         return Outcome(parts, result.is_error)
     return Outcome("".join(texts), result.is_error)
@@ -78,7 +78,7 @@ def _decode_resource(resource: TextResourceContents | Blob) -> _Given:
 def _decode_bytes(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
-    except binascii.Error:
+    except ValueError:  # which is what is wrong with the letters, the length or the padding
         raise ToolError("the tool gave bytes that are not base64") from None
 
 

@@ -36,6 +36,8 @@ class Command(NamedTuple):
     """Variables of its environment, beside the few that every program needs."""
     cwd: str | None = None
     """The folder it starts in."""
+    is_named: bool = True
+    """Whether the caller gave the name, which goes before the server's own."""
 
 
 class Address(NamedTuple):
@@ -49,6 +51,8 @@ class Address(NamedTuple):
     """Further headers of each request."""
     is_sse: bool = False
     """Whether it speaks the older transport, with a stream of events of its own."""
+    is_named: bool = True
+    """Whether the caller gave the name, which goes before the server's own."""
 
 
 Place: TypeAlias = Command | Address
@@ -76,13 +80,15 @@ def places_of(
         return _of_file(Path(source))
     if source.startswith(("http://", "https://")):
         host = re.sub(r"^https?://(?:[^@/]*@)?|[:/?#].*", "", source)
-        return (Address(name or host, source, dict(headers or {})),)
+        return (Address(name or host, source, dict(headers or {}), is_named=name is not None),)
     try:
         program, *arguments = shlex.split(source, posix=os.name != "nt")
     except ValueError as error:
         raise ConfigError(f"the command of an MCP server is empty or has an open quote: {error}") from None
     folder = None if cwd is None else os.fspath(cwd)
-    return (Command(name or Path(program).stem, program, tuple(arguments), None if env is None else dict(env), folder),)
+    variables = None if env is None else dict(env)
+    command = Command(name or Path(program).stem, program, tuple(arguments), variables, folder)
+    return (command._replace(is_named=name is not None),)
 
 
 def _of_file(path: Path) -> tuple[Place, ...]:
