@@ -18,7 +18,7 @@ from interlingua.client.core import call, later
 from interlingua.errors import DecodeError, Error, LimitExceededError, OutputError, UsageError
 from interlingua.schema.reflect import decode_output, schema_name_of, schema_of
 from interlingua.types.change import CODES, Change
-from interlingua.types.content import RefusalPart, TextPart
+from interlingua.types.content import BrokenToolCall, RefusalPart, TextPart, ToolCall
 from interlingua.types.event import TextDelta
 from interlingua.types.message import Message
 from interlingua.types.usage import add_usage
@@ -52,7 +52,7 @@ def with_output(response: Response[Any], kind: type[T] | Any, repair: Repair = "
     Raises: OutputError, with the response: `refused`, `truncated` by the length limit, or `invalid`.
     """
     if response.tool_calls:
-        return response
+        return _calling(response)
     if response.finish_reason in ("refusal", "content_filter") or _refuses(response):
         raise _error(response, "refused", f"the model refused ({response.finish_reason_raw or response.finish_reason})")
     try:
@@ -62,6 +62,14 @@ def with_output(response: Response[Any], kind: type[T] | Any, repair: Repair = "
             raise _error(response, "truncated", "the answer was cut by the length limit; raise max_tokens") from error
         raise _error(response, "invalid", error.message) from error
     return replace(response, output=output, changes=response.changes + repairs)
+
+
+def _calling(response: Response[Any]) -> Response[Any]:
+    """A response that calls tools, where there are any to call."""
+    if response.request is None or response.request.tools:
+        return response
+    names = ", ".join(dict.fromkeys(call.name for call in response.tool_calls))
+    raise _error(response, "invalid", f"it called {names}, and there are no tools")
 
 
 def _read(text: str, kind: Any, repair: Repair) -> tuple[Any, tuple[Change, ...]]:
@@ -165,7 +173,8 @@ AGAIN = "Give the whole answer again, as JSON that fits the schema, and nothing 
 
 def _again(job: Job, response: Response[Any], error: OutputError) -> Job:
     """The same call, with the answer and what is wrong with it; to the target that served, and those behind it."""
-    said = (response.message,) if response.text.strip() else ()
+    parts = tuple([part for part in response.parts if not isinstance(part, ToolCall | BrokenToolCall)])
+    said = (Message("assistant", parts),) if response.text.strip() else ()
     messages = (*job.request.messages, *said, problems_told(error))
     specs = [lane.endpoint.spec for lane in job.lanes]
     lanes = job.lanes[specs.index(response.model) :] if response.model in specs else job.lanes

@@ -274,6 +274,18 @@ def test_calls_beside_words_are_calls(face: Face) -> None:
     assert (reply.output, len(reply.tool_calls)) == (None, 1)
 
 
+def test_cho_13_a_call_of_a_tool_that_nobody_gave_is_no_answer(face: Face) -> None:
+    """Neither an output of None nor a call to run: the model is told, where it may be."""
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    lost = chat("Let me look.", calls=[call], finish="tool_calls")
+    with scripted(lost), pytest.raises(il.OutputError, match="it called f, and there are no tools") as caught:
+        face.generate(face.model("openai-chat/gpt-4.1"), output=Basket)
+    assert caught.value.fault == "invalid"
+    with scripted(lost, chat('{"kind": "fruit", "counts": [1, 2]}')) as script:
+        assert face.generate(face.model("openai-chat/gpt-4.1"), output=Basket, repair="ask").output == WHOLE
+    assert decode_any(script.requests[1].body)["messages"][1] == {"role": "assistant", "content": "Let me look."}
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
