@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -72,3 +73,32 @@ def test_ctrl_c_in_a_pipe_ends_with_130(pipe: Pipe) -> None:
     pipe(b"One\n")
     with use(interrupt):
         assert main(["chat", "-m", "fake/x"]) == 130
+
+
+def test_a_turn_can_be_taken_back(capsys: Capture, pipe: Pipe) -> None:
+    """/undo forgets the last turn and lets the conversation go on before it; there may be none."""
+    pipe(b"/undo\nOne\nTwo\n/undo\nThree\n")
+    with use(["1", "2", "3"]) as fake:
+        assert main(["chat", "-m", "fake/x"]) == 0
+    assert capsys.readouterr() == ("1\n2\n3\n", "il: nothing was said here yet\n")
+    assert [message.text for message in fake.last_request.messages] == ["One", "1", "Three"]
+
+
+def test_a_file_goes_with_the_next_question(capsys: Capture, pipe: Pipe, tmp_path: Path) -> None:
+    """/file puts a part beside the next line and no other; one that is not there is told."""
+    picture = tmp_path / "a picture.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(16))
+    pipe(f"/file {tmp_path}/none.png\n/file {picture}\nWhat is it?\nSure?\n".encode())
+    with use(["A cat.", "Yes."]) as fake:
+        assert main(["chat", "-m", "fake/x"]) == 0
+    assert [type(part).__name__ for part in fake.requests[0].messages[-1].parts] == ["TextPart", "ImagePart"]
+    assert [type(part).__name__ for part in fake.requests[1].messages[-1].parts] == ["TextPart"]
+    assert "none.png" in capsys.readouterr().err
+
+
+def test_a_line_may_go_on(pipe: Pipe) -> None:
+    """A backslash at the end joins the next line, also where the input ends."""
+    pipe(b"One\\\ntwo\nThree\\\n")
+    with use(["1", "2"]) as fake:
+        assert main(["chat", "-m", "fake/x"]) == 0
+    assert [message.text for message in fake.last_request.messages] == ["One\ntwo", "1", "Three"]

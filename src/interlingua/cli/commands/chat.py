@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from interlingua.cli.asking import (
@@ -16,8 +15,9 @@ from interlingua.cli.asking import (
     toolbox_of,
 )
 from interlingua.cli.conversing import converse, manner_arguments, manner_of
+from interlingua.cli.lines import Lines
 from interlingua.cli.state import load_last, save_last
-from interlingua.cli.terminal import note, write
+from interlingua.cli.terminal import note
 from interlingua.errors import Error
 
 if TYPE_CHECKING:
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = ["EXAMPLES", "arguments", "run"]
 
-HELP = "/new forgets the conversation, /model SPEC asks another one, /quit or Ctrl-D ends; Ctrl-C stops an answer"
+HELP = (
+    "/new forgets the conversation, /undo its last turn, /file PATH goes with the next question, /model SPEC asks "
+    "another one, /quit or Ctrl-D ends; a line that ends with \\ goes on; Ctrl-C stops an answer"
+)
 EXAMPLES = f"""\
 {HELP}.
 
@@ -62,24 +65,20 @@ class _Chat:
         self._history: Response[Any] | None = load_last() if options.goes_on else None
         self._model: Model = model_of(options, self._history.model if self._history else "")
         self._toolbox = toolbox_of(options.tool)
+        self._before: list[Response[Any] | None] = []
+        self._files: list[Any] = []
         self._asks = sys.stdin.isatty() and sys.stdout.isatty()
+        self._lines = Lines(typed=self._asks)
 
     def run(self) -> None:
         if self._asks:
-            with suppress(ImportError):
-                import readline  # noqa: F401 - makes the line editable  # pyright: ignore[reportUnusedImport]
             note(f"{self._model.spec}; {HELP}")
-        while (line := self._line()) is not None and line not in ("/quit", "/exit"):
-            if line:
-                self._take(line)
-
-    def _line(self) -> str | None:
-        """The next line without white space at its ends; None at the end of the input."""
         try:
-            return input("> " if self._asks else "").strip()
-        except EOFError:
-            write("\n" if self._asks else "")
-            return None
+            while (line := self._lines.next()) is not None and line not in ("/quit", "/exit"):
+                if line:
+                    self._take(line)
+        finally:
+            self._lines.close()
 
     def _take(self, line: str) -> None:
         command, _, rest = line.partition(" ")
@@ -87,13 +86,33 @@ class _Chat:
             case "/help":
                 note(HELP)
             case "/new":
-                self._history = None
+                self._history, self._before, self._files = None, [], []
+            case "/undo":
+                self._undo()
+            case "/file":
+                self._add_file(rest.strip())
             case "/model":
                 self._change_model(rest.strip())
             case _ if command.startswith("/") and command[1:].isalpha():
                 note(f"no command {command}; {HELP}")
             case _:
                 self._ask(line)
+
+    def _undo(self) -> None:
+        if not self._before:
+            note("nothing was said here yet")
+            return
+        self._history = self._before.pop()
+        if self._history is not None:
+            save_last(self._history)
+
+    def _add_file(self, path: str) -> None:
+        from interlingua.media.parts import file  # who only talks needs none of it
+
+        try:
+            self._files.append(file(path))
+        except (Error, OSError) as error:
+            note(error.message if isinstance(error, Error) else f"{path}: {error.strerror}")
 
     def _change_model(self, spec: str) -> None:
         self._options.model = spec or self._options.model
@@ -102,10 +121,12 @@ class _Chat:
 
     def _ask(self, line: str) -> None:
         """Ask; what fails is told, and the conversation stays as it was."""
-        question = Question([line], None, self._toolbox)
+        question = Question([line, *self._files], None, self._toolbox)
         try:
-            self._history = converse(self._model, question, self._history, manner_of(self._options))
-            save_last(self._history)
+            reply = converse(self._model, question, self._history, manner_of(self._options))
+            self._before.append(self._history)
+            self._history, self._files = reply, []
+            save_last(reply)
         except Error as error:
             note(error.message)
         except KeyboardInterrupt:
