@@ -115,6 +115,67 @@ def test_r38_a_handler_that_hangs_ends_with_the_run_s_time(face: AgentFace) -> N
 
 
 @both
+def test_r38_a_model_that_hangs_ends_with_the_run_s_time(face: AgentFace) -> None:
+    """The time of the run is the deadline of its calls: when it is up, what came stays, and nothing is raised."""
+
+    def hang(_: il.Request) -> il.Error:
+        time.sleep(0.1)
+        return il.APITimeoutError("no answer within the time of the call", phase="total")
+
+    run, _ = played(face, [call(), hang], max_time_s=0.1)
+    assert (run.stop_reason, len(run.steps)) == ("max_time_s", 1)
+    assert run.elapsed_s >= 0.1
+    assert run.elapsed_s == run.record.elapsed_s
+    with pytest.raises(il.APITimeoutError):
+        played(face, [hang], max_time_s=60)
+
+
+@both
+def test_r38_a_broken_call_of_a_whole_chain_is_answered(face: AgentFace) -> None:
+    """Where every target of a chain breaks the same call, the last one's is answered with an error."""
+    broken = il.BrokenToolCall("b", "get_weather", "{", "malformed")
+    run, fake = played(face, [broken, broken, "Done."], model="fake/a,fake/b")
+    assert [(result.call_id, result.is_error) for result in run.steps[0].results] == [("b", True)]
+    assert [attempt.outcome for attempt in run.steps[0].response.attempts] == ["failed", "failed"]
+    assert (run.output, fake.models) == ("Done.", ["fake/a", "fake/b", "fake/a"])
+
+
+@both
+def test_r38_a_pause_goes_on(face: AgentFace) -> None:
+    """An answer that is to be sent back as it is, is."""
+    paused = il.Response(parts=(il.TextPart("Looking."),), finish_reason="pause")
+    run, fake = played(face, [paused, "Done."], model="anthropic/claude-opus-5")
+    assert run.output == "Done."
+    assert [message.role for message in fake.last_request.messages] == ["user", "assistant"]
+
+
+@both
+def test_r38_an_exit_in_a_handler_passes(face: AgentFace) -> None:
+    """What ends the program is no answer for a model."""
+
+    async def leave() -> str:
+        """Leave."""
+        raise SystemExit(3)
+
+    with pytest.raises(SystemExit):
+        played(face, [tool_call("leave"), "never"], tools=[leave])
+
+
+@both
+def test_r38_a_context_that_is_missing_is_the_caller_s_fault(face: AgentFace) -> None:
+    """A handler that asks for a context which the run was not given is a mistake of the setup, and raised."""
+
+    def look(name: str, db: il.Context[dict[str, str]]) -> str:
+        """Look."""
+        return db[name]
+
+    with pytest.raises(il.UsageError) as caught:
+        played(face, [tool_call("look", name="Ada"), "never"], tools=[look])
+    assert caught.value.run is not None
+    assert caught.value.run.record.stop_reason == "error"
+
+
+@both
 def test_r38_an_observer_cannot_break_a_run(face: AgentFace, caplog: pytest.LogCaptureFixture) -> None:
     """What an observer raises is logged; it is told every event of the loop."""
     seen: list[str] = []

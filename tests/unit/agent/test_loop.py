@@ -35,6 +35,7 @@ def test_r38_tools_run_until_the_model_answers(face: AgentFace) -> None:
     assert [len(step.results) for step in run.steps] == [1, 1, 0]
     assert run.attempts[0].outcome == "served"
     assert len(run.attempts) == 3
+    assert run.changes == ()
 
 
 @both
