@@ -82,7 +82,7 @@ def test_bytes_that_are_none() -> None:
 
 def test_numbers_that_json_has_not() -> None:
     """They are refused before they stand in a conversation."""
-    with pytest.raises(il.UsageError, match="NaN|nan|finite"):
+    with pytest.raises(il.UsageError, match=r"NaN|nan|finite"):
         decoded(structuredContent={"a": float("nan")})
 
 
