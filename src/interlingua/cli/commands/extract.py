@@ -127,8 +127,10 @@ class _Tally:
             self._show()
 
     def end(self) -> None:
-        """The last word."""
+        """The last word, where there was a first one."""
         self._clear()
+        if not self._seen:
+            return
         left = len(self._failures) - MOST_FAILURES_TOLD
         if left > 0:
             note(f"and {left} more failures")
