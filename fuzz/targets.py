@@ -7,15 +7,21 @@ the samples are where mutation starts. The decoders of the dialects are in `fuzz
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 import msgspec
 
 from fuzz.dialects import dialect_targets
 from fuzz.target import Target
 from interlingua.dialects.table import DIALECTS
+from interlingua.errors import Error
+from interlingua.schema.partials import PartialReader
+from interlingua.schema.repair import repair_output
+from interlingua.schema.validate import validate
 from interlingua.wire.arguments import check_arguments
 from interlingua.wire.json import WireStruct, decode_any, decode_wire, encode, encode_wire
 from interlingua.wire.ndjson import JsonArrayDecoder, NdjsonDecoder
+from interlingua.wire.partial import JsonReader
 from interlingua.wire.sse import SseDecoder, encode_event, sniff
 from tests.support.http1_fuzz import fuzz_http1
 
@@ -88,6 +94,37 @@ def _sniff(data: bytes) -> None:
     sniff(data[:20].decode(errors="replace"), data[20:])
 
 
+def _answer(data: bytes) -> None:
+    """A typed answer: read while it comes as when it is whole, and mended so that it fits."""
+    text = data.decode(errors="replace")
+    reader, partials = JsonReader(), PartialReader(_SCHEMA, lenient=True)
+    for start in range(0, len(text), 3):
+        reader.feed(text[start : start + 3])
+        partials.feed(text[start : start + 3])
+    try:
+        whole = decode_any(text)
+    except Error:
+        whole = None
+    if isinstance(whole, dict | list) and (reader.root, reader.complete) != (whole, True):
+        raise AssertionError("JSON that came in pieces is other JSON")
+    value, _ = cast("tuple[object, object]", repair_output(text, cast("object", _SCHEMA)))
+    if validate(_SCHEMA, value):
+        raise AssertionError("what was mended does not fit")
+
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "n": {"type": "integer"},
+        "kind": {"enum": ["a", "b"]},
+        "below": {"type": "array", "items": {"$ref": "#"}},
+    },
+    "required": ["n"],
+}
+_ANSWER = (
+    b'{"n":1,"kind":"a","below":[{"n":2,"kind":"b","below":[]},'
+    b'{"n":-3,"x":[1.5e3,true,null,"\\ud83d\\ude00\xc3\xa9"]}]}'
+)
 _OBJECT = (
     b'{"model":"m","content":[{"kind":"\xc3\xa9","free":{"a":[1,-2.5e3,true,null,"\\ud83d\\ude00"]}}],"new":{"b":1}}'
 )
@@ -137,6 +174,9 @@ TARGETS: dict[str, Target] = {
     "json": Target(_any, (_OBJECT, _TOOLS, b"[" * 130 + b"]" * 130, b"1e999", b'"\\ud800"', b"\xef\xbb\xbf{}")),
     "wire": Target(_wire, (_OBJECT, _TOOLS)),
     "arguments": Target(_arguments, (b'{"city":"Oslo","days":[1,2],"deep":{"a":1e5,"b":"x:y"}}', b'{"a":1,"a":NaN}')),
+    "answer": Target(
+        _answer, (_ANSWER, _ANSWER.replace(b'"', b"'"), b"```json\n" + _ANSWER + b"\n```", b'"{\\"n\\":\\"1\\"}"')
+    ),
     "sse": Target(_stream(SseDecoder), (_EVENTS, encode_event(b"a\nb"))),
     "ndjson": Target(_stream(NdjsonDecoder), (_OBJECT + b"\n" + _TOOLS + b"\r\n",)),
     "json-array": Target(_stream(JsonArrayDecoder), (b"[" + _OBJECT + b"\n,\r\n" + _TOOLS + b"]",)),

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, ClassVar, Literal, TypeAlias, cast
 
 from interlingua.errors import DecodeError
 from interlingua.wire.json import MAX_DEPTH, JsonValue, decode_any
@@ -87,17 +87,6 @@ class JsonReader:
         self._quote = '"'
         self._is_key = False
         self._pieces: list[str] = []
-        self._states: dict[str, Callable[[], bool]] = {
-            "start": self._at_start,
-            "value": self._at_value,
-            "first_item": self._at_first_item,
-            "item": self._at_item,
-            "first_key": self._at_first_key,
-            "key": self._at_key,
-            "colon": self._at_colon,
-            "next": self._at_next,
-            "text": self._at_text,
-        }
 
     @property
     def complete(self) -> bool:
@@ -132,7 +121,7 @@ class JsonReader:
             self._move(cast("re.Match[str]", _SPACE.match(self._text, self._at)).end())
         if self._at >= len(self._text):
             return False
-        return self._states[self._state]()
+        return self._STATES[self._state](self)
 
     def _move(self, to: int) -> None:
         self.consumed += to - self._at
@@ -195,6 +184,18 @@ class JsonReader:
             return self._break()
         self.leniencies.add("controls")
         return self._grow(sign, self._at + 1)
+
+    _STATES: ClassVar[dict[str, Callable[[JsonReader], bool]]] = {
+        "start": _at_start,
+        "value": _at_value,
+        "first_item": _at_first_item,
+        "item": _at_item,
+        "first_key": _at_first_key,
+        "key": _at_key,
+        "colon": _at_colon,
+        "next": _at_next,
+        "text": _at_text,
+    }
 
     # What they do
 
