@@ -291,6 +291,19 @@ def test_errors_have_the_names_of_the_sdk(status: int, use: Scenario) -> None:
     assert caught[0] == caught[1]
 
 
+def test_messages_of_the_sdk_itself() -> None:
+    """What the SDK's own objects hold goes into a body of ours: a program can be changed call by call."""
+    said: list[Any] = [{"role": "user", "content": "get_weather of Oslo"}]
+    with Upstream("openai-chat").serving() as url:
+        first = _official(f"{url}/v1", awaited=False).chat(model=MODEL, messages=said, tools=[CHAT_TOOL])
+        message = first.choices[0].message
+        said += [message, {"role": "tool", "tool_call_id": message.tool_calls[0].id, "content": "4"}]
+        second = _ours(f"{url}/v1", awaited=False).chat(
+            model=MODEL, messages=said, tools=[CHAT_TOOL], seed=openai.NOT_GIVEN, user=openai.omit
+        )
+    assert second.choices[0].message.content == "The tools say: 4"
+
+
 def test_nobody_there() -> None:
     """A port where nobody listens is the SDK's connection error."""
     for make, package in ((_official, openai), (_ours, compat)):

@@ -9,6 +9,7 @@ Rules
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from interlingua.client.core import Job, Lane
     from interlingua.types.request import Request
 
-__all__ = ["Account", "Key", "account_of", "headers_of", "refuse", "timeouts_of"]
+__all__ = ["Account", "Key", "account_of", "headers_of", "refuse", "secret_of", "timeouts_of"]
 
 Key: TypeAlias = "str | Callable[[], str]"
 """A key, or a function that gives the one that holds now."""
@@ -80,6 +81,16 @@ def timeouts_of(value: object) -> Timeouts:
     raise UsageError(f"timeout takes seconds, None or an httpx.Timeout, not {value!r:.60}")
 
 
+def secret_of(key: Key | None) -> Secret | None:
+    """The key as what is never shown; None for none.
+
+    Raises: UsageError for a function that would have to be awaited.
+    """
+    if inspect.iscoroutinefunction(key):
+        raise UsageError("api_key takes a text or a function that gives one at once, not one to await")
+    return Secret.of_key(key, "api_key") if key else None
+
+
 def headers_of(given: Mapping[str, str] | None) -> Headers:
     """Headers in our form."""
     return tuple([(name.lower(), value) for name, value in (given or {}).items()])
@@ -88,7 +99,7 @@ def headers_of(given: Mapping[str, str] | None) -> Headers:
 class Account(msgspec.Struct, frozen=True, kw_only=True):
     """Whose key, which server, how long to wait."""
 
-    api_key: Key | None = None
+    api_key: Secret | None = None
     """The key that was given; None leaves it to each provider's variable."""
     base_url: str | None = None
     """The one server that is asked; None leaves it to the name of the model."""
@@ -115,7 +126,8 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
         return job if self.api_key is None else job._replace(lanes=self._keyed(job.lanes, self.api_key))
 
     def _server(self, dialect: str, base_url: str) -> Registry:
-        key = self.api_key or os.environ.get("OPENAI_API_KEY") or None
+        given = self.api_key
+        key = (lambda: given.reveal() or "") if given else os.environ.get("OPENAI_API_KEY") or None
         home = base_url.startswith(f"{ROWS['openai'].base_url}")
         row = msgspec.structs.replace(
             ROWS["openai" if home else "openai-compatible"],
@@ -128,7 +140,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
         registry.register_provider(row, key=key)
         return registry
 
-    def _keyed(self, lanes: tuple[Lane, ...], key: Key) -> tuple[Lane, ...]:
+    def _keyed(self, lanes: tuple[Lane, ...], key: Secret) -> tuple[Lane, ...]:
         own = self.own
         if own is None and len({lane.endpoint.provider for lane in lanes}) > 1:
             raise UsageError("api_key is one key and the chain has several providers: give each its variable instead")
@@ -138,9 +150,8 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
                     f"api_key is OpenAI's and {lane.endpoint.spec} is not: leave it out, and the key comes from the "
                     "variable that `il providers` names; base_url= says when the key is another server's"
                 )
-        secret = Secret.of_key(key, "api_key")
         return tuple([
-            lane._replace(endpoint=msgspec.structs.replace(lane.endpoint, credential=secret)) for lane in lanes
+            lane._replace(endpoint=msgspec.structs.replace(lane.endpoint, credential=key)) for lane in lanes
         ])  # fmt: skip
 
 
@@ -173,7 +184,7 @@ def account_of(
     """The account of a client's arguments; OPENAI_BASE_URL stands for a `base_url` that is not given."""
     address = str(base_url) if base_url is not None else os.environ.get("OPENAI_BASE_URL") or None
     return Account(
-        api_key=api_key or None,
+        api_key=secret_of(api_key),
         base_url=address,
         timeouts=timeouts_of(timeout) if has_timeout else Timeouts(),
         headers=headers_of(default_headers),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 
 import pytest
 
@@ -68,7 +69,7 @@ def test_bodies_are_values() -> None:
     first, second = Message({"role": "assistant"}), Message({"role": "assistant"})
     assert first == second == {"role": "assistant"}
     assert first != Message({"role": "user"})
-    assert copy.deepcopy(first) == first
+    assert copy.deepcopy(first) == copy.copy(first) == pickle.loads(pickle.dumps(first)) == first
     assert bool(Body({}))
     assert repr(first) == "Message(role='assistant')"
     with pytest.raises(TypeError):

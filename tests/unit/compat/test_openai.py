@@ -14,6 +14,7 @@ import interlingua as il
 from interlingua.compat import AsyncOpenAI, OpenAI
 from interlingua.compat.account import Account, timeouts_of
 from interlingua.compat.asking import ask
+from interlingua.compat.calls import asked_of
 from interlingua.testing import FakeModel, tool_call, use
 from interlingua.transport.base import Timeouts
 
@@ -80,18 +81,26 @@ def test_a_key_goes_to_openai_and_to_nobody_else() -> None:
         client.chat.completions.create(model="anthropic/claude-opus-5", messages=HI)
 
 
+def test_a_key_is_never_shown() -> None:
+    """Not by what keeps it, and not by an error; one that would have to be awaited is refused."""
+    client = OpenAI(api_key="sk-very-secret-key-1234")
+    assert "very-secret" not in f"{client!r} {client._account!r}"
+    with pytest.raises(il.UsageError, match="not one to await"):
+        AsyncOpenAI(api_key=asyncio.sleep)  # pyright: ignore[reportArgumentType]  # the point
+
+
 def test_headers_add_up_and_the_time_is_the_call_s() -> None:
     """`default_headers` and `extra_headers` are sent together; `timeout` of a call replaces the client's."""
-    seen: list[il.Request] = []
     client = OpenAI(default_headers={"X-Team": "7"}, timeout=5)
-    assert client._account.headers == (("x-team", "7"),)
-    assert client._account.timeouts == timeouts_of(5)
-    with use(FakeModel(lambda request: seen.append(request) or "Hi")):
-        reply = client.chat.completions.create(
-            model="m", messages=HI, extra_headers={"X-Call": "1"}, timeout=1.5, extra_body={"seed": 7}
-        )
-    assert reply.choices[0].message.content == "Hi"
-    assert seen[0].seed == 7
+    members = {"model": "m", "messages": HI, "extra_headers": {"X-Call": "1"}, "extra_body": {"seed": 7}}
+    asked = asked_of("openai-chat", client._account, members)
+    assert asked.job.settings.headers == (("x-team", "7"), ("x-call", "1"))
+    assert asked.job.settings.timeouts == timeouts_of(5)
+    assert asked.job.request.seed == 7
+    asked = asked_of("openai-chat", client._account, {**members, "timeout": 1.5})
+    assert asked.job.settings.timeouts == timeouts_of(1.5)
+    with pytest.raises(il.UsageError, match=r"extra_query is not taken here: .*il\.register_provider"):
+        asked_of("openai-chat", client._account, {**members, "extra_query": {"a": "b"}})
 
 
 def test_times_are_those_of_the_phases() -> None:
@@ -127,8 +136,11 @@ def test_options_make_a_copy() -> None:
     """`with_options` and `copy` change what they are given and keep the rest."""
     client = OpenAI(api_key="sk-a", timeout=5)
     other = client.with_options(timeout=9)
-    assert (other._account.api_key, other._account.timeouts) == ("sk-a", timeouts_of(9))
-    assert client.copy()._account == client._account
+    assert other._account.timeouts == timeouts_of(9)
+    for made in (client, other, client.copy()):
+        assert made._account.api_key is not None
+        assert made._account.api_key.reveal() == "sk-a"
+    assert client.copy()._account.timeouts == timeouts_of(5)
 
 
 def test_what_is_not_there_says_what_is() -> None:
