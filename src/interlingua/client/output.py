@@ -106,13 +106,17 @@ def _error(response: Response[Any], fault: OutputFault, why: str) -> OutputError
 class Partials:
     """What the events of a stream say of a typed answer, as it grows."""
 
-    def __init__(self, kind: object, repair: Repair) -> None:
+    def __init__(self, kind: object, repair: Repair, *, is_begun: bool = False) -> None:
         """Of the first choice of one stream.
 
-        Raises: UsageError for a stream without a type.
+        Raises: UsageError for a stream without a type, and for one that has begun: what came before would be missing.
         """
         if kind is None:
             raise UsageError("partials are of a typed answer; give stream(…) the type as output=…")
+        if is_begun:
+            raise UsageError(
+                "partials show the answer from its beginning; read them before anything else of the stream"
+            )
         from interlingua.schema.partials import PartialReader  # only who looks at partials needs it
 
         self._reader = PartialReader(kind, lenient=repair != "off")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from interlingua.client.core import Job
+    from interlingua.client.output import Partials
     from interlingua.types.event import Event
     from interlingua.types.response import Response
 
@@ -42,6 +43,8 @@ class ModelStream(Generic[T]):
         self._pump = Pump(stream(job, self._outcome))
         self._ready: Iterator[Event] = iter(())
         self._opened = False
+        self._begun = False
+        self._partials: Partials | None = None
 
     def open(self) -> Self:
         """The stream itself, its first content there.
@@ -71,6 +74,7 @@ class ModelStream(Generic[T]):
         self.open()
         while True:
             for event in self._ready:
+                self._begun = True
                 return event
             batch = self._pump.pull()
             if batch is None:
@@ -90,11 +94,13 @@ class ModelStream(Generic[T]):
 
         Shape: an object that has not ended is a dict under the field names, the outermost one always; a list has the
         items so far, a text grows, and what has ended is a value of its type.
-        Raises: UsageError for a stream without `output`.
+        Raises: UsageError for a stream without `output`, and for one of which something was read otherwise.
         """
         from interlingua.client.output import Partials  # only typed answers need schemas
 
-        partials = Partials(self._output, self._job.settings.repair)
+        partials = self._partials
+        if partials is None:
+            partials = self._partials = Partials(self._output, self._job.settings.repair, is_begun=self._begun)
         return (partial for event in self for partial in partials.of(event))
 
     def finish(self) -> Response[T]:

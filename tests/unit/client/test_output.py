@@ -343,6 +343,19 @@ def test_partials_need_a_type(face: Face) -> None:
         _ = face.model("openai-chat/gpt-4.1").stream("Hi").partials
 
 
+def test_partials_go_on_where_they_were_left() -> None:
+    """Asked for twice they are the same; once something else was read they would lack it, so that is an error."""
+    with scripted(sse(*chunks('{"kind": "fruit", "cou', 'nts": [1, ', "2]}"))):
+        stream = il.model("openai-chat/gpt-4.1").stream("Hi", output=Basket)
+        assert next(stream.partials) == {"kind": "fruit"}
+        assert list(stream.partials)[-1] == {"kind": "fruit", "counts": [1, 2]}
+    with scripted(sse(*chunks('{"kind": "fruit"'))):
+        stream = il.model("openai-chat/gpt-4.1").stream("Hi", output=Basket)
+        next(stream.text_stream)
+        with pytest.raises(il.UsageError, match="from its beginning"):
+            _ = stream.partials
+
+
 def test_finish_mends_and_asks_as_generate_does(face: Face) -> None:
     """The stream's answer is mended; where that is not enough, the next one comes as a whole, once."""
     with scripted(sse(*chunks(MISFIT)), chat(NEARLY)) as script:
