@@ -11,7 +11,10 @@ import interlingua as il
 from interlingua.agent.loop import BLANK
 from interlingua.client.output import AGAIN
 from interlingua.testing import FakeModel, no_network, tool_call, use
+from interlingua.wire.http import HttpReply
+from interlingua.wire.json import encode
 from tests.support.agents import FACES, AgentFace, call, get_weather, played
+from tests.support.client import scripted
 
 both = pytest.mark.parametrize("face", FACES, ids=repr)
 
@@ -173,6 +176,22 @@ def test_use_13_calls_of_an_answer_that_was_held_back_do_not_run(face: AgentFace
     run, _ = played(face, [answer])
     assert run.stop_reason == "refused"
     assert _results(run) == [("a", "this call was not run: the run ended (refused)", True)]
+
+
+@both
+def test_use_09_calls_of_an_answer_that_failed_do_not_run(face: AgentFace) -> None:
+    """A malformed call makes Gemini end with an error; a call that could be read beside it does not run."""
+    part = {"functionCall": {"name": "get_weather", "args": {"city": "Oslo"}}}
+    candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "MALFORMED_FUNCTION_CALL"}
+    body = encode({"candidates": [candidate]})
+    with scripted(HttpReply(status=200, headers=(("content-type", "application/json"),), body=body)):
+        run = face.run(face.agent("google/gemini-3-pro"))
+    assert run.stop_reason == "error"
+    assert [(result.content, result.is_error) for result in run.messages[-1].tool_results] == [
+        ("this call was not run: the run ended (error)", True)
+    ]
+    with pytest.raises(il.RunStoppedError, match="MALFORMED_FUNCTION_CALL"):
+        _ = run.output
 
 
 @both
