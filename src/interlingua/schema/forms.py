@@ -35,7 +35,7 @@ from interlingua.schema._leaves import (
     leaf_of,
 )
 from interlingua.schema.fields import NO_DEFAULT, Field, Fields, Kind, fields_of
-from interlingua.schema.problem import MisfitError, brief
+from interlingua.schema.problem import MisfitError, brief, together
 from interlingua.schema.walk import Schema, map_children, parts_of_schema
 from interlingua.types._base import JsonValue
 from interlingua.wire.json import decode_any, encode
@@ -371,11 +371,17 @@ def _read_object(value: JsonValue, *, fields: Fields, readers: dict[str, Reader]
     members, values = _members(value), dict[str, Any]()
     if fields.tag is not None and members.get(fields.tag[0]) != fields.tag[1]:
         raise MisfitError(f"{brief(members.get(fields.tag[0]))} is not {brief(fields.tag[1])}", fields.tag[0])
+    misfits: list[MisfitError] = []
     for field in fields.members:
         if field.key in members:
-            values[field.name] = _read_below(readers[field.key], members[field.key], field.key)
+            try:
+                values[field.name] = _read_below(readers[field.key], members[field.key], field.key)
+            except MisfitError as misfit:
+                misfits.append(misfit)
         elif field.required:
-            raise MisfitError("is missing", field.key)
+            misfits.append(MisfitError("is missing", field.key))
+    if misfits:
+        raise together(misfits)
     try:
         return fields.build(**values)
     except (ValueError, TypeError, AssertionError) as error:
@@ -407,8 +413,8 @@ def _read_model(value: JsonValue, *, model: Any) -> Any:
     try:
         return model.model_validate_json(encode(value))
     except ValueError as error:
-        first = cast("Any", error).errors(include_url=False, include_context=False)[0]
-        raise MisfitError(first["msg"], *first["loc"]) from None
+        found = cast("Any", error).errors(include_url=False, include_context=False)
+        raise together([MisfitError(one["msg"], *one["loc"]) for one in found]) from None
 
 
 def _pydantic_model(kind: Kind) -> Any:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from interlingua.wire.json import encode, pointer
 
-__all__ = ["MisfitError", "Problem", "brief", "describe"]
+__all__ = ["MisfitError", "Problem", "brief", "describe", "together"]
 
 LONGEST_VALUE = 60
 """Characters of a value that a sentence shows."""
@@ -30,11 +30,13 @@ class Problem(NamedTuple):
 
 
 class MisfitError(ValueError):
-    """A value that is not of the type, and where."""
+    """A value that is not of the type, and where; there may be more such places."""
 
-    def __init__(self, message: str, *steps: str | int) -> None:
+    def __init__(self, message: str, *steps: str | int, others: tuple[MisfitError, ...] = ()) -> None:
         """`steps` lead to the bad place."""
         super().__init__(message)
+        self.others: tuple[MisfitError, ...] = others
+        """What else is wrong with the same value."""
         self.message = message
         """What is wrong there."""
         self.steps: tuple[str | int, ...] = steps
@@ -45,9 +47,20 @@ class MisfitError(ValueError):
         """RFC 6901 pointer to the bad place."""
         return pointer(*self.steps)
 
+    @property
+    def problems(self) -> list[Problem]:
+        """Every bad place, this one first."""
+        return [Problem(self.path, self.message), *[found for other in self.others for found in other.problems]]
+
     def below(self, step: str | int) -> MisfitError:
-        """The same fault, seen from one level higher."""
-        return MisfitError(self.message, step, *self.steps)
+        """The same faults, seen from one level higher."""
+        return MisfitError(self.message, step, *self.steps, others=tuple(other.below(step) for other in self.others))
+
+
+def together(misfits: list[MisfitError]) -> MisfitError:
+    """Several faults of one value as one."""
+    first, *others = misfits
+    return MisfitError(first.message, *first.steps, others=(*first.others, *others))
 
 
 def describe(problems: Iterable[Problem], noun: str = "field") -> str:

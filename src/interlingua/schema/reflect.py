@@ -112,7 +112,7 @@ def read_output(value: JsonValue, kind: type[T] | Kind) -> T:
     try:
         return reflection.read(value)
     except MisfitError as misfit:
-        found = validate(reflection.loose, value, naive_times=True) or [Problem(misfit.path, misfit.message)]
+        found = validate(reflection.loose, value, naive_times=True) or misfit.problems
         raise _refusal(found, wrapper) from None
 
 

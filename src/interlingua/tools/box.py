@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from interlingua.errors import Error, UsageError
-from interlingua.schema.problem import MisfitError, Problem, describe
+from interlingua.schema.problem import MisfitError, describe
 from interlingua.schema.signature import contexts_of
 from interlingua.schema.strict import relax
 from interlingua.schema.tool_rules import tool_faults
@@ -224,7 +224,7 @@ def _bound(
         try:
             return partial(typed.run, typed.read(arguments), contexts)
         except MisfitError as misfit:
-            problems = [Problem(misfit.path, misfit.message)]
+            problems = misfit.problems
         except Exception as error:  # noqa: BLE001 - a class that checks itself may raise anything
             return failed(call, error)
     return error_result(call, f"tool {call.name}, {describe(problems, 'argument')}")

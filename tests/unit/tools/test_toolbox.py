@@ -4,7 +4,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Awaitable
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 import pytest
@@ -168,6 +168,38 @@ def test_values_that_only_python_refuses_are_bad_arguments(both: Both) -> None:
     made = tool(Even, handler=_number)
     assert only(both.execute([made], call("Even", '{"number": 3}'))).content == "tool Even, the number must be even"
     assert only(both.execute([made], call("Even", '{"number": 4}'))).content == Json(4)
+
+
+def test_r35_every_value_that_only_python_refuses_is_named(both: Both) -> None:
+    """Faults of several values, of several kinds of classes, are in one sentence, each with its place."""
+    pydantic = pytest.importorskip("pydantic")
+
+    def even(number: int) -> int:
+        if number % 2:
+            raise ValueError("must be even")
+        return number
+
+    kind = Annotated[int, pydantic.AfterValidator(even)]
+    pair = pydantic.create_model("Pair", first=kind, second=kind)
+
+    class Order(msgspec.Struct):
+        number: int
+
+        def __post_init__(self) -> None:
+            if self.number % 2:
+                raise ValueError("the number must be even")
+
+    def take(pair: Any, order: Any, other: Any) -> int:
+        return order.number
+
+    take.__annotations__.update(pair=pair, order=Order, other=Order)
+    said = '{"pair": {"first": 1, "second": 3}, "order": {"number": 5}, "other": {"number": 7}}'
+    assert only(both.execute([take], call("take", said))).content == (
+        "tool take, argument pair.first: Value error, must be even; argument pair.second: Value error, must be even;"
+        " argument order: the number must be even; argument other: the number must be even"
+    )
+    fine = '{"pair": {"first": 2, "second": 4}, "order": {"number": 6}, "other": {"number": 8}}'
+    assert only(both.execute([take], call("take", fine))).content == Json(6)
 
 
 @pytest.mark.parametrize("reason", get_args(BrokenReason))
