@@ -8,7 +8,6 @@ from interlingua.client.aio.stream import AsyncModelStream
 from interlingua.compat.streams import Told
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from types import TracebackType
     from typing import Self
 
@@ -27,7 +26,6 @@ class AsyncStream(Told[B]):
         """A stream that `open` is still to be awaited of."""
         super().__init__(asked, kind)
         self._events: AsyncModelStream[Any] = AsyncModelStream(asked.job._replace(tool_deltas=True))
-        self._pieces = self._read()
 
     async def open(self) -> Self:
         """The stream itself, its first content there.
@@ -37,16 +35,13 @@ class AsyncStream(Told[B]):
         await self._events.open()
         return self
 
-    async def _read(self) -> AsyncIterator[B]:
-        async for event in self._events:
-            for members in self._teller.tell(event):
-                yield self._kind(members)
-
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> B:
-        return await anext(self._pieces)
+        while not self._ready:
+            self._ready.extend(self._teller.tell(await anext(self._events)))
+        return self._kind(self._ready.popleft())
 
     async def __aenter__(self) -> Self:
         return self
@@ -58,4 +53,5 @@ class AsyncStream(Told[B]):
 
     async def close(self) -> None:
         """Close the connection; what is left of the answer is not read."""
+        self._ready.clear()
         await self._events.close()

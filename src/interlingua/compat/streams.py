@@ -7,13 +7,13 @@ Rules
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from interlingua.client.stream import ModelStream
 from interlingua.compat.asking import Teller
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from types import TracebackType
     from typing import Self
 
@@ -34,6 +34,7 @@ class Told(Generic[B]):
         """A stream of bodies of that kind."""
         self._kind = kind
         self._teller = Teller(asked)
+        self._ready: deque[dict[str, Any]] = deque()
 
     @property
     def interlingua(self) -> Response[Any] | None:
@@ -57,18 +58,14 @@ class Stream(Told[B]):
         super().__init__(asked, kind)
         self._events: ModelStream[Any] = ModelStream(asked.job._replace(tool_deltas=True))
         self._events.open()
-        self._pieces = self._read()
-
-    def _read(self) -> Iterator[B]:
-        for event in self._events:
-            for members in self._teller.tell(event):
-                yield self._kind(members)
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> B:
-        return next(self._pieces)
+        while not self._ready:
+            self._ready.extend(self._teller.tell(next(self._events)))
+        return self._kind(self._ready.popleft())
 
     def __enter__(self) -> Self:
         return self
@@ -80,4 +77,5 @@ class Stream(Told[B]):
 
     def close(self) -> None:
         """Close the connection; what is left of the answer is not read."""
+        self._ready.clear()
         self._events.close()
