@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["acompletion", "completion"]
 
 PREFIXES = {
-    "azure_ai": "azure",
-    "cohere_chat": "cohere",
     "dashscope": "qwen",
     "fireworks_ai": "fireworks",
     "gemini": "google",
@@ -34,7 +32,6 @@ PREFIXES = {
     "lm_studio": "lmstudio",
     "nvidia_nim": "nvidia",
     "ollama_chat": "ollama",
-    "text-completion-openai": "openai-chat",
     "together_ai": "together",
     "vertex_ai": "vertex",
 }

@@ -8,6 +8,8 @@ import pytest
 
 import interlingua as il
 from interlingua.compat import acompletion, completion
+from interlingua.compat.litellm import PREFIXES
+from interlingua.providers.rows import ROWS
 from interlingua.testing import FakeModel, tool_call, use
 
 
@@ -42,6 +44,18 @@ def _served(model: str, **body: Any) -> str:
 def test_names_of_models(name: str, spec: str) -> None:
     """LiteLLM's prefixes are read as ours; what follows the first slash is verbatim."""
     assert _served(name) == spec
+
+
+def test_prefixes_are_those_of_rows() -> None:
+    """What LiteLLM calls otherwise is a provider here, and none that has the same name in both."""
+    assert set(PREFIXES.values()) <= set(ROWS)
+    assert set(PREFIXES) & set(ROWS) == set()
+
+
+def test_fallbacks_are_names() -> None:
+    """A list of settings for each, which LiteLLM takes too, is refused in words."""
+    with pytest.raises(il.UsageError, match="fallbacks takes a list of names of models"):
+        completion("gpt-5.2", HI, fallbacks=[{"model": "claude-opus-5"}])
 
 
 def test_the_classic_call() -> None:

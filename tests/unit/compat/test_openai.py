@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import interlingua as il
+from interlingua import compat
 from interlingua.compat import AsyncOpenAI, OpenAI
 from interlingua.compat.account import Account, timeouts_of
 from interlingua.compat.asking import ask
@@ -160,6 +161,17 @@ def test_importing_is_cheap() -> None:
     )
     done = subprocess.run([sys.executable, "-I", "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "[]\n"
+
+
+def test_the_names_of_the_module() -> None:
+    """Every listed name can be had and is shown; an unknown one is an AttributeError; errors have the SDK's names."""
+    assert [name for name in compat.__all__ if not hasattr(compat, name)] == []
+    assert set(compat.__all__) <= set(dir(compat))
+    with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
+        _ = compat.Nonsense  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]  # the point
+    assert issubclass(compat.APITimeoutError, compat.APIConnectionError)
+    assert issubclass(compat.RateLimitError, compat.APIStatusError)
+    assert issubclass(compat.APIStatusError, compat.APIError)
 
 
 # Bodies and answers
