@@ -133,7 +133,7 @@ def job_of(
 
     Raises: UsageError and its kinds for what cannot be asked.
     """
-    return face._job(prompt, history, options, output)  # noqa: SLF001 - of the same room
+    return face._job(prompt, history, options, output)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same room
 
 
 def _own_id() -> str:
