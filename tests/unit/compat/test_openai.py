@@ -168,7 +168,7 @@ def test_the_names_of_the_module() -> None:
     assert [name for name in compat.__all__ if not hasattr(compat, name)] == []
     assert set(compat.__all__) <= set(dir(compat))
     with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
-        _ = compat.Nonsense  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]  # the point
+        _ = compat.Nonsense
     assert issubclass(compat.APITimeoutError, compat.APIConnectionError)
     assert issubclass(compat.RateLimitError, compat.APIStatusError)
     assert issubclass(compat.APIStatusError, compat.APIError)
