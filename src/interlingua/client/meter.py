@@ -11,7 +11,7 @@ Rules
 
 from __future__ import annotations
 
-import threading
+from _thread import allocate_lock, get_ident  # every call comes by here, and `threading` takes 2 ms to load
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -33,13 +33,15 @@ class _Stretch:
     """A stretch of code, and what was counted in it."""
 
     def __init__(self, own_tags: dict[str, str], outer: tuple[_Stretch, ...]) -> None:
+        import threading  # only who has a meter needs it
+
         self.own_tags = own_tags
         self.line = (*outer, self)
         self.before = frozenset(thread.ident for thread in threading.enumerate())
         self.calls = 0
         self.usage: Usage | None = None
         self.cost_usd: float | None = 0.0
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
 
     def add(self, response: Response[Any]) -> None:
         with self._lock:
@@ -103,7 +105,7 @@ class Meter:
 
 _here: ContextVar[tuple[_Stretch, ...] | None] = ContextVar("interlingua_meters", default=None)
 _open: list[_Stretch] = []
-_changing = threading.Lock()
+_changing = allocate_lock()
 
 
 def meter(**tags: str) -> Meter:
@@ -124,5 +126,5 @@ def _stretches() -> list[_Stretch]:
     with _changing:
         if known is not None:
             return [stretch for stretch in known if stretch in _open]
-        started_in = [stretch for stretch in _open if threading.get_ident() not in stretch.before]
+        started_in = [stretch for stretch in _open if get_ident() not in stretch.before]
         return started_in if any(stretch.is_around(_open) for stretch in started_in) else []

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import math
 import re
+from _thread import RLock  # where `threading` has it from, which takes a process 2 ms to load
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from threading import RLock
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast, overload
 
 import msgspec
