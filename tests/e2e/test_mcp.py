@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import os
@@ -238,6 +239,15 @@ def test_closing_ends_the_process_and_a_later_use_starts_another() -> None:
     assert second != first
     opened.close()
     assert is_gone(second, 0.5)
+
+
+async def test_a_server_is_opened_once_however_many_ask() -> None:
+    """Calls that find it closed at the same time share one process; one close ends it."""
+    box = aio.Toolbox([aio.mcp(COMMAND, env=ENV)])
+    messages = await asyncio.gather(*[box.execute(call("pid")) for _ in range(4)])
+    (pid,) = {message.tool_results[0].content for message in messages}
+    await box.close()
+    assert is_gone(int(str(pid)), 0.5)
 
 
 def test_a_box_leaves_open_what_others_opened() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,8 @@ class McpSource:
         self._only = None if only is None else frozenset(only)
         self._timeout_s = timeout_s
         self._links: tuple[Link, ...] = ()
+        self._changing = threading.RLock()  # several calls of a step may find the source closed at once
+        self._at_end: weakref.finalize[..., McpSource] | None = None
 
     @property
     def is_open(self) -> bool:
@@ -62,27 +65,31 @@ class McpSource:
         """
         from interlingua.tools.mcp_link import Link
 
-        if self.is_open:
-            return
-        self.disconnect()
-        links = tuple(Link(place, self._timeout_s) for place in self._places)
-        weakref.finalize(self, _stop, links).atexit = False  # the links themselves see to that
-        try:
-            for link in links:
-                link.start()
-            for link in links:
-                link.wait()
-        except BaseException:
-            _stop(links)
-            raise
-        self._links = links
+        with self._changing:
+            if self.is_open:
+                return
+            self.disconnect()
+            links = tuple(Link(place, self._timeout_s) for place in self._places)
+            try:
+                for link in links:
+                    link.start()
+                for link in links:
+                    link.wait()
+            except BaseException:
+                _stop(links)
+                raise
+            self._links = links
+            self._at_end = weakref.finalize(self, _stop, links)
+            self._at_end.atexit = False  # the links themselves see to that
 
     def disconnect(self) -> None:
         """Close every server, and wait until it has ended."""
-        links, self._links = self._links, ()
-        _stop(links)
-        for link in links:
-            link.join()
+        with self._changing:
+            links, self._links = self._links, ()
+            if self._at_end is not None:
+                self._at_end()  # stops the links
+            for link in links:
+                link.join()
 
     def names(self) -> list[str]:
         """The names of the tools, one for each, as the servers say them."""

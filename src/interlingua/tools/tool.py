@@ -146,7 +146,12 @@ def origin_of(source: object) -> str:
 
 def _from_function(function: Callable[..., Any], name: str | None) -> Tool:
     if not callable(function):
-        raise UsageError(f"a {type(function).__name__} is no tool; give a function, a class, a JSON Schema or a Tool")
+        way_out = (
+            "put it in an il.Toolbox"
+            if hasattr(function, "tools")
+            else "give a function, a class, a JSON Schema or a Tool"
+        )
+        raise UsageError(f"a {type(function).__name__} is no tool; {way_out}")
     signature = signature_of(function)
     own = name or signature.name
     if own == "<lambda>":

@@ -110,6 +110,13 @@ def test_a_box_takes_a_list_here_too() -> None:
     assert repr(il.Toolbox([il.mcp("false --quiet", name="quiet")])) == "Toolbox(McpTools(quiet))"
 
 
+def test_a_model_takes_a_box_and_not_a_source_among_functions() -> None:
+    """A source in a list of a model is told where it belongs; nothing is started for it."""
+    model = il.model("openai/gpt-5.6")
+    with pytest.raises(il.UsageError, match=r"a McpTools is no tool; put it in an il\.Toolbox"):
+        model.generate("Hi", tools=[il.mcp("false")])  # pyright: ignore[reportArgumentType]  # what it proves
+
+
 WITHOUT = """
 import sys
 sys.modules["mcp"] = None
