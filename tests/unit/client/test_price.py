@@ -11,6 +11,7 @@ import pytest
 import interlingua as il
 from interlingua.client import price as pricing
 from interlingua.providers.price import Price, cost_usd
+from interlingua.registry.resolve import Registry
 from interlingua.testing import FakeModel, use
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import encode
@@ -88,12 +89,12 @@ def test_use_05_a_price_in_the_dsn_counts_whole_and_streamed(
 
 def test_a_provider_made_in_code_has_its_price_as_a_value() -> None:
     """`il.Provider(price=il.Price(…))` counts as a price in a DSN does."""
-    row = il.Provider(
-        name="mine", base_url="https://mine.example/v1", dialects=("openai-chat",), price=Price(input=1, output=1)
-    )
-    il.register_provider(row, key="k-12345678")
+    registry = Registry({})
+    price = il.Price(input=1, output=1)
+    row = il.Provider(name="mine", base_url="https://mine.example/v1", dialects=("openai-chat",), price=price)
+    registry.register_provider(row, key="k-12345678")
     with scripted(chat("Hi!")):
-        assert il.model("mine/x").generate("Hi").cost_usd == 5 / 1_000_000
+        assert il.Model("mine/x", registry=registry).generate("Hi").cost_usd == 5 / 1_000_000
 
 
 @pytest.mark.parametrize(
