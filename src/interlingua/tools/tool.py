@@ -148,7 +148,7 @@ def _from_function(function: Callable[..., Any], name: str | None) -> Tool:
     if not callable(function):
         way_out = (
             "put it in an il.Toolbox"
-            if hasattr(function, "tools")
+            if hasattr(type(function), "tools")
             else "give a function, a class, a JSON Schema or a Tool"
         )
         raise UsageError(f"a {type(function).__name__} is no tool; {way_out}")
