@@ -52,6 +52,23 @@ async def awaited_replies(model: aio.Model) -> None:
     assert_type(typed.output, Invoice)
 
 
+def many(model: il.Model) -> None:
+    """The items of a map have the type that was asked for."""
+    for item in model.map(il.files("*.eml"), output=Invoice, journal="rows.jsonl"):
+        assert_type(item, il.Item[Invoice])
+        assert_type(item.output, Invoice)
+    for plain in model.map(["a", [il.TextPart("b")], il.user("c")]):
+        assert_type(plain, il.Item[None])
+    with il.meter(team="search") as meter:
+        assert_type(meter.cost_usd, float | None)
+
+
+async def awaited_many(model: aio.Model) -> None:
+    """The same, awaited."""
+    async for item in model.map(["a"], output=list[int], ordered=False):
+        assert_type(item.output, list[int])
+
+
 def streams(model: il.Model) -> None:
     """A stream iterates over events and finishes with a typed reply."""
     with model.stream("Hi", output=Invoice) as stream:
