@@ -76,6 +76,7 @@ async def _result(work: Work, on_progress: OnProgress | None) -> ToolResult:
 async def _ended(task: asyncio.Task[Any]) -> None:
     """Cancel a handler that still runs, and wait for its end, within bounds."""
     if task.done():
+        _forget(task)
         return
     task.cancel()
     try:
