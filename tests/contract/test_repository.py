@@ -23,10 +23,21 @@ ALIEN = re.compile(f"{SOMEBODYS_PATH}|{REGISTRY}", re.IGNORECASE)
 NAMED_ON_PURPOSE = re.compile(r"^(\.venv/|tests/(golden|corpus)/|LICENSE$)")
 """Recorded bytes and the licence say what they say; environments have a test of their own."""
 
-LATER = {"test-js", "test-agents", "test-comply", "test-local-tools", "soak", "bench-full"}
+LATER = {"test-js", "test-agents", "test-comply", "soak", "bench-full"}
 """Make targets of later issues: they say so in one sentence and fail."""
 
-TARGETS = {"setup", "demo", "test", "check", "fuzz", "mutants", "bench", "golden-update", "dist"} | LATER
+TARGETS = {
+    "setup",
+    "demo",
+    "test",
+    "check",
+    "test-local-tools",
+    "fuzz",
+    "mutants",
+    "bench",
+    "golden-update",
+    "dist",
+} | LATER
 
 DECISIONS = ROOT / "docs" / "decisions"
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
-from interlingua.errors import ConfigError
-from interlingua.local import weights
+from tests.support.local_model import weights_or_skip
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -19,9 +17,4 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def tiny() -> Path:
     """The tiny weights; skips where they or the engine are not there."""
-    if importlib.util.find_spec("xllamacpp") is None:
-        pytest.skip("the engine is not installed: pip install 'interlingua[local]'")
-    try:
-        return weights.find("tiny")[1]
-    except ConfigError as problem:
-        pytest.skip(str(problem))
+    return weights_or_skip("tiny")
