@@ -139,7 +139,7 @@ def test_what_is_no_text_cannot_be_loaded(given: Any) -> None:
 @pytest.mark.parametrize("value", [user("x"), "text", 7, [user("x"), 7]])
 def test_what_has_no_canonical_json_is_refused(value: Any) -> None:
     """Anything else is a usage error that says what is taken."""
-    with pytest.raises(UsageError, match=r"il\.dump takes messages, a Request, a Response or events"):
+    with pytest.raises(UsageError, match=r"il\.dump takes messages, a Request, a Response, a run or events"):
         dump(value)
 
 

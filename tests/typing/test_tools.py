@@ -30,14 +30,15 @@ def listen(call: il.ToolCall, text: str) -> None:
     """Take a note."""
 
 
-box = il.Toolbox([find, il.tool(find_maybe, timeout_s=3), il.mcp("uvx some-server")], rules="strict", timeout_s=5)
-call = il.ToolCall("call_1", "find", "{}")
-assert_type(box.execute(call, context=Shop(), on_progress=listen), il.Message)
-assert_type(box.execute([call], timeout_s=1), il.Message)
-assert_type(find(7, Shop()), str)
+def boxes(call: il.ToolCall) -> None:
+    """A box takes functions, tools and servers."""
+    box = il.Toolbox([find, il.tool(find_maybe, timeout_s=3), il.mcp("uvx some-server")], rules="strict", timeout_s=5)
+    assert_type(box.execute(call, context=Shop(), on_progress=listen), il.Message)
+    assert_type(box.execute([call], timeout_s=1), il.Message)
+    assert_type(find(7, Shop()), str)
 
 
-async def awaited() -> None:
+async def awaited(call: il.ToolCall) -> None:
     """The other face."""
     async with aio.Toolbox([find, aio.mcp(".mcp.json", only=["find"])]) as opened:
         assert_type(await opened.execute(call, context=Shop()), il.Message)
