@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import NamedTuple
 
 import pytest
 
@@ -21,7 +22,9 @@ from interlingua.errors import (
 )
 from interlingua.types.change import Change
 from interlingua.types.content import BrokenToolCall
+from interlingua.types.message import Message
 from interlingua.types.response import Response
+from interlingua.types.run import RunRecord
 
 
 @pytest.mark.parametrize(
@@ -50,6 +53,13 @@ def test_sec_05_given_secrets_are_taken_out_wherever_they_stand() -> None:
     assert redact("the hunter2 of hunter2", "hunter2", "the") == "the *** of ***"
 
 
+class Past(NamedTuple):
+    """What a run leaves behind."""
+
+    messages: tuple[Message, ...] = ()
+    record: RunRecord = RunRecord(stop_reason="max_steps")
+
+
 def test_facts_cross_process_borders() -> None:
     """Every fact of every class survives pickling."""
     partial = Response(finish_reason="error")
@@ -61,7 +71,7 @@ def test_facts_cross_process_borders() -> None:
         UnsupportedError("e", changes=(Change("refused", "tools", "/tools/0"),)),
         MalformedArgumentsError("f", call=BrokenToolCall("a", "f", "{", "malformed"), response=partial),
         OutputError("g", fault="truncated", response=partial),
-        RunStoppedError("h", run="r"),
+        RunStoppedError("h", run=Past()),
     ]
     for error in made:
         again = pickle.loads(pickle.dumps(error))

@@ -63,11 +63,12 @@ def type_of_error(kind: type[errors.Error]) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", kind.__name__).lower()
 
 
-ERROR_TYPES: dict[str, type[errors.Error]] = {
-    type_of_error(kind): kind
-    for name in errors.__all__
-    if isinstance(kind := getattr(errors, name), type) and issubclass(kind, errors.Error)
-}
+def _error_types() -> dict[str, type[errors.Error]]:
+    named = [getattr(errors, name) for name in errors.__all__]
+    return {type_of_error(kind): kind for kind in named if isinstance(kind, type) and issubclass(kind, errors.Error)}
+
+
+ERROR_TYPES: dict[str, type[errors.Error]] = _error_types()
 """Every `type` that an error can have, and its class."""
 
 
