@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import msgspec
 
+from interlingua.errors import UsageError
 from interlingua.wire.json import Extra, decode_any, encode_wire
 
 if TYPE_CHECKING:
@@ -43,7 +44,12 @@ def plain(wire: WireStruct) -> Any:
 
 
 def merge_members(wire: WireStruct, members: Mapping[str, Any]) -> None:
-    """Write `members` over the wire object, deeply."""
+    """Write `members` over the wire object, deeply.
+
+    Raises: UsageError for what is no object: an opaque value that never was this dialect's.
+    """
+    if not is_object(members):
+        raise UsageError(f"an opaque value is written as an object, and this one is {type(members).__name__}")
     fields = _fields(type(wire))
     for name, value in members.items():
         if name in fields:
