@@ -154,8 +154,8 @@ class KnownHistory:
         before = None if parent is None else parent.written(ways)
         if parent is None or before is None:
             wires = write(self.messages, 0)
-            if not can_be_told_again(changes.entries[told:]):
-                return wires
+            if not wires or not can_be_told_again(changes.entries[told:]):
+                return wires  # a dialect says in its own way that nothing is left to say
             text = b"[%b]" % _joined(wires)
         else:
             changes.entries.extend(before.entries)
