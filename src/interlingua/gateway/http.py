@@ -1,0 +1,53 @@
+"""Requests and replies of the gateway as plain values: what a server hands in, and what it is to send back.
+
+Rules
+- Header names are lower case; order is kept; a name may repeat.
+- A request's body is whole, inflated and within the bound; a reply's body is whole, or pieces to send as they come.
+- Who sends the pieces closes them (`aclose`) when the client leaves, and that closes the upstream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import TypeAlias
+
+import msgspec
+
+from interlingua.wire.http import Headers, header
+
+__all__ = ["Body", "GatewayReply", "GatewayRequest"]
+
+Body: TypeAlias = "bytes | AsyncGenerator[bytes]"
+"""A whole body, or its pieces as they come."""
+
+
+class GatewayRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One request of a client."""
+
+    method: str = "POST"
+    """GET, POST, … in capitals."""
+    path: str
+    """What was asked, below the place where the gateway is mounted, percent-decoded, without a query."""
+    query: str = ""
+    """The query as it came, without the question mark."""
+    headers: Headers = ()
+    """Lower-case names."""
+    body: bytes = b""
+    """The whole body."""
+    peer: str = ""
+    """The address of the client; empty when unknown."""
+
+    def header(self, name: str) -> str | None:
+        """The first value of the header `name` (lower case), or None."""
+        return header(self.headers, name)
+
+
+class GatewayReply(msgspec.Struct, frozen=True, kw_only=True):
+    """One reply to a client."""
+
+    status: int = 200
+    """HTTP status."""
+    headers: Headers = ()
+    """Lower-case names."""
+    body: Body = b""
+    """The whole body, or its pieces as they come."""

@@ -1,0 +1,77 @@
+"""What can be asked of the gateway: one table of methods, paths and handlers.
+
+Rules
+- A pattern is a path in which `{name}` stands for one or more characters without a slash, `{name:path}` for any.
+- An exact path wins over a pattern, an earlier pattern over a later one.
+- A route names the dialect of its clients: whatever goes wrong there is told in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayReply, GatewayRequest
+
+__all__ = ["ROUTES", "Handler", "Route", "find_route", "methods_of", "values_of"]
+
+Handler: TypeAlias = "Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]"
+"""Answers one kind of request; an `Error` that it raises is told in the dialect of its route."""
+
+
+class Route(NamedTuple):
+    """One kind of request."""
+
+    method: str
+    """GET, POST, …"""
+    pattern: str
+    """The path, with `{name}` where something stands that differs."""
+    handler: Handler
+    """Who answers."""
+    dialect: str = "openai-chat"
+    """The dialect of the clients that ask this."""
+    is_open: bool = False
+    """Whether it is answered without a key."""
+
+
+ROUTES: list[Route] = []
+"""Every route of the gateway."""
+
+
+def find_route(method: str, path: str) -> Route | None:
+    """The route of a request, or None."""
+    exact, patterns = _index(len(ROUTES))
+    found = exact.get((method, path))
+    if found is not None:
+        return found
+    return next((route for route in patterns if route.method == method and _shape(route.pattern).fullmatch(path)), None)
+
+
+def methods_of(path: str) -> tuple[str, ...]:
+    """The methods that a path can be asked with; none for a path that is not known."""
+    return tuple(dict.fromkeys(route.method for route in ROUTES if _shape(route.pattern).fullmatch(path)))
+
+
+def values_of(pattern: str, path: str) -> dict[str, str]:
+    """What stands in `path` where `pattern` has its names; empty when it does not fit."""
+    found = _shape(pattern).fullmatch(path)
+    return found.groupdict() if found else {}
+
+
+@cache
+def _index(count: int) -> tuple[dict[tuple[str, str], Route], list[Route]]:
+    """Exact routes and patterns; `count` tells whether the table has grown."""
+    exact = {(route.method, route.pattern): route for route in ROUTES[:count] if "{" not in route.pattern}
+    return exact, [route for route in ROUTES[:count] if "{" in route.pattern]
+
+
+@cache
+def _shape(pattern: str) -> re.Pattern[str]:
+    pieces = re.split(r"\{(\w+)(:path)?\}", pattern)
+    texts, names, kinds = pieces[0::3], pieces[1::3], pieces[2::3]
+    groups = [f"(?P<{name}>{'.+' if kind else '[^/]+'})" for name, kind in zip(names, kinds, strict=True)]
+    return re.compile("".join([part for pair in zip(map(re.escape, texts), [*groups, ""], strict=True) for part in pair]))
