@@ -1,35 +1,33 @@
 """One call, without I/O: what is asked of the transport and what is done with its answers, written once.
 
-Strategy: a call is a generator that yields effects and is sent their results. A driver performs `Open` and `Read` on a
-blocking or an awaited transport and throws into the generator what the transport raised, so that the chain, the errors
-and the end of a stream are decided here and nowhere else. A yielded list of events is what a stream gives.
+Strategy: a call is a generator that yields effects (`effect`) and is sent their results, so that the errors and the end
+of a stream are decided here and nowhere else; which target is asked, and how often, is decided in `chain`.
 
 Rules
-- A chain tries its targets in order. A fault of the target or of the way to it goes on to the next one; a fault of the
-  request stops; a target that cannot take the request is skipped. Every try is recorded in `attempts`.
 - A stream is handed over with its first events; until then a chain may go on, after that never.
 - After the wire's terminal signal at most the drain time is waited for what still belongs to the answer.
 - A driver closes what it opened, also when it is left in the middle; the generator needs no cleaning up.
 
-Not responsible for: waiting before another try and health of targets (`routing`).
+Not responsible for: which target is tried, and how often (`chain`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from interlingua.client.chain import routed
+from interlingua.client.effect import Effect, Open, Read, Steps
+from interlingua.client.job import Job, Lane, later
 from interlingua.client.meter import count
 from interlingua.client.price import cost_of
-from interlingua.client.report import failed, served, stops, summary, warn
+from interlingua.client.report import warn
 from interlingua.dialects._contract import DecodeContext, EncodeOptions
 from interlingua.dialects._errors import request_id
 from interlingua.dialects.table import STREAM_TYPES
 from interlingua.errors import (
     APIConnectionError,
-    ChainExhaustedError,
     DecodeError,
     Error,
     IncompleteStreamError,
@@ -47,14 +45,11 @@ from interlingua.wire.sse import sniff
 
 if TYPE_CHECKING:
     from interlingua.client.ladder import Unwrapper
-    from interlingua.client.options import Settings
-    from interlingua.dialects._contract import Dialect, Encoded, StreamDecoder
-    from interlingua.registry.endpoint import Endpoint
-    from interlingua.transport.base import AsyncReply, Reply, Timeouts
+    from interlingua.dialects._contract import Encoded, StreamDecoder
+    from interlingua.transport.base import AsyncReply, Reply
     from interlingua.types.event import Event
-    from interlingua.types.request import Request
     from interlingua.types.response import Attempt, Response
-    from interlingua.wire.http import Headers, HttpRequest
+    from interlingua.wire.http import Headers
 
 __all__ = [
     "DRAIN_S",
@@ -62,59 +57,27 @@ __all__ = [
     "Effect",
     "Job",
     "Lane",
+    "Live",
     "Open",
     "Outcome",
     "Read",
     "Steps",
+    "begin",
     "call",
     "closed_early",
     "encode",
     "later",
     "stream",
+    "whole",
 ]
-
-R = TypeVar("R")
 
 DRAIN_S = 2.0
 """Seconds that are waited for the rest of a stream after its terminal signal."""
 GRACE_S = 0.05
 """Seconds that are waited for the end of a body whose answer is complete, so that its connection can be used again."""
 _EXCERPT = 120
-
-
-class Open(NamedTuple):
-    """Effect: open an exchange; its result is the reply."""
-
-    request: HttpRequest
-    """What to send."""
-    timeouts: Timeouts
-    """Its deadlines."""
-
-
-class Read(NamedTuple):
-    """Effect: the next piece of the body of the open exchange, `b""` at its end."""
-
-    within_s: float | None = None
-    """Give up after that time as if the body had ended; None leaves it to the transport's deadlines."""
-    needed: bool = True
-    """Whether the answer depends on it; a driver that cannot give up in time leaves out what is not needed."""
-
-
-Effect: TypeAlias = "Open | Read | list[Event]"
-"""What a driver has to do; a list of events is given to the reader of the stream."""
-Steps: TypeAlias = Generator[Effect, Any, R]
-
 _READ = Read()
 _LAST_READ = Read(GRACE_S, needed=False)
-
-
-class Lane(NamedTuple):
-    """One target, with the dialect that is spoken to it."""
-
-    endpoint: Endpoint
-    """Where it is."""
-    dialect: Dialect
-    """How it is spoken to."""
 
 
 class Outcome:
@@ -152,33 +115,12 @@ def closed_early() -> UsageError:
     )
 
 
-class Job(NamedTuple):
-    """One call: what is asked, of whom, and how."""
-
-    request: Request
-    """What is asked."""
-    settings: Settings
-    """How."""
-    lanes: tuple[Lane, ...]
-    """Of whom, in order."""
-    clock: Callable[[], float]
-    """Seconds that only grow."""
-    with_credential: bool = True
-    """Whether keys are needed; an in-memory stand-in needs none."""
-    make_id: Callable[[], str] | None = None
-    """Makes our own call ids; None keeps the provider's."""
-    tool_deltas: bool = False
-    """Whether pieces of arguments are shown, too."""
-    typed: bool = False
-    """Whether the answer is to be a value of a type, so that its schema may climb down the ladder."""
-
-
 def call(job: Job) -> Steps[Response[Any]]:
     """The steps of a call that is answered as a whole.
 
     Raises: every `Error` but those of streams.
     """
-    answer, attempts = yield from _chain(job, _whole)
+    answer, attempts = yield from routed(job, whole)
     return msgspec.structs.replace(answer, attempts=attempts)
 
 
@@ -187,7 +129,7 @@ def stream(job: Job, outcome: Outcome) -> Steps[None]:
 
     Raises: every `Error`.
     """
-    live, attempts = yield from _chain(job, _begin)
+    live, attempts = yield from routed(job, begin)
     events = live.first
     while True:
         last = events[-1] if events else None
@@ -199,43 +141,6 @@ def stream(job: Job, outcome: Outcome) -> Steps[None]:
             yield events
         events = yield from _next_events(job, live)
     yield from _finish(job, live, events, attempts, outcome)
-
-
-# The chain
-
-_Answer = TypeVar("_Answer")
-
-
-def _chain(job: Job, attempt: Callable[[Job, Lane], Steps[_Answer]]) -> Steps[tuple[_Answer, tuple[Attempt, ...]]]:
-    """What the first target gives that can, with every try."""
-    attempts: tuple[Attempt, ...] = ()
-    began = job.clock()
-    error: Error | None = None
-    for lane in job.lanes:
-        started = job.clock()
-        try:
-            answer = yield from attempt(later(job, started - began) if attempts else job, lane)
-            return answer, (*attempts, served(lane.endpoint.spec, job.clock() - started))
-        except Error as problem:
-            error = problem
-            attempts = (*attempts, failed(lane.endpoint.spec, error, job.clock() - started))
-            error.attempts = attempts
-            if len(job.lanes) == 1 or stops(error):
-                raise
-    raise ChainExhaustedError(
-        f"no target of the chain answered: {summary(attempts)}",
-        attempts=attempts,
-        retryable=error is not None and error.retryable,
-    ) from error
-
-
-def later(job: Job, passed_s: float) -> Job:
-    """The job with what is left of its time: the deadline of the whole runs through the chain."""
-    timeouts = job.settings.timeouts
-    if timeouts.total_s is None:
-        return job
-    left = msgspec.structs.replace(timeouts, total_s=max(0.001, timeouts.total_s - passed_s))
-    return job._replace(settings=msgspec.structs.replace(job.settings, timeouts=left))
 
 
 # One try
@@ -290,7 +195,11 @@ def _body(first: bytes = b"") -> Steps[bytes]:
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-def _whole(job: Job, lane: Lane) -> Steps[Response[Any]]:
+def whole(job: Job, lane: Lane) -> Steps[Response[Any]]:
+    """The answer of one target, as a whole.
+
+    Raises: every `Error` but those of streams and chains.
+    """
     encoded = encode(job, lane, stream=False)
     reply = yield from _send(job, lane, encoded, stream=False)
     body = yield from _body()
@@ -339,21 +248,31 @@ def _fault(response: Response[Any]) -> Error | None:
 # Streams
 
 
-class _Live:
+class Live:
     """A stream that has begun."""
 
     __slots__ = ("at_end", "broken_by", "decoder", "drain_until", "encoded", "first", "headers", "lane", "unwrapper")
 
     def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
+        """A stream of which nothing was read; one without a decoder is a whole answer."""
         self.lane = lane
+        """Who gives it."""
         self.encoded = encoded
+        """What was sent."""
         self.headers = headers
+        """The headers of the reply."""
         self.decoder = decoder
+        """What makes events of the body's pieces; None for a whole answer."""
         self.first: list[Event] = []
+        """The first events."""
         self.at_end = decoder is None
+        """Whether the body has been read to its end."""
         self.broken_by: Error | None = None
+        """What broke the body."""
         self.drain_until: float | None = None
+        """The time at which the rest after the terminal signal is given up."""
         self.unwrapper: Unwrapper | None = None
+        """Shows a hidden tool's call as text."""
         if encoded.undo.output_tool:
             from interlingua.client.ladder import Unwrapper
 
@@ -390,8 +309,11 @@ class _Live:
         return cut
 
 
-def _begin(job: Job, lane: Lane) -> Steps[_Live]:
-    """The stream of one target, with its first events."""
+def begin(job: Job, lane: Lane) -> Steps[Live]:
+    """The stream of one target, with its first events.
+
+    Raises: every `Error` but those of chains.
+    """
     encoded = encode(job, lane, stream=True)
     reply = yield from _send(job, lane, encoded, stream=True)
     context = _context(job, lane, encoded)
@@ -404,7 +326,7 @@ def _begin(job: Job, lane: Lane) -> Steps[_Live]:
         body = yield from _body(piece)
         whole = HttpReply(status=reply.status, headers=reply.headers, body=body)
         return _unstreamed(lane, encoded, context, whole, kind)
-    live = _Live(lane, encoded, reply.headers, lane.dialect.stream_decoder(context))
+    live = Live(lane, encoded, reply.headers, lane.dialect.stream_decoder(context))
     yield from _first_events(job, live, piece)
     return live
 
@@ -414,17 +336,17 @@ def _is_line(lane: Lane, piece: bytes) -> bool:
     return lane.dialect.name in STREAM_TYPES and not piece.lstrip().startswith((b"{\n", b"{\r\n"))
 
 
-def _unstreamed(lane: Lane, encoded: Encoded, context: DecodeContext, reply: HttpReply, kind: str) -> _Live:
+def _unstreamed(lane: Lane, encoded: Encoded, context: DecodeContext, reply: HttpReply, kind: str) -> Live:
     """A whole answer where a stream was asked for: some servers cannot stream, some proxies answer with a page."""
     if kind == "html":
         excerpt = " ".join(reply.body[:_EXCERPT].decode(errors="replace").split())
         raise DecodeError(f"{lane.endpoint.spec} answered with a web page; is the base URL right? It begins: {excerpt}")
-    live = _Live(lane, encoded, reply.headers, None)
+    live = Live(lane, encoded, reply.headers, None)
     live.first = _named(lane, live.shown(list(unfold(lane.dialect.decode_response(reply, context)))))
     return live
 
 
-def _first_events(job: Job, live: _Live, piece: bytes) -> Steps[None]:
+def _first_events(job: Job, live: Live, piece: bytes) -> Steps[None]:
     """Reads until there are events; an error that comes before any content is raised, and the chain goes on."""
     events = live.fed(piece)
     while not events:
@@ -441,7 +363,7 @@ def _named(lane: Lane, events: list[Event]) -> list[Event]:
     return events
 
 
-def _next_events(job: Job, live: _Live) -> Steps[list[Event]]:
+def _next_events(job: Job, live: Live) -> Steps[list[Event]]:
     """The events of the next piece, or of the end."""
     try:
         piece = yield _drain(job, live) if live.decoder is not None and live.decoder.terminal else _READ
@@ -450,13 +372,13 @@ def _next_events(job: Job, live: _Live) -> Steps[list[Event]]:
     return live.fed(piece)
 
 
-def _drain(job: Job, live: _Live) -> Read:
+def _drain(job: Job, live: Live) -> Read:
     if live.drain_until is None:
         live.drain_until = job.clock() + DRAIN_S
     return Read(max(0.0, live.drain_until - job.clock()))
 
 
-def _finish(job: Job, live: _Live, events: list[Event], attempts: tuple[Attempt, ...], outcome: Outcome) -> Steps[None]:
+def _finish(job: Job, live: Live, events: list[Event], attempts: tuple[Attempt, ...], outcome: Outcome) -> Steps[None]:
     """The last events, and what the stream came to."""
     *before, last = events
     shown = [event for event in before if job.tool_deltas or type(event) is not ToolCallDelta]

@@ -1,4 +1,4 @@
-"""The blocking driver: it performs the effects of `core` with blocking transports.
+"""The blocking driver: it performs the effects of a call with blocking transports.
 
 Rules
 - What a transport raises is thrown into the steps, which decide; whatever leaves the steps closes the open exchange.
@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from interlingua.client.core import Open
+from interlingua.client.effect import Open
 from interlingua.client.transports import transport_for
 from interlingua.errors import APITimeoutError
 
 if TYPE_CHECKING:
-    from interlingua.client.core import Read, Steps
+    from interlingua.client.effect import Read, Steps
     from interlingua.transport.base import PatientReply, Reply
     from interlingua.types.event import Event
 

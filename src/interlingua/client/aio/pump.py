@@ -1,4 +1,4 @@
-"""The awaited driver: it performs the effects of `core` with awaited transports.
+"""The awaited driver: it performs the effects of a call with awaited transports.
 
 Rules
 - What a transport raises is thrown into the steps, which decide; whatever leaves the steps closes the open exchange.
@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from interlingua.client.core import Open
+from interlingua.client.effect import Open
 from interlingua.client.transports import async_transport_for
 
 if TYPE_CHECKING:
-    from interlingua.client.core import Read, Steps
+    from interlingua.client.effect import Read, Steps
     from interlingua.transport.base import AsyncReply
     from interlingua.types.event import Event
 

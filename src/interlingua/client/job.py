@@ -1,0 +1,56 @@
+"""One call as a value: what is asked, of whom, and how."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlingua.client.options import Settings
+    from interlingua.dialects._contract import Dialect
+    from interlingua.registry.endpoint import Endpoint
+    from interlingua.types.request import Request
+
+__all__ = ["Job", "Lane", "later"]
+
+
+class Lane(NamedTuple):
+    """One target, with the dialect that is spoken to it."""
+
+    endpoint: Endpoint
+    """Where it is."""
+    dialect: Dialect
+    """How it is spoken to."""
+
+
+class Job(NamedTuple):
+    """One call: what is asked, of whom, and how."""
+
+    request: Request
+    """What is asked."""
+    settings: Settings
+    """How."""
+    lanes: tuple[Lane, ...]
+    """Of whom, in order."""
+    clock: Callable[[], float]
+    """Seconds that only grow."""
+    with_credential: bool = True
+    """Whether keys are needed; an in-memory stand-in needs none."""
+    make_id: Callable[[], str] | None = None
+    """Makes our own call ids; None keeps the provider's."""
+    tool_deltas: bool = False
+    """Whether pieces of arguments are shown, too."""
+    typed: bool = False
+    """Whether the answer is to be a value of a type, so that its schema may climb down the ladder."""
+
+
+def later(job: Job, passed_s: float) -> Job:
+    """The job with what is left of its time: the deadline of the whole runs through the chain."""
+    timeouts = job.settings.timeouts
+    if timeouts.total_s is None:
+        return job
+    left = msgspec.structs.replace(timeouts, total_s=max(0.001, timeouts.total_s - passed_s))
+    return job._replace(settings=msgspec.structs.replace(job.settings, timeouts=left))
