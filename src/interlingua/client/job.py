@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.client.options import Settings
+    from interlingua.client.watch import Watch
     from interlingua.dialects._contract import Dialect
     from interlingua.registry.endpoint import Endpoint
     from interlingua.types.request import Request
@@ -45,6 +46,8 @@ class Job(NamedTuple):
     """Whether pieces of arguments are shown, too."""
     typed: bool = False
     """Whether the answer is to be a value of a type, so that its schema may climb down the ladder."""
+    watch: Watch | None = None
+    """Tells what happens to it; None when nobody listens."""
 
 
 def later(job: Job, passed_s: float) -> Job:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from interlingua.types.response import Response
     from interlingua.types.usage import Usage
 
-__all__ = ["Meter", "count", "meter"]
+__all__ = ["Meter", "count", "meter", "tags_here"]
 
 
 class _Stretch:
@@ -118,6 +118,11 @@ def count(response: Response[Any]) -> None:
     if _open:
         for stretch in _stretches():
             stretch.add(response)
+
+
+def tags_here() -> dict[str, str]:
+    """The tags of the meters that are open here; the inner ones win."""
+    return {name: text for stretch in _stretches() for name, text in stretch.own_tags.items()} if _open else {}
 
 
 def _stretches() -> list[_Stretch]:

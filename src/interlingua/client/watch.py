@@ -1,0 +1,256 @@
+"""One observed call: its id, its tags and its clock, and the events that are made of what happens to it.
+
+Rules
+- It exists only for calls that somebody listens to when they begin; `Job.watch` is None for all others.
+- Every call that has begun ends with one `CallFinished`, also when it is cancelled, interrupted or left.
+- Sentences of errors are cleaned of whatever was sent in a header that may carry a key, whatever that looks like.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from interlingua.client.meter import tags_here
+from interlingua.client.observe import (
+    AttemptFailed,
+    AttemptStarted,
+    CallFinished,
+    CallStarted,
+    FirstContent,
+    RetryScheduled,
+    TargetBenched,
+    TargetSkipped,
+    listeners,
+    tell,
+)
+from interlingua.errors import Error, redact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlingua.client.core import Outcome
+    from interlingua.client.effect import Steps
+    from interlingua.client.job import Job, Lane
+    from interlingua.client.observe import Observed
+    from interlingua.types.request import Request
+    from interlingua.types.response import Attempt, Response
+    from interlingua.wire.http import HttpRequest
+
+__all__ = ["PARENT", "Watch", "new_id", "watched_call", "watched_stream"]
+
+PARENT: ContextVar[str | None] = ContextVar("interlingua_parent", default=None)
+"""The id of the run or the tool's work inside which this code runs."""
+
+_PARAMETERS = (
+    "max_tokens", "temperature", "top_p", "top_k", "min_p", "stop", "seed", "presence_penalty", "frequency_penalty",
+    "n", "effort", "thinking", "thinking_budget", "parallel_tool_calls", "verbosity", "service_tier", "json_mode",
+)  # fmt: skip
+
+
+def new_id() -> str:
+    """An id that no other call has: 16 hexadecimal digits."""
+    from secrets import token_hex  # only who is observed needs randomness
+
+    return token_hex(8)
+
+
+class Watch:
+    """One call that somebody listens to."""
+
+    __slots__ = (
+        "_clock",
+        "_first_s",
+        "_is_finished",
+        "_listeners",
+        "_secrets",
+        "_started_s",
+        "id",
+        "parent_id",
+        "tags",
+    )
+
+    def __init__(self, clock: Callable[[], float], make_id: Callable[[], str] = new_id) -> None:
+        """A call that begins now."""
+        self.id: str = make_id()
+        """Its id."""
+        self.parent_id: str | None = PARENT.get()
+        """The id of what it was begun in."""
+        self.tags: dict[str, str] = tags_here()
+        """The tags of the meters around it."""
+        self._clock = clock
+        self._listeners = listeners()
+        self._started_s = clock()
+        self._first_s: float | None = None
+        self._is_finished = False
+        self._secrets: tuple[str, ...] = ()
+
+    def started(self, job: Job, *, stream: bool) -> None:
+        """The call begins."""
+        self._tell(
+            CallStarted(
+                **self._head,
+                targets=tuple([lane.endpoint.spec for lane in job.lanes]),
+                stream=stream,
+                parameters=_parameters(job.request),
+                request=job.request,
+            )
+        )
+
+    def attempt(self, lane: Lane, number: int) -> None:
+        """A target is tried."""
+        endpoint = lane.endpoint
+        self._tell(
+            AttemptStarted(
+                **self._head,
+                model=endpoint.spec,
+                dialect=endpoint.dialect,
+                host=_host(endpoint.base_url),
+                number=number,
+            )
+        )
+
+    def sends(self, request: HttpRequest) -> None:
+        """A request goes out: what its headers hold in secret must not be told by anybody."""
+        values = [value for name, value in request.headers if name not in _OPEN_HEADERS]
+        parts = [part for value in values for part in (value, *value.split()[1:]) if len(part) >= _SHORTEST_SECRET]
+        self._secrets = tuple(dict.fromkeys((*self._secrets, *parts)))
+
+    def attempt_failed(self, lane: Lane, number: int, error: Error, duration_s: float) -> None:
+        """A try gave no answer."""
+        self._tell(
+            AttemptFailed(
+                **self._head,
+                model=lane.endpoint.spec,
+                dialect=lane.endpoint.dialect,
+                number=number,
+                error=type(error).__name__,
+                message=self._clean(error.message),
+                status=error.status,
+                retryable=error.retryable,
+                retry_after_s=error.retry_after_s,
+                request_id=error.request_id,
+                duration_s=duration_s,
+            )
+        )
+
+    def skipped(self, lane: Lane, reason: str) -> None:
+        """A target was passed over without being asked."""
+        self._tell(TargetSkipped(**self._head, model=lane.endpoint.spec, reason=self._clean(reason)))
+
+    def benched(self, lane: Lane, for_s: float, reason: str) -> None:
+        """A target is left alone for a while."""
+        self._tell(TargetBenched(**self._head, model=lane.endpoint.spec, for_s=for_s, reason=self._clean(reason)))
+
+    def retry(self, lane: Lane, number: int, delay_s: float, error: Error) -> None:
+        """The same target will be asked again."""
+        self._tell(
+            RetryScheduled(
+                **self._head, model=lane.endpoint.spec, number=number, delay_s=delay_s, error=type(error).__name__
+            )
+        )
+
+    def first_content(self, lane: Lane, number: int) -> None:
+        """A stream has begun to answer."""
+        self._first_s = self._clock() - self._started_s
+        self._tell(FirstContent(**self._head, model=lane.endpoint.spec, number=number, after_s=self._first_s))
+
+    def answered(self, response: Response[Any]) -> None:
+        """The call has its answer."""
+        self._finish(response, response.attempts)
+
+    def failed(self, error: BaseException, partial: Response[Any] | None = None) -> None:
+        """The call ended in an error, or was cancelled or interrupted."""
+        if not isinstance(error, Exception):
+            self._finish(partial, (), closed=True)
+            return
+        ours = isinstance(error, Error)
+        self._finish(
+            partial,
+            error.attempts if ours else (),
+            error=type(error).__name__,
+            message=self._clean(error.message if ours else repr(error)),
+            status=error.status if ours else None,
+        )
+
+    def left(self) -> None:
+        """The reader of a stream left before its end."""
+        self._finish(None, (), closed=True)
+
+    def _finish(self, response: Response[Any] | None, attempts: tuple[Attempt, ...], **facts: Any) -> None:
+        if self._is_finished:
+            return
+        self._is_finished = True
+        told = {} if response is None else {name: getattr(response, name) for name in _TOLD}
+        self._tell(
+            CallFinished(
+                **self._head,
+                duration_s=self._clock() - self._started_s,
+                first_content_s=self._first_s,
+                attempts=tuple([self._told(attempt) for attempt in attempts]),
+                response=response,
+                response_id=None if response is None else response.id,
+                **told,
+                **facts,
+            )
+        )
+
+    def _tell(self, event: Observed) -> None:
+        tell(event, self._listeners)
+
+    @property
+    def _head(self) -> dict[str, Any]:
+        return {"id": self.id, "parent_id": self.parent_id, "tags": self.tags}
+
+    def _told(self, attempt: Attempt) -> Attempt:
+        return attempt if not attempt.error else msgspec.structs.replace(attempt, error=self._clean(attempt.error))
+
+    def _clean(self, text: str) -> str:
+        """The text without what was sent in secret so far."""
+        return redact(text, *self._secrets)
+
+
+def watched_call(job: Job, steps: Callable[[Job], Steps[Response[Any]]]) -> Steps[Response[Any]]:
+    """The steps of a call that somebody listens to, with its beginning and its end told."""
+    watch = Watch(job.clock)
+    watch.started(job, stream=False)
+    try:
+        answer = yield from steps(job._replace(watch=watch))
+    except BaseException as error:
+        watch.failed(error)
+        raise
+    watch.answered(answer)
+    return answer
+
+
+def watched_stream(job: Job, outcome: Outcome, steps: Callable[[Job, Outcome], Steps[None]]) -> Steps[None]:
+    """The steps of a stream that somebody listens to, with its beginning and its end told."""
+    watch = Watch(job.clock)
+    watch.started(job, stream=True)
+    try:
+        yield from steps(job._replace(watch=watch), outcome)
+    except BaseException as error:
+        if outcome.response is None:
+            watch.failed(error, outcome.partial)
+        raise
+    finally:
+        if outcome.response is not None:
+            watch.answered(outcome.response)
+
+
+_OPEN_HEADERS = frozenset({"accept", "content-type", "user-agent", "anthropic-version", "anthropic-beta"})
+_SHORTEST_SECRET = 8
+_TOLD = ("model", "wire_model", "finish_reason", "usage", "cost_usd", "request_id", "changes")
+
+
+def _parameters(request: Request) -> dict[str, Any]:
+    """What was set of the request, content aside."""
+    pairs = [(name, getattr(request, name)) for name in _PARAMETERS]
+    return {name: value for name, value in pairs if value is not None and value != () and value is not False}
+
+
+def _host(url: str) -> str:
+    """The host of an address, with its port; nothing else of it is told."""
+    return url.partition("://")[2].partition("/")[0].rpartition("@")[2] or url.partition(":")[0]
