@@ -154,6 +154,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What is done with a typed answer that does not fit."""
     max_repairs: int = 2
     """How often its problems go back to the model."""
+    warns: bool = True
+    """Whether changes to what was set are Python warnings at the caller's line, too; a gateway has no such caller."""
 
 
 _NOTHING = Request()

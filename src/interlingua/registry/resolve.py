@@ -36,6 +36,12 @@ MAX_REMEMBERED_SPECS = 1024
 _NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
 
+class _Asked(NamedTuple):
+    spec: str
+    client: str | None
+    tools: bool
+
+
 class _Remembered(NamedTuple):
     generation: object
     seen: dict[str, str | None]
@@ -50,26 +56,30 @@ class Registry:
         self._environ = environ
         self._sources = Sources(self._environment)
         self._generation = object()
-        self._remembered: dict[str, _Remembered] = {}
+        self._remembered: dict[_Asked, _Remembered] = {}
 
     def _environment(self) -> Mapping[str, str]:
         return os.environ if self._environ is None else self._environ
 
-    def resolve(self, spec: str) -> tuple[Endpoint, ...]:
+    def resolve(self, spec: str, *, client: str | None = None, tools: bool = False) -> tuple[Endpoint, ...]:
         """The targets of a spec, in the order in which they are to be tried, each once.
+
+        `client` is the dialect that somebody who asks through us speaks: it is spoken to a provider that speaks it, too.
+        `tools` says that the request has tools, beside which a model may refuse a dialect.
 
         Raises: UnknownModelError for a name that nothing defines; ConfigError for a bad entry, a circle of aliases,
             a provider without an address, and one that speaks no dialect of this version.
         """
-        remembered = self._remembered.get(spec)
+        asked = _Asked(spec, client, tools)
+        remembered = self._remembered.get(asked)
         if remembered is not None and self._holds(remembered):
             return remembered.endpoints
         generation, reader = self._generation, Reader(self._environment())
-        endpoints = _Resolution(self._sources, reader).endpoints(spec)
+        endpoints = _Resolution(self._sources, reader).endpoints(asked)
         if reader.repeatable:
             if len(self._remembered) >= MAX_REMEMBERED_SPECS:
                 self._remembered = {}
-            self._remembered[spec] = _Remembered(generation, reader.seen, endpoints)
+            self._remembered[asked] = _Remembered(generation, reader.seen, endpoints)
         return endpoints
 
     def _holds(self, remembered: _Remembered) -> bool:
@@ -185,8 +195,9 @@ class _Resolution:
         self._reader = reader
         self._found: dict[Element, Keyed] = {}
 
-    def endpoints(self, spec: str) -> tuple[Endpoint, ...]:
-        made = [_endpoint(self._found[element], element.name) for element in expand(spec, self._meaning)]
+    def endpoints(self, asked: _Asked) -> tuple[Endpoint, ...]:
+        elements = expand(asked.spec, self._meaning)
+        made = [_endpoint(self._found[element], element.name, asked) for element in elements]
         return tuple({endpoint.spec: endpoint for endpoint in reversed(made)}.values())[::-1]
 
     def _meaning(self, element: Element) -> str | None:
@@ -227,9 +238,9 @@ def _unknown(element: Element, sources: Sources, reader: Reader) -> NoReturn:
     raise UnknownModelError(why)
 
 
-def _endpoint(keyed: Keyed, model: str) -> Endpoint:
+def _endpoint(keyed: Keyed, model: str, asked: _Asked) -> Endpoint:
     provider = keyed.provider
-    dialect = negotiate(provider, model)
+    dialect = negotiate(provider, model, client=asked.client, tools=asked.tools)
     if dialect is None:
         spoken = " or ".join(provider.dialects)
         raise ConfigError(f"{provider.name}/{model} speaks {spoken}, which this version does not have yet")
