@@ -1,0 +1,409 @@
+"""Health of targets: one pure transition, and the store that runs it in the memory of a process.
+
+Strategy: what is known about a target is a small value, a `Mark`. `step` takes a mark, an operation and the time, and
+gives the next mark and how the target stands. A store is whatever keeps marks and runs `step` on them, one at a time
+for each target; the rules are here alone, so that every store follows them.
+
+Rules
+- Two transient failures in a row bench a target for 5 s; each failure after that doubles the time, up to 5 minutes.
+- A Retry-After benches for the time it names (at most an hour), also at the first failure.
+- A key that is refused, or an account without credit, benches for 5 minutes at once.
+- The longest deadline wins: a new one never makes a bench shorter.
+- After the deadline one try at a time is let through, the probe. Its success forgets everything; its failure doubles.
+  A probe that never tells how it ended holds its place for its lease, no longer.
+- How a try ended counts for the bench that it has seen: what began before the bench neither doubles nor ends it.
+- A target suspended by hand stays so until it is resumed, or until its time is over; no success changes that.
+- A mark that nothing happened to for an hour after its deadline is forgotten.
+- Times are seconds of the store's clock. Nothing here reads a clock, waits, or runs by itself.
+
+Not responsible for: which failure counts as what (`verdict`), which target is tried next (`chain`).
+"""
+
+from __future__ import annotations
+
+from _thread import allocate_lock  # every call comes by here, and `threading` takes 2 ms to load
+from collections.abc import Callable, Sequence
+from typing import Literal, Protocol, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+__all__ = [
+    "BENCH_S",
+    "FIRST_COOLDOWN_S",
+    "FORGET_S",
+    "MAX_COOLDOWN_S",
+    "MAX_RETRY_AFTER_S",
+    "MAX_TARGETS",
+    "PROBE_LEASE_S",
+    "THRESHOLD",
+    "Admit",
+    "Failed",
+    "Fault",
+    "HealthStore",
+    "Look",
+    "Mark",
+    "MemoryHealth",
+    "Operation",
+    "Reason",
+    "Resume",
+    "Spared",
+    "Standing",
+    "Succeeded",
+    "Suspend",
+    "TargetHealth",
+    "expires_s",
+    "step",
+    "told",
+]
+
+THRESHOLD = 2
+"""Transient failures in a row that bench a target."""
+FIRST_COOLDOWN_S = 5.0
+"""How long the first bench takes."""
+MAX_COOLDOWN_S = 300.0
+"""What doubling stops at."""
+BENCH_S = 300.0
+"""How long a refused key or an empty account benches."""
+MAX_RETRY_AFTER_S = 3600.0
+"""The longest wait that a peer can ask for."""
+PROBE_LEASE_S = 60.0
+"""How long a probe that does not tell how it ended keeps others out."""
+FORGET_S = 3600.0
+"""How long after its deadline a mark is kept that nothing happens to."""
+MAX_TARGETS = 10_000
+"""How many marks a process keeps."""
+
+Fault: TypeAlias = Literal["transient", "auth", "billing"]
+"""What a failure says of the target: it may pass by itself, the key is refused, or the account has no credit."""
+Reason: TypeAlias = Literal["failures", "retry_after", "auth", "billing", "suspended"]
+"""Why a target is not asked."""
+State: TypeAlias = Literal["open", "probe", "half_open", "benched", "suspended"]
+"""`open` is asked; `probe` is asked by this one try; `half_open` waits for a probe; the others are not asked."""
+
+
+# Operations
+
+
+class Admit(Struct, frozen=True):
+    """Asks whether a try may be made; the answer `open` or `probe` is followed by how the try ended."""
+
+    lease_s: float = PROBE_LEASE_S
+    """How long the try may take when it is the probe."""
+
+
+class Look(Struct, frozen=True):
+    """Asks how a target stands, and changes nothing."""
+
+
+class Failed(Struct, frozen=True):
+    """A try failed in a way that counts against the target."""
+
+    fault: Fault = "transient"
+    """What it says of the target."""
+    retry_after_s: float | None = None
+    """How long the peer asked to be left alone."""
+    admitted_s: float | None = None
+    """`at_s` of the answer that let the try through; None for a try that was not asked about."""
+    error: str = ""
+    """The error in a few words, for people; never a credential."""
+
+
+class Succeeded(Struct, frozen=True):
+    """A try was answered."""
+
+    admitted_s: float | None = None
+    """`at_s` of the answer that let the try through; None for a try that was not asked about."""
+
+
+class Spared(Struct, frozen=True):
+    """A try ended without saying anything of the target: the request was at fault, or the caller went away."""
+
+    admitted_s: float | None = None
+    """`at_s` of the answer that let the try through; None for a try that was not asked about."""
+
+
+class Suspend(Struct, frozen=True):
+    """A person takes the target out; the last word counts."""
+
+    for_s: float | None = None
+    """For how long; None until it is resumed."""
+
+
+class Resume(Struct, frozen=True):
+    """A person puts the target back; everything against it is forgotten."""
+
+
+Operation: TypeAlias = Admit | Look | Failed | Succeeded | Spared | Suspend | Resume
+
+
+# What is known, and what is answered
+
+
+class Mark(Struct, frozen=True, omit_defaults=True):
+    """What is known against a target; None in its place is a target about which nothing is known."""
+
+    seen_s: float = 0.0
+    """When something happened to it last."""
+    failures: int = 0
+    """Transient failures in a row."""
+    benched_s: float | None = None
+    """When the bench began that it is on, or whose probe is awaited."""
+    until_s: float | None = None
+    """The deadline of that bench."""
+    reason: Reason | None = None
+    """Why it was benched."""
+    probe_until_s: float | None = None
+    """The end of the probe's lease, while a probe is under way."""
+    suspended: bool = False
+    """Whether a person took it out."""
+    suspended_until_s: float | None = None
+    """The end of that; None until it is resumed."""
+    error: str = ""
+    """The last error in a few words."""
+
+
+class Standing(Struct, frozen=True):
+    """How a target stands after an operation."""
+
+    state: State
+    """Whether it may be asked."""
+    at_s: float
+    """When that was, on the store's clock; how a try ends is told with this time."""
+    wait_s: float | None = None
+    """Seconds until it may be asked again; None when it may, and when nobody knows."""
+    reason: Reason | None = None
+    """Why it may not be asked, or what the probe is about."""
+    failures: int = 0
+    """Transient failures in a row."""
+    error: str = ""
+    """The last error in a few words."""
+
+    @property
+    def admitted(self) -> bool:
+        """Whether the try may be made."""
+        return self.state in ("open", "probe")
+
+
+class TargetHealth(Struct, frozen=True):
+    """How a target stands, for people."""
+
+    state: State
+    """`open` (asked), `half_open` (the next try is the probe), `benched` or `suspended`."""
+    wait_s: float | None = None
+    """Seconds until it may be asked again; None when it may, and when it is suspended until it is resumed."""
+    reason: Reason | None = None
+    """Why it is not asked."""
+    failures: int = 0
+    """Transient failures in a row."""
+    error: str = ""
+    """The last error in a few words."""
+
+
+class HealthStore(Protocol):
+    """Whatever keeps marks and runs `step` on them."""
+
+    @property
+    def immediate(self) -> bool:
+        """Whether `apply` never waits, so that it can be called on an event loop."""
+        ...
+
+    def apply(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
+        """How each target stands after its operation, in the same order."""
+        ...
+
+    async def apply_async(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
+        """The same, awaited."""
+        ...
+
+    def snapshot(self) -> dict[str, TargetHealth]:
+        """Every target about which something is known, by name in order."""
+        ...
+
+    async def snapshot_async(self) -> dict[str, TargetHealth]:
+        """The same, awaited."""
+        ...
+
+
+# The transition
+
+
+def step(mark: Mark | None, operation: Operation, now_s: float) -> tuple[Mark | None, Standing]:
+    """The mark after an operation, and how the target then stands."""
+    known = _known(mark, now_s)
+    match operation:
+        case Look():
+            after = known
+        case Admit(lease_s=lease_s):
+            return _admit(known, lease_s, now_s)
+        case Failed():
+            after = _failed(known or Mark(), operation, now_s)
+        case Succeeded(admitted_s=admitted_s):
+            after = _succeeded(known, admitted_s, now_s)
+        case Spared(admitted_s=admitted_s):
+            after = _spared(known, admitted_s, now_s)
+        case Suspend(for_s=for_s):
+            until_s = None if for_s is None else now_s + max(for_s, 0.0)
+            after = replace(known or Mark(), suspended=True, suspended_until_s=until_s, seen_s=now_s)
+            after = _known(after, now_s)
+        case Resume():
+            after = None
+    return after, _standing(after, now_s)
+
+
+def expires_s(mark: Mark) -> float | None:
+    """When a mark may be forgotten; None for one that a person has to take back."""
+    if mark.suspended and mark.suspended_until_s is None:
+        return None
+    return max(mark.seen_s, mark.until_s or 0.0, mark.suspended_until_s or 0.0) + FORGET_S
+
+
+def told(mark: Mark | None, now_s: float) -> TargetHealth | None:
+    """How a target stands, for people; None when nothing is known against it."""
+    known = _known(mark, now_s)
+    if known is None:
+        return None
+    standing = _standing(known, now_s)
+    return TargetHealth(standing.state, standing.wait_s, standing.reason, standing.failures, standing.error)
+
+
+def _known(mark: Mark | None, now_s: float) -> Mark | None:
+    """The mark without what is over."""
+    if mark is None:
+        return None
+    if mark.suspended and mark.suspended_until_s is not None and now_s >= mark.suspended_until_s:
+        mark = replace(mark, suspended=False, suspended_until_s=None)
+        if not mark.failures and mark.until_s is None:
+            return None
+    end_s = expires_s(mark)
+    return None if end_s is not None and now_s >= end_s else mark
+
+
+def _standing(mark: Mark | None, now_s: float, *, probe: bool = False) -> Standing:
+    if mark is None:
+        return Standing("open", now_s)
+    state, wait_s = _state(mark, now_s)
+    reason = "suspended" if state == "suspended" else mark.reason
+    return Standing("probe" if probe else state, now_s, None if probe else wait_s, reason, mark.failures, mark.error)
+
+
+def _state(mark: Mark, now_s: float) -> tuple[State, float | None]:
+    """How it stands, and for how long."""
+    if mark.suspended:
+        return "suspended", None if mark.suspended_until_s is None else mark.suspended_until_s - now_s
+    if mark.until_s is None:
+        return "open", None
+    closed_until_s = max(mark.until_s, mark.probe_until_s or mark.until_s)
+    return ("benched", closed_until_s - now_s) if now_s < closed_until_s else ("half_open", None)
+
+
+def _admit(mark: Mark | None, lease_s: float, now_s: float) -> tuple[Mark | None, Standing]:
+    standing = _standing(mark, now_s)
+    if mark is None or standing.state != "half_open":
+        return mark, standing
+    probed = replace(mark, probe_until_s=now_s + lease_s, seen_s=now_s)
+    return probed, _standing(probed, now_s, probe=True)
+
+
+def _failed(mark: Mark, failure: Failed, now_s: float) -> Mark:
+    fresh = _has_seen(failure.admitted_s, mark)
+    failures = mark.failures
+    if failure.fault == "transient" and fresh:
+        failures = max(failures + 1, 0 if mark.until_s is None else THRESHOLD)
+    wait_s, reason = _wait(failure, failures if fresh else 0)
+    after = replace(mark, failures=failures, error=failure.error or mark.error, seen_s=now_s)
+    if fresh:
+        after = replace(after, probe_until_s=None)
+    if not wait_s:
+        return after
+    if mark.until_s is not None and now_s + wait_s <= mark.until_s:
+        return replace(after, benched_s=now_s) if fresh else after
+    begun_s = now_s if fresh or mark.benched_s is None else mark.benched_s
+    return replace(after, until_s=now_s + wait_s, reason=reason, benched_s=begun_s)
+
+
+def _wait(failure: Failed, failures: int) -> tuple[float, Reason]:
+    """For how long a failure benches, and why; 0 when it does not."""
+    if failure.fault != "transient":
+        wait_s, reason = BENCH_S, failure.fault
+    else:
+        doublings = min(failures - THRESHOLD, 32)
+        wait_s, reason = (min(FIRST_COOLDOWN_S * 2.0**doublings, MAX_COOLDOWN_S) if doublings >= 0 else 0.0), "failures"
+    asked_s = failure.retry_after_s
+    if asked_s is not None and asked_s > wait_s:  # never true of what is not a number
+        return min(asked_s, MAX_RETRY_AFTER_S), "retry_after"
+    return wait_s, reason
+
+
+def _has_seen(admitted_s: float | None, mark: Mark) -> bool:
+    """Whether a try began after the bench that is on."""
+    return admitted_s is None or mark.benched_s is None or admitted_s > mark.benched_s
+
+
+def _succeeded(mark: Mark | None, admitted_s: float | None, now_s: float) -> Mark | None:
+    if mark is None or not _has_seen(admitted_s, mark):
+        return mark
+    if not mark.suspended:
+        return None
+    return Mark(seen_s=now_s, suspended=True, suspended_until_s=mark.suspended_until_s)
+
+
+def _spared(mark: Mark | None, admitted_s: float | None, now_s: float) -> Mark | None:
+    if mark is None or mark.probe_until_s is None or not _has_seen(admitted_s, mark):
+        return mark
+    return replace(mark, probe_until_s=None, seen_s=now_s)
+
+
+# In memory
+
+
+class MemoryHealth:
+    """Health in the memory of one process; threads and event loops share it."""
+
+    immediate: bool = True
+    """Nothing here waits."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """A store in which nothing is known; `clock` gives seconds that only grow."""
+        self._clock = clock
+        self._marks: dict[str, Mark] = {}
+        self._lock = allocate_lock()
+
+    def apply(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
+        """How each target stands after its operation, in the same order."""
+        with self._lock:
+            return [self._step(target, operation) for target, operation in operations]
+
+    async def apply_async(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
+        """The same; it never waits."""
+        return self.apply(operations)
+
+    def snapshot(self) -> dict[str, TargetHealth]:
+        """Every target about which something is known, by name in order."""
+        with self._lock:
+            marks = sorted(self._marks.items())
+            now_s = self._clock()
+        return {target: health for target, mark in marks if (health := told(mark, now_s)) is not None}
+
+    async def snapshot_async(self) -> dict[str, TargetHealth]:
+        """The same; it never waits."""
+        return self.snapshot()
+
+    def _step(self, target: str, operation: Operation) -> Standing:
+        before = self._marks.get(target)
+        after, standing = step(before, operation, self._clock())
+        if after is None:
+            self._marks.pop(target, None)
+        elif after is not before:
+            self._marks[target] = after
+            if len(self._marks) > MAX_TARGETS:
+                self._make_room(target)
+        return standing
+
+    def _make_room(self, newest: str) -> None:
+        """Forget what is over, else the oldest mark that no person made."""
+        now_s = self._clock()
+        self._marks = {target: mark for target, mark in self._marks.items() if told(mark, now_s) is not None}
+        if len(self._marks) > MAX_TARGETS:
+            marks = self._marks.items()
+            del self._marks[next((target for target, mark in marks if not mark.suspended and target != newest), newest)]
