@@ -8,8 +8,7 @@ Rules
   if nothing was refused or allowed. What is told about a request is told each time.
 - The rest is read by itself only where it cannot depend on what came before: it begins with another speaker, holds
   nothing but text, thinking, calls and results, and its results answer calls of its own. Else everything is read.
-- What requests share cannot be changed: members, JSON values and seals of known messages are read-only. An empty
-  `extra` is a plain dict, since only that is left out of JSON; where one was filled, the conversation is not known.
+- What requests share cannot be changed: members, JSON values and seals of known messages are read-only.
 - A text that comes for the first time leaves nothing but itself: most conversations never go on.
 - Memory is bounded in bytes of text; when one generation is full, the one before it is forgotten.
 - Threads need no lock: each step is one operation on a dict or a list, and a lost race means that work is done twice.
@@ -21,11 +20,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
-from interlingua.dialects._memo import can_be_told_again, read_only
+from interlingua.dialects._memo import can_be_told_again
 from interlingua.errors import DecodeError, HistoryError
 from interlingua.types.change import Changes
 from interlingua.types.content import Json, OpaquePart, TextPart, ThinkingPart, ToolCall, ToolResult
 from interlingua.types.message import Message
+from interlingua.types.shared import NO_EXTRA, read_only
 from interlingua.wire.json import encode_wire
 
 if TYPE_CHECKING:
@@ -86,7 +86,6 @@ class KnownHistory:
     __slots__ = (
         "_written",
         "calls",
-        "empty",
         "entries",
         "is_marked",
         "messages",
@@ -115,24 +114,16 @@ class KnownHistory:
         rest = messages if parent is None else messages[len(parent.messages) :]
         parts = [part for message in rest for part in message.parts]
         calls = [part for part in parts if type(part) is ToolCall]
-        own = [*rest, *[cast("TextPart", part) for part in parts]]
         self.rest: tuple[Message, ...] = tuple(rest)
         """The messages after those of the parent."""
         self.calls = tuple([call.id for call in calls])
         self.names = tuple([call.name for call in calls])
         self.is_marked = any([getattr(part, "cache", None) for part in parts])  # noqa: C419 — a list is faster
-        self.empty = [one.extra for one in own if not one.extra]
         if parent is not None:
             self.calls = parent.calls + self.calls
             self.names = parent.names + self.names
             self.is_marked = self.is_marked or parent.is_marked
-            self.empty = [*parent.empty, *self.empty]
         self._written: list[WrittenHistory] = []
-
-    @property
-    def untouched(self) -> bool:
-        """Whether nobody gave a message or part members of its own since they were read."""
-        return not any(self.empty)
 
     def written(self, ways: tuple[object, ...]) -> WrittenHistory | None:
         """How it was written in these ways, if it was."""
@@ -146,7 +137,7 @@ class KnownHistory:
     ) -> WrittenHistory | list[W]:
         """The messages as a dialect writes them: `write` gives the wire objects of messages from a place on."""
         found = self.written(ways)
-        if found is not None and self.untouched:
+        if found is not None:
             changes.entries.extend(found.entries)
             return found
         told = len(changes.entries)
@@ -162,7 +153,7 @@ class KnownHistory:
             text = b"%b,%b]" % (before.text[:-1], _joined(write(self.rest, len(parent.messages))))
         entries = tuple(changes.entries[told:])
         whole = WrittenHistory(ways, text, text.count(b"null"), entries)
-        if can_be_told_again(entries) and self.untouched:
+        if can_be_told_again(entries):
             self._written = [*self._written[1 - MAX_WAYS :], whole]
         return whole
 
@@ -174,12 +165,12 @@ def _joined(wires: Sequence[WireStruct]) -> bytes:
 def _frozen(message: Message) -> Message:
     """The same message; nobody can change what is in it."""
     parts = tuple([_frozen_part(part) for part in message.parts])
-    return Message(message.role, parts, message.name, read_only(message.extra) if message.extra else {})
+    return Message(message.role, parts, message.name, read_only(message.extra) if message.extra else NO_EXTRA)
 
 
 def _frozen_part(part: Part) -> Part:
-    extra = {} if isinstance(part, OpaquePart) else part.extra
-    members: dict[str, Any] = {"extra": read_only(extra) if extra else {}}
+    extra = NO_EXTRA if isinstance(part, OpaquePart) else part.extra
+    members: dict[str, Any] = {"extra": read_only(extra) if extra else NO_EXTRA}
     sealed = getattr(part, "sealed", None)
     if sealed is not None:
         members["sealed"] = msgspec.structs.replace(sealed, data=read_only(sealed.data))
@@ -219,7 +210,7 @@ class HistoryMemo:
         if len(text) > MAX_TEXT_BYTES:
             return decode(text, changes)
         found = self._find(text)
-        if found is not None and found.messages and found.untouched:
+        if found is not None and found.messages:
             same = len(found.text) == len(text)
             known = found if same else self._further(found, text, changes, decode)
             if known is not None:

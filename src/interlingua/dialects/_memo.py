@@ -14,11 +14,12 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from interlingua.types.change import CODES
+from interlingua.types.shared import read_only
 from interlingua.types.tool import OpaqueTool, Tool
 from interlingua.wire.json import encode_wire
 
@@ -31,66 +32,15 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_GENERATION_BYTES",
     "KnownTools",
-    "ReadOnlyDict",
-    "ReadOnlyList",
     "ToolMemo",
     "Written",
     "can_be_told_again",
-    "read_only",
     "read_tools",
     "write_tools",
 ]
 
 MAX_GENERATION_BYTES = 1_000_000
 """How much text each of the two generations of a memo holds; a longer text is never remembered."""
-T = TypeVar("T")
-
-
-class ReadOnlyDict(dict[str, Any]):
-    """A JSON object that several requests share; a copy of it is a plain dict."""
-
-    __slots__ = ()
-
-    def __reduce__(self) -> tuple[type, tuple[dict[str, Any]]]:
-        """Pickled and copied as a plain dict."""
-        return dict, (dict(self),)
-
-
-class ReadOnlyList(list[Any]):
-    """A JSON array that several requests share; a copy of it is a plain list."""
-
-    __slots__ = ()
-
-    def __reduce__(self) -> tuple[type, tuple[list[Any]]]:
-        """Pickled and copied as a plain list."""
-        return list, (list(self),)
-
-
-def _refuse(*_: object, **__: object) -> NoReturn:
-    raise TypeError("requests with the same tools share this value: change a copy of it (copy.deepcopy)")
-
-
-CHANGERS = {
-    ReadOnlyDict: ("__setitem__", "__delitem__", "__ior__", "clear", "pop", "popitem", "setdefault", "update"),
-    ReadOnlyList: (
-        *("__setitem__", "__delitem__", "__iadd__", "__imul__", "append", "clear", "extend", "insert", "pop"),
-        *("remove", "reverse", "sort"),
-    ),
-}
-"""The methods that change a value, none of which these classes have."""
-for _kind, _names in CHANGERS.items():
-    for _name in _names:
-        setattr(_kind, _name, _refuse)
-
-
-def read_only(value: T) -> T:
-    """A JSON value, equal to `value`, that nobody can change."""
-    if isinstance(value, dict):
-        members = cast("dict[str, Any]", value)
-        return cast("T", ReadOnlyDict({name: read_only(member) for name, member in members.items()}))
-    if isinstance(value, list):
-        return cast("T", ReadOnlyList([read_only(item) for item in cast("list[Any]", value)]))
-    return value
 
 
 class Written(NamedTuple):

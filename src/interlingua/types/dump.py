@@ -24,6 +24,7 @@ from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.types.run import Recorded, RunRecord, Step
+from interlingua.types.shared import owned, owned_part
 from interlingua.types.tool import Tool
 from interlingua.wire.json import MAX_DEPTH, decode, encode
 
@@ -131,7 +132,7 @@ def _stored(record: RunRecord) -> RunRecord:
 def _sequence(value: object) -> tuple[str, msgspec.Struct]:
     items = tuple(cast("Iterable[object]", value)) if isinstance(value, Iterable) else (value,)
     if isinstance(value, Iterable) and all(isinstance(item, Message) for item in items):
-        return "messages", _Messages(cast("tuple[Message, ...]", items))
+        return "messages", _Messages(owned(cast("tuple[Message, ...]", items)))
     if isinstance(value, Iterable) and all(isinstance(item, _EVENTS) for item in items):
         return "events", _Events(tuple([_event(item) for item in cast("tuple[Event, ...]", items)]))
     raise UsageError(
@@ -162,6 +163,8 @@ def _without_code(response: Response[Any]) -> Response[Any]:
 
 
 def _without_handlers(request: Request) -> Request:
+    system = tuple([owned_part(part) for part in request.system])
+    request = msgspec.structs.replace(request, system=system, messages=owned(request.messages))
     if all(not isinstance(tool, Tool) or tool.handler is None for tool in request.tools):
         return request
     tools = [msgspec.structs.replace(tool, handler=None) if isinstance(tool, Tool) else tool for tool in request.tools]

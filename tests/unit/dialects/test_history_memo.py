@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-from typing import Any
+from typing import Any, cast
 
+import msgspec
 import pytest
 
 from interlingua.dialects._contract import DecodedRequest, DecodeOptions, EncodeOptions, Target
@@ -14,7 +15,8 @@ from interlingua.dialects._history_memo import MAX_TEXT_BYTES, HistoryMemo, Know
 from interlingua.dialects.table import get_dialect
 from interlingua.types.change import Changes
 from interlingua.types.content import TextPart
-from interlingua.types.message import Message
+from interlingua.types.dump import dump
+from interlingua.types.message import Message, user
 from interlingua.wire.http import HttpRequest
 
 CHAT = get_dialect("openai-chat")
@@ -109,11 +111,15 @@ def test_what_is_shared_cannot_be_changed() -> None:
     assert type(copy.deepcopy(known)) is type(pickle.loads(pickle.dumps(known))) is tuple
 
 
-def test_a_conversation_that_somebody_touched_is_not_known() -> None:
-    """An empty `extra` that was filled shows in no later request."""
-    known = [said(asked(LONG)) for _ in range(3)][-1].request.messages
-    known[0].extra["openai-chat"] = {"mine": True}
-    assert said(asked(LONG)).request.messages[0].extra == {}
+def test_nothing_that_requests_share_can_be_filled() -> None:
+    """An empty `extra` of a known message or part refuses to be filled, and JSON leaves it out all the same."""
+    known, other = ([said(asked(LONG)) for _ in range(3)][-1].request for _ in range(2))
+    for value in (known.messages[0].extra, cast("TextPart", known.messages[0].parts[0]).extra):
+        with pytest.raises(TypeError, match="deepcopy"):
+            value["openai-chat"] = {"mine": True}
+    assert other.messages[0].extra == {}
+    assert dump(known.messages) == dump([user(LONG)])
+    assert dump(known) == dump(msgspec.structs.replace(known, messages=(user(LONG),)))
 
 
 def test_each_step_is_written_behind_the_same_bytes() -> None:

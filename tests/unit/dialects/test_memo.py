@@ -11,9 +11,10 @@ import msgspec
 import pytest
 
 from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Quirks, Target
-from interlingua.dialects._memo import CHANGERS, KnownTools, ToolMemo, read_only
+from interlingua.dialects._memo import KnownTools, ToolMemo
 from interlingua.dialects.table import get_dialect
 from interlingua.types.request import Request
+from interlingua.types.shared import CHANGERS, read_only
 from interlingua.types.tool import OpaqueTool, Tool
 from interlingua.wire.http import HttpRequest
 

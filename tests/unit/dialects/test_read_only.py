@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from interlingua.dialects._memo import ReadOnlyDict, ReadOnlyList, read_only
+from interlingua.types.shared import ReadOnlyDict, ReadOnlyList, read_only
 
 CHANGES: list[tuple[str, tuple[Any, ...]]] = [
     ("__setitem__", ("a", 1)),
