@@ -21,6 +21,7 @@ from interlingua.client.chain import routed
 from interlingua.client.effect import Effect, Open, Read, Steps
 from interlingua.client.job import Job, Lane, later
 from interlingua.client.meter import count
+from interlingua.client.observe import is_observed
 from interlingua.client.price import cost_of
 from interlingua.client.report import warn
 from interlingua.dialects._contract import DecodeContext, EncodeOptions
@@ -65,7 +66,10 @@ __all__ = [
     "begin",
     "call",
     "closed_early",
+    "completed",
     "encode",
+    "fault",
+    "follow",
     "later",
     "stream",
     "whole",
@@ -120,6 +124,10 @@ def call(job: Job) -> Steps[Response[Any]]:
 
     Raises: every `Error` but those of streams.
     """
+    if job.watch is None and is_observed():
+        from interlingua.client.watch import watched_call  # who is not observed pays nothing
+
+        return (yield from watched_call(job, call))
     answer, attempts = yield from routed(job, whole)
     return msgspec.structs.replace(answer, attempts=attempts)
 
@@ -129,7 +137,20 @@ def stream(job: Job, outcome: Outcome) -> Steps[None]:
 
     Raises: every `Error`.
     """
+    if job.watch is None and is_observed():
+        from interlingua.client.watch import watched_stream  # who is not observed pays nothing
+
+        yield from watched_stream(job, outcome, stream)
+        return
     live, attempts = yield from routed(job, begin)
+    yield from follow(job, live, attempts, outcome)
+
+
+def follow(job: Job, live: Live, attempts: tuple[Attempt, ...], outcome: Outcome) -> Steps[None]:
+    """The steps of a stream that has begun, to its end; `attempts` are the tries that it took.
+
+    Raises: what broke the stream, with `attempts`.
+    """
     events = live.first
     while True:
         last = events[-1] if events else None
@@ -175,15 +196,19 @@ def encode(job: Job, lane: Lane, *, stream: bool) -> Encoded:
 
 
 def _context(job: Job, lane: Lane, encoded: Encoded) -> DecodeContext:
-    return DecodeContext(target=lane.endpoint.target, undo=encoded.undo, make_id=job.make_id)
+    return DecodeContext(
+        target=lane.endpoint.target, undo=encoded.undo, make_id=job.make_id, provider_ids=job.provider_ids
+    )
 
 
 def _send(job: Job, lane: Lane, encoded: Encoded, *, stream: bool) -> Steps[Reply | AsyncReply]:
-    if encoded.changes:
+    if encoded.changes and job.settings.warns:
         warn(lane.endpoint.spec, encoded.changes)
     request = lane.endpoint.http_request(
         encoded, stream=stream, with_credential=job.with_credential, headers=job.settings.headers
     )
+    if job.watch is not None:
+        job.watch.sends(request)
     return (yield Open(request, job.settings.timeouts))
 
 
@@ -204,21 +229,22 @@ def whole(job: Job, lane: Lane) -> Steps[Response[Any]]:
     reply = yield from _send(job, lane, encoded, stream=False)
     body = yield from _body()
     context = _context(job, lane, encoded)
-    whole = HttpReply(status=reply.status, headers=reply.headers, body=body)
+    http = HttpReply(status=reply.status, headers=reply.headers, body=body)
     if not 200 <= reply.status < 300:
-        raise lane.dialect.decode_error(whole, context)
-    response = _completed(job, lane, encoded, reply.headers, lane.dialect.decode_response(whole, context))
-    if error := _fault(response):
+        raise lane.dialect.decode_error(http, context)
+    response = completed(job, lane, encoded, reply.headers, lane.dialect.decode_response(http, context))
+    if error := fault(response):
         raise error
     return response
 
 
-def _completed(job: Job, lane: Lane, encoded: Encoded, headers: Headers, response: Response[Any]) -> Response[Any]:
+def completed(job: Job, lane: Lane, encoded: Encoded, headers: Headers, response: Response[Any]) -> Response[Any]:
+    """A decoded response with what the call knows of it: target, request, changes, limits, price; meters count it."""
     if encoded.undo.output_tool:
         from interlingua.client.ladder import unwrapped
 
         response = unwrapped(response, encoded.undo.output_tool)
-    completed = msgspec.structs.replace(
+    filled = msgspec.structs.replace(
         response,
         model=lane.endpoint.spec,
         request_id=request_id(headers),
@@ -227,11 +253,11 @@ def _completed(job: Job, lane: Lane, encoded: Encoded, headers: Headers, respons
         request=job.request,
         cost_usd=cost_of(job, lane, response),
     )
-    count(completed)
-    return completed
+    count(filled)
+    return filled
 
 
-def _fault(response: Response[Any]) -> Error | None:
+def fault(response: Response[Any]) -> Error | None:
     """The error of a call that is broken by anything but the length limit."""
     for parts in (response.parts, *[choice.parts for choice in response.alternatives]):
         for part in parts:
@@ -384,9 +410,9 @@ def _finish(job: Job, live: Live, events: list[Event], attempts: tuple[Attempt, 
     shown = [event for event in before if job.tool_deltas or type(event) is not ToolCallDelta]
     error: Error | None = None
     if isinstance(last, StreamEnd):
-        response = _completed(job, live.lane, live.encoded, live.headers, last.response)
+        response = completed(job, live.lane, live.encoded, live.headers, last.response)
         outcome.response = msgspec.structs.replace(response, attempts=attempts)
-        error = _fault(outcome.response)
+        error = fault(outcome.response)
         shown += [] if error else [StreamEnd(outcome.response)]
     elif isinstance(last, StreamError):
         outcome.partial = last.partial

@@ -46,8 +46,10 @@ class Job(NamedTuple):
     """Whether pieces of arguments are shown, too."""
     typed: bool = False
     """Whether the answer is to be a value of a type, so that its schema may climb down the ladder."""
+    provider_ids: dict[str, str] | None = None
+    """Is told the provider's id of each call that was given another; None when nobody wants to know."""
     watch: Watch | None = None
-    """Tells what happens to it; None when nobody listens."""
+    """Tells what happens to whoever listens; None when nobody does."""
 
 
 def later(job: Job, passed_s: float) -> Job:
