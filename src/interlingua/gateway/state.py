@@ -1,0 +1,131 @@
+"""What the gateway keeps for a while: a store with a face that another process can have, too, and the one in memory.
+
+Rules
+- Everything is bounded: in bytes, in entries, in time. What is full forgets what was not asked for the longest.
+- A key begins with its owner; `scoped` is the only way to make one, so that no owner can name what another one keeps.
+- A value is never changed after it was put; whoever gets it shares it.
+- The face is awaited, so that a store on another machine can have it; the one in memory never waits.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["Entry", "MemoryStore", "Store", "scoped"]
+
+V = TypeVar("V")
+
+
+class Entry(NamedTuple, Generic[V]):
+    """One thing to keep."""
+
+    key: str
+    """Made by `scoped`."""
+    value: V
+    """What is kept."""
+    size_bytes: int
+    """How much of the bound it takes."""
+
+
+class Store(Protocol[V]):
+    """Keeps values by key for a while."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it certainly holds nothing, so that nobody needs to ask; False where that is not known."""
+        ...
+
+    async def get(self, keys: Sequence[str]) -> list[V | None]:
+        """The value of each key, or None; what was found counts as just used."""
+        ...
+
+    async def put(self, entries: Sequence[Entry[V]]) -> None:
+        """Keep values; one that is larger than the store may be is not kept."""
+        ...
+
+    async def drop(self, keys: Sequence[str]) -> None:
+        """Forget values."""
+        ...
+
+
+def scoped(owner: str, kind: str, name: str) -> str:
+    """The key of what `owner` calls `name`; whatever a client writes there, it stays the owner's and of one length."""
+    told = b"\0".join([part.encode(errors="surrogatepass") for part in (owner, kind, name)])
+    return blake2b(b"%d:%d\0%b" % (len(owner), len(kind), told), digest_size=20).hexdigest()
+
+
+class _Kept(NamedTuple, Generic[V]):
+    value: V
+    size_bytes: int
+    until_s: float
+
+
+OVERHEAD_BYTES = 160
+"""What keeping a key costs beside its value."""
+
+
+class MemoryStore(Generic[V]):
+    """A store in this process."""
+
+    def __init__(
+        self, *, max_bytes: int, max_entries: int, keep_s: float, clock: Callable[[], float], max_entry_bytes: int = 0
+    ) -> None:
+        """An empty store; `clock` gives seconds that only grow, `max_entry_bytes` 0 is an eighth of the whole."""
+        self._max_bytes = max_bytes
+        self._max_entries = max_entries
+        self._max_entry_bytes = max_entry_bytes or max_bytes // 8
+        self._keep_s = keep_s
+        self._clock = clock
+        self._kept: OrderedDict[str, _Kept[V]] = OrderedDict()
+        self.size_bytes: int = 0
+        """How much it holds."""
+
+    def __len__(self) -> int:
+        """How many keys it holds."""
+        return len(self._kept)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it holds nothing."""
+        return not self._kept
+
+    async def get(self, keys: Sequence[str]) -> list[V | None]:
+        """The value of each key, or None; what was found counts as just used."""
+        now_s = self._clock()
+        return [self._get(key, now_s) for key in keys]
+
+    def _get(self, key: str, now_s: float) -> V | None:
+        kept = self._kept.get(key)
+        if kept is None:
+            return None
+        if kept.until_s <= now_s:
+            self._forget(key)
+            return None
+        self._kept.move_to_end(key)
+        return kept.value
+
+    async def put(self, entries: Sequence[Entry[V]]) -> None:
+        """Keep values; one that is larger than the store may be is not kept."""
+        until_s = self._clock() + self._keep_s
+        for key, value, size in entries:
+            self._forget(key)
+            if size <= self._max_entry_bytes:
+                self._kept[key] = _Kept(value, size + OVERHEAD_BYTES, until_s)
+                self.size_bytes += size + OVERHEAD_BYTES
+        while self.size_bytes > self._max_bytes or len(self._kept) > self._max_entries:
+            self._forget(next(iter(self._kept)))
+
+    async def drop(self, keys: Sequence[str]) -> None:
+        """Forget values."""
+        for key in keys:
+            self._forget(key)
+
+    def _forget(self, key: str) -> None:
+        kept = self._kept.pop(key, None)
+        if kept is not None:
+            self.size_bytes -= kept.size_bytes

@@ -1,0 +1,262 @@
+"""Turns of a model as they really were: what of them a client shows again, and how the rest is put back.
+
+A client whose dialect has no room for signatures, encrypted items or the provider's own ids sends a turn back without
+them. What it still says (text and calls) tells which turn it is; then its parts are those that the provider gave.
+
+Rules
+- A turn that says the same, thinking aside, becomes exactly the turn that was: order, seals, the text of arguments.
+- Of a turn that was edited the client's words count: a call keeps its seal only while its name and arguments are the
+  same, thinking that was sealed goes before the call that it led to, a seal of changed text does not go back.
+- Results follow their calls to the ids that the provider knows; no two calls of a request get the same id.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from interlingua.dialects._history import result_text
+from interlingua.types.content import (
+    AudioPart,
+    BrokenToolCall,
+    DocumentPart,
+    ImagePart,
+    OpaquePart,
+    RefusalPart,
+    TextPart,
+    ThinkingPart,
+    ToolCall,
+    ToolResult,
+)
+from interlingua.wire.json import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from interlingua.types.content import Part
+    from interlingua.types.message import Message
+    from interlingua.types.request import Request
+
+__all__ = ["Turn", "call_ids_of", "fingerprint", "is_worth_keeping", "restored", "size_of"]
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """One turn of a model, as it was."""
+
+    parts: tuple[Part, ...]
+    """What it said, in order, with our own call ids."""
+    ids: dict[str, str]
+    """Our own call id -> the provider's, where it gave one."""
+
+
+def call_ids_of(parts: Sequence[Part]) -> list[str]:
+    """The ids of the calls among parts."""
+    return [part.id for part in parts if type(part) is ToolCall]
+
+
+def is_worth_keeping(turn: Turn) -> bool:
+    """Whether a client without room for it would lose something; a turn with a broken call never goes back."""
+    if any(type(part) is BrokenToolCall for part in turn.parts):
+        return False
+    return bool(turn.ids) or any(
+        type(part) is ThinkingPart or getattr(part, "sealed", None) is not None for part in turn.parts
+    )
+
+
+# Recognising
+
+
+def fingerprint(parts: Sequence[Part], before: Message | None) -> bytes:
+    """What is the same whenever the same was said after the same message; thinking and ids take no part."""
+    text, calls = _said(parts)
+    told = [text, [[name, _canonical(arguments)] for name, arguments in calls], _context(before)]
+    return blake2b(encode(told), digest_size=16).digest()
+
+
+def _said(parts: Sequence[Part]) -> tuple[str, list[tuple[str, str]]]:
+    """The text and the calls of a turn, as every dialect can show them."""
+    text = "".join([part.text for part in parts if type(part) is TextPart or type(part) is RefusalPart])
+    return text.strip(), [(part.name, part.arguments_json) for part in parts if type(part) is ToolCall]
+
+
+def _canonical(arguments: str) -> object:
+    return _plain(ToolCall("", "", arguments).arguments)
+
+
+def _plain(value: object) -> object:
+    """A JSON value in the one order and form that survives clients which parse and write it again."""
+    if isinstance(value, dict):
+        members = cast("dict[str, object]", value)
+        return {name: _plain(members[name]) for name in sorted(members)}
+    if isinstance(value, list):
+        return [_plain(item) for item in cast("list[object]", value)]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _context(before: Message | None) -> str:
+    if before is None:
+        return ""
+    return "\n".join([text for part in before.parts for text in _words(part)])
+
+
+def _words(part: Part) -> Iterator[str]:
+    if type(part) is TextPart:
+        yield part.text.strip()
+    elif type(part) is ToolResult:
+        yield result_text(part).strip()
+
+
+def _same_call(one: ToolCall, other: ToolCall) -> bool:
+    if one.name != other.name:
+        return False
+    exact = one.arguments_json == other.arguments_json
+    return exact or _canonical(one.arguments_json) == _canonical(other.arguments_json)
+
+
+def _says_the_same(parts: Sequence[Part], turn: Turn) -> bool:
+    (text, calls), (was, called) = _said(parts), _said(turn.parts)
+    if text != was or len(calls) != len(called):
+        return False
+    pairs = zip(_calls(parts), _calls(turn.parts), strict=True)
+    return all(_same_call(one, other) for one, other in pairs)
+
+
+def _calls(parts: Sequence[Part]) -> list[ToolCall]:
+    return [part for part in parts if type(part) is ToolCall]
+
+
+# Putting back
+
+
+def restored(request: Request, found: Mapping[int, Sequence[Turn]]) -> Request:
+    """The request with its turns as they were; `found` tells by the place of a message which turns it shows."""
+    restorer = _Restorer(request.messages)
+    messages = [
+        restorer.message(message, found.get(place, ())) if message.role in ("assistant", "tool") else message
+        for place, message in enumerate(request.messages)
+    ]
+    return msgspec.structs.replace(request, messages=tuple(messages))
+
+
+class _Restorer:
+    """Goes through one conversation and remembers which ids it changed."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self.taken = {call_id for message in messages for call_id in call_ids_of(message.parts)}
+        self.renamed: dict[str, str] = {}
+
+    def message(self, message: Message, turns: Sequence[Turn]) -> Message:
+        parts: list[Part] | tuple[Part, ...] = message.parts
+        if turns:
+            exact = len(turns) == 1 and _says_the_same(parts, turns[0])
+            parts = self._as_it_was(parts, turns[0]) if exact else self._edited(parts, turns)
+        elif message.role == "tool":
+            parts = [self._result(part) for part in parts]
+        return message if parts is message.parts else msgspec.structs.replace(message, parts=tuple(parts))
+
+    def _result(self, part: Part) -> Part:
+        if type(part) is not ToolResult or part.call_id not in self.renamed:
+            return part
+        return msgspec.structs.replace(part, call_id=self.renamed[part.call_id])
+
+    def _as_it_was(self, shown: Sequence[Part], turn: Turn) -> list[Part]:
+        calls = iter(_calls(shown))
+        parts = [self._call(part, next(calls).id, turn) if type(part) is ToolCall else part for part in turn.parts]
+        return _marked(parts, shown)
+
+    def _edited(self, shown: Sequence[Part], turns: Sequence[Turn]) -> list[Part]:
+        """The client's words, with what still belongs to the calls that they keep."""
+        known = {call.id: (turn, call) for turn in turns for call in _calls(turn.parts)}
+        led = {call_id: parts for turn in turns for call_id, parts in _led_to(turn)}
+        first = next((part.id for part in shown if type(part) is ToolCall and part.id in known), "")
+        parts: list[Part] = list(led.pop(first, ()))
+        for part in shown:
+            if type(part) is ThinkingPart:
+                continue
+            if type(part) is not ToolCall or part.id not in known:
+                parts.append(part)
+                continue
+            turn, was = known[part.id]
+            parts += led.pop(part.id, ())
+            parts.append(self._call(was if _same_call(part, was) else part, part.id, turn))
+        return parts
+
+    def _call(self, call: ToolCall, shown_id: str, turn: Turn) -> ToolCall:
+        """The call with the id that its provider knows; `shown_id` is the client's."""
+        call_id = self._id(shown_id, turn.ids.get(call.id), is_ours=call.id == shown_id)
+        self.taken.add(call_id)
+        if call_id != shown_id:
+            self.renamed[shown_id] = call_id
+        return call if call.id == call_id else msgspec.structs.replace(call, id=call_id)
+
+    def _id(self, shown: str, providers: str | None, *, is_ours: bool) -> str:
+        if providers is not None:
+            return shown if providers in self.taken else providers
+        if not is_ours:
+            return shown
+        # The provider gave none: a numbered id says so to dialects that can leave it out.
+        number = 0
+        while f"call_{number}" in self.taken:
+            number += 1
+        return f"call_{number}"
+
+
+def _led_to(turn: Turn) -> Iterator[tuple[str, list[Part]]]:
+    """Each call's id with the thinking between it and the call before."""
+    waiting: list[Part] = []
+    for part in turn.parts:
+        if type(part) is ThinkingPart:
+            waiting.append(part)
+        elif type(part) is ToolCall:
+            yield part.id, waiting
+            waiting = []
+
+
+def _marked(parts: list[Part], shown: Sequence[Part]) -> list[Part]:
+    """The parts with the client's cache mark on the last text."""
+    mark = next((part.cache for part in reversed(shown) if type(part) is TextPart and part.cache), None)
+    if mark is None:
+        return parts
+    place = max((place for place, part in enumerate(parts) if type(part) is TextPart), default=None)
+    if place is not None:
+        parts[place] = msgspec.structs.replace(cast("TextPart", parts[place]), cache=mark)
+    return parts
+
+
+# Size
+
+
+def size_of(turn: Turn) -> int:
+    """About how many bytes a turn takes."""
+    ids = sum(len(own) + len(providers) for own, providers in turn.ids.items())
+    return 200 + ids + sum(_part_size(part) for part in turn.parts)
+
+
+def _part_size(part: Part) -> int:
+    size = 200
+    match part:
+        case TextPart(text=text) | ThinkingPart(text=text) | RefusalPart(text=text):
+            size += 4 * len(text)
+        case ToolCall(arguments_json=text):
+            size += 4 * len(text)
+        case ImagePart(data=data) | AudioPart(data=data) | DocumentPart(data=data):
+            size += len(data)
+        case OpaquePart(raw=raw):
+            size += _json_size(raw)
+        case _:
+            pass
+    sealed = getattr(part, "sealed", None)
+    return size + (_json_size(sealed.data) if sealed is not None else 0) + _json_size(getattr(part, "extra", None))
+
+
+def _json_size(value: Any) -> int:
+    """About how many bytes a JSON value takes as objects."""
+    if isinstance(value, str):
+        return 60 + 4 * len(value)
+    if isinstance(value, dict):
+        return 200 + sum(60 + len(name) + _json_size(item) for name, item in cast("dict[str, Any]", value).items())
+    if isinstance(value, list):
+        return 60 + sum(8 + _json_size(item) for item in cast("list[Any]", value))
+    return 32

@@ -1,0 +1,148 @@
+"""The vault: what a client's dialect has no room for, kept beside the conversation and put back in the next request.
+
+A Chat, Ollama, Responses or Anthropic client that is served by another dialect gets answers without thought signatures,
+encrypted reasoning and the provider's call ids, and sends them back so. The vault remembers the turn as it was.
+
+Rules
+- A turn is found by any of our own call ids; where the client drops or rewrites these, by what it says after the
+  message before it, else by what it says alone (of two such turns the later one counts).
+- An owner finds its own turns only.
+- A miss is normal: the encoder then does what the provider documents for lost state, and records it.
+- Seals are tagged with their issuer, so a turn is put back whoever will be asked next: encoders leave out what is not
+  theirs.
+
+Source: FAILURES THK-07; decision 0032.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from interlingua.gateway.state import Entry, MemoryStore, scoped
+from interlingua.gateway.turns import Turn, call_ids_of, fingerprint, is_worth_keeping, restored, size_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from interlingua.gateway.state import Store
+    from interlingua.types.content import Part
+    from interlingua.types.message import Message
+    from interlingua.types.request import Request
+    from interlingua.types.response import Response
+
+__all__ = ["KEEP_S", "MAX_BYTES", "MAX_ENTRIES", "Remembered", "Vault", "memory_vault"]
+
+MAX_BYTES = 64 * 1024 * 1024
+"""How much the vault in memory holds."""
+MAX_ENTRIES = 200_000
+"""How many keys it has; a turn takes two, and one for each call."""
+KEEP_S = 24 * 3600.0
+"""How long a turn is kept."""
+
+Remembered: TypeAlias = "Turn | str"
+"""A turn, or the key that it is kept under."""
+
+
+class Vault:
+    """Remembers turns and puts them back."""
+
+    def __init__(self, store: Store[Remembered]) -> None:
+        """A vault over a store."""
+        self._store = store
+
+    async def remember(
+        self, owner: str, request: Request, response: Response[Any], provider_ids: Mapping[str, str]
+    ) -> None:
+        """Keep the turn that answers `request`, and every further choice, if a client could lose something of it.
+
+        `provider_ids` maps our own call ids of the answer to the provider's.
+        """
+        before = request.messages[-1] if request.messages else None
+        for parts in (response.parts, *[choice.parts for choice in response.alternatives]):
+            ids = {own: provider_ids[own] for own in call_ids_of(parts) if own in provider_ids}
+            turn = Turn(parts, ids)
+            if is_worth_keeping(turn):
+                await self._store.put(list(_entries(owner, turn, before)))
+
+    async def restore(self, owner: str, request: Request) -> Request:
+        """The request with every turn that is remembered as it was; the same request where none is."""
+        if self._store.is_empty:
+            return request
+        places = [place for place, message in enumerate(request.messages) if message.role == "assistant"]
+        found = await self._found_by_id(owner, request.messages, places)
+        rest = [place for place in places if place not in found]
+        found |= await self._found_by_words(owner, request.messages, rest)
+        return restored(request, found) if found else request
+
+    async def _found_by_id(
+        self, owner: str, messages: Sequence[Message], places: Sequence[int]
+    ) -> dict[int, tuple[Turn, ...]]:
+        asked = [
+            (place, _call_key(owner, call_id)) for place in places for call_id in call_ids_of(messages[place].parts)
+        ]
+        turns = await self._turns([key for _, key in asked])
+        found: dict[int, tuple[Turn, ...]] = {}
+        for (place, _), turn in zip(asked, turns, strict=True):
+            known = found.get(place, ())
+            if turn is not None and not any(turn is one for one in known):
+                found[place] = (*known, turn)
+        return found
+
+    async def _found_by_words(
+        self, owner: str, messages: Sequence[Message], places: Sequence[int]
+    ) -> dict[int, tuple[Turn, ...]]:
+        keys: list[str] = []
+        for place in places:
+            keys += _word_keys(owner, messages[place].parts, messages[place - 1] if place else None)
+        turns = await self._turns(keys)
+        found = {place: turns[2 * at] or turns[2 * at + 1] for at, place in enumerate(places)}
+        return {place: (turn,) for place, turn in found.items() if turn is not None}
+
+    async def _turns(self, keys: Sequence[str]) -> list[Turn | None]:
+        """The turn of each key, wherever it is kept."""
+        if not keys:
+            return []
+        values = await self._store.get(keys)
+        elsewhere = list(dict.fromkeys([value for value in values if isinstance(value, str)]))
+        if not elsewhere:
+            return [value if isinstance(value, Turn) else None for value in values]
+        there = dict(zip(elsewhere, await self._store.get(elsewhere), strict=True))
+        ends = [there[value] if isinstance(value, str) else value for value in values]
+        return [end if isinstance(end, Turn) else None for end in ends]
+
+
+def _call_key(owner: str, call_id: str) -> str:
+    return scoped(owner, "call", call_id)
+
+
+def _word_keys(owner: str, parts: Sequence[Part], before: Message | None) -> list[str]:
+    """The keys of a turn by its words: after this message, and anywhere."""
+    return [
+        scoped(owner, "turn", fingerprint(parts, before).hex()),
+        scoped(owner, "turn", fingerprint(parts, None).hex()),
+    ]
+
+
+def _entries(owner: str, turn: Turn, before: Message | None) -> list[Entry[Remembered]]:
+    """What is put for a turn: itself under its first key, which the other keys lead to."""
+    first, *others = dict.fromkeys(
+        [
+            *[_call_key(owner, call_id) for call_id in call_ids_of(turn.parts)],
+            *_word_keys(owner, turn.parts, before),
+        ]
+    )
+    return [Entry(first, turn, size_of(turn)), *[Entry(other, first, len(first)) for other in others]]
+
+
+def memory_vault(
+    clock: Callable[[], float],
+    *,
+    max_bytes: int = MAX_BYTES,
+    max_entries: int = MAX_ENTRIES,
+    keep_s: float = KEEP_S,
+) -> Vault:
+    """A vault in the memory of this process."""
+    store: MemoryStore[Remembered] = MemoryStore(
+        max_bytes=max_bytes, max_entries=max_entries, keep_s=keep_s, clock=clock
+    )
+    return Vault(store)
