@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from interlingua.agent.events import RunEvent
     from interlingua.agent.state import RunState
     from interlingua.client.core import Steps
+    from interlingua.client.sse import SseBody
 
 __all__ = ["MOST_AT_ONCE", "Execute", "Report", "Run"]
 
@@ -172,6 +173,7 @@ class Run(RunFace[T]):
         self._pump = _RunPump(steps, at_work, here=here)
         self._observers = observers
         self._ready: Iterator[RunEvent] = iter(())
+        self._begun = False
 
     def __enter__(self) -> Self:
         return self
@@ -194,6 +196,7 @@ class Run(RunFace[T]):
             self._ready = self._pulled()
 
     def _pulled(self) -> Iterator[RunEvent]:
+        self._begun = True
         try:
             batch = cast("list[RunEvent] | None", self._pump.pull())
         except Error as error:
@@ -217,6 +220,20 @@ class Run(RunFace[T]):
     def text_stream(self) -> Generator[str]:
         """The text of all answers, piece by piece."""
         return (event.text for event in self if type(event) is TextDelta and event.choice == 0)
+
+    def sse(self, dialect: str = "ai-sdk") -> SseBody:
+        """The run as the body of an answer to a web client: the UI message stream of the AI SDK.
+
+        An error that ends the run is an error part. Leaving the run, or closing the body, ends the run.
+
+        Raises: UsageError for a dialect, and when something was read already.
+        """
+        from interlingua.agent.ai_sdk import RunTeller  # only web applications need it
+        from interlingua.client.sse import SseBody, begun_before  # the same
+
+        if self._begun:
+            raise begun_before()
+        return SseBody(self, RunTeller(dialect), lambda: None)
 
     def finish(self) -> Self:
         """The run itself, at its end; what is left of it is carried out first.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from interlingua.client.core import Outcome, closed_early, stream
 from interlingua.client.pump import Pump
-from interlingua.types.event import TextDelta
+from interlingua.types.event import TextDelta, ToolCallDelta
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from interlingua.client.core import Job
     from interlingua.client.output import Partials
+    from interlingua.client.sse import SseBody
     from interlingua.types.event import Event
     from interlingua.types.response import Response
 
@@ -40,7 +41,7 @@ class ModelStream(Generic[T]):
         self._output = output
         self._typed: Response[T] | None = None
         self._outcome = Outcome()
-        self._pump = Pump(stream(job, self._outcome))
+        self._pump = Pump(stream(job._replace(tool_deltas=True), self._outcome))  # `sse` tells them
         self._ready: Iterator[Event] = iter(())
         self._opened = False
         self._begun = False
@@ -74,6 +75,8 @@ class ModelStream(Generic[T]):
         self.open()
         while True:
             for event in self._ready:
+                if type(event) is ToolCallDelta and not self._job.tool_deltas:
+                    continue
                 self._begun = True
                 return event
             batch = self._pump.pull()
@@ -102,6 +105,22 @@ class ModelStream(Generic[T]):
         if partials is None:
             partials = self._partials = Partials(self._output, self._job.settings.repair, is_begun=self._begun)
         return (partial for event in self for partial in partials.of(event))
+
+    def sse(self, dialect: str) -> SseBody:
+        """The stream as the body of an answer to a web client, in a dialect or as the AI SDK's (`ai-sdk`).
+
+        It is opened by the first read if it is not open yet; open it before, so that what fails then can still be a
+        status. An error after that is the dialect's own error event.
+
+        Raises: ConfigError for no dialect; UsageError when something was read already.
+        """
+        from interlingua.client.sse import SseBody, Teller, begun_before  # only web applications need them
+
+        if self._begun:
+            raise begun_before()
+        teller = Teller(dialect, self._job.lanes)
+        self._job = self._job._replace(tool_deltas=True)
+        return SseBody(self, teller, lambda: self.partial)
 
     def finish(self) -> Response[T]:
         """The whole response; what is left of the stream is read first.

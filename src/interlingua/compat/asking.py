@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import msgspec
 
+from interlingua.client.sse import answer_ids, source_of
 from interlingua.compat.body import Body
 from interlingua.dialects._contract import DecodeOptions, ServerContext
 from interlingua.dialects.table import get_dialect
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
 __all__ = ["Asked", "Teller", "ask", "plain", "whole"]
 
 Members: TypeAlias = dict[str, Any]
-
-_PREFIXES = {"openai-chat": "chatcmpl-", "openai-responses": "resp_"}
-"""How ids of answers begin."""
 
 
 class Asked(NamedTuple):
@@ -64,14 +62,14 @@ def ask(name: str, members: Mapping[str, object], account: Account, output: obje
     http = HttpRequest(url="https://localhost/", body=encode(body, nulls=len(body)))
     decoded = dialect.decode_request(http, DecodeOptions())
     told = name != "openai-chat" or _asks_for_usage(body)
-    context = ServerContext(created=int(time.time()), make_id=_ids(_PREFIXES[name]), stream_usage=told)
+    context = ServerContext(created=int(time.time()), make_id=answer_ids(name), stream_usage=told)
     return Asked(account.job(name, decoded.model, decoded.request, output), dialect, context, decoded.changes)
 
 
 def whole(asked: Asked, response: Response[Any]) -> tuple[Members, tuple[Change, ...]]:
     """The body of a whole answer, and every change on the way there and back."""
     changes: list[Change] = []
-    context = msgspec.structs.replace(asked.context, source=_source(asked.job, response.model), changes=changes)
+    context = msgspec.structs.replace(asked.context, source=source_of(asked.job.lanes, response.model), changes=changes)
     body = asked.dialect.encode_response(response, context).body
     return cast("Members", decode_any(body)), (*asked.changes, *response.changes, *changes)
 
@@ -104,23 +102,9 @@ class Teller:
         return [cast("Members", decode_any(frame.data)) for frame in frames if frame.data != b"[DONE]"]
 
     def _begin(self, model: str) -> StreamEncoder:
-        source = _source(self._asked.job, model)
+        source = source_of(self._asked.job.lanes, model)
         context = msgspec.structs.replace(self._asked.context, source=source, changes=self._changes)
         return self._asked.dialect.stream_encoder(context)
-
-
-def _source(job: Job, model: str) -> str | None:
-    """The dialect in which the target called `model` answered."""
-    return next((lane.dialect.name for lane in job.lanes if lane.endpoint.spec == model), None)
-
-
-def _ids(prefix: str) -> Any:
-    def make() -> str:
-        from secrets import token_hex  # only answers without an id need randomness
-
-        return f"{prefix}{token_hex(12)}"
-
-    return make
 
 
 def _asks_for_usage(body: Members) -> bool:

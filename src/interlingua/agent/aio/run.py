@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from interlingua.agent.effects import LoopSteps, Notice
     from interlingua.agent.events import RunEvent
     from interlingua.agent.state import RunState
+    from interlingua.client.aio.sse import AsyncSseBody
     from interlingua.client.core import Steps
 
 __all__ = ["AsyncExecute", "AsyncRun"]
@@ -141,6 +142,7 @@ class AsyncRun(RunFace[T]):
         self._pump = _AsyncRunPump(steps, at_work)
         self._observers = observers
         self._ready: Iterator[RunEvent] = iter(())
+        self._begun = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -160,6 +162,7 @@ class AsyncRun(RunFace[T]):
             self._ready = await self._pulled()
 
     async def _pulled(self) -> Iterator[RunEvent]:
+        self._begun = True
         try:
             batch = cast("list[RunEvent] | None", await self._pump.pull())
         except Error as error:
@@ -183,6 +186,21 @@ class AsyncRun(RunFace[T]):
     def text_stream(self) -> AsyncGenerator[str]:
         """The text of all answers, piece by piece."""
         return (event.text async for event in self if type(event) is TextDelta and event.choice == 0)
+
+    def sse(self, dialect: str = "ai-sdk") -> AsyncSseBody:
+        """The run as the body of an answer to a web client: the UI message stream of the AI SDK.
+
+        An error that ends the run is an error part. Leaving the run, or closing the body, ends the run.
+
+        Raises: UsageError for a dialect, and when something was read already.
+        """
+        from interlingua.agent.ai_sdk import RunTeller  # only web applications need it
+        from interlingua.client.aio.sse import AsyncSseBody  # the same
+        from interlingua.client.sse import begun_before  # the same
+
+        if self._begun:
+            raise begun_before()
+        return AsyncSseBody(self, RunTeller(dialect), lambda: None)
 
     async def finish(self) -> Self:
         """The run itself, at its end; what is left of it is carried out first.

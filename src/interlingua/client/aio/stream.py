@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from interlingua.client.aio.pump import AsyncPump
 from interlingua.client.core import Outcome, closed_early, stream
-from interlingua.types.event import TextDelta
+from interlingua.types.event import TextDelta, ToolCallDelta
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
     from types import TracebackType
     from typing import Self
 
+    from interlingua.client.aio.sse import AsyncSseBody
     from interlingua.client.core import Job
     from interlingua.client.output import Partials
     from interlingua.types.event import Event
@@ -39,7 +40,7 @@ class AsyncModelStream(Generic[T]):
         self._output = output
         self._typed: Response[T] | None = None
         self._outcome = Outcome()
-        self._pump = AsyncPump(stream(job, self._outcome))
+        self._pump = AsyncPump(stream(job._replace(tool_deltas=True), self._outcome))  # `sse` tells them
         self._ready: Iterator[Event] = iter(())
         self._opened = False
         self._begun = False
@@ -71,6 +72,8 @@ class AsyncModelStream(Generic[T]):
             await self.open()
         while True:
             for event in self._ready:
+                if type(event) is ToolCallDelta and not self._job.tool_deltas:
+                    continue
                 self._begun = True
                 return event
             batch = await self._pump.pull()
@@ -99,6 +102,23 @@ class AsyncModelStream(Generic[T]):
         if partials is None:
             partials = self._partials = Partials(self._output, self._job.settings.repair, is_begun=self._begun)
         return (partial async for event in self for partial in partials.of(event))
+
+    def sse(self, dialect: str) -> AsyncSseBody:
+        """The stream as the body of an answer to a web client, in a dialect or as the AI SDK's (`ai-sdk`).
+
+        It is opened by the first read if it is not open yet; open it before, so that what fails then can still be a
+        status. An error after that is the dialect's own error event.
+
+        Raises: ConfigError for no dialect; UsageError when something was read already.
+        """
+        from interlingua.client.aio.sse import AsyncSseBody  # only web applications need them
+        from interlingua.client.sse import Teller, begun_before  # the same
+
+        if self._begun:
+            raise begun_before()
+        teller = Teller(dialect, self._job.lanes)
+        self._job = self._job._replace(tool_deltas=True)
+        return AsyncSseBody(self, teller, lambda: self.partial)
 
     async def finish(self) -> Response[T]:
         """The whole response; what is left of the stream is read first.

@@ -1,0 +1,213 @@
+"""The UI message stream of the AI SDK, version 1: what its `useChat` and `readUIMessageStream` read.
+
+Rules
+- A server-sent event for each part, JSON without a name; `[DONE]` at the end, also after an error part.
+- Blocks are told as they come, each with an id of its own; a thinking block without readable text is not told.
+- Arguments are told as their text comes, and again as a value when they are whole. The text of a freeform call is told
+  when it is whole.
+- The message gets no id: the client's own is the one that its application stores.
+
+Loss: all choices but the first, sealed state, parts that only one provider knows. Each is an entry in the changes.
+Source: package `ai` 7.0.173, its page "Stream Protocols" and the schema of its chunks, read 2026-11-22.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from interlingua.types.change import Changes
+from interlingua.types.content import (
+    AudioPart,
+    BrokenToolCall,
+    Citation,
+    DocumentPart,
+    ImagePart,
+    OpaquePart,
+    ToolCall,
+)
+from interlingua.types.event import (
+    Annotation,
+    BlockEnd,
+    BlockStart,
+    RefusalDelta,
+    Seal,
+    StreamEnd,
+    StreamError,
+    StreamStart,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    ToolCallReady,
+)
+from interlingua.wire.json import encode, encode_text
+from interlingua.wire.media import data_url
+
+if TYPE_CHECKING:
+    from interlingua.types.change import Change
+    from interlingua.types.event import Event
+    from interlingua.types.response import FinishReason
+
+__all__ = ["AI_SDK", "AI_SDK_HEADERS", "DONE", "UiMessageEncoder", "part"]
+
+AI_SDK = "ai-sdk"
+"""What it is called where a dialect is named."""
+AI_SDK_HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
+"""What its clients know it by."""
+DONE = b"data: [DONE]\n\n"
+"""What follows the last part."""
+
+_FINISH: dict[FinishReason, str] = {
+    "stop": "stop",
+    "length": "length",
+    "tool_calls": "tool-calls",
+    "content_filter": "content-filter",
+    "refusal": "content-filter",
+    "error": "error",
+}
+_PROSE = {"text": "text", "refusal": "text", "thinking": "reasoning"}
+"""What the kinds of growing blocks are called."""
+
+
+def part(kind: str, **members: object) -> bytes:
+    """One part of the stream."""
+    return b"data: %b\n\n" % encode({"type": kind, **members})
+
+
+class UiMessageEncoder:
+    """Bytes from the events of one answer, or of several that are one message."""
+
+    def __init__(self, changes: list[Change], *, ends_message: bool = True) -> None:
+        """An encoder for one message; `changes` takes what cannot be said.
+
+        `ends_message`: whether the end of an answer is the end of the message; else `finished` is.
+        """
+        self._noted: Changes = Changes(AI_SDK, "encode_response")
+        self._changes = changes
+        self._ends_message = ends_message
+        self._begun = False
+        self._told = 0
+        self._open: dict[int, tuple[str, bytes]] = {}
+        self._calls: dict[int, str] = {}
+
+    def encode(self, event: Event) -> bytes:
+        """The bytes that `event` adds; may be empty."""
+        if getattr(event, "choice", 0):
+            return b""
+        match event:
+            case TextDelta(text=text) | ThinkingDelta(text=text) | RefusalDelta(text=text):
+                return self._prose(event.index, text, "reasoning" if type(event) is ThinkingDelta else "text")
+            case ToolCallDelta(index=index, arguments=text):
+                call = self._calls.get(index)
+                return part("tool-input-delta", toolCallId=call, inputTextDelta=text) if call else b""
+            case ToolCallReady(call=call):
+                return part("tool-input-available", toolCallId=call.id, toolName=call.name, input=_input(call))
+            case Annotation(annotation=annotation):
+                return self._source(annotation, event.index)
+            case Seal(sealed=sealed):
+                self._noted.add(
+                    "seal_foreign", f"/parts/{event.index}", f"sealed by {sealed.provider or sealed.dialect}"
+                )
+                return b""
+            case _:
+                return self._frame(event)
+
+    def _frame(self, event: Event) -> bytes:
+        match event:
+            case StreamStart():
+                return self._start()
+            case BlockStart():
+                return self._block_start(event)
+            case BlockEnd():
+                return self._block_end(event)
+            case StreamEnd(response=response):
+                if response.alternatives:
+                    self._noted.add("alternatives_unsupported", "/alternatives")
+                return self.finished(_FINISH.get(response.finish_reason, "other")) if self._ends_message else b""
+            case StreamError(message=message):
+                return self.failed(message)
+            case _:
+                return b""
+
+    # The message
+
+    def _start(self) -> bytes:
+        opening = part("finish-step" if self._begun else "start")
+        self._begun = True
+        self._open.clear()
+        self._calls.clear()
+        return opening + part("start-step")
+
+    def finished(self, reason: str) -> bytes:
+        """The end of the message, in a word of the AI SDK."""
+        self._changes.extend(self._noted.entries)
+        return part("finish-step" if self._begun else "start") + part("finish", finishReason=reason) + DONE
+
+    def failed(self, message: str) -> bytes:
+        """The end of the message by an error."""
+        self._changes.extend(self._noted.entries)
+        return part("error", errorText=message) + DONE
+
+    # Blocks
+
+    def _prose(self, index: int, text: str, kind: str) -> bytes:
+        """More of a block; its first piece opens it."""
+        opening = b""
+        if index not in self._open:
+            self._told += 1
+            name = str(self._told)
+            head = b'data: {"type":"%b-delta","id":"%b","delta":' % (kind.encode(), name.encode())
+            self._open[index] = (name, head)
+            opening = part(f"{kind}-start", id=name)
+        return b"%b%b%b}\n\n" % (opening, self._open[index][1], encode_text(text))
+
+    def _block_start(self, event: BlockStart) -> bytes:
+        if event.block != "tool_call":
+            return b""
+        said: dict[str, object] = {"inputEncoding": "text"} if event.freeform else {}
+        if event.id and not event.freeform:
+            self._calls[event.index] = event.id
+        return part("tool-input-start", toolCallId=event.id, toolName=event.name, **said)
+
+    def _block_end(self, event: BlockEnd) -> bytes:
+        opened = self._open.get(event.index)
+        if opened is not None:
+            kind = "reasoning" if opened[1].startswith(b'data: {"type":"reasoning') else "text"
+            return part(f"{kind}-end", id=opened[0])
+        match event.part:
+            case BrokenToolCall(id=call_id, name=name, raw_arguments=text, reason=reason):
+                error = f"the arguments are not one JSON object ({reason})"
+                return part("tool-input-error", toolCallId=call_id, toolName=name, input=text, errorText=error)
+            case ImagePart() | AudioPart() | DocumentPart() as media:
+                return part("file", url=data_url(media.data, media.media_type), mediaType=media.media_type)
+            case OpaquePart(dialect=dialect, kind=kind):
+                self._noted.add("opaque_part", f"/parts/{event.index}", f"{kind} of {dialect}", action="dropped")
+                return b""
+            case _:
+                return b""
+
+    def _source(self, citation: Citation, index: int) -> bytes:
+        """A source with an address; other annotations have no place."""
+        found = _address(citation.raw)
+        if found is None:
+            self._noted.add("annotation_unsupported", f"/parts/{index}/annotations")
+            return b""
+        url, title = found
+        self._told += 1
+        said: dict[str, object] = {"title": title} if title else {}
+        return part("source-url", sourceId=f"source-{self._told}", url=url, **said)
+
+
+def _input(call: ToolCall) -> object:
+    """The arguments as a value; those of a freeform call are its text."""
+    return call.arguments.get("input") if call.freeform else call.arguments
+
+
+def _address(raw: dict[str, Any]) -> tuple[str, str] | None:
+    """Address and title of what a citation names, in the words of any dialect, in it or one level below."""
+    below = [cast("dict[str, Any]", value) for value in raw.values() if isinstance(value, dict)]
+    for members in (raw, *below):
+        for name in ("url", "uri"):
+            if isinstance(url := members.get(name), str):
+                title = members.get("title")
+                return url, title if isinstance(title, str) else ""
+    return None

@@ -1,0 +1,70 @@
+"""A stream told to a web client, awaited: the twin of `client.sse`, with its rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from interlingua.errors import Error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
+    from interlingua.client.sse import Teller
+    from interlingua.types.change import Change
+    from interlingua.types.response import Response
+
+__all__ = ["AsyncSseBody"]
+
+
+class _Source(Protocol):
+    """A stream of events, awaited."""
+
+    async def __anext__(self) -> object: ...
+
+    async def close(self) -> None: ...
+
+
+class AsyncSseBody:
+    """The bytes of a stream, piece by piece: an async iterator, closed at its end, by cancellation, by `aclose`."""
+
+    def __init__(self, source: _Source, teller: Teller, partial: Callable[[], Response[Any] | None]) -> None:
+        """The bytes of `source`, of which nothing was read yet; a stream's `sse` makes them."""
+        self._source = source
+        self._teller = teller
+        self._partial = partial
+        self._ended = False
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of an answer with this body: its media type, and that proxies must not hold it back."""
+        return self._teller.headers
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What telling it dropped and approximated so far; what translation changed before is in the response."""
+        return self._teller.changes
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        while not self._ended:
+            if piece := await self._piece():
+                return piece
+        raise StopAsyncIteration
+
+    async def _piece(self) -> bytes:
+        try:
+            return self._teller.tell(await self._source.__anext__())
+        except StopAsyncIteration:
+            self._ended = True
+            return b""
+        except Error as error:
+            self._ended = True
+            return self._teller.fail(error, self._partial())
+
+    async def aclose(self) -> None:
+        """Close the stream; nothing more comes."""
+        self._ended = True
+        await self._source.close()
