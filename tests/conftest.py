@@ -59,6 +59,13 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(autouse=True)
+def _nothing_remembered() -> None:
+    """What calls of earlier tests found out about their targets is forgotten."""
+    if module := sys.modules.get("interlingua.client.state"):
+        module.forget_state()
+
+
+@pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No key, alias or proxy of the machine reaches a test."""
     for name in [name for name in os.environ if OURS.search(name)]:

@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from interlingua.transport.base import AsyncTransport, Transport
 
-__all__ = ["Override", "answers_alone", "overridden", "overridden_async", "overriding"]
+__all__ = ["Override", "answers_alone", "innermost", "overridden", "overridden_async", "overriding"]
 
 Wrap: TypeAlias = Callable[[Transport], Transport]
 WrapAsync: TypeAlias = Callable[[AsyncTransport], AsyncTransport]
@@ -38,6 +38,8 @@ class Override:
         """Whether it answers by itself."""
         self.active = False
         """Whether it holds now."""
+        self.state: object = None
+        """What calls remember of each other while it holds; whoever keeps that writes it."""
 
 
 _everywhere: list[Override] = []
@@ -61,6 +63,14 @@ def overriding(override: Override) -> Generator[Override]:
 def answers_alone() -> bool:
     """Whether an override answers by itself, so that credentials and providers need not be there."""
     return any(override.answers for override in _active())
+
+
+def innermost() -> Override | None:
+    """The override that was entered last, of those that hold here; None when there is none."""
+    if not _everywhere:
+        return None
+    active = _active()
+    return active[-1] if active else None
 
 
 def overridden(transport: Transport) -> Transport:

@@ -191,6 +191,7 @@ def test_auth_and_billing_bench_for_five_minutes_at_once(bench: Bench, fault: st
 def test_a_crowd_that_fails_together_benches_once(bench: Bench) -> None:
     """Sixty tries that were let through before the bench are the same outage: the time is not doubled sixty times."""
     begun = [bench.do(Admit()) for _ in range(60)]
+    last = begun[0]
     for standing in begun:
         last = bench.after(0.01, Failed(admitted_s=standing.at_s))
     assert (last.state, last.failures) == ("benched", 2)
