@@ -1,0 +1,63 @@
+"""The compiled mock upstream and load generator: what one sends is what the other counts."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bench.canned import EVENTS, answers, request
+from bench.measure import NotRun
+from bench.native import binary
+from bench.stage import upstream
+
+
+@pytest.fixture
+def programs() -> tuple[Path, int]:
+    """The load generator, and the port of a mock upstream."""
+    try:
+        return binary("load"), upstream()
+    except NotRun as reason:
+        pytest.skip(str(reason))
+
+
+def loaded(program: Path, port: int, path: Path, requests: int) -> dict[str, object]:
+    """What the load generator tells."""
+    command = [str(program), str(port), str(path), "--connections", "4", "--requests", str(requests)]
+    return json.loads(subprocess.run(command, check=False, capture_output=True).stdout)
+
+
+@pytest.mark.parametrize("path", answers())
+def test_the_mock_answers_in_the_bytes_it_was_given(programs: tuple[Path, int], path: str) -> None:
+    """A body and a stream come back byte for byte, several on one connection."""
+    whole, stream = answers()[path]
+    connection = http.client.HTTPConnection("127.0.0.1", programs[1], timeout=5)
+    for body, expected in ((b'{"stream": true}', stream), (b"{}", whole), (b'{"stream":true}', stream)):
+        connection.request("POST", path, body)
+        assert connection.getresponse().read() == expected
+    connection.close()
+
+
+def test_the_load_generator_counts_what_comes(programs: tuple[Path, int], tmp_path: Path) -> None:
+    """Answers, their bytes and the events of streams are counted exactly."""
+    program, port = programs
+    whole, stream = answers()["/v1/chat/completions"]
+    file = tmp_path / "request"
+    file.write_bytes(request("m", stream=False))
+    told = loaded(program, port, file, 40)
+    assert (told["requests"], told["errors"], told["unfinished"]) == (40, 0, 0)
+    assert (told["events"], told["body_bytes"]) == (0, 40 * len(whole))
+    file.write_bytes(request("m", stream=True))
+    told = loaded(program, port, file, 8)
+    assert (told["events"], told["body_bytes"]) == (8 * (EVENTS + 3), 8 * len(stream))
+
+
+def test_the_load_generator_tells_errors(programs: tuple[Path, int], tmp_path: Path) -> None:
+    """A status other than 200 is an error."""
+    program, port = programs
+    file = tmp_path / "request"
+    file.write_bytes(b"POST /elsewhere HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n")
+    assert loaded(program, port, file, 3)["errors"] == 3
