@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import logging
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
+from interlingua.client.observe import is_observed
 from interlingua.client.prompt import turns
 from interlingua.errors import RunStoppedError, UsageError
 from interlingua.types.run import Decision
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from interlingua.agent.state import RunState
+    from interlingua.agent.watch import RunWatch
     from interlingua.client.prompt import Prompt
     from interlingua.types.change import Change
     from interlingua.types.content import ToolCall
@@ -41,6 +46,7 @@ _WORDS: dict[StopReason | None, str] = {
     "error": "the model, or the way to it, failed",
 }
 
+_UNWATCHED = nullcontext()
 _log = logging.getLogger("interlingua.agent")
 
 
@@ -50,6 +56,23 @@ class RunFace(Generic[T]):
     def __init__(self, state: RunState) -> None:
         """A run by what it has come to so far; an agent makes it."""
         self._state = state
+        self._watch: RunWatch | None = None
+        self._is_told = False
+
+    def _watched(self) -> AbstractContextManager[object]:
+        """What a piece of the run's work is done in, so that whoever listens knows that it belongs to the run."""
+        if not self._is_told:
+            self._is_told = True
+            if is_observed():
+                from interlingua.agent.watch import RunWatch  # only who is observed needs it
+
+                self._watch = RunWatch(self._state)
+        return _UNWATCHED if self._watch is None else self._watch
+
+    def _left(self) -> None:
+        """Say that nothing more comes of the run."""
+        if self._watch is not None:
+            self._watch.finish()
 
     @property
     def output(self) -> T:

@@ -185,6 +185,7 @@ class Run(RunFace[T]):
 
     def __del__(self) -> None:
         self._pump.close()
+        self._left()
 
     def __iter__(self) -> Self:
         return self
@@ -198,7 +199,8 @@ class Run(RunFace[T]):
     def _pulled(self) -> Iterator[RunEvent]:
         self._begun = True
         try:
-            batch = cast("list[RunEvent] | None", self._pump.pull())
+            with self._watched():
+                batch = cast("list[RunEvent] | None", self._pump.pull())
         except Error as error:
             error.run = self
             self._tell(RunFinished("error", len(self.steps)))
@@ -249,3 +251,4 @@ class Run(RunFace[T]):
         self._ready = iter(())
         self._pump.close()
         self._state.stop("cancelled")
+        self._left()

@@ -141,6 +141,7 @@ class Setup(Generic[T]):
         job = job_of(self.model, prompt, history, {} if system is None else {"system": system}, self.output)
         desk = Desk(frozenset(), self._approve, self.limits, self.final_tool)
         state = RunState(job.request.system, job.request.messages, time.monotonic, before)
+        state.lanes = job.lanes
         return Work(job, desk, self.output, self.given.get("compact"), live), state
 
     def equipped(self, work: Work) -> Work:

@@ -24,6 +24,7 @@ from interlingua.types.usage import add_usage
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from interlingua.client.job import Lane
     from interlingua.types.content import Part, TextPart
     from interlingua.types.response import Response
     from interlingua.types.run import StopReason
@@ -89,6 +90,8 @@ class RunState:
         """How often an answer that was no value of the type went back."""
         self.context: object = None
         """What handlers get that ask for it."""
+        self.lanes: tuple[Lane, ...] = ()
+        """Whom it asks."""
         self._lock = Lock()
         self._costs: float | None = before.cost_usd if before.steps else 0.0
         self._clock = clock

@@ -90,6 +90,8 @@ class CallStarted(Observed, frozen=True, kw_only=True):
     """Who may answer, `provider/model`, in order."""
     stream: bool = False
     """Whether the answer comes piece by piece."""
+    json: bool = False
+    """Whether the answer is to be JSON."""
     parameters: dict[str, Any] = {}
     """The settings of the request that hold no content, as `max_tokens` and `temperature`."""
     request: Request | None = None
@@ -220,8 +222,6 @@ class AgentStarted(Observed, frozen=True, kw_only=True):
 
     targets: tuple[str, ...]
     """Who may answer, `provider/model`, in order."""
-    tools: tuple[str, ...] = ()
-    """The names of its tools, as far as they are known by now."""
 
 
 class AgentFinished(Observed, frozen=True, kw_only=True):
@@ -232,15 +232,13 @@ class AgentFinished(Observed, frozen=True, kw_only=True):
     steps: int
     """How many answers of the model it took, those before it was resumed included."""
     duration_s: float
-    """How long it took."""
+    """How long it took, this time."""
     usage: Usage | None = None
     """Tokens of all answers together."""
     cost_usd: float | None = None
     """Price of all answers together in US dollars; None when that of one is unknown."""
     error: str | None = None
-    """Class of the error that ended it."""
-    message: str | None = None
-    """Its sentence."""
+    """Class of the error that ended it; the sentence is in the event of the call."""
 
 
 class ToolCalled(Observed, frozen=True, kw_only=True):
@@ -266,7 +264,7 @@ class ToolReturned(Observed, frozen=True, kw_only=True):
     duration_s: float
     """How long it took."""
     error: str | None = None
-    """Class of what the handler raised."""
+    """Class of what the handler raised; its text may be private, and is not told."""
     result: ToolResult | None = None
     """Content: what the model gets."""
 

@@ -46,7 +46,7 @@ PARENT: ContextVar[str | None] = ContextVar("interlingua_parent", default=None)
 
 _PARAMETERS = (
     "max_tokens", "temperature", "top_p", "top_k", "min_p", "stop", "seed", "presence_penalty", "frequency_penalty",
-    "n", "effort", "thinking", "thinking_budget", "parallel_tool_calls", "verbosity", "service_tier", "json_mode",
+    "n", "effort", "thinking", "thinking_budget", "parallel_tool_calls", "verbosity", "service_tier",
 )  # fmt: skip
 
 
@@ -94,6 +94,7 @@ class Watch:
                 **self._head,
                 targets=tuple([lane.endpoint.spec for lane in job.lanes]),
                 stream=stream,
+                json=job.request.json_mode or job.request.output_schema is not None,
                 parameters=_parameters(job.request),
                 request=job.request,
             )
@@ -171,7 +172,7 @@ class Watch:
             partial,
             error.attempts if ours else (),
             error=type(error).__name__,
-            message=self._clean(error.message if ours else repr(error)),
+            message=self._clean(error.message) if ours else None,
             status=error.status if ours else None,
         )
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from interlingua.errors import Error, UsageError
 from interlingua.schema.problem import MisfitError, describe
@@ -28,6 +28,9 @@ from interlingua.types.capability import ToolRules
 from interlingua.types.content import BrokenToolCall, ToolCall, ToolResult
 from interlingua.types.context import WantedContext
 from interlingua.types.tool import OpaqueTool, Tool
+
+if TYPE_CHECKING:
+    from interlingua.tools.watch import ToolWatch
 
 __all__ = ["Box", "BoxItem", "Call", "Work"]
 
@@ -49,6 +52,8 @@ class Work(NamedTuple):
     """Whether it gives an awaitable."""
     timeout_s: float | None
     """Seconds that it may take."""
+    watch: ToolWatch | None = None
+    """Tells what becomes of it, where it has begun and somebody listens."""
 
 
 class Box:

@@ -28,6 +28,7 @@ from interlingua.tools.box import Work
 from interlingua.tools.listening import OnProgress, tell
 from interlingua.tools.outcome import answered, failed, is_cancelled, timed_out
 from interlingua.tools.progress import LISTENER
+from interlingua.tools.watch import ended, watched
 from interlingua.types.content import ToolResult
 
 if TYPE_CHECKING:
@@ -75,15 +76,17 @@ def run_all(
 def _here(work: Work, on_progress: OnProgress | None) -> ToolResult | Work:
     """The result of a call that runs in this very thread; what is left to run when it gives an awaitable."""
     LISTENER.set(lambda text: tell(on_progress, work.call, text))
+    watch = watched(work)
     try:
         value = work.run()
         if isinstance(value, Awaitable):
-            return work._replace(run=partial(_given, cast("Awaitable[Any]", value)))
+            return work._replace(run=partial(_given, cast("Awaitable[Any]", value)), watch=watch)
     except BaseException as error:
         if isinstance(error, Exception) or is_cancelled(error):
-            return failed(work.call, error)
+            return ended(watch, failed(work.call, error), error)
+        ended(watch, None, error)
         raise
-    return answered(work.call, value)
+    return ended(watch, answered(work.call, value))
 
 
 def _given(value: Awaitable[Any]) -> Awaitable[Any]:
@@ -98,6 +101,7 @@ class _Hand:
         self._place = place
         self._inbox = inbox
         self._is_stopped = False
+        self.watch = work.watch
         self._task: asyncio.Task[Any] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self.deadline = None if work.timeout_s is None else time.monotonic() + work.timeout_s
@@ -115,6 +119,7 @@ class _Hand:
 
     def _run(self) -> None:
         LISTENER.set(lambda text: self._inbox.put(_Note(self._place, text)))
+        self.watch = self.watch or watched(self.work)
         try:
             value = self.work.run()
             if isinstance(value, Awaitable):
@@ -122,9 +127,10 @@ class _Hand:
             result = answered(self.work.call, value)
         except BaseException as error:  # noqa: BLE001 - what is no result is raised where the call was made
             is_result = isinstance(error, Exception) or is_cancelled(error)
-            self._inbox.put(_End(self._place, failed(self.work.call, error) if is_result else None, error))
+            result = ended(self.watch, failed(self.work.call, error) if is_result else None, error)
+            self._inbox.put(_End(self._place, result, error))
         else:
-            self._inbox.put(_End(self._place, result))
+            self._inbox.put(_End(self._place, ended(self.watch, result)))
 
     def _awaited(self, value: Awaitable[Any]) -> object:
         """What an awaitable gives, in an event loop of its own."""
@@ -193,4 +199,5 @@ class _Crew:
             if hand.deadline is not None and hand.deadline <= now:
                 del self._running[place]
                 hand.stop()
-                self._ended[place] = timed_out(hand.work.call, hand.work.timeout_s)
+                late = timed_out(hand.work.call, hand.work.timeout_s)
+                self._ended[place] = ended(hand.watch, late, TimeoutError())

@@ -164,7 +164,8 @@ class AsyncRun(RunFace[T]):
     async def _pulled(self) -> Iterator[RunEvent]:
         self._begun = True
         try:
-            batch = cast("list[RunEvent] | None", await self._pump.pull())
+            with self._watched():
+                batch = cast("list[RunEvent] | None", await self._pump.pull())
         except Error as error:
             error.run = self
             await self._tell(RunFinished("error", len(self.steps)))
@@ -216,3 +217,4 @@ class AsyncRun(RunFace[T]):
         self._ready = iter(())
         await self._pump.close()
         self._state.stop("cancelled")
+        self._left()

@@ -23,6 +23,7 @@ from interlingua.tools.box import Work
 from interlingua.tools.listening import OnProgress, tell
 from interlingua.tools.outcome import answered, failed, timed_out
 from interlingua.tools.progress import LISTENER
+from interlingua.tools.watch import ended, watched
 from interlingua.types.content import ToolResult
 
 __all__ = ["run_all"]
@@ -56,20 +57,29 @@ async def _passed(gate: asyncio.Semaphore, work: Work, on_progress: OnProgress |
 
 async def _result(work: Work, on_progress: OnProgress | None) -> ToolResult:
     """The result of one call, whatever its handler does."""
+    watch = watched(work)
+    try:
+        result, error = await _outcome(work, on_progress)
+    except BaseException as interruption:
+        ended(watch, None, interruption)
+        raise
+    return ended(watch, result, error)
+
+
+async def _outcome(work: Work, on_progress: OnProgress | None) -> tuple[ToolResult, BaseException | None]:
+    """The result of one call, and what its handler raised."""
     task = asyncio.create_task(_value(work, on_progress))
     try:
         await asyncio.wait({task}, timeout=work.timeout_s)
         if not task.done():
-            return timed_out(work.call, work.timeout_s)
+            return timed_out(work.call, work.timeout_s), TimeoutError()
     finally:
         await _ended(task)
-    if task.cancelled():
-        return failed(work.call, asyncio.CancelledError())
-    error = task.exception()
+    error = asyncio.CancelledError() if task.cancelled() else task.exception()
     if error is None:
-        return answered(work.call, task.result())
-    if isinstance(error, Exception):
-        return failed(work.call, error)
+        return answered(work.call, task.result()), None
+    if isinstance(error, Exception | asyncio.CancelledError):
+        return failed(work.call, error), error
     raise error
 
 
