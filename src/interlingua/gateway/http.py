@@ -51,3 +51,5 @@ class GatewayReply(msgspec.Struct, frozen=True, kw_only=True):
     """Lower-case names."""
     body: Body = b""
     """The whole body, or its pieces as they come."""
+    keep_alive: bytes = b""
+    """What may be sent between two pieces while nothing comes; empty for nothing."""

@@ -13,6 +13,9 @@ from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from interlingua.gateway.exchange import converse
+from interlingua.gateway.wellbeing import live, ready, targets
+
 if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayReply, GatewayRequest
@@ -38,13 +41,27 @@ class Route(NamedTuple):
     """Whether it is answered without a key."""
 
 
-ROUTES: list[Route] = []
+ROUTES: list[Route] = [
+    Route("POST", "/v1/chat/completions", converse("openai-chat"), "openai-chat"),
+    Route("POST", "/v1/responses", converse("openai-responses"), "openai-responses"),
+    Route("POST", "/v1/messages", converse("anthropic"), "anthropic"),
+    Route("POST", "/v1beta/models/{model:path}:generateContent", converse("google"), "google"),
+    Route("POST", "/v1beta/models/{model:path}:streamGenerateContent", converse("google"), "google"),
+    Route("POST", "/v1/models/{model:path}:generateContent", converse("google"), "google"),
+    Route("POST", "/v1/models/{model:path}:streamGenerateContent", converse("google"), "google"),
+    Route("POST", "/api/chat", converse("ollama"), "ollama"),
+    Route("POST", "/api/generate", converse("ollama"), "ollama"),
+    Route("POST", "/unified/v1/generate", converse("unified"), "unified"),
+    Route("GET", "/health/live", live, "unified", is_open=True),
+    Route("GET", "/health/ready", ready, "unified", is_open=True),
+    Route("GET", "/health/targets", targets, "unified"),
+]
 """Every route of the gateway."""
 
 
 def find_route(method: str, path: str) -> Route | None:
     """The route of a request, or None."""
-    exact, patterns = _index(len(ROUTES))
+    exact, patterns = _index(len(ROUTES))  # rooms may add their own
     found = exact.get((method, path))
     if found is not None:
         return found
@@ -74,4 +91,6 @@ def _shape(pattern: str) -> re.Pattern[str]:
     pieces = re.split(r"\{(\w+)(:path)?\}", pattern)
     texts, names, kinds = pieces[0::3], pieces[1::3], pieces[2::3]
     groups = [f"(?P<{name}>{'.+' if kind else '[^/]+'})" for name, kind in zip(names, kinds, strict=True)]
-    return re.compile("".join([part for pair in zip(map(re.escape, texts), [*groups, ""], strict=True) for part in pair]))
+    return re.compile(
+        "".join([part for pair in zip(map(re.escape, texts), [*groups, ""], strict=True) for part in pair])
+    )

@@ -1,0 +1,224 @@
+"""The gateway as an ASGI application: served by any ASGI server, or mounted in an application.
+
+Rules
+- A request is screened by its head before its body is read.
+- A client that leaves cancels what is under way for it, and that closes the upstream.
+- A silent stream is shown to be alive between two of its pieces.
+- Nothing is compressed here, and a stream says that nobody else is to do it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import aclosing, suppress
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from interlingua.errors import Error
+from interlingua.gateway.bodies import Intake
+from interlingua.gateway.core import dialect_of
+from interlingua.gateway.http import GatewayReply, GatewayRequest
+from interlingua.gateway.replies import error_reply
+from interlingua.gateway.routes import find_route
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from interlingua.gateway.core import Gateway
+    from interlingua.wire.http import Headers
+
+__all__ = ["GatewayApp", "Receive", "Scope", "Send"]
+
+Scope: TypeAlias = MutableMapping[str, Any]
+"""What an ASGI server says of a connection."""
+Message: TypeAlias = MutableMapping[str, Any]
+"""One event of ASGI."""
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+"""Gives the next event of the client."""
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+"""Takes the next event for the client."""
+
+
+class GatewayApp:
+    """One gateway as an ASGI 3 application."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        """The application of a gateway."""
+        self.gateway: Gateway = gateway
+        """The gateway."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection."""
+        if scope["type"] == "http":
+            await self._serve(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1003})
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        head = _head(scope)
+        refusal = self.gateway.screen(head)
+        if refusal is not None:
+            await _send(send, refusal)
+            return
+        try:
+            body = await _body(receive, head.headers, self.gateway.settings.max_body_bytes)
+        except Error as error:
+            route = find_route(head.method, head.path)
+            dialect = dialect_of(head) if route is None else route.dialect
+            await _send(send, error_reply(dialect, error, path=head.path))
+            return
+        if body is None:
+            return
+        request = msgspec.structs.replace(head, body=body) if body else head
+        with suppress(_ClientLeft):
+            async with _Presence(receive):
+                await _send(send, await self.gateway.answer(request), self.gateway.settings.keep_alive_s)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                await send({"type": "lifespan.startup.complete"})
+            else:
+                self.gateway.draining = True
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+
+def _head(scope: Scope) -> GatewayRequest:
+    root, path = scope.get("root_path", ""), scope["path"]
+    if root and path.startswith(root):  # servers disagree whether the path holds the place where we are mounted
+        path = path[len(root) :] or "/"
+    client = scope.get("client")
+    return GatewayRequest(
+        method=scope["method"],
+        path=path,
+        query=scope.get("query_string", b"").decode("latin-1"),
+        headers=tuple([(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]),
+        peer=client[0] if client else "",
+    )
+
+
+async def _body(receive: Receive, headers: Headers, limit_bytes: int) -> bytes | None:
+    """The whole body; None when the client left before its end.
+
+    Raises: LimitExceededError, BadRequestError.
+    """
+    intake = Intake(headers, limit_bytes)
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        if data := message.get("body", b""):
+            intake.feed(data)
+        if not message.get("more_body", False):
+            return intake.whole()
+
+
+class _ClientLeft(Exception):  # noqa: N818 - no error: the end of a request that nobody waits for
+    """The client has closed its connection."""
+
+
+class _Presence:
+    """Cancels what is done inside once the client leaves, as `_ClientLeft`."""
+
+    __slots__ = ("_left", "_receive", "_task", "_watch")
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._left = False
+
+    async def __aenter__(self) -> None:
+        self._task = asyncio.current_task()
+        self._watch = asyncio.ensure_future(self._receive())
+        self._watch.add_done_callback(self._leave)
+
+    def _leave(self, watch: asyncio.Future[Message]) -> None:
+        if watch.cancelled() or watch.exception() is not None or self._task is None:
+            return
+        if watch.result()["type"] == "http.disconnect":
+            self._left = True
+            self._task.cancel()
+
+    async def __aexit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        task, self._task = self._task, None
+        self._watch.cancel()
+        if self._left and kind is asyncio.CancelledError and task is not None:
+            task.uncancel()
+            raise _ClientLeft
+
+
+async def _send(send: Send, reply: GatewayReply, keep_alive_s: float = 0.0) -> None:
+    body = reply.body
+    whole = isinstance(body, bytes)
+    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers]
+    if whole:
+        headers.append((b"content-length", b"%d" % len(body)))
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    if whole:
+        await send({"type": "http.response.body", "body": body})
+        return
+    async with aclosing(body):
+        await _send_pieces(send, body, reply.keep_alive, keep_alive_s)
+
+
+async def _send_pieces(send: Send, pieces: AsyncGenerator[bytes], keep_alive: bytes, keep_alive_s: float) -> None:
+    pulse = _Pulse(send, keep_alive, keep_alive_s)
+    try:
+        async for piece in pieces:
+            await pulse.pause()
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            pulse.go_on()
+    finally:
+        pulse.stop()
+    await pulse.pause()
+    await send({"type": "http.response.body", "body": b""})
+
+
+class _Pulse:
+    """Sends a sign of life when nothing was sent for a while; never beside another piece."""
+
+    __slots__ = ("_beat", "_every_s", "_last_s", "_loop", "_send", "_sending", "_sign", "_timer")
+
+    def __init__(self, send: Send, sign: bytes, every_s: float) -> None:
+        self._send = send
+        self._sign = sign
+        self._every_s = every_s
+        self._loop = asyncio.get_running_loop()
+        self._sending = False
+        self._beat: asyncio.Task[None] | None = None
+        self._last_s = self._loop.time()
+        self._timer = self._loop.call_later(every_s, self._tick) if sign else None
+
+    async def pause(self) -> None:
+        """Let a sign that is being sent pass, and send none until `go_on`."""
+        self._sending = True
+        if self._beat is not None:
+            beat, self._beat = self._beat, None
+            await beat
+
+    def go_on(self) -> None:
+        """A piece was sent."""
+        self._sending = False
+        self._last_s = self._loop.time()
+
+    def stop(self) -> None:
+        """Send no more signs."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _tick(self) -> None:
+        silent_s = self._loop.time() - self._last_s
+        if silent_s >= self._every_s and not self._sending and (self._beat is None or self._beat.done()):
+            self._beat = self._loop.create_task(self._show())
+            silent_s = 0.0
+        self._timer = self._loop.call_later(max(0.01, self._every_s - silent_s), self._tick)
+
+    async def _show(self) -> None:
+        with suppress(OSError):  # a client that is gone is noticed where it is waited for
+            await self._send({"type": "http.response.body", "body": self._sign, "more_body": True})
+        self._last_s = self._loop.time()

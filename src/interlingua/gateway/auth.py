@@ -1,0 +1,148 @@
+"""Who may ask: keys, where a request comes from, and under which name the gateway was asked.
+
+Rules
+- Without keys only clients on the same machine are served.
+- A key is accepted as `Authorization: Bearer`, `x-api-key`, `api-key`, `x-goog-api-key`, or `key` in the query, as
+  Google's clients send it. Only digests are kept; the comparison takes the same time wherever keys differ.
+- Without keys, a `Host` that is no address, no `localhost` and not configured is refused: a page of a site whose name
+  was pointed at this machine asks under that name. A foreign `Origin` is refused as well. With keys a page has none to
+  send, and `Host` is checked when names are configured. No answer has CORS headers.
+- Behind an application that checks its users itself (`is_open`), whoever reaches the gateway is served.
+- What a client sends as a key goes no further: a provider gets the key that is configured for it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlsplit
+
+from interlingua.errors import AuthenticationError, PermissionDeniedError
+
+if TYPE_CHECKING:
+    from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.settings import GatewayKey, GatewaySettings
+
+__all__ = ["Guard", "hash_key", "key_of"]
+
+KEY_HEADERS = ("x-api-key", "api-key", "x-goog-api-key")
+_LOOPBACK = re.compile(r"127(?:\.\d{1,3}){3}|::1|::ffff:127(?:\.\d{1,3}){3}|")
+_ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:.]+\]")
+_HOST = re.compile(r"(?P<name>\[[^\]]*\]|[^:]*)(?::\d{0,5})?")
+
+
+def hash_key(key: str) -> str:
+    """What is kept of a key: `sha256:` and the digest."""
+    return f"sha256:{sha256(key.encode()).hexdigest()}"
+
+
+def key_of(request: GatewayRequest) -> str | None:
+    """The key that a request brings, in any of the places where clients put it; None when it brings none."""
+    for name, value in request.headers:
+        if name == "authorization":
+            scheme, _, key = value.partition(" ")
+            if scheme.lower() == "bearer" and key.strip():
+                return key.strip()
+        elif name in KEY_HEADERS and value.strip():
+            return value.strip()
+    if "key=" in request.query:
+        return next((value for name, value in parse_qsl(request.query) if name == "key"), None)
+    return None
+
+
+class Guard:
+    """Screens requests by the settings of a gateway."""
+
+    def __init__(self, settings: GatewaySettings) -> None:
+        """A guard that knows the digests of the keys."""
+        self._keys = settings.keys
+        self._is_open = settings.is_open
+        self._names_hosts = bool(settings.hosts)
+        self._hosts = frozenset(host.lower().rstrip(".") for host in ("localhost", *settings.hosts))
+        self._origins = frozenset(origin.lower().rstrip("/") for origin in settings.origins)
+
+    def check(self, request: GatewayRequest, *, is_open: bool = False) -> None:
+        """Nothing, for who may ask; `is_open` says that no key is wanted.
+
+        Raises: PermissionDeniedError for a foreign host or origin, and for a distant client where there are no keys;
+        AuthenticationError for a missing or unknown key.
+        """
+        if self._is_open:
+            return
+        if self._names_hosts or not self._keys:
+            self._check_host(request.header("host"))
+        if not self._keys:
+            self._check_origin(request)
+        if is_open:
+            return
+        if not self._keys:
+            if not _LOOPBACK.fullmatch(request.peer):
+                raise PermissionDeniedError(
+                    "this gateway has no keys, so it serves its own machine only; give it one: il serve --key",
+                    status=403,
+                )
+            return
+        given = key_of(request)
+        if given is None:
+            raise AuthenticationError(
+                "no key: send one as `Authorization: Bearer`, `x-api-key`, `api-key` or `x-goog-api-key`", status=401
+            )
+        if self._known(given) is None:
+            raise AuthenticationError("this key is not known here", status=401)
+
+    def name_of(self, request: GatewayRequest) -> str:
+        """The name of the key that a request brings; empty where there are no keys, or it is unknown."""
+        key = self._key(request)
+        return "" if key is None else key.name
+
+    def may_use(self, request: GatewayRequest, model: str) -> bool:
+        """Whether the key of a request may ask for a model name."""
+        key = self._key(request)
+        return key is None or not key.models or any(_fits(pattern, model) for pattern in key.models)
+
+    def _key(self, request: GatewayRequest) -> GatewayKey | None:
+        if not self._keys:
+            return None
+        given = key_of(request)
+        return None if given is None else self._known(given)
+
+    def _known(self, given: str) -> GatewayKey | None:
+        """The key with that text; every digest is compared, so that the time tells nothing."""
+        digest = hash_key(given).encode()
+        found: GatewayKey | None = None
+        for key in self._keys:
+            if hmac.compare_digest(digest, key.hash.encode()):
+                found = key
+        return found
+
+    def _check_host(self, host: str | None) -> None:
+        if host is not None and not self._is_ours(host):
+            raise PermissionDeniedError(
+                f"asked under the name {host[:100]!r}, which is not configured; add it to [server] hosts", status=403
+            )
+
+    def _check_origin(self, request: GatewayRequest) -> None:
+        origin = request.header("origin")
+        if origin is not None and not self._is_own_origin(origin, request.header("host")):
+            raise PermissionDeniedError(
+                f"a page of {origin[:100]!r} may not ask here; add it to [server] origins", status=403
+            )
+
+    def _is_ours(self, host: str) -> bool:
+        found = _HOST.fullmatch(host)
+        name = found["name"].lower().rstrip(".") if found else ""
+        return name in self._hosts or _ADDRESS.fullmatch(name) is not None
+
+    def _is_own_origin(self, origin: str, host: str | None) -> bool:
+        if origin.lower().rstrip("/") in self._origins:
+            return True
+        try:
+            return host is not None and urlsplit(origin).netloc.lower() == host.lower()
+        except ValueError:
+            return False
+
+
+def _fits(pattern: str, model: str) -> bool:
+    return model.startswith(pattern[:-1]) if pattern.endswith("*") else model == pattern

@@ -1,0 +1,176 @@
+"""A request's body on its way in: gathered, inflated, and bounded at every step.
+
+Rules
+- The bound holds for what was sent and for what it inflates to, whichever is reached first, piece by piece.
+- gzip and deflate are undone by the standard library; zstd where a module for it is installed (Python 3.14 has one).
+- What is no such body is the client's fault.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from interlingua.errors import APIConnectionError, BadRequestError, LimitExceededError
+from interlingua.transport.body import Body
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlingua.wire.http import Headers
+
+__all__ = ["Intake"]
+
+_CLIENT = "the client"
+_STEP_BYTES = 262_144
+
+
+class Intake:
+    """One body, being received."""
+
+    __slots__ = ("_body", "_count", "_limit_bytes", "_pieces", "_sent")
+
+    def __init__(self, headers: Headers, limit_bytes: int) -> None:
+        """An empty body of at most `limit_bytes`.
+
+        Raises: LimitExceededError for an announced length beyond the bound; BadRequestError for an unknown coding.
+        """
+        coding = length = ""
+        for name, value in headers:
+            if name == "content-encoding":
+                coding = value.strip().lower()
+            elif name == "content-length":
+                length = value
+        if length.isascii() and length.isdecimal() and int(length[:20]) > limit_bytes:
+            raise _too_large(limit_bytes)
+        self._limit_bytes = limit_bytes
+        self._pieces: list[bytes] = []
+        self._count = 0
+        self._sent = 0
+        self._body = None if coding in ("", "identity") else _inflating(coding, limit_bytes)
+
+    def feed(self, data: bytes) -> None:
+        """Take one piece as it came.
+
+        Raises: LimitExceededError beyond the bound; BadRequestError for what is not what its coding says.
+        """
+        self._sent += len(data)
+        if self._sent > self._limit_bytes:
+            raise _too_large(self._limit_bytes)
+        if self._body is None:
+            self._keep(data)
+            return
+        try:
+            self._body.feed(data)
+            self._drain(self._body)
+        except APIConnectionError as error:
+            raise _not_that(error) from None
+
+    def whole(self) -> bytes:
+        """The whole body.
+
+        Raises: as `feed`, and BadRequestError for a compressed body that was cut short.
+        """
+        if self._body is not None:
+            self._body.end()
+            try:
+                self._drain(self._body)
+            except APIConnectionError as error:
+                raise _not_that(error) from None
+        return self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
+
+    def _drain(self, body: Inflating) -> None:
+        while data := body.take():
+            self._keep(data)
+
+    def _keep(self, data: bytes) -> None:
+        self._count += len(data)
+        if self._count > self._limit_bytes:
+            raise _too_large(self._limit_bytes)
+        if data:
+            self._pieces.append(data)
+
+
+class Inflating(Protocol):
+    """A body that is fed compressed and taken inflated, a bounded piece at a time."""
+
+    def feed(self, data: bytes) -> None:
+        """Take one compressed piece."""
+
+    def take(self) -> bytes:
+        """The next inflated piece; `b""` when more input is needed."""
+        ...
+
+    def end(self) -> None:
+        """Nothing more will be fed."""
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
+
+
+class _Zstd:
+    """A body of one zstd frame."""
+
+    def __init__(self, decompressor: _Decompressor) -> None:
+        self._decompressor = decompressor
+        self._waiting = b""
+        self._ended = False
+
+    def feed(self, data: bytes) -> None:
+        self._waiting += data
+
+    def take(self) -> bytes:
+        source, waiting = self._decompressor, self._waiting
+        self._waiting = b""
+        if source.eof:
+            if waiting:
+                raise APIConnectionError("bytes follow the end of the zstd frame")
+            return b""
+        if not waiting and source.needs_input:
+            if self._ended:
+                raise APIConnectionError("the zstd body was cut short")
+            return b""
+        try:
+            return source.decompress(waiting, _STEP_BYTES)
+        except Exception as error:  # the class of its errors belongs to a module that may not be there
+            raise APIConnectionError(f"not zstd: {error}") from None
+
+    def end(self) -> None:
+        self._ended = True
+
+
+def _inflating(coding: str, limit_bytes: int) -> Inflating:
+    if coding == "zstd":
+        opener = _zstd()
+        if opener is not None:
+            return _Zstd(opener())
+    try:
+        return Body(_CLIENT, limit_bytes=limit_bytes, coding=coding)
+    except APIConnectionError:
+        raise BadRequestError(
+            f"content-encoding {coding[:40]!r} is not undone here; send the body as it is, or gzip", status=415
+        ) from None
+
+
+def _zstd() -> Callable[[], _Decompressor] | None:
+    """What opens a zstd decompressor, where a module for it is installed."""
+    from importlib import import_module
+
+    for name in ("compression.zstd", "backports.zstd"):
+        try:
+            return import_module(name).ZstdDecompressor
+        except ImportError:
+            continue
+    return None
+
+
+def _too_large(limit_bytes: int) -> LimitExceededError:
+    return LimitExceededError(f"the body is larger than {limit_bytes} bytes", status=413)
+
+
+def _not_that(error: APIConnectionError) -> BadRequestError:
+    return BadRequestError(f"the body is not what its content-encoding says: {error.message}", status=400)

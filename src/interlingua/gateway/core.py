@@ -1,0 +1,152 @@
+"""The gateway: one async callable over plain values; any client dialect in, any provider out.
+
+Rules
+- Every request is screened first: who asks, from where, with which key. Nothing else is done for who may not ask.
+- Whatever goes wrong is told in the dialect of the client's route, with a status that its SDK understands.
+- Clock, wall clock and random source are injected; state lives in the gateway alone, so one process may have several.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from base64 import b32encode
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from interlingua.errors import BadRequestError, Error, InternalServerError, NotFoundError
+from interlingua.gateway.auth import Guard
+from interlingua.gateway.replies import error_reply
+from interlingua.gateway.routes import find_route, methods_of
+from interlingua.gateway.settings import GatewaySettings
+from interlingua.gateway.targets import Targets
+from interlingua.registry.resolve import default_registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlingua.gateway.http import GatewayReply, GatewayRequest
+    from interlingua.gateway.routes import Route
+    from interlingua.registry.resolve import Registry
+
+__all__ = ["Gateway", "dialect_of"]
+
+_ID = re.compile(r"[\w.:/+=-]{1,128}", re.ASCII)
+_PREFIXES = (
+    ("/v1beta", "google"),
+    ("/v1/models/", "google"),
+    ("/v1/messages", "anthropic"),
+    ("/v1/responses", "openai-responses"),
+    ("/api/", "ollama"),
+    ("/unified/", "unified"),
+)
+"""The dialect that is told an error, by the beginning of a path that nothing answers."""
+
+
+class Gateway:
+    """One gateway: its settings, its targets, its state."""
+
+    def __init__(
+        self,
+        settings: GatewaySettings | None = None,
+        *,
+        registry: Registry | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+        random: Callable[[int], bytes] = secrets.token_bytes,
+    ) -> None:
+        """A gateway over the targets of `registry`, the process's own by default."""
+        self.settings: GatewaySettings = settings or GatewaySettings()
+        """How it is set up."""
+        self.registry: Registry = registry or default_registry()
+        """Where names come from."""
+        self.targets: Targets = Targets(self.registry)
+        """What they stand for."""
+        self.guard: Guard = Guard(self.settings)
+        """Who may ask."""
+        self.clock: Callable[[], float] = clock
+        """Seconds that only grow."""
+        self.now: Callable[[], float] = now
+        """Unix time in seconds."""
+        self.draining: bool = False
+        """Whether it is about to end: what is under way is finished, and readiness says no."""
+        self._random = random
+
+    async def __call__(self, request: GatewayRequest) -> GatewayReply:
+        """The reply to a request; it never raises but for cancellation."""
+        return self.screen(request) or await self.answer(request)
+
+    def screen(self, request: GatewayRequest) -> GatewayReply | None:
+        """The refusal of who may not ask, from the head of a request alone; None for who may."""
+        route = find_route(request.method, request.path)
+        try:
+            self.guard.check(request, is_open=route is not None and route.is_open)
+        except Error as error:
+            return self._failed(request, route, error)
+        return None
+
+    async def answer(self, request: GatewayRequest) -> GatewayReply:
+        """The reply to a request that was screened."""
+        route = find_route(request.method, request.path)
+        try:
+            if route is None:
+                raise _unknown(request)
+            reply = await route.handler(self, request)
+        except Error as error:
+            return self._failed(request, route, error)
+        except Exception as error:  # noqa: BLE001 - a fault of ours must reach the client as an error of its dialect
+            return self._failed(request, route, _fault(error))
+        return self._named(request, reply)
+
+    def make_id(self, prefix: str = "call_") -> str:
+        """A new id: `prefix`, then 24 of `[a-z0-9]` that begin with `il`, so that ours can be told from others."""
+        return f"{prefix}il{b32encode(self._random(14)).decode().lower()[:22]}"
+
+    def owner(self, request: GatewayRequest) -> str:
+        """The name of the key that a request brought: whose state it may see; empty where no key is asked for."""
+        return self.guard.name_of(request)
+
+    def may_use(self, request: GatewayRequest, model: str) -> bool:
+        """Whether the key that a request brought may ask for a model name."""
+        return self.guard.may_use(request, model)
+
+    def _failed(self, request: GatewayRequest, route: Route | None, error: Error) -> GatewayReply:
+        dialect = route.dialect if route is not None else dialect_of(request)
+        reply = error_reply(dialect, error, path=request.path)
+        if error.status == 405:
+            allowed = ", ".join(methods_of(request.path))
+            reply = msgspec.structs.replace(reply, headers=(*reply.headers, ("allow", allowed)))
+        return self._named(request, reply)
+
+    def _named(self, request: GatewayRequest, reply: GatewayReply) -> GatewayReply:
+        """The reply with the id of the request: the client's own where it brought one."""
+        given = request.header("x-request-id")
+        name = given if given is not None and _ID.fullmatch(given) else self.make_id("req_")
+        headers = (*reply.headers, ("x-request-id", name), ("request-id", name))
+        return msgspec.structs.replace(reply, headers=headers)
+
+
+def dialect_of(request: GatewayRequest) -> str:
+    """The dialect of a client that asks for what nothing answers."""
+    if request.header("anthropic-version") is not None:
+        return "anthropic"
+    return next((dialect for prefix, dialect in _PREFIXES if request.path.startswith(prefix)), "openai-chat")
+
+
+def _unknown(request: GatewayRequest) -> Error:
+    path = request.path[:200]
+    allowed = methods_of(request.path)
+    if allowed:
+        return BadRequestError(
+            f"{request.method[:20]} is not answered at {path}; {' and '.join(allowed)} is", status=405
+        )
+    return NotFoundError(f"nothing is answered at {path}; the guide of the gateway lists its routes", status=404)
+
+
+def _fault(error: Exception) -> Error:
+    import logging  # only a fault of ours needs it
+
+    logging.getLogger("interlingua.gateway").error("a request failed inside the gateway", exc_info=error)
+    return InternalServerError("the gateway failed inside; its log says why, under the id of this request", status=500)

@@ -1,0 +1,107 @@
+"""What goes around a body: errors in the client's dialect, headers that say who answered and what was changed.
+
+Rules
+- `x-interlingua-target` is who served, `-skipped` who did not and why, `-changes` what translation changed (2 kB, then
+  how many more), `-cost-usd` what it cost where that is known.
+- Rate limits are told under the names that the client's SDK knows, whoever's they are.
+- A header holds visible ASCII alone: nothing that a client or an upstream wrote can break out of it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from interlingua.dialects._contract import ServerContext
+from interlingua.dialects.table import get_dialect
+from interlingua.gateway.http import GatewayReply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from interlingua.errors import Error
+    from interlingua.types.change import Change
+    from interlingua.types.limit import RateLimit
+    from interlingua.types.response import Attempt
+    from interlingua.wire.http import Headers, HttpReply
+
+__all__ = ["MAX_CHANGES_BYTES", "error_reply", "limit_headers", "reply_of", "told_changes", "trail_headers"]
+
+MAX_CHANGES_BYTES = 2_048
+"""How long the list of changes in a header may get."""
+_IDS = frozenset({"x-request-id", "request-id"})
+_UNSAFE = re.compile(r"[^\x20-\x7e]+")
+
+
+def error_reply(dialect: str, error: Error, *, path: str = "") -> GatewayReply:
+    """An error in the body of a dialect, with the tries that led to it and the limits that were hit."""
+    told = get_dialect(dialect).encode_error(error, ServerContext(path=path))
+    changes: tuple[Change, ...] = getattr(error, "changes", ())
+    headers = (*limit_headers(dialect, error.rate_limits), *trail_headers(error.attempts, changes))
+    return reply_of(told, headers)
+
+
+def reply_of(told: HttpReply, headers: Headers) -> GatewayReply:
+    """A dialect's reply with further headers; the upstream's id of the request steps aside for ours."""
+    own = [(f"x-interlingua-upstream-{name}" if name in _IDS else name, value) for name, value in told.headers]
+    return GatewayReply(status=told.status, headers=(*own, *headers), body=told.body)
+
+
+def trail_headers(
+    attempts: Iterable[Attempt], changes: Iterable[Change] = (), cost_usd: float | None = None
+) -> Headers:
+    """Who served, who did not, what was changed, and what it cost."""
+    headers: list[tuple[str, str]] = []
+    skipped: list[str] = []
+    for attempt in attempts:
+        if attempt.outcome == "served":
+            headers.append(("x-interlingua-target", _visible(attempt.model)))
+        else:
+            why = (attempt.error or attempt.outcome).partition(":")[0]
+            skipped.append(f"{attempt.model} ({attempt.outcome}: {why})")
+    if skipped:
+        headers.append(("x-interlingua-skipped", _visible(", ".join(skipped))))
+    if told := told_changes(changes):
+        headers.append(("x-interlingua-changes", told))
+    if cost_usd is not None:
+        headers.append(("x-interlingua-cost-usd", f"{cost_usd:.9f}".rstrip("0").rstrip(".")))
+    return tuple(headers)
+
+
+def told_changes(changes: Iterable[Change]) -> str:
+    """Changes as a list of `action code path`, as many as fit, then `+n` for the rest."""
+    entries = [f"{change.action} {change.code} {quote(change.path, safe='/~')}".rstrip() for change in changes]
+    kept, length = 0, 0
+    for entry in entries:
+        length += len(entry) + 2
+        if length > MAX_CHANGES_BYTES - 8:
+            break
+        kept += 1
+    rest = len(entries) - kept
+    return ", ".join([*entries[:kept], *([f"+{rest}"] if rest else [])])
+
+
+def limit_headers(dialect: str, limits: dict[str, RateLimit]) -> Headers:
+    """A provider's rate limits, under the names that clients of `dialect` look for."""
+    told: list[tuple[str, str]] = []
+    for name, limit in limits.items():
+        word = name.replace("_", "-")
+        said: dict[str, Any] = {"limit": limit.limit, "remaining": limit.remaining, "reset": _reset(dialect, limit)}
+        form = "anthropic-ratelimit-{word}-{what}" if dialect == "anthropic" else "x-ratelimit-{what}-{word}"
+        told += [(form.format(word=word, what=what), str(value)) for what, value in said.items() if value is not None]
+    return tuple(told)
+
+
+def _reset(dialect: str, limit: RateLimit) -> str | None:
+    if limit.reset_s is None:
+        return None
+    if dialect != "anthropic":
+        return f"{limit.reset_s:g}s"
+    from datetime import UTC, datetime, timedelta  # only who is told of limits pays for it
+
+    return (datetime.now(UTC) + timedelta(seconds=limit.reset_s)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _visible(text: str) -> str:
+    return _UNSAFE.sub("?", text)[:MAX_CHANGES_BYTES]

@@ -1,0 +1,47 @@
+"""How a gateway is set up: the bounds it keeps, the keys it takes, what it may do for its clients."""
+
+from __future__ import annotations
+
+import msgspec
+
+from interlingua.transport.base import Timeouts
+from interlingua.types.capability import Capability
+from interlingua.wire.json import MAX_BODY_BYTES
+
+__all__ = ["GatewayKey", "GatewaySettings"]
+
+
+class GatewayKey(msgspec.Struct, frozen=True, kw_only=True):
+    """A key that clients may bring."""
+
+    name: str
+    """What it is called in answers and logs."""
+    hash: str
+    """`sha256:` and the hexadecimal digest of the key; the key itself is kept nowhere."""
+    models: tuple[str, ...] = ()
+    """The model names that it may ask for, `*` at the end for all that begin alike; empty: any."""
+
+
+class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything about a gateway that can be set."""
+
+    keys: tuple[GatewayKey, ...] = ()
+    """The keys it takes; with none, only clients on the same machine are served."""
+    hosts: tuple[str, ...] = ()
+    """Names under which it may be asked, beside addresses and `localhost`."""
+    origins: tuple[str, ...] = ()
+    """Web origins whose pages may ask it, beside its own."""
+    is_open: bool = False
+    """Whether whoever reaches it is served: for a gateway behind an application that checks its users itself."""
+    timeouts: Timeouts = Timeouts()
+    """Deadlines of one request to an upstream."""
+    keep_alive_s: float = 15.0
+    """After so many silent seconds a stream shows that it is alive."""
+    max_body_bytes: int = MAX_BODY_BYTES
+    """The largest body of a request, also once it is inflated."""
+    allow: frozenset[Capability] = frozenset()
+    """What may be let go where a target cannot take it, instead of refusing the request."""
+    strict: bool = False
+    """Whether whatever would be dropped or approximated is refused, for every request."""
+    allow_fetch: bool = False
+    """Whether images and documents that a body names by address are fetched, by the guarded fetcher."""

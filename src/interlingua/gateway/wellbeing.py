@@ -1,0 +1,36 @@
+"""How the gateway is: alive, ready to serve, and what it knows of its targets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.gateway.http import GatewayReply
+from interlingua.wire.json import encode
+
+if TYPE_CHECKING:
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayRequest
+
+__all__ = ["live", "ready", "targets"]
+
+_JSON = (("content-type", "application/json"), ("cache-control", "no-store"))
+
+
+def _told(value: dict[str, Any], status: int = 200) -> GatewayReply:
+    return GatewayReply(status=status, headers=_JSON, body=encode(value))
+
+
+async def live(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
+    """That the process answers."""
+    return _told({"status": "ok"})
+
+
+async def ready(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
+    """Whether new requests are welcome: not any more once the gateway drains."""
+    return _told({"status": "draining"}, 503) if gateway.draining else _told({"status": "ok"})
+
+
+async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
+    """Every provider that has what it takes to be called, and every alias."""
+    providers = [status.name for status in gateway.registry.providers() if not status.problem]
+    return _told({"providers": providers, "aliases": gateway.registry.aliases()})

@@ -1,0 +1,78 @@
+"""A gateway on a port of the loopback, for tests: one line starts it, the end of the block ends it.
+
+```python
+with Upstream("anthropic").serving() as upstream, serving(providers={"up": f"anthropic://token@{…}"}) as url:
+    ...
+with Upstream("anthropic").standing(), serving(aliases={"m": "anthropic/claude-opus-5"}) as url:
+    ...
+```
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from interlingua.gateway.core import Gateway
+from interlingua.gateway.serve import server_of
+from interlingua.gateway.settings import GatewaySettings
+from interlingua.registry.resolve import Registry
+
+MODELS = {
+    "openai-chat": "openai-chat/gpt-4.1",
+    "openai-responses": "openai-responses/gpt-4.1",
+    "anthropic": "anthropic/claude-opus-4-5",
+    "google": "google/gemini-2.5-pro",
+    "ollama": "ollama/qwen3",
+    "unified": "hub/some-model",
+}
+"""A model of a target for each upstream dialect; `hub` is the unified one."""
+_SCHEMES = {
+    "openai-chat": "openai-compatible",
+    "openai-responses": "openai-responses",
+    "unified": "interlingua",
+}
+
+
+def gateway(
+    environ: Mapping[str, str] | None = None, aliases: Mapping[str, str] | None = None, **settings: Any
+) -> Gateway:
+    """A gateway over a registry of its own: the rows, `environ`, and `aliases`."""
+    registry = Registry({"LLM_HUB": "interlingua://hub.example", **(environ or {})})
+    for name, spec in (aliases or {}).items():
+        registry.register_alias(name, spec)
+    return Gateway(GatewaySettings(**settings), registry=registry)
+
+
+def provider(dialect: str, base_url: str, key: str = "upstream-key") -> str:
+    """The DSN of a server of `dialect` at an address of the loopback."""
+    at = urlsplit(base_url)
+    scheme = _SCHEMES.get(dialect, dialect)
+    return f"{scheme}://{key}@{at.netloc}{at.path}?tls=0"
+
+
+@contextmanager
+def serving(
+    made: Gateway | None = None,
+    *,
+    providers: Mapping[str, str] | None = None,
+    aliases: Mapping[str, str] | None = None,
+    **settings: Any,
+) -> Generator[str]:
+    """The base URL of a gateway; `providers` are names and DSNs, `aliases` names and specs."""
+    environ = {f"LLM_{name.replace('-', '_').upper()}": dsn for name, dsn in (providers or {}).items()}
+    server = server_of(made or gateway(environ, aliases, **settings))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        while not server.started and thread.is_alive():
+            threading.Event().wait(0.01)
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(10)
