@@ -68,9 +68,11 @@ __all__ = [
     "closed_early",
     "completed",
     "encode",
+    "exchanged",
     "fault",
     "follow",
     "later",
+    "opened",
     "stream",
     "whole",
 ]
@@ -225,7 +227,15 @@ def whole(job: Job, lane: Lane) -> Steps[Response[Any]]:
 
     Raises: every `Error` but those of streams and chains.
     """
-    encoded = encode(job, lane, stream=False)
+    response, _ = yield from exchanged(job, lane, encode(job, lane, stream=False))
+    return response
+
+
+def exchanged(job: Job, lane: Lane, encoded: Encoded) -> Steps[tuple[Response[Any], HttpReply]]:
+    """The answer of one target to an encoded request, and the reply that it was read from.
+
+    Raises: as `whole`.
+    """
     reply = yield from _send(job, lane, encoded, stream=False)
     body = yield from _body()
     context = _context(job, lane, encoded)
@@ -235,7 +245,7 @@ def whole(job: Job, lane: Lane) -> Steps[Response[Any]]:
     response = completed(job, lane, encoded, reply.headers, lane.dialect.decode_response(http, context))
     if error := fault(response):
         raise error
-    return response
+    return response, http
 
 
 def completed(job: Job, lane: Lane, encoded: Encoded, headers: Headers, response: Response[Any]) -> Response[Any]:
@@ -340,19 +350,26 @@ def begin(job: Job, lane: Lane) -> Steps[Live]:
 
     Raises: every `Error` but those of chains.
     """
-    encoded = encode(job, lane, stream=True)
+    return (yield from opened(job, lane, encode(job, lane, stream=True)))
+
+
+def opened(job: Job, lane: Lane, encoded: Encoded, kind: type[Live] | None = None) -> Steps[Live]:
+    """The stream of one target that answers an encoded request, with its first events; `kind` reads what comes.
+
+    Raises: as `begin`.
+    """
     reply = yield from _send(job, lane, encoded, stream=True)
     context = _context(job, lane, encoded)
     if not 200 <= reply.status < 300:
         body = yield from _body()
         raise lane.dialect.decode_error(HttpReply(status=reply.status, headers=reply.headers, body=body), context)
     piece = yield _READ
-    kind = sniff(header(reply.headers, "content-type"), piece)
-    if kind == "html" or (kind == "json" and not _is_line(lane, piece)):
+    form = sniff(header(reply.headers, "content-type"), piece)
+    if form == "html" or (form == "json" and not _is_line(lane, piece)):
         body = yield from _body(piece)
         whole = HttpReply(status=reply.status, headers=reply.headers, body=body)
-        return _unstreamed(lane, encoded, context, whole, kind)
-    live = Live(lane, encoded, reply.headers, lane.dialect.stream_decoder(context))
+        return _unstreamed(lane, encoded, context, whole, form)
+    live = (kind or Live)(lane, encoded, reply.headers, lane.dialect.stream_decoder(context))
     yield from _first_events(job, live, piece)
     return live
 
