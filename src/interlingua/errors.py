@@ -261,6 +261,8 @@ class TransportError(Error):
 
     retryable = True
     http_status = 502
+    reached: bool = True
+    """Whether the peer may have seen the request; False where no connection was made for it."""
 
 
 class APIConnectionError(TransportError):

@@ -142,7 +142,9 @@ class FaultPlan:
         peer = _peer_of(request)
         match fault:
             case Fault(kind="refuse"):
-                raise APIConnectionError(f"cannot connect to {peer}: connection refused (injected fault)")
+                refused = APIConnectionError(f"cannot connect to {peer}: connection refused (injected fault)")
+                refused.reached = False
+                raise refused
             case Fault(kind="reset"):
                 raise APIConnectionError(f"{peer} closed the connection without an answer (injected fault)")
             case Fault(kind="stall", amount=amount) if amount == _STALL_AT_ONCE:

@@ -77,7 +77,12 @@ class Deadlines:
 
 def connecting_failed(error: OSError, peer: str, *, via: str | None = None) -> APIConnectionError:
     """The error for a connection that was not made; `via` is the proxy in between."""
-    host = f"{peer} (through the proxy {via})" if via else peer
+    problem = _unconnected(error, f"{peer} (through the proxy {via})" if via else peer)
+    problem.reached = False
+    return problem
+
+
+def _unconnected(error: OSError, host: str) -> APIConnectionError:
     match error:
         case ConnectionRefusedError():
             return APIConnectionError(f"cannot connect to {host}: connection refused; is the server running?")

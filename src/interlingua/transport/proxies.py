@@ -68,10 +68,12 @@ def check_tunnel(reader: ResponseReader, origin: Origin, proxy: Proxy) -> None:
     if 200 <= reader.status < 300 and not reader.trailing:
         return
     way_out = "check the user and password in HTTPS_PROXY" if reader.status == 407 else "may it go there?"
-    raise APIConnectionError(
+    refused = APIConnectionError(
         f"the proxy {proxy.origin.peer} refused a tunnel to {origin.peer} with status {reader.status}: {way_out}",
         retryable=reader.status >= 500,
     )
+    refused.reached = False
+    raise refused
 
 
 def is_loopback(host: str) -> bool:
