@@ -1,0 +1,129 @@
+"""Items of the Responses dialect as plain JSON: ids of ours, items to read again, compacted conversations.
+
+Rules
+- An id that the gateway made says so (`il`), and the id of an item names the answer that holds it; nobody else knows
+  it, so it never goes to a provider.
+- A compacted conversation is an item whose content only we can read: it holds a summary, and whoever sends it back has
+  sent the summary.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import Any, TypeAlias, cast
+
+from interlingua.errors import DecodeError, Error
+from interlingua.wire.json import decode_any, encode
+
+__all__ = [
+    "ID_PATTERN",
+    "OWN_RESPONSE",
+    "Item",
+    "answer_of_item",
+    "as_input",
+    "compacted",
+    "input_list",
+    "listed",
+    "unpacked",
+]
+
+Item: TypeAlias = dict[str, Any]
+
+ID_PATTERN = re.compile(r"[A-Za-z0-9_-]{1,128}")
+"""What an id of an answer or of an item may be; no other text is looked up, sent on or told again."""
+OWN_RESPONSE = re.compile(r"resp_il[a-z0-9]{22}")
+"""Ids of answers that the gateway made."""
+_OWN_ITEM = re.compile(r"[a-z]{2,3}_(il[a-z0-9]{22})(?:i?\d{2,})")
+_SEAL = "il1."
+_SUMMARY = "What was said before, in short:\n\n"
+
+
+def answer_of_item(item_id: object) -> str | None:
+    """The id of the answer that holds an item of ours, by the item's id; None for an id that is not ours."""
+    found = _OWN_ITEM.fullmatch(item_id) if isinstance(item_id, str) else None
+    return f"resp_{found[1]}" if found else None
+
+
+def input_list(given: object) -> list[Item]:
+    """The items of an `input`: its list, or the one message that a text is."""
+    if isinstance(given, str):
+        return [{"role": "user", "content": given}] if given else []
+    items = cast("list[object]", given) if isinstance(given, list) else []
+    return [cast("Item", item) for item in items if isinstance(item, dict)]
+
+
+def as_input(item: Item) -> Item:
+    """An item without an id of ours, which no provider would know; a compacted conversation of ours as its summary."""
+    if item.get("type") == "compaction":
+        return unpacked(item)
+    if answer_of_item(item.get("id")) is None:
+        return item
+    return {name: value for name, value in item.items() if name != "id"}
+
+
+# Compaction
+
+
+def compacted(summary: str, item_id: str) -> Item:
+    """The item that a conversation is compacted to."""
+    content = urlsafe_b64encode(encode({"summary": summary})).decode()
+    return {"id": item_id, "type": "compaction", "encrypted_content": f"{_SEAL}{content}"}
+
+
+def unpacked(item: Item) -> Item:
+    """The message that a compacted conversation of ours stands for; another provider's item as it is.
+
+    Raises: DecodeError for one of ours that was damaged.
+    """
+    content = item.get("encrypted_content")
+    if not isinstance(content, str) or not content.startswith(_SEAL):
+        return item
+    try:
+        held = cast("Item", decode_any(urlsafe_b64decode(content.removeprefix(_SEAL))))
+        summary = held["summary"]
+    except (ValueError, KeyError, TypeError, Error):
+        raise DecodeError(
+            "/input: encrypted_content of a compaction item is damaged", path="/input", status=400
+        ) from None
+    return {"role": "user", "content": f"{_SUMMARY}{summary}"}
+
+
+# Listing
+
+
+def listed(items: list[Item], response_id: str) -> list[Item]:
+    """Items as a list of them is shown: each with an id, a type and a status, messages with a list of parts."""
+    tail = response_id.removeprefix("resp_")
+    return [_listed(item, f"{tail}i{number:02}") for number, item in enumerate(items, 1)]
+
+
+def _listed(item: Item, tail: str) -> Item:
+    kind = str(item.get("type") or "message")
+    told = {"id": f"{_PREFIXES.get(kind, 'it')}_{tail}", **item, "type": kind}
+    if kind == "message":
+        told["content"] = _parts(item.get("content"), is_answer=item.get("role") == "assistant")
+    if kind in _PREFIXES:
+        told.setdefault("status", "completed")
+    return told
+
+
+_PREFIXES = {
+    "message": "msg",
+    "function_call": "fc",
+    "function_call_output": "fco",
+    "custom_tool_call": "ctc",
+    "custom_tool_call_output": "cto",
+    "reasoning": "rs",
+    "compaction": "cmp",
+}
+"""How ids begin, by the type of the item."""
+
+
+def _parts(content: object, *, is_answer: bool) -> object:
+    if not isinstance(content, str):
+        return content
+    if not is_answer:
+        return [{"type": "input_text", "text": content}]
+    part: Item = {"type": "output_text", "text": content, "annotations": [], "logprobs": []}
+    return [part]

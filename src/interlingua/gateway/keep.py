@@ -1,0 +1,88 @@
+"""What is kept of an exchange once it is answered: the turn in the vault, a Responses client's answer in the store.
+
+Rules
+- The turn is remembered before its last bytes are given out, since the client's next turn may come at once.
+- A Responses client whose answer came from another dialect gets an id of ours, and is told whether it is kept here.
+- Who keeps the answer is not told to keep it twice: a target of another dialect is not asked to store anything.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from interlingua.types.event import StreamEnd, StreamStart
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from interlingua.client.job import Lane
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.stored import Prepared
+    from interlingua.types.event import Event
+    from interlingua.types.request import Request
+    from interlingua.types.response import Response
+
+__all__ = ["Keeping", "remember"]
+
+RESPONSES = "openai-responses"
+
+
+async def remember(
+    gateway: Gateway, owner: str, request: Request, response: Response[Any], provider_ids: Mapping[str, str]
+) -> None:
+    """Keep the turn of an answer that was translated; `request` is what it answers, `response` what the client gets."""
+    await gateway.vault.remember(owner, request, response, provider_ids)
+
+
+class Keeping:
+    """How the answer to one request of a Responses client is kept, and where."""
+
+    def __init__(self, gateway: Gateway, owner: str, prepared: Prepared, *, wanted: bool) -> None:
+        """`wanted` is what the client says of `store`, which is on unless it is off."""
+        self._gateway = gateway
+        self._owner = owner
+        self._prepared = prepared
+        self._wanted = wanted
+        self._id = gateway.make_id("resp_")
+
+    def is_ours(self, lane: Lane) -> bool:
+        """Whether the answer of a target is kept here: it has no store of this form, or knows not what came before."""
+        return lane.dialect.name != RESPONSES or bool(self._prepared.previous)
+
+    def asked(self, request: Request, lane: Lane) -> Request:
+        """The request as a target gets it."""
+        if not self.is_ours(lane):
+            return request
+        return msgspec.structs.replace(request, store=False if lane.dialect.name == RESPONSES else None)
+
+    def event(self, event: Event, lane: Lane) -> Event:
+        """An event of the answer as the client gets it."""
+        if isinstance(event, StreamStart) and self.is_ours(lane):
+            return msgspec.structs.replace(event, id=self._id, extra=self._told(event.extra))
+        if isinstance(event, StreamEnd):
+            return StreamEnd(self.answer(event.response, lane))
+        return event
+
+    def answer(self, response: Response[Any], lane: Lane) -> Response[Any]:
+        """The answer as the client gets it."""
+        if not self.is_ours(lane):
+            return response
+        return msgspec.structs.replace(response, id=self._id, extra=self._told(response.extra))
+
+    def _told(self, extra: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        previous = self._prepared.previous or None
+        return {
+            **extra,
+            RESPONSES: {**extra.get(RESPONSES, {}), "store": self._wanted, "previous_response_id": previous},
+        }
+
+    async def keep(self, response: Response[Any], lane: Lane, body: bytes) -> None:
+        """Keep what `answer` gave, which the client gets as `body`; of an answer kept elsewhere only whose it is."""
+        if not self._wanted:
+            return
+        if self.is_ours(lane):
+            await self._gateway.stored.keep(self._owner, self._id, body, self._prepared)
+        elif response.id is not None:
+            await self._gateway.stored.note(self._owner, response.id, lane.endpoint.spec)
