@@ -21,7 +21,9 @@ from interlingua.gateway.auth import Guard
 from interlingua.gateway.replies import error_reply
 from interlingua.gateway.routes import find_route, methods_of
 from interlingua.gateway.settings import GatewaySettings
+from interlingua.gateway.stored import StoredResponses, memory_responses
 from interlingua.gateway.targets import Targets
+from interlingua.gateway.vault import Vault, memory_vault
 from interlingua.registry.resolve import default_registry
 
 if TYPE_CHECKING:
@@ -72,6 +74,10 @@ class Gateway:
         """Unix time in seconds."""
         self.draining: bool = False
         """Whether it is about to end: what is under way is finished, and readiness says no."""
+        self.vault: Vault = memory_vault(clock)
+        """What clients' dialects have no room for."""
+        self.stored: StoredResponses = memory_responses(clock)
+        """Answers that clients go on from by their ids."""
         self._random = random
 
     async def __call__(self, request: GatewayRequest) -> GatewayReply:

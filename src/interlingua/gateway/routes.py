@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from interlingua.gateway import models
 from interlingua.gateway.exchange import converse
 from interlingua.gateway.wellbeing import live, ready, targets
 
@@ -52,6 +53,16 @@ ROUTES: list[Route] = [
     Route("POST", "/api/chat", converse("ollama"), "ollama"),
     Route("POST", "/api/generate", converse("ollama"), "ollama"),
     Route("POST", "/unified/v1/generate", converse("unified"), "unified"),
+    Route("GET", "/v1/models", models.list_models),
+    Route("GET", "/v1/models/{model:path}", models.one_model),
+    Route("GET", "/v1beta/models", models.list_google, "google"),
+    Route("GET", "/v1beta/models/{model:path}", models.one_google, "google"),
+    Route("GET", "/api/tags", models.tags, "ollama"),
+    Route("POST", "/api/show", models.show, "ollama"),
+    Route("GET", "/api/ps", models.ps, "ollama"),
+    Route("GET", "/api/version", models.version, "ollama"),
+    Route("HEAD", "/", models.greet, is_open=True),
+    Route("GET", "/", models.greet, is_open=True),
     Route("GET", "/health/live", live, "unified", is_open=True),
     Route("GET", "/health/ready", ready, "unified", is_open=True),
     Route("GET", "/health/targets", targets, "unified"),
