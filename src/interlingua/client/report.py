@@ -31,6 +31,7 @@ __all__ = ["WARNED", "ChangeWarning", "failed", "served", "stops", "summary", "w
 
 WARNED = frozenset({
     "cache_unsupported",
+    "detail_adjusted",
     "detail_unsupported",
     "name_unsupported",
     "output_schema_forced_tool",

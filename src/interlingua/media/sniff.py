@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-__all__ = ["Kind", "Sniffed", "sniff"]
+__all__ = ["Kind", "Sniffed", "sniff", "sniff_image"]
 
 Kind: TypeAlias = Literal["image", "audio", "document"]
 
@@ -26,7 +26,6 @@ _BEGINNINGS: tuple[tuple[bytes, Kind, str], ...] = (
     (b"\xff\xd8\xff", "image", "image/jpeg"),
     (b"GIF87a", "image", "image/gif"),
     (b"GIF89a", "image", "image/gif"),
-    (b"BM", "image", "image/bmp"),
     (b"II*\x00", "image", "image/tiff"),
     (b"MM\x00*", "image", "image/tiff"),
     (b"%PDF-", "document", "application/pdf"),
@@ -54,6 +53,9 @@ _BRANDS: dict[bytes, tuple[Kind, str]] = {
     b"M4B ": ("audio", "audio/mp4"),
 }
 """Brands of files in the ISO base media format (`ftyp`)."""
+_BMP_SIZES = frozenset([size.to_bytes(4, "little") for size in (12, 16, 40, 52, 56, 64, 108, 124)])
+"""Sizes of the header inside a BMP: texts may begin with its two letters, too."""
+_BEGINNING_BYTES = 18
 
 
 def sniff(data: bytes) -> Sniffed | None:
@@ -62,10 +64,18 @@ def sniff(data: bytes) -> Sniffed | None:
         return Sniffed(*_RIFF[data[8:12]])
     if data[4:8] == b"ftyp":
         return _branded(data)
+    if data[:2] == b"BM" and data[14:18] in _BMP_SIZES:
+        return Sniffed("image", "image/bmp")
     for beginning, kind, media_type in _BEGINNINGS:
         if data.startswith(beginning):
             return Sniffed(kind, media_type)
     return Sniffed("document", "text/plain") if _is_text(data) else None
+
+
+def sniff_image(data: bytes) -> str | None:
+    """The MIME type of the image that `data` is; None for anything else. Only the first bytes are looked at."""
+    found = _branded(data) if data[4:8] == b"ftyp" else sniff(data[:_BEGINNING_BYTES])
+    return found.media_type if found is not None and found.kind == "image" else None
 
 
 def _branded(data: bytes) -> Sniffed | None:

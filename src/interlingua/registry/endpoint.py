@@ -32,6 +32,8 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     """The provider's name."""
     model: str
     """The provider's own model id, verbatim."""
+    family: str = ""
+    """The row whose facts and limits hold for its models; empty: nothing is known of them."""
     dialect: str
     """The dialect spoken to it."""
     base_url: str

@@ -252,6 +252,7 @@ def _endpoint(keyed: Keyed, model: str, asked: _Asked) -> Endpoint:
         spec=f"{provider.name}/{model}",
         provider=provider.name,
         model=model,
+        family=provider.family or provider.name,
         dialect=dialect,
         base_url=provider.base_url,
         target=Target(model=model, provider=provider.name, quirks=provider.quirks, facts=facts),

@@ -68,6 +68,13 @@ CODES: dict[str, CodeRow] = {
     "thinking_as_text": CodeRow("approximated", "thinking told as ordinary text"),
     "refusal_as_text": CodeRow("approximated", "a refusal told as ordinary text"),
     "media_as_text": CodeRow("approximated", "a media part told as a text note"),
+    "image_resized": CodeRow("approximated", "an image scaled down to the size that the target takes or looks at"),
+    "image_turned": CodeRow("approximated", "an image turned upright, as its Exif block says"),
+    "image_transcoded": CodeRow("approximated", "an image in another format, colour space or depth"),
+    "image_still": CodeRow("approximated", "the first frame or page of an image that has several"),
+    "image_compressed": CodeRow("approximated", "an image of a lower quality, to fit the target's limit of bytes"),
+    "image_as_given": CodeRow("approximated", "an image that wants turning or other colours, sent as it is"),
+    "detail_adjusted": CodeRow("approximated", "a full image that is beyond the target's limits, made smaller"),
     "finish_reason_approximated": CodeRow("approximated", "a finish reason that the target has only nearly"),
     "seal_filler": CodeRow("approximated", "the provider's documented filler in place of lost sealed state"),
     # repaired: something broken was understood all the same
@@ -92,6 +99,7 @@ CODES: dict[str, CodeRow] = {
     "result_missing": CodeRow("repaired", "an error result made for a call that had none"),
     "result_duplicate": CodeRow("repaired", "a second result for the same call left out"),
     "finish_reason_derived": CodeRow("repaired", "a finish reason that the content contradicted"),
+    "media_type_corrected": CodeRow("repaired", "a media type that the bytes contradict"),
     "lone_surrogate": CodeRow("repaired", "a lone surrogate replaced by U+FFFD"),
     "foreign_shape": CodeRow("repaired", "a member in another dialect's shape understood"),
     # refused: what would change the meaning; the name is the `allow=` kind where there is one

@@ -1,0 +1,150 @@
+"""What one image needs before a target takes it: what must be done, and what should be.
+
+Rules
+- Over 64 megapixels, cut off, or not what it claims to be: refused, by the header alone, whoever is asked.
+- What is within the target's limits stays byte for byte, so that the same image is always the same bytes.
+- *Must*: a format that the target does not take, a side, an area or a size in bytes beyond its limits.
+- *Should*: turning upright, since services differ in whether they read Exif; the colours of print, which few decoders
+  tell right; the size that the target scales down to itself. Without the [media] extra these are left undone.
+- `detail="full"` (or OpenAI's `original`) leaves the last of these alone. An image with sealed state is its issuer's
+  own: only what must be done is done to it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from interlingua.errors import UsageError
+from interlingua.media.header import read_header
+from interlingua.media.sniff import sniff
+
+if TYPE_CHECKING:
+    from interlingua.media.header import ImageHeader
+    from interlingua.providers.media_limits import MediaLimits
+    from interlingua.types.content import ImagePart
+
+__all__ = ["FULL", "KNOWN", "MAX_PIXELS", "Need", "Recipe", "header_of", "need_of", "plain_type"]
+
+MAX_PIXELS = 64_000_000
+"""The most pixels that an image may have."""
+FULL = frozenset({"full", "original"})
+"""Details that ask for every pixel that the target takes."""
+_TURNED_BY_DECODERS = frozenset({"image/heic", "image/heif", "image/heic-sequence", "image/heif-sequence"})
+_ALIASES = {
+    "image/jpg": "image/jpeg",
+    "image/pjpeg": "image/jpeg",
+    "image/x-png": "image/png",
+    "image/tif": "image/tiff",
+}
+
+
+class Recipe(NamedTuple):
+    """All that decides which bytes an image becomes."""
+
+    types: tuple[str, ...]
+    """The formats that are taken."""
+    side_px: int | None = None
+    """The longest side."""
+    pixels: int | None = None
+    """The most pixels."""
+    max_bytes: int | None = None
+    """The largest file."""
+
+
+class Need(NamedTuple):
+    """What one image needs."""
+
+    header: ImageHeader
+    """What it says of itself."""
+    recipe: Recipe
+    """How it is converted, if it is."""
+    must: bool
+    """Whether the target would refuse it as it is."""
+    should: bool
+    """Whether it would be told better."""
+    seen_otherwise: bool = False
+    """Whether a target may see it turned or in wrong colours as it is."""
+
+
+def header_of(part: ImagePart, path: str) -> ImageHeader | None:
+    """The header of an image; None for a format that is not known here.
+
+    Raises: UsageError for a file that is empty, cut off, broken, too large, or not of the format that it claims.
+    """
+    header = read_header(part.data)
+    if header is None:
+        return _unknown(part, path)
+    if header.fault == "cut":
+        raise UsageError(f"{path}: the {header.media_type} file is cut off, its end is missing; give the whole file")
+    if header.fault == "broken" or header.pixels == 0:
+        raise UsageError(f"{path}: the file begins like {header.media_type}, and is no image of that format")
+    if header.pixels > MAX_PIXELS:
+        raise UsageError(
+            f"{path}: the image has {header.width:,} x {header.height:,} pixels, and {MAX_PIXELS // 1_000_000} "
+            "megapixels are the most that is taken; scale it down first"
+        )
+    return header
+
+
+def _unknown(part: ImagePart, path: str) -> None:
+    """Nothing for an image in a format of which nothing is known.
+
+    Raises: UsageError for what is no image, or not of the format that it claims.
+    """
+    if not part.data:
+        raise UsageError(f"{path}: the image is empty")
+    found = sniff(part.data)
+    if found is not None and found.kind != "image" and part.media_type.lower() != "image/svg+xml":
+        raise UsageError(f"{path}: the image is {found.media_type}; il.{found.kind}(…) takes that")
+    if plain_type(part.media_type) in KNOWN:
+        raise UsageError(f"{path}: the file is said to be {part.media_type}, and its bytes are no image known here")
+
+
+KNOWN = frozenset({
+    "image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp", "image/tiff", "image/heic", "image/heif",
+    "image/avif",
+})  # fmt: skip
+"""Formats whose first bytes are known."""
+
+
+def plain_type(media_type: str) -> str:
+    """A MIME type in its usual spelling, without parameters."""
+    plain = media_type.lower().partition(";")[0].strip()
+    return _ALIASES.get(plain, plain)
+
+
+def need_of(part: ImagePart, header: ImageHeader, limits: MediaLimits, most_px: int | None) -> Need:
+    """What an image needs; `most_px` is the longest side that is taken in this request."""
+    free = part.sealed is None
+    useful = limits.useful_side_px if free and part.detail not in FULL else None
+    longest = max(header.width, header.height)
+    recipe = Recipe(
+        types=tuple(sorted(limits.image_types)),
+        side_px=min([side for side in (most_px, useful) if side is not None], default=None),
+        pixels=limits.max_pixels,
+        max_bytes=_most_bytes(limits),
+    )
+    must = (
+        header.media_type not in limits.image_types
+        or (header.animated and limits.animated is False)
+        or (most_px is not None and longest > most_px)
+        or (limits.max_pixels is not None and header.pixels > limits.max_pixels)
+        or (recipe.max_bytes is not None and len(part.data) > recipe.max_bytes)
+    )
+    otherwise = _seen_otherwise(header)
+    large = useful is not None and longest > useful
+    return Need(
+        header, recipe, must, free and (otherwise or large or (header.animated and limits.animated is None)), otherwise
+    )
+
+
+def _most_bytes(limits: MediaLimits) -> int | None:
+    """The largest file that fits alone: three quarters of the request, where nothing else is said."""
+    if limits.max_image_bytes is not None or limits.max_request_bytes is None:
+        return limits.max_image_bytes
+    return limits.max_request_bytes * 7 // 10
+
+
+def _seen_otherwise(header: ImageHeader) -> bool:
+    turned = header.orientation != 1 and header.media_type not in _TURNED_BY_DECODERS
+    return turned or header.colour == "cmyk"

@@ -1,0 +1,311 @@
+"""What is done with the media of one request for one target, made from headers; and doing it.
+
+Rules
+- A plan decodes nothing and takes microseconds an image; `run` does the work, and belongs into a worker.
+- Everything that is found is told at once; a refusal names each part.
+- Images inside of tool results count, and are converted like all others.
+- Too many images are refused; where images may be let go, the oldest become a note.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from interlingua.errors import UnsupportedError, UsageError
+from interlingua.media._kept import KeptImages
+from interlingua.media._places import media_of, with_media
+from interlingua.media.convert import can_convert, convert
+from interlingua.media.need import FULL, header_of, need_of, plain_type
+from interlingua.media.sniff import sniff
+from interlingua.providers.media_limits import media_limits
+from interlingua.types.change import Changes
+from interlingua.types.content import AudioPart, DocumentPart, ImagePart, TextPart
+
+if TYPE_CHECKING:
+    from interlingua.media._places import Media, Place
+    from interlingua.media.convert import Converted
+    from interlingua.media.need import Need, Recipe
+    from interlingua.providers.media_limits import MediaLimits
+    from interlingua.registry.endpoint import Endpoint
+    from interlingua.types.capability import Capability
+    from interlingua.types.change import Change
+    from interlingua.types.request import Request
+
+__all__ = ["MAX_MEDIA_PARTS", "MediaPlan", "kept_images", "make_plan"]
+
+MAX_MEDIA_PARTS = 4_000
+"""The most images, sounds and documents in one request."""
+REST_BYTES = 65_536
+"""What is left of a request's size for everything but media."""
+INSTALL = "the [media] extra, which would convert it, is not installed: pip install 'interlingua[media]'"
+
+_KEPT = KeptImages()
+
+
+def kept_images() -> KeptImages:
+    """The converted images that this process keeps."""
+    return _KEPT
+
+
+class _Task(NamedTuple):
+    """One image that is to be converted."""
+
+    place: Place
+    part: ImagePart
+    need: Need
+
+
+class MediaPlan:
+    """What is to be done with the media of one request."""
+
+    __slots__ = ("_changes", "_limits", "_request", "_spec", "_swaps", "_tasks")
+
+    def __init__(
+        self,
+        request: Request,
+        *,
+        spec: str,
+        limits: MediaLimits,
+        changes: Changes,
+        swaps: dict[Place, Media | TextPart],
+        tasks: list[_Task],
+    ) -> None:
+        """Made by `make_plan`."""
+        self._request = request
+        self._spec = spec
+        self._limits = limits
+        self._changes = changes
+        self._swaps = swaps
+        self._tasks = tasks
+
+    @property
+    def heavy(self) -> bool:
+        """Whether images are decoded and written: milliseconds to seconds of a worker; else `run` is instant."""
+        return bool(self._tasks)
+
+    def run(self) -> tuple[Request, tuple[Change, ...]]:
+        """The request with media that the target takes, and what was changed; may be called again, from any thread.
+
+        Raises: UnsupportedError where images cannot be brought under the limits; UsageError for a file that cannot be
+            decoded.
+        """
+        changes = Changes(self._changes.dialect, "media", self._changes.allow)
+        changes.entries.extend(self._changes.entries)
+        swaps = dict(self._swaps)
+        done = {task.place: _converted(task, task.need.recipe) for task in self._tasks}
+        self._fit_together(done, swaps)
+        for task in self._tasks:
+            swaps[task.place] = replace(task.part, data=done[task.place].data, media_type=done[task.place].media_type)
+            for code, detail in done[task.place].entries:
+                changes.add(_code(code, task), task.place.path, detail)
+        messages = with_media(self._request.messages, swaps)
+        return replace(self._request, messages=messages), changes.done()
+
+    def _fit_together(self, done: dict[Place, Converted], swaps: dict[Place, Media | TextPart]) -> None:
+        """Compress converted images harder where all media together are too large for one request.
+
+        Raises: UnsupportedError where that is not enough.
+        """
+        most = _room_of(self._limits)
+        if most is None:
+            return
+        media = dict(media_of(with_media(self._request.messages, swaps)))
+        sizes = {place: len(done[place].data) if place in done else len(part.data) for place, part in media.items()}
+        over = sum(sizes.values()) - most
+        large = [task for task in self._tasks if sizes[task.place] > most // max(1, len(sizes))]
+        if over <= 0:
+            return
+        share = (sum(sizes[task.place] for task in large) - over) // max(1, len(large))
+        if not large or share < _MIN_SHARE_BYTES:
+            raise _too_large(self._spec, len(sizes), sum(sizes.values()), most)
+        for task in large:
+            done[task.place] = _converted(task, task.need.recipe._replace(max_bytes=share))
+
+
+_MIN_SHARE_BYTES = 20_000
+"""An image is not made smaller than this for the sake of others."""
+
+
+def _room_of(limits: MediaLimits) -> int | None:
+    """How many bytes of media, as files, one request has room for in base64."""
+    return None if limits.max_request_bytes is None else (limits.max_request_bytes - REST_BYTES) * 3 // 4
+
+
+def _too_large(spec: str, count: int, size: int, most: int) -> UnsupportedError:
+    changes = Changes("", "media")
+    detail = f"{count} media parts have {size:,} bytes together, and one request has room for {most:,}"
+    changes.add("images", "/messages", detail)
+    return UnsupportedError(f"{spec} cannot take /messages ({detail})", changes=changes.refused())
+
+
+def _converted(task: _Task, recipe: Recipe) -> Converted:
+    def work() -> Converted:
+        return convert(task.part.data, task.need.header, recipe)
+
+    try:
+        return _KEPT.get(task.part.data, recipe, work)
+    except UsageError as error:
+        raise UsageError(f"{task.place.path}: {error.message}") from error
+
+
+def _code(code: str, task: _Task) -> str:
+    """The code of an entry; one of its own where the caller asked for the full image."""
+    return "detail_adjusted" if code == "image_resized" and task.part.detail in FULL else code
+
+
+# Making a plan
+
+
+def make_plan(request: Request, endpoint: Endpoint, allow: frozenset[Capability]) -> MediaPlan | None:
+    """The plan for a request that holds media; None where they can go as they are.
+
+    Raises: UnsupportedError, UsageError.
+    """
+    planner = _Planner(request, endpoint, allow)
+    planner.look()
+    refused = planner.changes.refused()
+    if refused:
+        told = "; ".join(f"{change.path} ({change.detail})" for change in refused)
+        raise UnsupportedError(f"{endpoint.spec} cannot take {told}", changes=refused)
+    if not planner.swaps and not planner.tasks and not planner.changes.entries:
+        return None
+    return MediaPlan(
+        request,
+        spec=endpoint.spec,
+        limits=planner.limits,
+        changes=planner.changes,
+        swaps=planner.swaps,
+        tasks=planner.tasks,
+    )
+
+
+class _Planner:
+    """The look at every media part of one request."""
+
+    def __init__(self, request: Request, endpoint: Endpoint, allow: frozenset[Capability]) -> None:
+        self.limits = media_limits(endpoint.family, endpoint.model)
+        self.changes = Changes(endpoint.dialect, "media", allow)
+        self.swaps: dict[Place, Media | TextPart] = {}
+        self.tasks: list[_Task] = []
+        self._facts = endpoint.target.facts
+        self._spec = endpoint.spec
+        self._media = list(media_of(request.messages))
+
+    def look(self) -> None:
+        """Find everything that is to be done."""
+        if len(self._media) > MAX_MEDIA_PARTS:
+            count = len(self._media)
+            raise UsageError(f"/messages: {count:,} media parts, and {MAX_MEDIA_PARTS:,} are the most of one request")
+        images = [place for place, part in self._media if type(part) is ImagePart]
+        kept = self._counted(images)
+        most_px = self._most_px(len(kept))
+        for place, part in self._media:
+            match part:
+                case ImagePart():
+                    if place not in self.swaps:
+                        self._look_at_image(place, part, most_px)
+                case DocumentPart():
+                    self._look_at_document(place, part)
+                case AudioPart():
+                    self._look_at_audio(place, part)
+        self._weigh()
+
+    def _counted(self, images: list[Place]) -> list[Place]:
+        """The images that stay; the oldest are too many."""
+        most = self.limits.max_images
+        if most is None or len(images) <= most:
+            return images
+        detail = f"{len(images)} images, and {most} are the most in one request"
+        for place in images[: len(images) - most]:
+            self._leave_out("images", place, detail)
+        return images[len(images) - most :]
+
+    def _leave_out(self, code: Capability, place: Place, detail: str) -> None:
+        """Refuse a part, or leave a note in its place where such parts may be let go."""
+        self.changes.add(code, place.path, detail)
+        noun = {"images": "image", "audio": "sound"}.get(code, "document")
+        self.swaps[place] = TextPart(f"[{noun} left out: {detail}]")
+
+    def _most_px(self, count: int) -> int | None:
+        crowd = self.limits.crowd
+        return crowd[1] if crowd is not None and count > crowd[0] else self.limits.max_side_px
+
+    def _look_at_image(self, place: Place, part: ImagePart, most_px: int | None) -> None:
+        header = header_of(part, place.path)
+        if self._facts.images is False:
+            return  # the encoder refuses it, or lets it go
+        if header is None:
+            self._leave_out("images", place, f"{part.media_type} is not taken, and not known here")
+            return
+        need = need_of(part, header, self.limits, most_px)
+        if header.media_type != part.media_type:
+            self._correct(place, part, header.media_type)
+        if (need.must or need.should) and can_convert(header.media_type):
+            self.tasks.append(_Task(place, part, need))
+        elif need.must:
+            self._leave_out("images", place, f"{_why(need, part, self.limits)}, and {INSTALL}")
+        elif need.seen_otherwise:
+            self.changes.add("image_as_given", place.path, INSTALL)
+
+    def _correct(self, place: Place, part: ImagePart, media_type: str) -> None:
+        """Say the media type that the bytes have; another spelling of the same one needs no entry."""
+        if plain_type(part.media_type) != media_type:
+            self.changes.add("media_type_corrected", f"{place.path}/media_type", f"{part.media_type} is {media_type}")
+        self.swaps[place] = replace(part, media_type=media_type)
+
+    def _look_at_document(self, place: Place, part: DocumentPart) -> None:
+        found = _not_empty(place, part)
+        taken, most = self.limits.document_types, self.limits.max_document_bytes
+        kind = plain_type(part.media_type)
+        if found is not None and found != kind and kind == "application/pdf":
+            raise UsageError(f"{place.path}: the document is said to be {kind}, and its bytes are {found}")
+        if self._facts.documents is False:
+            return
+        if taken is not None and kind not in taken and not _is_text(kind, found):
+            self._leave_out("documents", place, f"{part.media_type} is not taken")
+        elif most is not None and len(part.data) > most:
+            self._leave_out("documents", place, f"{len(part.data):,} bytes, and {most:,} are the most of a document")
+
+    def _look_at_audio(self, place: Place, part: AudioPart) -> None:
+        _not_empty(place, part)
+        taken = self.limits.audio_types
+        if self._facts.audio is not False and taken is not None and plain_type(part.media_type) not in taken:
+            self._leave_out("audio", place, f"{part.media_type} is not taken")
+
+    def _weigh(self) -> None:
+        """Refuse media that are too large together, unless images are going to be converted."""
+        most = _room_of(self.limits)
+        if most is None or self.tasks:
+            return
+        sizes = [len(part.data) for place, part in self._media if not isinstance(self.swaps.get(place), TextPart)]
+        if sum(sizes) > most:
+            raise _too_large(self._spec, len(sizes), sum(sizes), most)
+
+
+def _not_empty(place: Place, part: Media) -> str | None:
+    """What the bytes of a file are; None where nobody knows.
+
+    Raises: UsageError for an empty one.
+    """
+    if not part.data:
+        raise UsageError(f"{place.path}: the file is empty")
+    found = sniff(part.data)
+    return None if found is None else found.media_type
+
+
+def _is_text(kind: str, found: str | None) -> bool:
+    return kind.startswith("text/") or found == "text/plain"
+
+
+def _why(need: Need, part: ImagePart, limits: MediaLimits) -> str:
+    """Why an image cannot go as it is."""
+    header = need.header
+    if header.media_type not in limits.image_types:
+        return f"{header.media_type} is not taken"
+    if header.animated and limits.animated is False:
+        return "animated images are not taken"
+    if need.recipe.max_bytes is not None and len(part.data) > need.recipe.max_bytes:
+        return f"{len(part.data):,} bytes, and {need.recipe.max_bytes:,} are the most of an image"
+    return f"{header.width:,} x {header.height:,} pixels are too many"
