@@ -30,11 +30,15 @@ def load_env() -> Loaded:
 
 
 def load_config(path: str | Path) -> Loaded:
-    """The providers and aliases of a TOML file, added; those of an earlier file are forgotten.
+    """The providers, aliases and limits of a TOML file, added; those of an earlier file are forgotten.
 
     Raises: ConfigError, with the line, for a file that cannot be read or says what is not known.
     """
-    return default_registry().load_config(path)
+    from interlingua.client.state import limiter
+
+    loaded = default_registry().load_config(path)
+    limiter().load_file(default_registry().limits)
+    return loaded
 
 
 def register_provider(provider: Provider, *, key: Key | None = None) -> None:

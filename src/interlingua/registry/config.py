@@ -1,7 +1,8 @@
-"""The part of the configuration file that concerns the library: `[providers.<name>]` and `[aliases]`.
+"""The part of the configuration file that concerns the library: `[providers.<name>]`, `[aliases]` and `[limits."…"]`.
 
 Shape: `[providers.work]` holds `dsn` or `dsn_env`; `[aliases]` maps a name to a spec, a list of targets, or a table
-`{ targets, policy }`. `[keys]`, `[limits]` and `[server]` are the gateway's and are not read here.
+`{ targets, policy }`; `[limits."openai/*"]` holds `concurrency`, `rpm` and `tpm`. `[keys]` and `[server]` are the
+gateway's and are not read here.
 
 Rules
 - Unknown keys are errors with the line; so is what has the wrong type.
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
 
 from interlingua.errors import ConfigError, UnknownModelError
+from interlingua.registry.allowance import Allowance, allowance, check_pattern
 from interlingua.registry.sources import FileProvider
 from interlingua.registry.spec import parse_spec, shown
 
@@ -34,6 +36,8 @@ class Config(NamedTuple):
     """Name -> where its DSN is."""
     aliases: dict[str, str]
     """Name -> spec; a name may end with `*`."""
+    limits: dict[str, Allowance]
+    """Pattern of targets -> what it allows."""
 
 
 class _File(NamedTuple):
@@ -47,7 +51,7 @@ class _File(NamedTuple):
 
 
 def read_config(path: str | Path) -> Config:
-    """The providers and aliases of a TOML file.
+    """The providers, aliases and limits of a TOML file.
 
     Raises: ConfigError for a file that cannot be read or parsed, unknown keys, wrong types and malformed specs.
     """
@@ -56,10 +60,12 @@ def read_config(path: str | Path) -> Config:
     for section in content:
         if section not in SECTIONS:
             file.refuse(f"unknown section {shown(section)}; known: {', '.join(SECTIONS)}", "", section)
-    providers, aliases = (_table(content.get(section, {}), file, "", section) for section in ("providers", "aliases"))
+    sections = ("providers", "aliases", "limits")
+    providers, aliases, limits = (_table(content.get(section, {}), file, "", section) for section in sections)
     return Config(
         {name: _provider(name, value, file) for name, value in providers.items()},
         {name: _alias(name, value, file) for name, value in aliases.items()},
+        {pattern: _allowance(pattern, value, file) for pattern, value in limits.items()},
     )
 
 
@@ -119,6 +125,20 @@ def _alias(name: str, value: object, file: _File) -> str:
     except UnknownModelError as error:
         file.refuse(f"the alias {shown(name)}: {error.message}", "aliases", name)
     return targets
+
+
+def _allowance(pattern: str, value: object, file: _File) -> Allowance:
+    table = _table(value, file, "limits", pattern)
+    try:
+        check_pattern(pattern)
+    except ConfigError as error:
+        file.refuse(error.message, "limits", pattern)
+    for key, number in table.items():
+        try:
+            allowance({key: number})
+        except ConfigError as error:
+            file.refuse(f'[limits."{pattern}"]: {error.message}', f"limits.{pattern}", key)
+    return allowance(table)
 
 
 def _targets_of_table(name: str, table: Table, file: _File) -> object:

@@ -30,6 +30,8 @@ from interlingua.registry.status import Loaded, ProviderStatus, key_hint, status
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from interlingua.registry.allowance import Allowance
+
 __all__ = ["Registry", "default_registry", "placeholder"]
 
 MAX_REMEMBERED_SPECS = 1024
@@ -57,6 +59,8 @@ class Registry:
         self._sources = Sources(self._environment)
         self._generation = object()
         self._remembered: dict[_Asked, _Remembered] = {}
+        self.limits: dict[str, Allowance] = {}
+        """What the file that was loaded last allows, by pattern of targets."""
 
     def _environment(self) -> Mapping[str, str]:
         return os.environ if self._environ is None else self._environ
@@ -140,6 +144,8 @@ class Registry:
     def load_config(self, path: str | Path) -> Loaded:
         """The providers and aliases of a TOML file, added to the registry; those of an earlier file are forgotten.
 
+        `limits` is what the file allows.
+
         Raises: ConfigError for a file that cannot be read or parsed, and for unknown keys, with the line.
         """
         from interlingua.registry.config import read_config
@@ -147,6 +153,7 @@ class Registry:
         config = read_config(path)
         self._sources.file_providers = config.providers
         self._sources.file_aliases = config.aliases
+        self.limits = config.limits
         self._generation = object()
         aliases = [name for name in config.aliases if not name.endswith("*")]
         return self._checked(list(config.providers), aliases, Reader(self._environment()))

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from pathlib import Path
 
-from interlingua.client.state import forget_state, health_store
+import pytest
+
+import interlingua as il
+from interlingua.client.state import forget_state, health_store, limit, limiter
+from interlingua.registry.allowance import Allowance
 from interlingua.routing.health import Failed, HealthStore
 from interlingua.testing import FakeModel, faults, use
 
@@ -45,3 +50,40 @@ def test_tests_begin_with_nothing() -> None:
     forget_state()
     assert health_store() is not before
     assert health_store().snapshot() == {}
+
+
+def test_a_file_limits_and_code_has_the_last_word(tmp_path: Path) -> None:
+    """`load_config` brings limits; a file without them lifts those of the one before."""
+    path = tmp_path / "il.toml"
+    path.write_text('[limits."openai/*"]\nrpm = 60\n[limits."groq/*"]\nconcurrency = 2\n')
+    il.load_config(path)
+    limit("groq/*", concurrency=3)
+    assert {pattern: load.allowance for pattern, load in limiter().loads().items()} == {
+        "groq/*": Allowance(concurrency=3),
+        "openai/*": Allowance(rpm=60),
+    }
+    path.write_text("[aliases]\n")
+    il.load_config(path)
+    assert list(limiter().loads()) == ["groq/*"]
+    limit("groq/*")
+    assert limiter().loads() == {}
+
+
+def test_a_fake_is_not_limited_and_faults_are() -> None:
+    """Tests do not wait for a minute of the process; a drill meets what production meets."""
+    limit("*", rpm=1)
+    with faults({"openai/*": "429"}):
+        assert limiter().covers("openai/a")
+    with use(FakeModel("hello")):
+        assert not limiter().covers("openai/a")
+        limit("*", rpm=2)
+        assert limiter().loads()["*"].allowance == Allowance(rpm=2)
+    assert limiter().loads()["*"].allowance == Allowance(rpm=1)
+
+
+def test_a_limit_that_cannot_hold_is_refused() -> None:
+    """The sentence says what a limit is for."""
+    with pytest.raises(il.ConfigError, match="'openai' names no target"):
+        limit("openai", rpm=1)
+    with pytest.raises(il.ConfigError, match="rpm is a whole number from 1 on, not '0'"):
+        limit("openai/*", rpm=0)

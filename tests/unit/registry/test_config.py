@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from interlingua.errors import ConfigError
+from interlingua.registry.allowance import Allowance
 from interlingua.registry.config import MAX_FILE_BYTES, read_config
 from interlingua.registry.resolve import Registry
 
@@ -124,6 +125,39 @@ def test_bad_dsns_are_reported_with_their_table(tmp_path: Path) -> None:
 def test_what_is_not_understood_is_an_error_with_the_line(tmp_path: Path, text: str, message: str) -> None:
     """File, line, and what is known."""
     assert refusal(tmp_path, text) == f"gateway.toml{' ' if message.startswith('line') else ': '}{message}"
+
+
+def test_limits_are_read_by_pattern(tmp_path: Path) -> None:
+    """What is not said is not limited; a file without the section allows everything."""
+    registry = Registry({})
+    registry.load_config(written(tmp_path, '[limits."openai/*"]\nrpm = 60\ntpm = 100_000\n[limits]\n"a/b".rpm = 1\n'))
+    assert registry.limits == {"openai/*": Allowance(rpm=60, tpm=100_000), "a/b": Allowance(rpm=1)}
+    registry.load_config(written(tmp_path, "[aliases]\n"))
+    assert registry.limits == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("limits = 1\n", "line 1: limits is not a table"),
+        ('[limits]\n"openai/*" = 4\n', "line 2: openai/* is not a table"),
+        (
+            '[limits."openai/*"]\nrpm = 5\nrps = 1\n',
+            "line 3: [limits.\"openai/*\"]: unknown limit 'rps'; known: concurrency, rpm, tpm",
+        ),
+        (
+            '[limits."openai/*"]\nrpm = "60"\n',
+            "line 2: [limits.\"openai/*\"]: rpm is a whole number from 1 on, not '60'",
+        ),
+        (
+            "[limits.openai]\nrpm = 5\n",
+            "line 1: 'openai' names no target; a limit is for provider/model, provider/* or *",
+        ),
+    ],
+)
+def test_a_limit_that_is_not_understood_is_an_error_with_the_line(tmp_path: Path, text: str, message: str) -> None:
+    """A limit that would not hold is worse than none."""
+    assert refusal(tmp_path, text) == f"gateway.toml {message}"
 
 
 def test_broken_toml_is_an_error_of_ours(tmp_path: Path) -> None:
