@@ -26,8 +26,12 @@ from tests.support.capabilities import ANSWERS, REQUESTS, STREAMS, Level, Probe,
 PAGE = ROOT / "docs" / "support.md"
 README = ROOT / "README.md"
 
-COMMON = (SOURCE / "stream" / "build.py", SOURCE / "stream" / "calls.py", SOURCE / "wire" / "json.py")
-"""What every dialect is built on."""
+COMMON = (
+    *(SOURCE / "stream" / name for name in ("build.py", "calls.py")),
+    SOURCE / "wire" / "json.py",
+    *(SOURCE / "media" / name for name in ("convert.py", "plan.py")),
+)
+"""What every dialect is built on, and the fitting of media, which comes before all of them."""
 
 ROOM = SOURCE / "dialects"
 """Where the modules lie that several dialects share: `_*.py`."""

@@ -86,7 +86,8 @@ class ImagePart(Canonical, frozen=True):
     media_type: str
     """MIME type, such as `image/png`."""
     detail: str | None = None
-    """How closely to look: `auto`, `low`, `high`, `original` or a provider's own word."""
+    """How closely to look: `auto`, `low`, `high`, `original` or a provider's own word; `full` also keeps the image from
+    being scaled down to what the target looks at."""
     cache: Cache | None = None
     """A cache mark after this part."""
     sealed: Sealed | None = None

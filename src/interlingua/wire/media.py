@@ -8,7 +8,7 @@ import re
 
 from interlingua.errors import DecodeError
 
-__all__ = ["audio_type", "data_url", "from_base64", "parse_data_url", "to_base64"]
+__all__ = ["audio_type", "data_url", "from_base64", "parse_data_url", "to_base64", "told_detail"]
 
 _DATA_URL = re.compile(
     r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?P<parameters>(?:;[\w-]+=[^;,]*)*)(?P<base64>;base64)?,", re.IGNORECASE
@@ -41,6 +41,11 @@ def from_base64(text: str, path: str = "") -> bytes:
 
 
 _URL_SAFE = str.maketrans("-_", "+/")
+
+
+def told_detail(detail: str | None) -> str | None:
+    """The detail of an image in the words of services: `full` is our own, and the nearest to it is `high`."""
+    return "high" if detail == "full" else detail
 
 
 def data_url(data: bytes, media_type: str) -> str:

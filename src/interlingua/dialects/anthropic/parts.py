@@ -246,7 +246,7 @@ class BlockEncoder:
         if self.facts.images is False or part.media_type.lower() not in IMAGE_TYPES:
             self.changes.add("images", path, f"{part.media_type} is not taken")
             return None
-        if part.detail is not None:
+        if part.detail not in (None, "full"):  # the full image is what is sent
             self.changes.add("detail_unsupported", f"{path}/detail")
         source = {"type": "base64", "media_type": part.media_type, "data": to_base64(part.data)}
         return BlockWire(type="image", source=source)

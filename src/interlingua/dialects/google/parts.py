@@ -30,7 +30,7 @@ from interlingua.types.content import (
     TextPart,
     ThinkingPart,
 )
-from interlingua.wire.media import from_base64, to_base64
+from interlingua.wire.media import from_base64, to_base64, told_detail
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import Target, Undo
@@ -264,8 +264,9 @@ def blob_wire(part: ImagePart | AudioPart | DocumentPart) -> PartWire:
     wire = PartWire(inlineData=blob)
     if isinstance(part, DocumentPart):
         blob.displayName = part.name
-    if isinstance(part, ImagePart) and part.detail in RESOLUTIONS:
-        wire.mediaResolution = {"level": RESOLUTIONS[part.detail]}
+    level = RESOLUTIONS.get(told_detail(part.detail) or "") if isinstance(part, ImagePart) else None
+    if level is not None:
+        wire.mediaResolution = {"level": level}
     extra = part.extra.get(NAME)
     if extra:
         merge_members(wire, extra)

@@ -69,7 +69,7 @@ class PartNotes:
     def lost(self, part: Part, path: str) -> None:
         """Note the ornaments of one part: cache mark, citations, seal, detail, members of other dialects."""
         for member, code in _ORNAMENTS:
-            if getattr(part, member, None):
+            if getattr(part, member, None) not in _NOTHING_LOST:
                 self.changes.add(code, f"{path}/{member}")
         sealed = getattr(part, "sealed", None)
         if sealed is not None:
@@ -98,3 +98,5 @@ _ORNAMENTS = (
     ("detail", "detail_unsupported"),
 )
 """Member -> the code of its loss."""
+_NOTHING_LOST = (None, (), "full")
+"""Values that are not missed: none, and the wish for the full image, which is what is sent."""

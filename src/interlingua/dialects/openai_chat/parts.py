@@ -24,7 +24,7 @@ from interlingua.types.content import (
     ThinkingPart,
 )
 from interlingua.wire.json import Extra
-from interlingua.wire.media import data_url, from_base64, parse_data_url, to_base64
+from interlingua.wire.media import data_url, from_base64, parse_data_url, to_base64, told_detail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -218,7 +218,7 @@ def _bare(part: Part, quirks: Quirks) -> PartWire:
         case TextPart(text=text):
             return PartWire(type="text", text=text)
         case ImagePart(data=data, media_type=media_type, detail=detail):
-            url = data_url(data, media_type)
+            url, detail = data_url(data, media_type), told_detail(detail)
             if quirks.image_url_string:
                 return PartWire(type="image_url", image_url=url)
             return PartWire(type="image_url", image_url={"url": url, **({"detail": detail} if detail else {})})

@@ -23,7 +23,7 @@ from interlingua.types.content import (
     RefusalPart,
     TextPart,
 )
-from interlingua.wire.media import data_url, from_base64, parse_data_url, to_base64
+from interlingua.wire.media import data_url, from_base64, parse_data_url, to_base64, told_detail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -172,7 +172,7 @@ def _bare(part: Part, *, detail: bool) -> PartWire:
             return PartWire(type="input_text", text=text)
         case ImagePart(data=data, media_type=media_type, detail=said):
             url = data_url(data, media_type)
-            return PartWire(type="input_image", image_url=url, detail=said or ("auto" if detail else None))
+            return PartWire(type="input_image", image_url=url, detail=told_detail(said) or ("auto" if detail else None))
         case DocumentPart(data=data, media_type=media_type, name=name):
             return PartWire(type="input_file", file_data=data_url(data, media_type), filename=name)
         case AudioPart(data=data, media_type=media_type):
