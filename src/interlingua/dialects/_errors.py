@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from interlingua.dialects._error_words import PHRASES, WORDS
 from interlingua.errors import (
     APITimeoutError,
     AuthenticationError,
@@ -12,7 +13,6 @@ from interlingua.errors import (
     DecodeError,
     Error,
     InternalServerError,
-    LimitExceededError,
     NotFoundError,
     OverloadedError,
     PermissionDeniedError,
@@ -21,17 +21,17 @@ from interlingua.errors import (
     UpstreamError,
 )
 from interlingua.wire.http import header
-from interlingua.wire.json import decode_any
-from interlingua.wire.limits import rate_limits
+from interlingua.wire.limits import rate_limits, wait_s
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from interlingua.dialects._error_body import ErrorBody
     from interlingua.wire.http import Headers
 
 __all__ = [
-    "NO_REASON", "STATUS_CLASSES", "VAGUE_CLASSES", "ErrorRow", "ErrorTable", "class_of_status", "error_value",
-    "is_upstream", "known_class", "make_error", "precise_class", "request_id", "retry_after_s", "row_of",
+    "COMMON_STATUSES", "STATUS_CLASSES", "VAGUE_CLASSES", "ErrorRow", "ErrorTable", "class_of", "class_of_status",
+    "error_of", "is_upstream", "known_class", "make_error", "precise_class", "request_id", "retry_after_s", "row_of",
     "should_retry", "told_status",
 ]  # fmt: skip
 
@@ -54,8 +54,10 @@ STATUS_CLASSES: dict[int, type[Error]] = {
 """The class of a status when nothing more precise is known."""
 VAGUE_CLASSES: dict[type[Error], int] = {BadRequestError: 4, InternalServerError: 5}
 """Classes that say no more than the first digit of a status, which with its other two is more precise."""
-NO_REASON = "the server gave no reason"
-"""The message of an error that has none."""
+VAGUE_WORDS = frozenset({"invalid_request_error", "INVALID_ARGUMENT"})
+"""Words that every bad request has; another one beside them says more."""
+COMMON_STATUSES = range(400, 512)
+"""What every client knows. Above it a status means something to one family alone: 529 of Messages, 52x of a proxy."""
 RETRYABLE_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 REQUEST_ID_HEADERS = ("x-request-id", "request-id", "mistral-correlation-id", "x-goog-request-id", "cf-ray")
 MAX_RETRY_AFTER_S = 86_400.0
@@ -81,13 +83,41 @@ def precise_class(kind: type[Error] | None, status: int | None) -> type[Error]:
     return known_class(None if vague else kind, status)
 
 
-def error_value(body: bytes) -> Any:
-    """The JSON of a failed answer's body; `{"error": {"message": …}}` around its text when it is none."""
-    try:
-        return decode_any(body)
-    except (DecodeError, LimitExceededError):
-        text = " ".join(body[:2000].decode("utf-8", "replace").split())
-        return {"error": {"message": text[:300] or "an empty body"}}
+def class_of(body: ErrorBody, status: int | None, table: Mapping[str, type[Error]]) -> type[Error]:
+    """The class of an error: by its words, else by the status; by a phrase where neither says more than a bad request.
+
+    `table` holds the dialect's own words; what compatible servers say beside them is known to all.
+    """
+    known = [word for word in body.words if word in table or word in WORDS]
+    word = next((word for word in known if word not in VAGUE_WORDS), known[0] if known else "")
+    found = precise_class(table.get(word) or WORDS.get(word), status)
+    if found is BadRequestError or (found is InternalServerError and status is None):
+        return next((finer for phrase, finer in PHRASES if phrase.search(body.message)), found)
+    return found
+
+
+def error_of(
+    body: ErrorBody,
+    status: int | None,
+    headers: Headers,
+    table: Mapping[str, type[Error]],
+    *,
+    retryable: bool | None = None,
+) -> Error:
+    """The error that a body stands for; `status` is the answer's own, None inside a stream or a 200."""
+    status = status or body.status
+    error = make_error(
+        class_of(body, status, table),
+        body.message,
+        status=status,
+        code=body.code,
+        headers=headers + body.headers,
+        retryable=retryable,
+    )
+    if error.retry_after_s is None:
+        error.retry_after_s = body.delay_s
+    error.request_id = error.request_id or body.request_id
+    return error
 
 
 class ErrorRow(NamedTuple):
@@ -119,8 +149,9 @@ def is_upstream(error: Error) -> bool:
 
 
 def told_status(error: Error, row: ErrorRow) -> int:
-    """The status to answer with: an upstream's own, else the row's."""
-    return error.status if is_upstream(error) and error.status and error.status >= 400 else row.status
+    """The status to answer with: an upstream's own where every client knows it, else the row's."""
+    status = error.status
+    return status if is_upstream(error) and status is not None and status in COMMON_STATUSES else row.status
 
 
 def retry_after_s(headers: Iterable[tuple[str, str]]) -> float | None:
@@ -182,13 +213,17 @@ def make_error(
     if overruled is None and kind is UpstreamError and status is not None:
         overruled = status in RETRYABLE_STATUSES
     facts: dict[str, Any] = {"phase": "upstream"} if issubclass(kind, APITimeoutError) else {}
+    limits = rate_limits(headers)
+    wait = retry_after_s(headers)
+    if wait is None and issubclass(kind, RateLimitError):
+        wait = wait_s(limits)
     return kind(
         message,
         retryable=overruled,
-        retry_after_s=retry_after_s(headers),
+        retry_after_s=wait,
         status=status,
         code=code,
         request_id=request_id(headers),
-        rate_limits=rate_limits(headers),
+        rate_limits=limits,
         **facts,
     )

@@ -1,27 +1,17 @@
 """Errors of the two OpenAI dialects, both ways: over HTTP they are the same.
 
 Rules
-- An error's class comes from its structured code, else from its type, else from the status; prose decides nothing.
-- Bodies seen: `{"error": {…}}`, an error that is a string or a list, a flat `{"object": "error", …}`, `{"detail": …}`
-  of a validation error, `{"message": …}`, and text or HTML of something in between.
+- An error's class comes from its structured code, else from its type, else from the status; a phrase decides only
+  where a compatible server has neither (`_error_words`).
+- What a body says is read by `_error_body`, whatever its shape.
 Source: vendor reference "Error codes"; recorded bodies of openai, azure, groq, mistral, openrouter, together, 2026-11.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._errors import (
-    NO_REASON,
-    ErrorRow,
-    error_value,
-    is_upstream,
-    make_error,
-    precise_class,
-    row_of,
-    told_status,
-)
-from interlingua.dialects._members import is_list, is_object
+from interlingua.dialects._errors import ErrorRow, error_of, is_upstream, row_of, told_status
 from interlingua.errors import (
     APITimeoutError,
     AuthenticationError,
@@ -47,23 +37,11 @@ from interlingua.errors import (
 )
 
 if TYPE_CHECKING:
+    from interlingua.dialects._error_body import ErrorBody
     from interlingua.dialects._errors import ErrorTable
     from interlingua.wire.http import Headers
 
-__all__ = ["ErrorBody", "encode_error_body", "error_body", "error_of_body", "read_error"]
-
-
-class ErrorBody(NamedTuple):
-    """What an error body says, whatever its shape."""
-
-    message: str
-    """The reason, for people."""
-    code: str | None = None
-    """The structured code."""
-    type: str | None = None
-    """The structured type."""
-    status: int | None = None
-    """The HTTP status that the body itself names."""
+__all__ = ["encode_error_body", "error_of_body"]
 
 
 CODE_CLASSES: dict[str, type[Error]] = {
@@ -107,74 +85,15 @@ TYPE_CLASSES: dict[str, type[Error]] = {
     "invalid_request_error": BadRequestError,
 }
 """Structured type -> class."""
+WORD_CLASSES = TYPE_CLASSES | CODE_CLASSES
 RETRYABLE_CODES = frozenset({"tool_use_failed", "json_validate_failed"})
 """Codes of a 400 that is the model's fault: the same request may succeed."""
 
 
-def read_error(body: bytes) -> ErrorBody:
-    """What the body of a failed answer says; the text itself when it is no JSON."""
-    return error_body(error_value(body))
-
-
-def error_body(value: object) -> ErrorBody:
-    """What a JSON error says, in any of the shapes seen."""
-    if is_list(value) and value:
-        return error_body(value[0])
-    if not is_object(value):
-        return ErrorBody(str(value)[:300])
-    inner = value.get("error")
-    if is_list(inner) and inner:
-        inner = inner[0]
-    if is_object(inner):
-        return _members(inner, value)
-    if type(inner) is int:
-        return _members({"code": inner}, value)
-    if isinstance(inner, str):
-        return _members({"message": inner, **{key: value[key] for key in ("code", "type") if key in value}}, value)
-    if is_list(value.get("errors")) and value["errors"]:
-        return error_body(value["errors"])
-    return _members({"message": _detail(value.get("detail")), **value} if "detail" in value else value, value)
-
-
-def _members(error: dict[str, Any], outer: dict[str, Any]) -> ErrorBody:
-    code = error.get("code")
-    places = (code, error.get("status_code"), outer.get("status"))
-    status = next((number for place in places if (number := _status(place)) is not None), None)
-    message = error.get("message") or error.get("msg") or outer.get("message")
-    kind = error.get("type")
-    return ErrorBody(
-        message if isinstance(message, str) and message else NO_REASON,
-        None if code is None else str(code),
-        kind if isinstance(kind, str) else None,
-        status,
-    )
-
-
-def _status(value: object) -> int | None:
-    """The status that a number is, or a text of three digits; None for anything else."""
-    number = int(value) if isinstance(value, str) and len(value) == 3 and value.isdecimal() else value
-    return number if type(number) is int and 400 <= number <= 599 else None
-
-
-def _detail(detail: object) -> str:
-    if not is_list(detail):
-        return str(detail)
-    told = [
-        f"{'/'.join(str(step) for step in entry.get('loc', ()))}: {entry.get('msg', '')}"
-        for entry in detail
-        if is_object(entry)
-    ]
-    return "; ".join(told) or "the request is not valid"
-
-
 def error_of_body(body: ErrorBody, status: int | None, headers: Headers = ()) -> Error:
     """The error that a body stands for; `status` is the answer's own, None inside a stream or a 200."""
-    status = status or body.status
-    kind = precise_class(CODE_CLASSES.get(body.code or "") or TYPE_CLASSES.get(body.type or ""), status)
-    retryable = True if body.code in RETRYABLE_CODES else None
-    return make_error(
-        kind, body.message, status=status, code=body.code or body.type, headers=headers, retryable=retryable
-    )
+    retryable = True if not RETRYABLE_CODES.isdisjoint(body.words) else None
+    return error_of(body, status, headers, WORD_CLASSES, retryable=retryable)
 
 
 ERROR_ROWS: ErrorTable = (

@@ -3,9 +3,11 @@
 Rules
 - `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` and `anthropic-ratelimit-{…}-{limit,remaining,reset}`; what
   stands in the place of `requests` is the name of the limit, with underscores.
-- A reset is seconds, a duration such as `6m0s` or `20ms`, or a time, which is read against the `date` header.
+- `x-ratelimit-{limit,remaining,reset}` alone counts requests.
+- A reset is seconds, a duration such as `6m0s` or `20ms`, or a time (ISO 8601, or seconds or milliseconds since 1970),
+  which is read against the `date` header.
 - What cannot be read is not said.
-Source: vendor references "Rate limits" of openai, groq, anthropic; recorded headers, November 2026.
+Source: vendor references "Rate limits" of openai, groq, anthropic, openrouter; recorded headers, November 2026.
 """
 
 from __future__ import annotations
@@ -19,13 +21,17 @@ from interlingua.wire.http import header
 if TYPE_CHECKING:
     from interlingua.wire.http import Headers
 
-__all__ = ["rate_limits"]
+__all__ = ["rate_limits", "wait_s"]
 
 _OPENAI = "x-ratelimit-"
 _ANTHROPIC = "anthropic-ratelimit-"
 _WORDS = frozenset({"limit", "remaining", "reset"})
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|h|m|s|d))+")
 _STEP = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s|d)")
+_FIRST_TIME_S = 1e9
+_FIRST_TIME_MS = 1e12
+"""A number of seconds from here on is a time; a number of milliseconds from here on is one, too."""
+_MAX_WAIT_S = 86_400.0
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 
@@ -44,7 +50,7 @@ def _split(name: str) -> tuple[str, str]:
     """What a header says of a limit, and of which one."""
     if name.startswith(_OPENAI):
         word, _, limit = name.removeprefix(_OPENAI).partition("-")
-        return word, limit
+        return word, limit or "requests"
     limit, _, word = name.removeprefix(_ANTHROPIC).rpartition("-")
     return word, limit
 
@@ -65,23 +71,35 @@ def _seconds(text: str | None, headers: Headers) -> float | None:
     if text is None:
         return None
     try:
-        return max(0.0, float(text))
+        number = float(text)
     except ValueError:
         pass
+    else:
+        return max(0.0, number) if number < _FIRST_TIME_S else _until(number, header(headers, "date"))
     if _DURATION.fullmatch(text):
         return sum(float(number) * _SECONDS[unit] for number, unit in _STEP.findall(text))
     return _until(text, header(headers, "date"))
 
 
-def _until(text: str, now: str | None) -> float | None:
-    """Seconds from `now`, the server's own clock, to a time in ISO 8601."""
+def _until(told: str | float, now: str | None) -> float | None:
+    """Seconds from `now`, the server's own clock, to a time in ISO 8601 or since 1970."""
     if now is None:
         return None
-    from datetime import datetime  # here and below: only who is told a time pays for it
+    from datetime import UTC, datetime  # here and below: only who is told a time pays for it
     from email.utils import parsedate_to_datetime
 
     try:
-        left = datetime.fromisoformat(text) - parsedate_to_datetime(now)
-    except (TypeError, ValueError):
+        if isinstance(told, str):
+            then = datetime.fromisoformat(told)
+        else:
+            then = datetime.fromtimestamp(told / 1000 if told >= _FIRST_TIME_MS else told, UTC)
+        left = then - parsedate_to_datetime(now)
+    except (OSError, OverflowError, TypeError, ValueError):
         return None
     return max(0.0, left.total_seconds())
+
+
+def wait_s(limits: dict[str, RateLimit]) -> float | None:
+    """Seconds until every limit that is used up is filled again; None when none is, or when none says so."""
+    waits = [limit.reset_s for limit in limits.values() if limit.remaining == 0 and limit.reset_s is not None]
+    return min(max(waits), _MAX_WAIT_S) if waits else None

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from interlingua.dialects._contract import DecodeContext
-from interlingua.dialects.anthropic.reasons import error_of_value
+from interlingua.dialects._error_body import error_body
+from interlingua.dialects.anthropic.reasons import error_of_body
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import Error
 from interlingua.wire.http import HttpReply
@@ -184,10 +185,10 @@ def test_the_types_of_anthropic(kind: str) -> None:
 def test_a_conflict_of_anthropic_may_pass(status: int | None, retryable: bool) -> None:
     """Inside a stream, where there is no status, as with its own."""
     body = {"type": "error", "error": {"type": "conflict_error", "message": "No."}}
-    error = error_of_value(body, status)
+    error = error_of_body(error_body(body), status)
     assert (type(error).__name__, error.retryable) == ("UpstreamError", retryable)
     other = {"type": "error", "error": {"type": "not_found_error", "message": "No."}}
-    assert not error_of_value(other, None).retryable
+    assert not error_of_body(error_body(other), None).retryable
 
 
 @pytest.mark.parametrize("code", ANTHROPIC_CODES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from interlingua.types.limit import RateLimit
-from interlingua.wire.limits import rate_limits
+from interlingua.wire.limits import rate_limits, wait_s
 
 DATE = ("date", "Sat, 21 Nov 2026 10:00:00 GMT")
 
@@ -56,7 +56,7 @@ def test_a_reset_in_every_form(text: str, seconds: float | None) -> None:
     "headers",
     [
         (),
-        (("x-ratelimit-limit", "5"),),
+        (("x-ratelimit-used", "5"),),
         (("x-ratelimit-policy-requests", "5"),),
         (("anthropic-ratelimit-limit", "5"),),
         (("ratelimit", "5"),),
@@ -65,6 +65,33 @@ def test_a_reset_in_every_form(text: str, seconds: float | None) -> None:
 def test_other_headers_say_nothing(headers: tuple[tuple[str, str], ...]) -> None:
     """No name of a limit, no word that is known."""
     assert rate_limits(headers) == {}
+
+
+def test_the_form_without_a_name() -> None:
+    """It counts requests; its reset may be a time since 1970, in seconds or in milliseconds."""
+    told = ("x-ratelimit-limit", "1"), ("x-ratelimit-remaining", "0")
+    for reset in ("1795255230", "1795255230000", "30"):
+        found = rate_limits((DATE, *told, ("x-ratelimit-reset", reset)))
+        assert found == {"requests": RateLimit(limit=1, remaining=0, reset_s=30.0)}
+    assert rate_limits((("x-ratelimit-reset", "1795255230"),)) == {"requests": RateLimit()}
+    for reset in ("1795255200", "1e300", "inf", "nan"):
+        assert rate_limits((DATE, ("x-ratelimit-reset", reset)))["requests"].reset_s in (0.0, None)
+
+
+@pytest.mark.parametrize(
+    ("limits", "seconds"),
+    [
+        ({}, None),
+        ({"requests": RateLimit(remaining=1, reset_s=9.0)}, None),
+        ({"requests": RateLimit(reset_s=9.0)}, None),
+        ({"requests": RateLimit(remaining=0)}, None),
+        ({"requests": RateLimit(remaining=0, reset_s=9.0), "tokens": RateLimit(remaining=0, reset_s=30.0)}, 30.0),
+        ({"requests": RateLimit(remaining=0, reset_s=1e7)}, 86_400.0),
+    ],
+)
+def test_how_long_until_all_that_is_used_up_is_there_again(limits: dict[str, RateLimit], seconds: float | None) -> None:
+    """The longest of those that are used up counts, a day at most."""
+    assert wait_s(limits) == seconds
 
 
 def test_what_is_no_count_is_not_said() -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
+from interlingua.dialects._error_body import read_error
 from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._request import RequestWriter, check_choice, must_call
 from interlingua.dialects._subsets import ANTHROPIC_OUTPUT, ANTHROPIC_STRICT, ANTHROPIC_TOOL
@@ -16,7 +17,7 @@ from interlingua.dialects.anthropic.assistant import AssistantDecoder
 from interlingua.dialects.anthropic.marks import Marks
 from interlingua.dialects.anthropic.messages import MessageEncoder, split_system
 from interlingua.dialects.anthropic.parts import NAME
-from interlingua.dialects.anthropic.reasons import decode_finish, read_error
+from interlingua.dialects.anthropic.reasons import decode_finish, error_of_body
 from interlingua.dialects.anthropic.thinking import has_budget, lost_thinking, set_thinking
 from interlingua.dialects.anthropic.tools import MCP_SERVER, encode_choice, encode_tool
 from interlingua.dialects.anthropic.usage import decode_usage
@@ -355,4 +356,4 @@ def answer_members(wire: ResponseWire | DeltaWire) -> dict[str, Any]:
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:
     """The error that a failed answer stands for."""
     del context
-    return read_error(reply.body, failed_status(reply), reply.headers)
+    return error_of_body(read_error(reply.body), failed_status(reply), reply.headers)

@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Raw
 
 from interlingua.dialects._answer import id_source
+from interlingua.dialects._error_body import error_body
 from interlingua.dialects._members import is_list, is_object, members_of, plain
 from interlingua.dialects._template import template_of
 from interlingua.dialects.anthropic.assistant import call_extra, seal_of
 from interlingua.dialects.anthropic.client import answer_members
 from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.parts import NAME
-from interlingua.dialects.anthropic.reasons import decode_finish, error_of_value
+from interlingua.dialects.anthropic.reasons import decode_finish, error_of_body
 from interlingua.dialects.anthropic.usage import decode_usage
 from interlingua.dialects.anthropic.wire import BlockWire, DeltaWire, EventWire, ResponseWire
 from interlingua.errors import DecodeError, Error, IncompleteStreamError, LimitExceededError
@@ -173,12 +174,12 @@ class MessagesStreamDecoder:
             case "ping":
                 pass  # a sign of life
             case _:
-                raise error_of_value(decode_any(data), None)
+                raise error_of_body(error_body(decode_any(data)), None)
 
     def _unknown(self, value: Any) -> None:
         """An event that is none of the dialect's: a bare error, or one to pass on."""
         if is_object(value) and value.get("error") and "type" not in value:
-            raise error_of_value(value, None)
+            raise error_of_body(error_body(value), None)
         self._begin()
         self.builder.extra_event(NAME, value)
 

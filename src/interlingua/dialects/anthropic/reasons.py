@@ -3,27 +3,17 @@
 Rules
 - An error's class comes from `error.details.error_code`, else from `error.type`, else from the status.
 - `invalid_request_error` and `api_error` say no more than the first digit of the status; the other two decide. What is
-  left of the first may be told apart by a phrase: the service has no code for an empty account, for a spent limit and
-  for a prompt that is too long.
+  left of the first may be told apart by a phrase of `_error_words`: the service has no code for an empty account, for a
+  spent limit and for a prompt that is too long.
 - A class for which the wire has no type is told by a type near it and its own `error_code`.
 Source: vendor page "Claude API errors"; official SDK; recorded bodies, November 2026.
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._errors import (
-    NO_REASON,
-    ErrorRow,
-    error_value,
-    make_error,
-    precise_class,
-    row_of,
-    told_status,
-)
-from interlingua.dialects._members import is_object
+from interlingua.dialects._errors import ErrorRow, error_of, row_of, told_status
 from interlingua.errors import (
     APIConnectionError,
     APITimeoutError,
@@ -48,11 +38,12 @@ from interlingua.errors import (
 )
 
 if TYPE_CHECKING:
+    from interlingua.dialects._error_body import ErrorBody
     from interlingua.dialects._errors import ErrorTable
     from interlingua.types.response import FinishReason
     from interlingua.wire.http import Headers
 
-__all__ = ["decode_finish", "encode_error_body", "encode_finish", "error_of_value", "read_error"]
+__all__ = ["decode_finish", "encode_error_body", "encode_finish", "error_of_body"]
 
 FINISH_REASONS: dict[str, FinishReason] = {
     "end_turn": "stop",
@@ -114,50 +105,16 @@ TYPE_CLASSES: dict[str, type[Error]] = {
     "overloaded_error": OverloadedError,
 }
 """`error.type` -> class."""
-PHRASES: tuple[tuple[re.Pattern[str], type[Error]], ...] = (
-    (re.compile(r"credit balance is too low"), BillingError),
-    (re.compile(r"reached your specified (workspace )?API usage limits"), BillingError),
-    (re.compile(r"prompt is too long"), ContextWindowExceededError),
-    (re.compile(r"exceeds? (the )?context (limit|window)"), ContextWindowExceededError),
-)
-"""What a bad request says where the service has no code for it; the whole sentences are in the tests."""
+WORD_CLASSES = TYPE_CLASSES | CODE_CLASSES
 
 
-def read_error(body: bytes, status: int | None, headers: Headers = ()) -> Error:
-    """The error that the body of a failed answer stands for, whatever it is."""
-    return error_of_value(error_value(body), status, headers)
-
-
-def error_of_value(value: object, status: int | None, headers: Headers = ()) -> Error:
-    """The error that a JSON body or event stands for; `status` is None inside a stream or a 200."""
-    outer = value if is_object(value) else {}
-    given = outer.get("error", value)
-    error = given if is_object(given) else {"message": given}
-    said, kind = error.get("message"), error.get("type")
-    message = said if isinstance(said, str) and said else NO_REASON
-    details = error.get("details")
-    code = details.get("error_code") if is_object(details) else None
-    found = make_error(
-        _class(code, kind, status, message),
-        message,
-        status=status,
-        code=code if isinstance(code, str) else kind if isinstance(kind, str) else None,
-        headers=headers,
-    )
-    request_id = outer.get("request_id")
-    if isinstance(request_id, str) and request_id:
-        found.request_id = request_id
-    if type(found) is UpstreamError and status is None:
+def error_of_body(body: ErrorBody, status: int | None, headers: Headers = ()) -> Error:
+    """The error that a body stands for; `status` is the answer's own, None inside a stream or a 200."""
+    found = error_of(body, status, headers, WORD_CLASSES)
+    if body.request_id is not None:
+        found.request_id = body.request_id
+    if type(found) is UpstreamError and found.status is None:
         found.retryable = True
-    return found
-
-
-def _class(code: object, kind: object, status: int | None, message: str) -> type[Error]:
-    if isinstance(code, str) and code in CODE_CLASSES:
-        return CODE_CLASSES[code]
-    found = precise_class(TYPE_CLASSES.get(kind) if isinstance(kind, str) else None, status)
-    if found is BadRequestError:
-        return next((finer for phrase, finer in PHRASES if phrase.search(message)), found)
     return found
 
 

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source, said_members
+from interlingua.dialects._error_body import read_error
 from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._request import RequestWriter, check_choice
 from interlingua.dialects._subsets import GOOGLE_OPENAPI, GOOGLE_OUTPUT, GOOGLE_TOOL
 from interlingua.dialects.google.messages import MessageEncoder
 from interlingua.dialects.google.parts import NAME, PartDecoder, part_list
-from interlingua.dialects.google.reasons import decode_finish, error_of, read_error
+from interlingua.dialects.google.reasons import decode_finish, error_of_body
 from interlingua.dialects.google.schemas import UPPER, from_json_schema
 from interlingua.dialects.google.spelling import read_answer
 from interlingua.dialects.google.thinking import encode_thinking
@@ -413,4 +414,4 @@ def _cite(parts: list[Part], members: dict[str, Any]) -> None:
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:
     """The error that a failed answer stands for."""
     del context
-    return error_of(read_error(reply.body), failed_status(reply), reply.headers)
+    return error_of_body(read_error(reply.body), failed_status(reply), reply.headers)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from interlingua.dialects._answer import id_source
+from interlingua.dialects._error_body import error_body
 from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects.google.client import (
     CITATIONS,
@@ -30,7 +31,7 @@ from interlingua.dialects.google.client import (
 )
 from interlingua.dialects.google.partial import PartialArguments
 from interlingua.dialects.google.parts import NAME, PartDecoder, arguments_text, beside, call_extra, part_list
-from interlingua.dialects.google.reasons import error_body, error_of
+from interlingua.dialects.google.reasons import error_of_body
 from interlingua.dialects.google.spelling import read_answer
 from interlingua.dialects.google.usage import decode_usage, merge_counts, uncounted
 from interlingua.dialects.google.wire import PartWire, ResponseWire
@@ -180,7 +181,7 @@ class GoogleStreamDecoder:
         for repair in repairs:
             self.changes.add(repair, "")
         if frame.error:
-            raise error_of(error_body({"error": frame.error}), None)
+            raise error_of_body(error_body({"error": frame.error}), None)
         if frame.usageMetadata is not None:
             self._usage = merge_counts(self._usage, frame.usageMetadata)
         if frame.promptFeedback is not None or frame.createTime is not None or frame.extra is not None:

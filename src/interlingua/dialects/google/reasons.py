@@ -10,19 +10,9 @@ Source: vendor pages "Error codes" and "FinishReason", official SDK types, recor
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._errors import (
-    ErrorRow,
-    error_value,
-    is_upstream,
-    known_class,
-    make_error,
-    row_of,
-    told_status,
-)
-from interlingua.dialects._members import is_list, is_object
+from interlingua.dialects._errors import ErrorRow, error_of, is_upstream, row_of, told_status
 from interlingua.errors import (
     APITimeoutError,
     AuthenticationError,
@@ -47,19 +37,12 @@ from interlingua.errors import (
 )
 
 if TYPE_CHECKING:
+    from interlingua.dialects._error_body import ErrorBody
     from interlingua.dialects._errors import ErrorTable
     from interlingua.types.response import FinishReason
     from interlingua.wire.http import Headers
 
-__all__ = [
-    "ErrorBody",
-    "decode_finish",
-    "encode_error_body",
-    "encode_finish",
-    "error_body",
-    "error_of",
-    "read_error",
-]
+__all__ = ["decode_finish", "encode_error_body", "encode_finish", "error_of_body"]
 
 FINISH_REASONS: dict[str, FinishReason] = {
     "STOP": "stop",
@@ -112,23 +95,6 @@ def encode_finish(reason: FinishReason) -> str:
 # Errors
 
 
-class ErrorBody(NamedTuple):
-    """What an error body says."""
-
-    message: str
-    """The reason, for people."""
-    status: str | None = None
-    """The status word."""
-    code: int | None = None
-    """The HTTP status that the body names."""
-    reason: str | None = None
-    """The reason in the details."""
-    delay_s: float | None = None
-    """Seconds to wait, from the details."""
-    request_id: str | None = None
-    """The provider's id of the request, from the details."""
-
-
 STATUS_CLASSES: dict[str, type[Error]] = {
     "UNAUTHENTICATED": AuthenticationError,
     "PERMISSION_DENIED": PermissionDeniedError,
@@ -154,59 +120,17 @@ REASON_CLASSES: dict[str, type[Error]] = {
     "STREAM_INCOMPLETE": IncompleteStreamError,
 }
 """Reason in the details -> class; from the fourth on they are our own, for what the service has no word for."""
+WORD_CLASSES = STATUS_CLASSES | REASON_CLASSES | {"INVALID_ARGUMENT": BadRequestError}
+_KNOWN = frozenset(WORD_CLASSES)
+"""These come first: the service invents a reason for everything."""
 RETRYABLE = {"ABORTED": True, "ALREADY_EXISTS": False, "CANCELLED": False}
-_TOO_LONG = re.compile(r"input token count .*exceeds the maximum number of tokens")
-_SECONDS = re.compile(r"(\d+(?:\.\d+)?)s")
-MAX_DELAY_S = 86_400.0
 
 
-def read_error(body: bytes) -> ErrorBody:
-    """What the body of a failed answer says; the text itself when it is no JSON."""
-    return error_body(error_value(body))
-
-
-def error_body(value: object) -> ErrorBody:
-    """What a JSON error says, alone or in an array."""
-    if is_list(value) and value:
-        return error_body(value[0])
-    if not is_object(value):
-        return ErrorBody(str(value)[:300])
-    inner = value.get("error", value)
-    if not is_object(inner):
-        return ErrorBody(str(inner)[:300])
-    details = [detail for detail in inner.get("details") or () if is_object(detail)]
-    code, status = inner.get("code"), inner.get("status")
-    return ErrorBody(
-        message=str(inner.get("message") or status or "an error without a message"),
-        status=status if isinstance(status, str) else None,
-        code=code if isinstance(code, int) and 400 <= code < 600 else None,
-        reason=next((detail["reason"] for detail in details if isinstance(detail.get("reason"), str)), None),
-        delay_s=next((delay for detail in details if (delay := _delay(detail)) is not None), None),
-        request_id=next((detail["requestId"] for detail in details if isinstance(detail.get("requestId"), str)), None),
-    )
-
-
-def _delay(detail: dict[str, Any]) -> float | None:
-    found = _SECONDS.fullmatch(str(detail.get("retryDelay")))
-    return min(float(found[1]), MAX_DELAY_S) if found else None
-
-
-def error_of(body: ErrorBody, status: int | None, headers: Headers = ()) -> Error:
-    """The error that a body stands for; `status` is None inside a stream or a 200."""
-    status = status or body.code
-    kind = REASON_CLASSES.get(body.reason or "") or STATUS_CLASSES.get(body.status or "")
-    if _TOO_LONG.search(body.message):
-        kind = ContextWindowExceededError
-    if kind is None and status is None and body.status == "INVALID_ARGUMENT":
-        kind = BadRequestError
-    kind = known_class(kind, status)
-    code = body.reason if body.reason in REASON_CLASSES else body.status or body.reason
-    retryable = RETRYABLE.get(body.status or "")
-    error = make_error(kind, body.message, status=status, code=code, headers=headers, retryable=retryable)
-    if error.retry_after_s is None:
-        error.retry_after_s = body.delay_s
-    error.request_id = error.request_id or body.request_id or None
-    return error
+def error_of_body(body: ErrorBody, status: int | None, headers: Headers = ()) -> Error:
+    """The error that a body stands for; `status` is the answer's own, None inside a stream or a 200."""
+    body = body._replace(words=tuple(sorted(body.words, key=lambda word: word not in _KNOWN)))
+    kinds = [word for word in body.words if word in RETRYABLE]
+    return error_of(body, status, headers, WORD_CLASSES, retryable=RETRYABLE[kinds[0]] if kinds else None)
 
 
 ERROR_ROWS: ErrorTable = (

@@ -13,13 +13,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
+from interlingua.dialects._error_body import read_error
 from interlingua.dialects._members import merge_members
 from interlingua.dialects._request import RequestWriter, check_choice, chosen_names, schema_prompt
 from interlingua.dialects._subsets import OLLAMA_TOOL
 from interlingua.dialects.ollama.assistant import CallReader, decode_turn
 from interlingua.dialects.ollama.messages import MessageEncoder
 from interlingua.dialects.ollama.parts import NAME, PartNotes
-from interlingua.dialects.ollama.reasons import decode_finish, error_of_value, read_error
+from interlingua.dialects.ollama.reasons import decode_finish, error_of_body
 from interlingua.dialects.ollama.tools import encode_tool
 from interlingua.dialects.ollama.usage import decode_usage
 from interlingua.dialects.ollama.wire import ChunkWire, MessageWire, RequestWire, ToolWire
@@ -27,7 +28,7 @@ from interlingua.errors import DecodeError
 from interlingua.types.content import BrokenToolCall, ImagePart, TextPart, ToolCall
 from interlingua.types.response import Response
 from interlingua.types.tool import OpaqueTool
-from interlingua.wire.json import decode_any, decode_wire
+from interlingua.wire.json import decode_wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -280,7 +281,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     repairs: list[str] = []
     wire = decode_wire(reply.body, ChunkWire, repairs=repairs)
     if wire.error is not None:
-        raise error_of_value(decode_any(reply.body), failed_status(reply), reply.headers)
+        raise error_of_body(read_error(reply.body), failed_status(reply), reply.headers)
     message = turn_of(wire)
     if message is None and not wire.done:
         raise DecodeError("/message: the answer has no message", path="/message")
@@ -327,4 +328,4 @@ def _with(said: dict[str, Any], extra: Mapping[str, Any] | None) -> dict[str, An
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:
     """The error that a failed answer stands for."""
     del context
-    return read_error(reply.body, failed_status(reply), reply.headers)
+    return error_of_body(read_error(reply.body), failed_status(reply), reply.headers)

@@ -12,12 +12,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._answer import id_source
+from interlingua.dialects._error_body import error_body
 from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects.ollama.assistant import CallReader
 from interlingua.dialects.ollama.client import answer_members, turn_of
 from interlingua.dialects.ollama.lines import template_of
 from interlingua.dialects.ollama.parts import NAME, decode_images
-from interlingua.dialects.ollama.reasons import decode_finish, error_of_value
+from interlingua.dialects.ollama.reasons import decode_finish, error_of_body
 from interlingua.dialects.ollama.usage import decode_usage
 from interlingua.dialects.ollama.wire import ChunkWire, MessageWire
 from interlingua.errors import DecodeError, Error, IncompleteStreamError
@@ -111,7 +112,7 @@ class OllamaStreamDecoder:
         for repair in repairs:
             self.changes.add(repair, "")
         if wire.error is not None:
-            raise error_of_value(decode_any(line), None)
+            raise error_of_body(error_body(decode_any(line)), None)
         message = turn_of(wire)
         if message is None and not wire.done:
             raise DecodeError("a line of the stream has no message")

@@ -12,17 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._errors import (
-    NO_REASON,
-    ErrorRow,
-    class_of_status,
-    error_value,
-    known_class,
-    make_error,
-    row_of,
-    told_status,
-)
-from interlingua.dialects._members import is_object
+from interlingua.dialects._errors import ErrorRow, class_of_status, error_of, row_of, told_status
 from interlingua.errors import (
     APITimeoutError,
     AuthenticationError,
@@ -46,12 +36,13 @@ from interlingua.errors import (
 )
 
 if TYPE_CHECKING:
+    from interlingua.dialects._error_body import ErrorBody
     from interlingua.dialects._errors import ErrorTable
     from interlingua.types.change import Changes
     from interlingua.types.response import FinishReason, Response
     from interlingua.wire.http import Headers
 
-__all__ = ["decode_finish", "done_reason", "encode_error_body", "error_of_value", "read_error"]
+__all__ = ["decode_finish", "done_reason", "encode_error_body", "error_of_body"]
 
 FINISH_REASONS: dict[str, FinishReason] = {
     "stop": "stop",
@@ -103,28 +94,9 @@ CODE_CLASSES: dict[str, type[Error]] = {
 """The codes that we write where the status says too little, and their classes."""
 
 
-def read_error(body: bytes, status: int | None, headers: Headers) -> Error:
-    """The error in the body of a failed answer; the text itself is the sentence when it is no JSON."""
-    return error_of_value(error_value(body), status, headers)
-
-
-def error_of_value(value: object, status: int | None, headers: Headers = ()) -> Error:
-    """The error that a JSON value says; `status` is the answer's own, None inside a stream or a 200."""
-    body = value if is_object(value) else {"error": str(value)[:300]}
-    told = body.get("error")
-    inner = told if is_object(told) else body
-    sentence = told if isinstance(told, str) else inner.get("message")
-    code = next((code for code in (inner.get("code"), body.get("code")) if isinstance(code, str)), None)
-    status = status or _status_in(body)
-    kind = known_class(CODE_CLASSES.get(code or ""), status)
-    message = sentence if isinstance(sentence, str) and sentence else NO_REASON
-    return make_error(kind, message, status=status, code=code, headers=headers)
-
-
-def _status_in(body: dict[str, Any]) -> int | None:
-    """The status that a line of a stream states."""
-    status = body.get("status")
-    return status if type(status) is int and 400 <= status <= 599 else None
+def error_of_body(body: ErrorBody, status: int | None, headers: Headers = ()) -> Error:
+    """The error that a body stands for; `status` is the answer's own, None inside a stream or a 200."""
+    return error_of(body, status, headers, CODE_CLASSES)
 
 
 ERROR_ROWS: ErrorTable = (

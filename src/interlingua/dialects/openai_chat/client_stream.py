@@ -15,9 +15,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._answer import id_source
+from interlingua.dialects._error_body import error_body
 from interlingua.dialects._members import is_object
 from interlingua.dialects._openai_calls import arguments_text, clean_name, freeform_arguments
-from interlingua.dialects._openai_errors import error_body, error_of_body
+from interlingua.dialects._openai_errors import error_of_body
 from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects._template import template_of
 from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, nest, reasoning_text

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, id_source
+from interlingua.dialects._error_body import read_error
 from interlingua.dialects._members import merge_members
-from interlingua.dialects._openai_errors import error_of_body, read_error
+from interlingua.dialects._openai_errors import error_of_body
 from interlingua.dialects._openai_request import OpenAIRequestWriter
 from interlingua.dialects._request import check_choice
 from interlingua.dialects.openai_responses.assistant import CALLS, ItemDecoder

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._error_body import ErrorBody, error_body
 from interlingua.dialects._members import is_object
-from interlingua.dialects._openai_errors import ErrorBody, encode_error_body, error_body, error_of_body
+from interlingua.dialects._openai_errors import encode_error_body, error_of_body
 from interlingua.errors import (
     APITimeoutError,
     BadRequestError,
@@ -91,7 +92,7 @@ def error_of_failure(failure: object) -> Error:
     kind = CODE_CLASSES.get(body.code or "")
     if kind is not None:
         return _named(kind, body)
-    return error_of_body(ErrorBody(body.message, body.code, body.type or body.code, body.status), None)
+    return error_of_body(body, None)
 
 
 def _named(kind: type[Error], body: ErrorBody) -> Error:

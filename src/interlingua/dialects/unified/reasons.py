@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from interlingua.dialects._errors import class_of_status, retry_after_s
+from interlingua.dialects._error_body import ErrorBody, read_error
+from interlingua.dialects._errors import COMMON_STATUSES, class_of, error_of, retry_after_s
 from interlingua.dialects._errors import request_id as named_request
 from interlingua.dialects.unified.answer import decode_answer, encode_answer
 from interlingua.dialects.unified.wire import ERROR_TYPES, ErrorBodyWire, ErrorWire, type_of_error
@@ -19,7 +20,6 @@ from interlingua.errors import (
     DecodeError,
     Error,
     IncompleteStreamError,
-    InternalServerError,
     LimitExceededError,
     MalformedArgumentsError,
     OutputError,
@@ -44,7 +44,7 @@ __all__ = ["broken_call", "decode_error_body", "encode_error_body", "error_of_wi
 
 def encode_error_body(error: Error) -> ErrorBodyWire:
     """The body of an error: what it knows, and what had come."""
-    status = error.status if error.status and error.status >= 400 else error.http_status
+    status = error.status if error.status in COMMON_STATUSES else error.http_status
     wire = ErrorWire(
         type=type_of_error(type(error)) if type_of_error(type(error)) in ERROR_TYPES else "error",
         message=error.message,
@@ -95,16 +95,15 @@ def decode_error_body(body: bytes, status: int | None, headers: Headers) -> Erro
     try:
         wire: ErrorBodyWire = decode_wire(body, ErrorBodyWire, repairs=[])
     except (DecodeError, LimitExceededError):
-        text = " ".join(body[:2000].decode("utf-8", "replace").split())
-        kind = InternalServerError if status is None else class_of_status(status)
-        return error_of_wire(ErrorWire(type_of_error(kind), text[:300] or "an empty body"), None, status, headers)
+        return error_of(read_error(body), status, headers, {})
     return error_of_wire(wire.error, wire.partial and decode_answer(wire.partial), status, headers)
 
 
 def error_of_wire(wire: ErrorWire, partial: Response[Any] | None, status: int | None, headers: Headers = ()) -> Error:
     """The error that a wire error says."""
     status = status or wire.status
-    kind = ERROR_TYPES.get(wire.type) or (InternalServerError if status is None else class_of_status(status))
+    words = (wire.code or "", wire.type)
+    kind = ERROR_TYPES.get(wire.type) or class_of(ErrorBody(wire.message, words), status, {})
     wait = wire.retry_after_s if wire.retry_after_s is not None else retry_after_s(headers)
     return kind(
         wire.message,

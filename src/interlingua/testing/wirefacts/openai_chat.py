@@ -318,6 +318,7 @@ BY_STATUS = {
 BY_CODE = {
     "insufficient_quota": "BillingError",
     "context_length_exceeded": "ContextWindowExceededError",
+    "exceed_context_size_error": "ContextWindowExceededError",
     "content_filter": "ContentPolicyViolationError",
     "content_policy_violation": "ContentPolicyViolationError",
     "invalid_api_key": "AuthenticationError",
@@ -337,6 +338,7 @@ NARROWING = frozenset(
         "invalid_model",
         "model_not_found",
         "context_length_exceeded",
+        "exceed_context_size_error",
         "content_filter",
         "content_policy_violation",
     }

@@ -104,7 +104,7 @@ ERRORS: tuple[tuple[Error, int, dict[str, Any]], ...] = (
     (ContextWindowExceededError("no"), 400, {"code": "context_length_exceeded"}),
     (ContentPolicyViolationError("no"), 400, {"code": "content_filter"}),
     (RateLimitError("no"), 429, {}),
-    (OverloadedError("no", status=529), 529, {}),
+    (OverloadedError("no", status=529), 503, {}),
     (OverloadedError("no"), 503, {}),
     (InternalServerError("no"), 500, {}),
     (APITimeoutError("no", phase="total"), 504, {}),

@@ -369,7 +369,7 @@ def _there(error: Any) -> Any:
         (404, b"<html>Not here</html>", NotFoundError, "<html>Not here</html>"),
         (502, b"", InternalServerError, "an empty body"),
         (429, b'{"error":{"type":"too_much_error","message":"Slow."}}', RateLimitError, "Slow."),
-        (409, b'{"error":"text"}', UpstreamError, '{"error":"text"}'),
+        (409, b'{"error":"text"}', UpstreamError, "text"),
     ],
 )
 def test_what_is_no_error_of_ours_has_the_class_of_its_status(

@@ -1,0 +1,82 @@
+"""What compatible servers call their errors, where the status alone would mislead; every dialect reads them.
+
+Rules
+- A word stands here only when the status that comes with it says less, or something else: 429 for an empty account,
+  400 for a key that is wrong.
+- A phrase stands here only for a server that has no word for it, and is read only when nothing structured says more
+  than that the request is bad. The sentence is never looked at otherwise.
+- Each line has a body in `tests/golden/error_bodies`.
+Source: the documentation of each service, public reports with whole bodies, recorded answers; November 2026.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from interlingua.errors import (
+    AuthenticationError,
+    BillingError,
+    ContentPolicyViolationError,
+    ContextWindowExceededError,
+    NotFoundError,
+    OverloadedError,
+    PermissionDeniedError,
+    RateLimitError,
+    RequestTooLargeError,
+)
+
+if TYPE_CHECKING:
+    from interlingua.errors import Error
+
+__all__ = ["PHRASES", "WORDS"]
+
+WORDS: dict[str, type[Error]] = {
+    "context_length_exceeded": ContextWindowExceededError,  # OpenAI's word at servers of other dialects, 400
+    "insufficient_quota": BillingError,  # the same, 429
+    "content_filter": ContentPolicyViolationError,  # the same, 400
+    "model_not_found": NotFoundError,  # the same, 400
+    "exceed_context_size_error": ContextWindowExceededError,  # llama.cpp, 400; older builds 500
+    "param:input_tokens": ContextWindowExceededError,  # vLLM, 400
+    "tokens_limit_reached": ContextWindowExceededError,  # GitHub Models, 413
+    "1261": ContextWindowExceededError,  # Z.ai, 400
+    "1113": BillingError,  # Z.ai, 429
+    "1309": BillingError,  # Z.ai, 429
+    "1211": NotFoundError,  # Z.ai, 400
+    "1301": ContentPolicyViolationError,  # Z.ai, 400
+    "1305": OverloadedError,  # Z.ai, 429
+    "1312": OverloadedError,  # Z.ai, 429
+    "exceeded_current_quota_error": BillingError,  # Moonshot, 429
+    "engine_overloaded_error": OverloadedError,  # Moonshot, 429
+    "Arrearage": BillingError,  # DashScope, 400
+    "data_inspection_failed": ContentPolicyViolationError,  # DashScope, 400
+    "DataInspectionFailed": ContentPolicyViolationError,  # DashScope, 400
+    "flagged_input": ContentPolicyViolationError,  # OpenRouter, 403
+    "token_limit_exceeded": BillingError,  # OpenRouter, 400: a cap by the credit that is left
+    "provider_overloaded": OverloadedError,  # OpenRouter, in a stream
+    "payload_too_large": RequestTooLargeError,  # OpenRouter, in a stream
+    "API_KEY_INVALID": AuthenticationError,  # Google behind its compatible face, 400
+    "BILLING_DISABLED": BillingError,  # Google behind its compatible face, 403
+    "RESOURCE_EXHAUSTED": RateLimitError,  # Google behind a router, in a stream
+    "UNAVAILABLE": OverloadedError,  # Google behind a router, in a stream
+}
+"""Structured word -> class."""
+PHRASES: tuple[tuple[re.Pattern[str], type[Error]], ...] = (
+    (re.compile(r"credit balance is too low"), BillingError),  # Anthropic
+    (re.compile(r"reached your specified (workspace )?API usage limits"), BillingError),  # Anthropic
+    (re.compile(r"prompt is too long"), ContextWindowExceededError),  # Anthropic, and Fireworks as "The prompt is …"
+    (re.compile(r"exceeds? (the )?context (limit|window)"), ContextWindowExceededError),  # Anthropic
+    (re.compile(r"[Ii]nput is too long for requested model"), ContextWindowExceededError),  # Claude on Bedrock
+    (re.compile(r"Output blocked by content filtering policy"), ContentPolicyViolationError),  # Anthropic
+    (re.compile(r"input token count .*exceeds the maximum number of tokens"), ContextWindowExceededError),  # Google
+    (re.compile(r"Request payload size exceeds the limit"), RequestTooLargeError),  # Google
+    (re.compile(r"User location is not supported"), PermissionDeniedError),  # Google
+    (re.compile(r"exceeds the context length"), ContextWindowExceededError),  # Ollama
+    (re.compile(r"maximum context length"), ContextWindowExceededError),  # older vLLM, DeepSeek, Mistral
+    (re.compile(r"longer than the model's context length"), ContextWindowExceededError),  # SGLang
+    (re.compile(r"`inputs` tokens \+ `max_new_tokens` must be <="), ContextWindowExceededError),  # TGI, Together
+    (re.compile(r"maximum prompt length is"), ContextWindowExceededError),  # xAI
+    (re.compile(r"^too many tokens: "), ContextWindowExceededError),  # Cohere
+    (re.compile(r"^Incorrect API key provided"), AuthenticationError),  # xAI, 400
+)
+"""What a bad request says where its server has no code for it."""

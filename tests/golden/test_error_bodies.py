@@ -1,0 +1,164 @@
+"""Bodies of errors as services and compatible servers send them, and what each is read as: the backing of every table.
+
+A line of `error_bodies/<dialect>.jsonl` is one body of the shape that was seen: who sends it, where that is known from
+(`recorded`, `documented`, `reported`, or our own server role), and the error that it stands for. `at` is where it
+stands: in a failed answer (`http`), in an answer under 200 (`whole`), or in a stream. The files are written by hand.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interlingua.dialects._contract import DecodeContext, ServerContext
+from interlingua.dialects._error_body import read_error
+from interlingua.dialects._error_words import PHRASES, WORDS
+from interlingua.dialects._errors import STATUS_CLASSES
+from interlingua.dialects._openai_errors import CODE_CLASSES, RETRYABLE_CODES, TYPE_CLASSES
+from interlingua.dialects.anthropic import reasons as anthropic
+from interlingua.dialects.google import reasons as google
+from interlingua.dialects.ollama import reasons as ollama
+from interlingua.dialects.openai_responses import reasons as openai_responses
+from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.errors import Error
+from interlingua.stream.fold import error_of
+from interlingua.types.event import StreamError
+from interlingua.wire.http import HttpReply
+
+FOLDER = Path(__file__).parent / "error_bodies"
+BODIES: dict[str, list[dict[str, Any]]] = {
+    name: [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+    for name in DIALECTS
+}
+CASES = [
+    pytest.param(name, case, id=f"{name} {number} {case['about']}")
+    for name, cases in BODIES.items()
+    for number, case in enumerate(cases)
+]
+TABLES: dict[str, dict[str, type[Error]]] = {
+    "openai-chat": TYPE_CLASSES | CODE_CLASSES,
+    "openai-responses": openai_responses.CODE_CLASSES,
+    "anthropic": anthropic.WORD_CLASSES,
+    "google": google.WORD_CLASSES,
+    "ollama": ollama.CODE_CLASSES,
+}
+FACTS = ("message", "code", "retry_after_s", "request_id")
+
+
+def bytes_of(case: dict[str, Any]) -> bytes:
+    """The body as it is on the wire."""
+    body = case["body"]
+    return body.encode() if isinstance(body, str) else json.dumps(body, ensure_ascii=False).encode()
+
+
+def read(name: str, case: dict[str, Any]) -> Error:
+    """The error that a case stands for."""
+    dialect, data = get_dialect(name), bytes_of(case)
+    reply = HttpReply(status=case["status"], headers=tuple(case.get("headers", {}).items()), body=data)
+    if case["at"] == "http":
+        return dialect.decode_error(reply, DecodeContext())
+    if case["at"] == "whole":
+        with pytest.raises(Error) as caught:
+            dialect.decode_response(reply, DecodeContext())
+        return caught.value
+    decoder = dialect.stream_decoder(DecodeContext())
+    last = [*decoder.feed(data), *decoder.close()][-1]
+    assert isinstance(last, StreamError)
+    return error_of(last)
+
+
+@pytest.mark.parametrize(("name", "case"), CASES)
+def test_r43_a_body_is_read_as_its_error(name: str, case: dict[str, Any]) -> None:
+    """Class, sentence, code, whether to try again and when, and who asked."""
+    error = read(name, case)
+    assert {fact: value for fact in FACTS if (value := getattr(error, fact)) is not None} == {
+        fact: case[fact] for fact in FACTS if fact in case
+    }
+    assert (type(error).__name__, error.retryable) == (case["error"], case["retryable"])
+
+
+@pytest.mark.parametrize(("name", "case"), [pytest.param(*case.values, id=case.id) for case in CASES])
+def test_r43_no_cut_of_a_body_breaks_its_reading(name: str, case: dict[str, Any]) -> None:
+    """Half a body is an error of its status, never an exception of ours."""
+    data = bytes_of(case)
+    for end in {0, 1, len(data) // 3, len(data) // 2, len(data) - 1} - {len(data)}:
+        reply = HttpReply(status=503, body=data[: max(end, 0)])
+        assert isinstance(get_dialect(name).decode_error(reply, DecodeContext()), Error)
+
+
+_KEYS = st.sampled_from(
+    ["error", "errors", "message", "msg", "detail", "details", "code", "type", "status", "metadata", "raw", "headers",
+     "retryDelay", "reason", "error_code", "request_id", "loc", "param", "title", "flagged_input"]
+)  # fmt: skip
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20)
+    | st.sampled_from(['{"error":{"message":"m"}}', "{", "[{", "429", "invalid_request_error", "34s"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=5),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@given(value=_JSON, status=st.sampled_from([400, 418, 429, 500]))
+def test_r43_any_json_is_some_error(value: Any, status: int) -> None:
+    """Whatever a failed answer holds, in every dialect: an error of ours with a sentence, told on as one."""
+    reply = HttpReply(status=status, body=json.dumps(value).encode())
+    for name in DIALECTS:
+        error = get_dialect(name).decode_error(reply, DecodeContext())
+        assert isinstance(error, Error)
+        assert error.message
+        told = get_dialect(name).encode_error(error, ServerContext())
+        assert type(get_dialect(name).decode_error(told, DecodeContext())) is type(error)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_r43_every_word_of_a_table_has_a_body(name: str) -> None:
+    """A word that nobody sends has no place in a table."""
+    told = {word for case in BODIES[name] for word in _words(case)}
+    assert sorted(TABLES[name].keys() - told) == []
+
+
+def test_r43_every_word_of_compatible_servers_has_a_body_that_it_decides() -> None:
+    """Some body is of the class of the word, in some dialect."""
+    decided = {(word, case["error"]) for cases in BODIES.values() for case in cases for word in _words(case)}
+    assert [word for word, kind in WORDS.items() if (word, kind.__name__) not in decided] == []
+    assert {code for code in RETRYABLE_CODES for case in BODIES["openai-chat"] if code == case.get("code")} == set(
+        RETRYABLE_CODES
+    )
+
+
+@pytest.mark.parametrize(("phrase", "kind"), PHRASES, ids=[phrase.pattern for phrase, _ in PHRASES])
+def test_r43_every_phrase_has_a_body_in_which_nothing_structured_says_it(phrase: Any, kind: type[Error]) -> None:
+    """The phrase decides there, and only there: under any other status the same body has the class of the status."""
+    found = [
+        (name, case)
+        for name, cases in BODIES.items()
+        for case in cases
+        if phrase.search(case["message"]) and case["error"] == kind.__name__ and case["status"] in (400, 422)
+    ]
+    assert found
+    for name, case in found:
+        elsewhere = {**case, "status": 403}
+        if not any(WORDS.get(word) or TABLES[name].get(word) is kind for word in _words(case)):
+            assert type(read(name, elsewhere)).__name__ == "PermissionDeniedError"
+
+
+def test_r43_every_status_decides_alone() -> None:
+    """Each status of the table, with a body that says nothing."""
+    alone = {case["status"]: case["error"] for case in BODIES["openai-chat"] if case["about"].endswith("alone")}
+    assert alone == {status: kind.__name__ for status, kind in STATUS_CLASSES.items()} | {
+        418: "BadRequestError",
+        500: "InternalServerError",
+    }
+
+
+def _words(case: dict[str, Any]) -> set[str]:
+    """The structured words of a case, those of a stream's last event too."""
+    if case["at"] != "stream":
+        return {*read_error(bytes_of(case)).words}
+    lines = [line.removeprefix("data: ") for line in bytes_of(case).decode().splitlines() if "{" in line]
+    return {word for line in lines for word in read_error(line.encode()).words} | {case.get("code", "")}
