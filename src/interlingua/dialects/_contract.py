@@ -295,6 +295,9 @@ class ServerContext(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the client wants the stream as one JSON array, where the dialect has such a framing."""
     path: str = ""
     """The path that the client asked, for dialects that answer in more than one form; empty when unknown."""
+    request: Request | None = None
+    """What the client asked: where it is known, the answer repeats it as far as the dialect wants that, and has every
+    member that the vendor's own description requires."""
     changes: list[Change] | None = None
     """Takes what encoding the answer dropped and approximated."""
 

@@ -1,4 +1,7 @@
-"""One request of a client, read: whom it names, what it asks, and how its answer is to be written.
+"""One request of a client, read: whom it names, how it wants its answer, and what it asks.
+
+Strategy: only the head of a body is read first, the names and texts of its members. A request that can go out as it
+came needs no more; one that has to be translated is read whole.
 
 Rules
 - A body without a model, or without anything to say to it, is refused with the name of the missing member.
@@ -8,64 +11,126 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote
+
+import msgspec
 
 from interlingua.dialects._contract import DecodeOptions, ServerContext
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError, PermissionDeniedError
 from interlingua.wire.http import HttpRequest
+from interlingua.wire.json import decode
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodedRequest, Dialect
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.types.change import Change
-    from interlingua.types.request import Request
+    from interlingua.types.response import Response
 
-__all__ = ["ANSWER_IDS", "Asked", "read"]
+__all__ = ["ANSWER_IDS", "Asked", "Head", "missing", "read", "read_head"]
 
 ANSWER_IDS = {"openai-chat": "chatcmpl-", "openai-responses": "resp_", "anthropic": "msg_"}
 """How ids of answers begin, by dialect."""
-_MESSAGES = {"openai-responses": "input", "google": "contents"}
-"""The member that holds the conversation, where it is not `messages`."""
-_SYSTEM_COUNTS = frozenset({"openai-chat", "openai-responses"})
-"""Dialects in which a system text by itself is something to say."""
+_SAID_IN: dict[str, tuple[str, ...]] = {
+    "openai-responses": ("input", "previous_response_id", "conversation", "prompt"),
+    "google": ("contents",),
+}
+"""The members that say something to the model, where it is not `messages` alone."""
+_NOTHING = frozenset({b"", b"[]", b"null", b'""'})
+_GOOGLE = re.compile(r".*/(?:models|(?P<kind>tunedModels))/(?P<name>.+):(?P<method>\w+)")
+_OURS = re.compile(rb'_il[a-z2-7]{22}|"signature":\s?""')
+"""What tells that a turn of the history came from another dialect: our own ids, and thinking that nobody signed."""
 _MEND, _REFUSE = DecodeOptions(history="mend"), DecodeOptions()
+_Members = dict[str, msgspec.Raw]
+
+
+class Head(NamedTuple):
+    """What is known of a body before it is read as a whole."""
+
+    model: str
+    """The model that the client names."""
+    stream: bool
+    """Whether it wants a stream."""
+    json_array: bool
+    """Whether it wants the stream as one JSON array."""
+    members: dict[str, msgspec.Raw]
+    """The members of the body as text."""
+
+    @property
+    def has_tools(self) -> bool:
+        """Whether tools are offered."""
+        return bytes(self.members.get("tools", b"")) not in _NOTHING
 
 
 class Asked:
-    """One request of a client, read."""
+    """One request of a client."""
 
-    __slots__ = ("changes", "decoded", "dialect", "gateway", "http")
-
-    def __init__(self, gateway: Gateway, http: GatewayRequest, dialect: Dialect, decoded: DecodedRequest) -> None:
-        """A request that its dialect has read."""
-        self.gateway = gateway
-        self.http = http
+    def __init__(self, gateway: Gateway, http: GatewayRequest, dialect: Dialect, head: Head) -> None:
+        """A request whose head was read."""
+        self.gateway: Gateway = gateway
+        """Who was asked."""
+        self.http: GatewayRequest = http
+        """The request as it came."""
         self.dialect: Dialect = dialect
         """The client's dialect."""
-        self.decoded: DecodedRequest = decoded
-        """What it asks."""
+        self.head: Head = head
+        """What is known of its body."""
         self.changes: list[Change] = []
         """What writing the answer changed."""
+        self.provider_ids: dict[str, str] = {}
+        """Our own call ids in the answer, and the provider's that they stand for."""
+
+    @cached_property
+    def decoded(self) -> DecodedRequest:
+        """The whole request, read by its dialect.
+
+        Raises: DecodeError, HistoryError, LimitExceededError.
+        """
+        http = self.http
+        url = f"{http.path}?{http.query}" if http.query else http.path
+        request = HttpRequest(method=http.method, url=url, headers=http.headers, body=http.body)
+        return self.dialect.decode_request(request, _REFUSE if self.dialect.name == "unified" else _MEND)
+
+    @cached_property
+    def is_ours(self) -> bool:
+        """Whether the history holds turns that were translated for this client, so that no provider knows them."""
+        return _OURS.search(self.http.body) is not None
+
+    @cached_property
+    def wants_usage(self) -> bool:
+        """Whether token counts belong in the stream."""
+        if self.dialect.name != "openai-chat":
+            return True
+        options = self.head.members.get("stream_options")
+        return options is not None and _includes_usage(options)
 
     @property
-    def request(self) -> Request:
-        """What it asks, in canonical terms."""
-        return self.decoded.request
+    def read_changes(self) -> tuple[Change, ...]:
+        """What reading the request repaired; nothing where it went out as it came."""
+        return self.decoded.changes if "decoded" in self.__dict__ else ()
+
+    async def remember(self, response: Response[Any]) -> None:
+        """Keep what the client's dialect has no room for of a translated answer, for its next request."""
+        gateway = self.gateway
+        await gateway.vault.remember(gateway.owner(self.http), self.decoded.request, response, self.provider_ids)
 
     def context(self, source: str | None) -> ServerContext:
         """How the answer is to be written, when a target of the dialect `source` gave it."""
-        name = self.dialect.name
-        prefix = ANSWER_IDS.get(name, "")
+        gateway = self.gateway
+        prefix = ANSWER_IDS.get(self.dialect.name, "")
         return ServerContext(
-            model=self.decoded.model,
-            created=int(self.gateway.now()),
-            make_id=lambda: self.gateway.make_id(prefix),
-            stream_usage=name != "openai-chat" or _wants_usage(self.request),
+            model=self.head.model,
+            created=int(gateway.now()),
+            make_id=lambda: gateway.make_id(prefix),
+            stream_usage=self.wants_usage,
             source=source,
-            json_array=self.decoded.json_array,
+            json_array=self.head.json_array,
             path=self.http.path,
+            request=self.decoded.request if "decoded" in self.__dict__ else None,
             changes=self.changes,
         )
 
@@ -73,34 +138,75 @@ class Asked:
 def read(gateway: Gateway, http: GatewayRequest, name: str) -> Asked:
     """What a client of the dialect `name` asks.
 
-    Raises: DecodeError with the place; HistoryError of the unified rules; PermissionDeniedError for a model that the
-    key may not ask for.
+    Raises: DecodeError with the place for a body that is no JSON object, names no model or says nothing;
+    PermissionDeniedError for a model that the key may not ask for.
     """
-    dialect = get_dialect(name)
-    url = f"{http.path}?{http.query}" if http.query else http.path
-    request = HttpRequest(method=http.method, url=url, headers=http.headers, body=http.body)
-    decoded = dialect.decode_request(request, _REFUSE if name == "unified" else _MEND)
-    if not decoded.model:
+    head = read_head(http, name)
+    if not head.model:
         raise missing("model", "name the model, as `provider/model` or by an alias")
-    if not gateway.may_use(http, decoded.model):
-        raise PermissionDeniedError(f"this key may not ask for the model {decoded.model[:100]!r}", status=403)
-    if not _says_something(name, decoded.request):
-        raise missing(_MESSAGES.get(name, "messages"), "there is nothing to say to the model")
-    return Asked(gateway, http, dialect, decoded)
+    if not gateway.may_use(http, head.model):
+        raise PermissionDeniedError(f"this key may not ask for the model {head.model[:100]!r}", status=403)
+    said_in = _SAID_IN.get(name, ("messages",))
+    if not http.path.endswith("/generate") and all(bytes(head.members.get(one, b"")) in _NOTHING for one in said_in):
+        raise missing(said_in[0], "there is nothing to say to the model")
+    return Asked(gateway, http, get_dialect(name), head)
+
+
+def read_head(http: GatewayRequest, name: str) -> Head:
+    """The head of a body in the dialect `name`.
+
+    Raises: DecodeError with the place; LimitExceededError.
+    """
+    try:
+        members: _Members = decode(http.body, _Members)
+        if name == "google":
+            return _google_head(http, members)
+        model = _text(members, "model")
+        stream = _flag(members, "stream")
+    except DecodeError as error:
+        error.status = 400
+        raise
+    return Head(model, name == "ollama" if stream is None else stream, json_array=False, members=members)
+
+
+def _google_head(http: GatewayRequest, members: _Members) -> Head:
+    found = _GOOGLE.fullmatch(http.path)
+    if found is None:
+        raise DecodeError("the path names no model: it must end in /models/NAME:generateContent")
+    name = unquote(found["name"])
+    streams = found["method"] == "streamGenerateContent"
+    return Head(
+        f"{found['kind']}/{name}" if found["kind"] else name,
+        streams,
+        json_array=streams and "alt=sse" not in http.query.split("&"),
+        members=members,
+    )
+
+
+def _text(members: _Members, name: str) -> str:
+    text = members.get(name)
+    return "" if text is None else _member(text, str | None, name) or ""
+
+
+def _flag(members: _Members, name: str) -> bool | None:
+    text = members.get(name)
+    return None if text is None else _member(text, bool | None, name)
+
+
+def _member(text: msgspec.Raw, kind: Any, name: str) -> Any:
+    try:
+        return decode(text, kind)
+    except DecodeError as error:
+        raise error.under(f"/{name}") from None
+
+
+def _includes_usage(options: msgspec.Raw) -> bool:
+    try:
+        return decode(options, dict[str, Any]).get("include_usage") is True
+    except DecodeError:
+        return False  # whoever reads the whole body says what is wrong with it
 
 
 def missing(member: str, hint: str) -> DecodeError:
     """The error of a body that lacks a member."""
     return DecodeError(f"/{member}: it is missing or empty; {hint}", path=f"/{member}", status=400)
-
-
-def _says_something(name: str, request: Request) -> bool:
-    if request.messages or request.continues is not None:
-        return True
-    return name in _SYSTEM_COUNTS and bool(request.system)
-
-
-def _wants_usage(request: Request) -> bool:
-    members: dict[str, Any] = request.extra.get("openai-chat") or {}
-    options = members.get("stream_options")
-    return isinstance(options, dict) and options.get("include_usage") is True  # pyright: ignore[reportUnknownMemberType]

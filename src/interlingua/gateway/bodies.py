@@ -136,7 +136,7 @@ class _Zstd:
             return b""
         try:
             return source.decompress(waiting, _STEP_BYTES)
-        except Exception as error:  # the class of its errors belongs to a module that may not be there
+        except Exception as error:  # noqa: BLE001 - the class of its errors belongs to a module that may not be there
             raise APIConnectionError(f"not zstd: {error}") from None
 
     def end(self) -> None:

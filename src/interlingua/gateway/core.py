@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from interlingua.errors import BadRequestError, Error, InternalServerError, NotFoundError
+from interlingua.errors import BadRequestError, Error, NotFoundError
 from interlingua.gateway.auth import Guard
-from interlingua.gateway.replies import error_reply
+from interlingua.gateway.replies import error_reply, own_fault
 from interlingua.gateway.routes import find_route, methods_of
 from interlingua.gateway.settings import GatewaySettings
 from interlingua.gateway.stored import StoredResponses, memory_responses
@@ -103,7 +103,7 @@ class Gateway:
         except Error as error:
             return self._failed(request, route, error)
         except Exception as error:  # noqa: BLE001 - a fault of ours must reach the client as an error of its dialect
-            return self._failed(request, route, _fault(error))
+            return self._failed(request, route, own_fault(error))
         return self._named(request, reply)
 
     def make_id(self, prefix: str = "call_") -> str:
@@ -149,10 +149,3 @@ def _unknown(request: GatewayRequest) -> Error:
             f"{request.method[:20]} is not answered at {path}; {' and '.join(allowed)} is", status=405
         )
     return NotFoundError(f"nothing is answered at {path}; the guide of the gateway lists its routes", status=404)
-
-
-def _fault(error: Exception) -> Error:
-    import logging  # only a fault of ours needs it
-
-    logging.getLogger("interlingua.gateway").error("a request failed inside the gateway", exc_info=error)
-    return InternalServerError("the gateway failed inside; its log says why, under the id of this request", status=500)

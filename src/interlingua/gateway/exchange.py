@@ -1,7 +1,8 @@
-"""One answer from a client's request to a reply in its dialect: the way of a translated call through the gateway.
+"""One answer from a client's request to a reply in its dialect: the way of a call through the gateway.
 
-Strategy: the dialect's server role reads the request and writes the answer, a job of the client lies between them, with
-its chain, its retries and its health.
+Strategy: a job of the client carries the call, with its chain, its retries and its health. A target of the client's own
+dialect gets the body as it came (`relay`); for any other one the dialect's server role reads the request and writes the
+answer. Both are tries of one chain.
 
 Rules
 - Nothing is sent to the client before the first upstream event is there: until then a chain may go on, and an error has
@@ -13,16 +14,21 @@ Rules
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from interlingua.client.aio.pump import AsyncPump
 from interlingua.client.chain import routed
-from interlingua.client.core import Job, Outcome, begin, follow, whole
+from interlingua.client.core import Job, Outcome, begin, exchanged, follow, opened, whole
+from interlingua.client.observe import is_observed
 from interlingua.client.options import Settings
 from interlingua.gateway.asked import read
+from interlingua.gateway.relay import RelayedStream, kept_headers, outgoing, relays
 from interlingua.gateway.replies import limit_headers, reply_of, trail_headers
-from interlingua.gateway.streams import streamed
+from interlingua.gateway.streams import Course, streamed
 from interlingua.transport.override import answers_alone
+from interlingua.types.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -31,9 +37,21 @@ if TYPE_CHECKING:
     from interlingua.gateway.asked import Asked
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayReply, GatewayRequest
-    from interlingua.types.response import Attempt, Response
+    from interlingua.types.response import Response
+    from interlingua.wire.http import HttpReply
 
 __all__ = ["converse", "job_of"]
+
+_UNREAD = Request()
+"""Stands for a request that goes out as it came, so that nobody has to read it."""
+
+
+class _Served(NamedTuple):
+    """What one target answered."""
+
+    response: Response[Any]
+    lane: Lane
+    relayed: HttpReply | None
 
 
 def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
@@ -43,21 +61,22 @@ def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
 
 async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> GatewayReply:
     asked = read(gateway, http, dialect)
-    job = job_of(asked)
-    if asked.decoded.stream:
-        return await _streamed(asked, job)
-    return await _whole(asked, job)
+    job = await job_of(asked)
+    return await (_streamed if asked.head.stream else _whole)(asked, job)
 
 
-def job_of(asked: Asked) -> Job:
+async def job_of(asked: Asked) -> Job:
     """The client's job for what is asked.
 
-    Raises: UnknownModelError, ConfigError for a name that stands for nothing usable.
+    Raises: UnknownModelError, ConfigError for a name that stands for nothing usable; DecodeError, HistoryError for a
+    body that has to be translated and cannot be read.
     """
-    gateway, request = asked.gateway, asked.request
+    gateway, settings = asked.gateway, asked.gateway.settings
     own = asked.dialect.name
-    lanes = gateway.targets.lanes(asked.decoded.model, own, tools=bool(request.tools))
-    settings = gateway.settings
+    lanes = gateway.targets.lanes(asked.head.model, own, tools=asked.head.has_tools)
+    request = _UNREAD
+    if is_observed() or not all(relays(asked, lane) for lane in lanes):
+        request = await gateway.vault.restore(gateway.owner(asked.http), asked.decoded.request)
     return Job(
         request,
         Settings(
@@ -73,6 +92,7 @@ def job_of(asked: Asked) -> Job:
         with_credential=not answers_alone(),
         make_id=gateway.make_id,
         tool_deltas=True,
+        provider_ids=asked.provider_ids,
     )
 
 
@@ -83,29 +103,61 @@ def _kept(asked: Asked, job: Job, lane: Lane) -> Job:
 
 
 async def _whole(asked: Asked, job: Job) -> GatewayReply:
-    def attempt(job: Job, lane: Lane) -> Steps[tuple[Response[Any], Lane]]:
-        return (yield from whole(_kept(asked, job, lane), lane)), lane
+    served: list[_Served] = []
+    response = await AsyncPump(_answered(job, partial(_answer, asked), served)).run()
+    lane, relayed = served[-1].lane, served[-1].relayed
+    if relayed is not None:
+        told, limits = relayed, kept_headers(relayed.headers)
+        told = msgspec.structs.replace(relayed, headers=())
+    else:
+        await asked.remember(response)
+        told = asked.dialect.encode_response(response, asked.context(lane.dialect.name))
+        limits = limit_headers(asked.dialect.name, response.rate_limits)
+    changes = (*asked.read_changes, *response.changes, *asked.changes)
+    return reply_of(told, (*limits, *trail_headers(response.attempts, changes, response.cost_usd)))
 
-    (response, lane), attempts = await AsyncPump(routed(job, attempt)).run()
-    told = asked.dialect.encode_response(response, asked.context(lane.dialect.name))
-    changes = (*asked.decoded.changes, *response.changes, *asked.changes)
-    headers = limit_headers(asked.dialect.name, response.rate_limits)
-    return reply_of(told, (*headers, *trail_headers(attempts, changes, response.cost_usd)))
+
+def _answered(job: Job, attempt: Callable[[Job, Lane], Steps[_Served]], served: list[_Served]) -> Steps[Response[Any]]:
+    if job.watch is None and is_observed():
+        from interlingua.client.watch import watched_call  # who is not observed pays nothing
+
+        return (yield from watched_call(job, lambda watched: _answered(watched, attempt, served)))
+    answer, attempts = yield from routed(job, attempt)
+    served.append(answer)
+    return msgspec.structs.replace(answer.response, attempts=attempts)
+
+
+def _answer(asked: Asked, job: Job, lane: Lane) -> Steps[_Served]:
+    """One try at a whole answer."""
+    job = _kept(asked, job, lane)
+    if not relays(asked, lane):
+        return _Served((yield from whole(job, lane)), lane, None)
+    encoded = outgoing(asked, lane, strict=job.settings.strict)
+    response, reply = yield from exchanged(job, lane, encoded)
+    return _Served(response, lane, reply)
 
 
 async def _streamed(asked: Asked, job: Job) -> GatewayReply:
-    begun: list[tuple[Live, tuple[Attempt, ...]]] = []
-    outcome = Outcome()
+    course = Course(asked)
+    course.pump = AsyncPump(_told(asked, job, course.outcome, course))
+    events = await course.pump.pull()
+    return streamed(course, events or [])
 
-    def attempt(job: Job, lane: Lane) -> Steps[Live]:
-        return (yield from begin(_kept(asked, job, lane), lane))
 
-    def steps() -> Steps[None]:
-        live, attempts = yield from routed(job, attempt)
-        begun.append((live, attempts))
-        yield from follow(job, live, attempts, outcome)
+def _told(asked: Asked, job: Job, outcome: Outcome, course: Course) -> Steps[None]:
+    if job.watch is None and is_observed():
+        from interlingua.client.watch import watched_stream  # who is not observed pays nothing
 
-    pump = AsyncPump(steps())
-    events = await pump.pull()
-    live, attempts = begun[0]
-    return streamed(asked, pump, events or [], live, attempts, outcome)
+        yield from watched_stream(job, outcome, lambda watched, result: _told(asked, watched, result, course))
+        return
+    live, attempts = yield from routed(job, partial(_begin, asked))
+    course.live, course.attempts = live, attempts
+    yield from follow(job, live, attempts, outcome)
+
+
+def _begin(asked: Asked, job: Job, lane: Lane) -> Steps[Live]:
+    """One try at a stream."""
+    job = _kept(asked, job, lane)
+    if not relays(asked, lane):
+        return (yield from begin(job, lane))
+    return (yield from opened(job, lane, outgoing(asked, lane, strict=job.settings.strict), RelayedStream))

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from interlingua.dialects._contract import ServerContext
 from interlingua.dialects.table import get_dialect
+from interlingua.errors import InternalServerError
 from interlingua.gateway.http import GatewayReply
 
 if TYPE_CHECKING:
@@ -26,7 +27,15 @@ if TYPE_CHECKING:
     from interlingua.types.response import Attempt
     from interlingua.wire.http import Headers, HttpReply
 
-__all__ = ["MAX_CHANGES_BYTES", "error_reply", "limit_headers", "reply_of", "told_changes", "trail_headers"]
+__all__ = [
+    "MAX_CHANGES_BYTES",
+    "error_reply",
+    "limit_headers",
+    "own_fault",
+    "reply_of",
+    "told_changes",
+    "trail_headers",
+]
 
 MAX_CHANGES_BYTES = 2_048
 """How long the list of changes in a header may get."""
@@ -105,3 +114,11 @@ def _reset(dialect: str, limit: RateLimit) -> str | None:
 
 def _visible(text: str) -> str:
     return _UNSAFE.sub("?", text)[:MAX_CHANGES_BYTES]
+
+
+def own_fault(error: Exception) -> Error:
+    """What a client is told of a fault of ours; the log has the rest."""
+    import logging  # only a fault of ours needs it
+
+    logging.getLogger("interlingua.gateway").error("a request failed inside the gateway", exc_info=error)
+    return InternalServerError("the gateway failed inside; its log says why, under the id of this request", status=500)

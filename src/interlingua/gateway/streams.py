@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from interlingua.client.core import Outcome
 from interlingua.dialects.table import stream_type
 from interlingua.errors import Error
 from interlingua.gateway.http import GatewayReply
-from interlingua.gateway.replies import limit_headers, trail_headers
+from interlingua.gateway.relay import RelayedStream, kept_headers
+from interlingua.gateway.replies import limit_headers, own_fault, trail_headers
 from interlingua.stream.build import stream_error
-from interlingua.types.event import StreamError
+from interlingua.stream.unfold import unfold
+from interlingua.types.event import StreamEnd
 from interlingua.wire.json import encode
 from interlingua.wire.limits import rate_limits
 from interlingua.wire.sse import encode_comment
@@ -25,61 +28,113 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from interlingua.client.aio.pump import AsyncPump
-    from interlingua.client.core import Live, Outcome
+    from interlingua.client.core import Live
     from interlingua.dialects._contract import StreamEncoder
     from interlingua.gateway.asked import Asked
     from interlingua.types.event import Event
     from interlingua.types.response import Attempt
     from interlingua.wire.http import Headers
 
-__all__ = ["STREAM_HEADERS", "keep_alive_of", "streamed"]
+__all__ = ["STREAM_HEADERS", "Course", "keep_alive_of", "streamed"]
 
 STREAM_HEADERS: Headers = (("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no"))
 """What keeps a stream from being held back on its way."""
 _COMMENT = encode_comment("keep-alive")
+_DONE = b"data: [DONE]\n\n"
 
 
-def streamed(
-    asked: Asked,
-    pump: AsyncPump[None],
-    events: list[Event],
-    live: Live,
-    attempts: tuple[Attempt, ...],
-    outcome: Outcome,
-) -> GatewayReply:
+class Course:
+    """One stream under way."""
+
+    pump: AsyncPump[None]
+    """What drives it."""
+    live: Live
+    """The upstream's side of it, once it has begun."""
+    attempts: tuple[Attempt, ...]
+    """The tries that it took."""
+
+    def __init__(self, asked: Asked) -> None:
+        """A stream that has not begun."""
+        self.asked: Asked = asked
+        """What is answered."""
+        self.outcome: Outcome = Outcome()
+        """What it came to."""
+
+    def encoder(self) -> StreamEncoder:
+        """What writes it in the client's dialect."""
+        return self.asked.dialect.stream_encoder(self.asked.context(self.live.lane.dialect.name))
+
+
+def streamed(course: Course, events: list[Event]) -> GatewayReply:
     """The reply of a stream that has begun with `events`."""
-    encoder = asked.dialect.stream_encoder(asked.context(live.lane.dialect.name))
+    asked, live = course.asked, course.live
     name = asked.dialect.name
+    if isinstance(live, RelayedStream):
+        body = _relayed(course, live)
+        limits = tuple([pair for pair in kept_headers(live.headers) if pair[0] != "content-type"])
+    else:
+        body = _translated(course, events)
+        limits = limit_headers(name, rate_limits(live.headers))
     headers = (
-        ("content-type", stream_type(name, json_array=asked.decoded.json_array)),
+        ("content-type", stream_type(name, json_array=asked.head.json_array)),
         *STREAM_HEADERS,
-        *limit_headers(name, rate_limits(live.headers)),
-        *trail_headers(attempts, (*asked.decoded.changes, *live.encoded.changes)),
+        *limits,
+        *trail_headers(course.attempts, (*asked.read_changes, *live.encoded.changes)),
     )
-    body = _pieces(pump, encoder, events, outcome)
     return GatewayReply(headers=headers, body=body, keep_alive=keep_alive_of(asked))
 
 
-async def _pieces(
-    pump: AsyncPump[None], encoder: StreamEncoder, events: list[Event], outcome: Outcome
-) -> AsyncGenerator[bytes]:
-    batch: list[Event] | None = events
+async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[bytes]:
+    encoder = course.encoder()
     encode_event = encoder.encode
+    pump, outcome = course.pump, course.outcome
+    batch: list[Event] | None = events
     try:
         while batch is not None:
+            if outcome.response is not None:  # before its last bytes: the next request may come with them
+                await course.asked.remember(outcome.response)
             data = b"".join([encode_event(event) for event in batch])
             if data:
                 yield data
             batch = await pump.pull()
     except Error as error:
-        yield encode_event(failure(error, outcome))
+        yield encode_event(stream_error(error, outcome.response or outcome.partial))
+    except Exception as error:  # noqa: BLE001 - a fault of ours must end the stream as an error of its dialect
+        yield course.encoder().encode(stream_error(own_fault(error), None))
     finally:
         await pump.close()
 
 
-def failure(error: Error, outcome: Outcome) -> StreamError:
-    """The event of an error that ends a stream, with what had come."""
-    return stream_error(error, outcome.response or outcome.partial)
+async def _relayed(course: Course, live: RelayedStream) -> AsyncGenerator[bytes]:
+    pump = course.pump
+    try:
+        while True:
+            data = live.taken()
+            if data:
+                yield data
+            if await pump.pull() is None:
+                break
+        rest = live.taken()
+        if course.asked.dialect.name == "openai-chat" and not live.is_done:
+            rest += _DONE
+        if rest:
+            yield rest
+    except Error as error:
+        yield _break_off(course, error)
+    except Exception as error:  # noqa: BLE001 - as above
+        yield course.encoder().encode(stream_error(own_fault(error), None))
+    finally:
+        await pump.close()
+
+
+def _break_off(course: Course, error: Error) -> bytes:
+    """The dialect's error after what was passed on: its writer is told what came before, as if it had written it."""
+    encoder = course.encoder()
+    came = course.outcome.response or course.outcome.partial
+    for event in unfold(came) if came is not None else ():
+        if not isinstance(event, StreamEnd):
+            encoder.encode(event)
+    return encoder.encode(stream_error(error, came))
 
 
 def keep_alive_of(asked: Asked) -> bytes:
@@ -97,7 +152,7 @@ def keep_alive_of(asked: Asked) -> bytes:
 
 def _ollama_piece(asked: Asked) -> bytes:
     """A piece without content; an empty line would be read as JSON."""
-    empty = (
-        {"response": ""} if asked.http.path.endswith("/generate") else {"message": {"role": "assistant", "content": ""}}
-    )
-    return encode({"model": asked.decoded.model, "created_at": "1970-01-01T00:00:00Z", **empty, "done": False}) + b"\n"
+    older = asked.http.path.endswith("/generate")
+    empty = {"response": ""} if older else {"message": {"role": "assistant", "content": ""}}
+    told = {"model": asked.head.model, "created_at": "1970-01-01T00:00:00Z", **empty, "done": False}
+    return encode(told) + b"\n"

@@ -66,7 +66,7 @@ DOORS: dict[str, Door] = {
     "anthropic": Door(
         path=r".*/v1/messages",
         credentials=(("x-api-key", r"\S+"), _BEARER),
-        headers=(("content-type", r"application/json(;.*)?"), ("anthropic-version", r"2023-0[16]-01")),
+        headers=(("content-type", r"application/json(;.*)?"), ("anthropic-version", r"2023-0[16]-01|2026-10-21")),
         max_body_bytes=32 * 1024 * 1024,
     ),
     "google": Door(

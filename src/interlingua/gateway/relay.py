@@ -1,0 +1,264 @@
+"""A body that goes out as it came: to a target of the client's own dialect, observed on its way back.
+
+Strategy: the relay is another way to make a try, so it has its place in the same chain, with retries and health. The
+reply is read beside being passed on: whole by the dialect's decoder, a stream frame by frame.
+
+Rules
+- Of the body only the model's name is changed; what the caller wrote as text stays that text. Of the headers only those
+  that belong to the body's dialect go along, and never a credential of the client's.
+- A member that a target is known not to take is left out, with an entry. A target that would need the body said in
+  another way, and a history with turns that were translated, are translated instead.
+- Broken arguments fail the request: frames from the finish on are held back until it is known.
+- A frame is passed on whole or not at all, so that an error can follow any of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
+
+from interlingua.client.core import Live, fault
+from interlingua.dialects._contract import Encoded
+from interlingua.dialects.table import STREAM_TYPES
+from interlingua.errors import LimitExceededError, UnsupportedError
+from interlingua.types.change import Changes
+from interlingua.types.content import BrokenToolCall
+from interlingua.types.event import BlockEnd, StreamEnd, StreamError
+from interlingua.wire.json import MAX_EVENT_BYTES, encode
+
+if TYPE_CHECKING:
+    import msgspec
+
+    from interlingua.client.core import Lane
+    from interlingua.dialects._contract import Quirks, StreamDecoder
+    from interlingua.gateway.asked import Asked
+    from interlingua.types.event import Event
+    from interlingua.wire.http import Headers
+
+__all__ = ["RelayedStream", "kept_headers", "outgoing", "relays"]
+
+_PATHS = {"openai-chat": "/chat/completions", "openai-responses": "/responses", "anthropic": "/messages"}
+_HEADERS: dict[str, frozenset[str]] = {
+    "anthropic": frozenset({"anthropic-beta", "anthropic-version"}),
+    "openai-chat": frozenset({"openai-beta"}),
+    "openai-responses": frozenset({"openai-beta"}),
+}
+"""Headers of a request that belong to its body."""
+_DEFAULTS: dict[str, Headers] = {"anthropic": (("anthropic-version", "2023-06-01"),)}
+_KEPT = ("x-ratelimit-", "anthropic-ratelimit-", "retry-after", "content-type")
+"""How headers of a reply begin that are passed on."""
+_BETAS = frozenset({"container", "context_management", "mcp_servers", "output_format", "speed"})
+"""Members of a Messages request that a server only knows together with a beta feature."""
+
+
+class _Trigger(NamedTuple):
+    """What makes a body one that a server of that kind takes only in other words."""
+
+    quirk: str
+    """The flag of the server."""
+    harmless: frozenset[object]
+    """Its values that change nothing."""
+    member: str
+    """The member that is concerned."""
+    mark: bytes = b""
+    """What stands in it then."""
+
+
+_TRIGGERS = (
+    _Trigger("max_tokens_field", frozenset({"max_completion_tokens"}), "max_completion_tokens"),
+    _Trigger("seed_field", frozenset({"seed"}), "seed"),
+    _Trigger("effort_field", frozenset({"as_read", "reasoning_effort"}), "reasoning_effort"),
+    _Trigger("system_role", frozenset({"as_read"}), "messages", b'"developer"'),
+    _Trigger("reasoning_echo", frozenset({"as_given"}), "messages", b'"assistant"'),
+    _Trigger("reasoning_field", frozenset({"as_read"}), "messages", b'"reasoning'),
+    _Trigger("call_id_rule", frozenset({"any", "max40"}), "messages", b'"tool_call_id"'),
+    _Trigger("result_name", frozenset({False}), "messages", b'"tool_call_id"'),
+    _Trigger("output_schema", frozenset({"json_schema"}), "response_format"),
+    _Trigger("json_mode", frozenset({True}), "response_format"),
+    _Trigger("output_schema_with_tools", frozenset({True}), "response_format"),
+    _Trigger("tool_choice", frozenset({"full"}), "tool_choice"),
+    _Trigger("allowed_tools", frozenset({True}), "tool_choice", b'"allowed_tools"'),
+    _Trigger("strict_schemas", frozenset({True}), "tools", b'"strict"'),
+    _Trigger("freeform_tools", frozenset({True}), "tools", b'"custom"'),
+    _Trigger("parallel_explicit", frozenset({False}), "tools"),
+    _Trigger("parameters_required", frozenset({False}), "tools"),
+    _Trigger("cache_marks", frozenset({"cache_control"}), "messages", b'"cache_control"'),
+    _Trigger("document_part", frozenset({"file"}), "messages", b'"file"'),
+    _Trigger("call_ids_back", frozenset({True}), "contents", b'"function'),
+)
+"""Flags of servers that are no reference of their dialect, and what in a body they concern."""
+
+
+def relays(asked: Asked, lane: Lane) -> bool:
+    """Whether the body can go out to a target as it came."""
+    own = asked.dialect.name
+    if lane.dialect.name != own or own == "unified" or asked.head.json_array or asked.is_ours:
+        return False
+    return not any(_concerns(trigger, asked, lane.endpoint.target.quirks) for trigger in _triggers(lane))
+
+
+def _triggers(lane: Lane) -> tuple[_Trigger, ...]:
+    quirks = lane.endpoint.target.quirks
+    if quirks.allowed_tools and quirks.freeform_tools and quirks.call_ids_back:
+        return ()  # a reference server of its dialect takes whatever the dialect can say
+    return _TRIGGERS
+
+
+def _concerns(trigger: _Trigger, asked: Asked, quirks: Quirks) -> bool:
+    member = asked.head.members.get(trigger.member)
+    return (
+        member is not None
+        and getattr(quirks, trigger.quirk) not in trigger.harmless
+        and (not trigger.mark or trigger.mark in bytes(member))
+    )
+
+
+def outgoing(asked: Asked, lane: Lane, *, strict: bool) -> Encoded:
+    """The request for one target, in the client's own words.
+
+    Raises: UnsupportedError under `strict` for a member that the target does not take.
+    """
+    name, endpoint = asked.dialect.name, lane.endpoint
+    changes = Changes(name, "encode_request")
+    left_out = _unwanted(asked, endpoint.target.quirks)
+    for member in left_out:
+        changes.add("parameter_unsupported", f"/extra/{name}/{member}", f"{endpoint.spec} does not take it")
+    done = changes.done()
+    if done and strict:
+        told = "; ".join(str(change) for change in done)
+        raise UnsupportedError(f"{endpoint.spec} cannot take the request as it is (strict): {told}", changes=done)
+    return Encoded(
+        path=_path(asked, endpoint.model),
+        body=_body(asked, "" if name == "google" else endpoint.model, left_out),
+        headers=_headers(asked, left_out),
+        changes=done,
+    )
+
+
+def _unwanted(asked: Asked, quirks: Quirks) -> tuple[str, ...]:
+    """The members of a body that a target does not take."""
+    unwanted = quirks.unsupported
+    if asked.dialect.name == "anthropic" and "*" not in quirks.betas:
+        unwanted = unwanted | _BETAS
+    if not unwanted or (quirks.allowed_tools and asked.dialect.name != "anthropic"):
+        return ()  # a reference server says by itself what it does not take
+    return tuple([name for name in asked.head.members if name in unwanted])
+
+
+def _body(asked: Asked, model: str, left_out: tuple[str, ...]) -> bytes:
+    """The body with the target's own name of the model."""
+    body, head = asked.http.body, asked.head
+    known = head.members.get("model")
+    if not left_out and (not model or known is None):
+        return body
+    name = encode(model) if model else b""
+    if not left_out and body.count(b'"model"') == 1 and known is not None:
+        place = body.index(b'"model"') + len(b'"model"')
+        place = body.index(bytes(known), place)
+        return body if bytes(known) == name else body[:place] + name + body[place + len(bytes(known)) :]
+    members: dict[str, msgspec.Raw | bytes] = {
+        member: text for member, text in head.members.items() if member not in left_out
+    }
+    if name and known is not None:
+        members["model"] = name
+    return b"{" + b",".join([encode(member) + b":" + bytes(text) for member, text in members.items()]) + b"}"
+
+
+def _path(asked: Asked, model: str) -> str:
+    name, http = asked.dialect.name, asked.http
+    if name == "google":
+        known = model.startswith(("models/", "tunedModels/", "publishers/"))
+        told = quote(model if known else f"models/{model}", safe="/@-._~")
+        return f"/{told}:streamGenerateContent?alt=sse" if asked.head.stream else f"/{told}:generateContent"
+    if name == "ollama":
+        return http.path
+    return f"{_PATHS[name]}?beta=true" if "beta=true" in http.query.split("&") else _PATHS[name]
+
+
+def _headers(asked: Asked, left_out: tuple[str, ...]) -> Headers:
+    name = asked.dialect.name
+    wanted = _HEADERS.get(name)
+    if wanted is None:
+        return ()
+    own = [pair for pair in asked.http.headers if pair[0] in wanted]
+    if left_out:  # a feature and its member travel together or not at all
+        own = [pair for pair in own if pair[0] != "anthropic-beta"]
+    return (*_DEFAULTS.get(name, ()), *own)
+
+
+def kept_headers(headers: Headers) -> Headers:
+    """The headers of a reply that are the client's business."""
+    return tuple([pair for pair in headers if pair[0].startswith(_KEPT)])
+
+
+# Streams
+
+
+class RelayedStream(Live):
+    """A stream that is passed on as it comes, and read beside that."""
+
+    __slots__ = ("_held", "_passed", "_separator", "_tail", "is_done")
+
+    def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
+        """A stream of which nothing has come."""
+        super().__init__(lane, encoded, headers, decoder)
+        self._separator = b"\n" if lane.dialect.name in STREAM_TYPES else b""
+        self._tail = b""
+        self._passed: list[bytes] = []
+        self._held: list[bytes] | None = None
+        self.is_done: bool = False
+        """Whether the marker came that ends a stream of Chat."""
+
+    def taken(self) -> bytes:
+        """What came since the last time and may be passed on."""
+        data = b"".join(self._passed)
+        self._passed.clear()
+        return data
+
+    def fed(self, piece: bytes) -> list[Event]:
+        """The events of the frames that a piece completes, or those of the end."""
+        if not piece:
+            return self._ending()
+        data = self._tail + piece if self._tail else piece
+        if not self._separator:
+            self._separator = b"\r\n\r\n" if b"\r\n" in data else b"\n\n"
+        *frames, self._tail = data.split(self._separator)
+        if len(self._tail) > MAX_EVENT_BYTES:
+            raise LimitExceededError(f"{self.lane.endpoint.spec} sent an event of more than {MAX_EVENT_BYTES} bytes")
+        events: list[Event] = []
+        for frame in frames:
+            events += self._frame(frame + self._separator)
+        return events
+
+    def _frame(self, frame: bytes) -> list[Event]:
+        events = super().fed(frame)
+        if any(type(event) is BlockEnd and _is_broken(event) for event in events):
+            self._held = self._held or []
+        last = events[-1] if events else None
+        if isinstance(last, StreamError):
+            return events  # told anew, as the last thing that the client hears
+        (self._passed if self._held is None else self._held).append(frame)
+        self.is_done = self.is_done or frame.startswith((b"data: [DONE]", b"data:[DONE]"))
+        if isinstance(last, StreamEnd):
+            self._release(last)
+        return events
+
+    def _ending(self) -> list[Event]:
+        tail, self._tail = self._tail, b""
+        events = [] if not tail else super().fed(tail)
+        events += super().fed(b"")
+        if events and isinstance(events[-1], StreamEnd):
+            if tail:
+                self._passed.append(tail + self._separator)
+            self._release(events[-1])
+        return events
+
+    def _release(self, end: StreamEnd) -> None:
+        """Pass on what was held back, unless the answer is broken indeed: then an error takes its place."""
+        if self._held and fault(end.response) is None:
+            self._passed += self._held
+        self._held = None
+
+
+def _is_broken(event: BlockEnd) -> bool:
+    return type(event.part) is BrokenToolCall and event.part.reason != "cut_off"
