@@ -59,6 +59,18 @@ def merge_members(wire: WireStruct, members: Mapping[str, Any]) -> None:
             wire.extra[name] = value
 
 
+def completed(wire: WireStruct, text: bytes, members: Mapping[str, bytes]) -> bytes:
+    """`text`, the JSON object that `wire` is, with `members` (name to JSON) where it does not say them."""
+    said: Mapping[str, object] = wire.extra or {}
+    missing = [
+        b'"%b":%b,' % (name.encode(), value)
+        for name, value in members.items()
+        if getattr(wire, name, None) in _UNSAID and name not in said
+    ]
+    return b"{%b%b" % (b"".join(missing), text[1:]) if missing else text
+
+
+_UNSAID = (None, msgspec.UNSET)
 SPELLINGS = frozenset({"role", "field", "stream_options", "new_item"})
 """Members that only say how something was spelt: leaving them out changes nothing for another dialect."""
 

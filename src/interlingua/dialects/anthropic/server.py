@@ -22,6 +22,7 @@ from interlingua.dialects.anthropic.reasons import encode_error_body, encode_fin
 from interlingua.dialects.anthropic.thinking import decode_thinking
 from interlingua.dialects.anthropic.tools import decode_choice, decode_servers, decode_tool
 from interlingua.dialects.anthropic.usage import encode_usage
+from interlingua.dialects.anthropic.whole import complete_text
 from interlingua.dialects.anthropic.wire import MessagesWire, ReceivedWire, ResponseWire, ToolsWire
 from interlingua.types.change import Changes
 from interlingua.types.request import Request
@@ -192,7 +193,8 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
         changes.add("alternatives_unsupported", f"/alternatives/{place}")
     merge_members(wire, response.extra.get(NAME, {}))
     meant = (wire.stop_sequence is None) + (wire.stop_reason is None)
-    return whole_reply(encode_wire(wire, nulls=meant), changes, context)
+    text = encode_wire(wire, nulls=meant) if context.request is None else complete_text(wire)
+    return whole_reply(text, changes, context)
 
 
 def stop_word(response: Response[Any], changes: Changes, *, own: bool) -> str | None:

@@ -22,6 +22,7 @@ from interlingua.dialects.anthropic.parts import NAME, own_citations
 from interlingua.dialects.anthropic.reasons import encode_error_body
 from interlingua.dialects.anthropic.server import reply_encoder, stop_word
 from interlingua.dialects.anthropic.usage import encode_usage
+from interlingua.dialects.anthropic.whole import DELTA, DELTA_USAGE, MESSAGE, USAGE, required_of
 from interlingua.stream.fold import error_of
 from interlingua.types.change import Changes
 from interlingua.types.content import BrokenToolCall, RefusalPart, TextPart, ThinkingPart, ToolCall
@@ -93,6 +94,7 @@ class MessagesStreamEncoder:
         self._usage: Usage | None = None
         self._counted: dict[str, Any] = {}
         self._own: bool = context.source == NAME
+        self._whole_shapes: bool = context.request is not None
         self._blocks: dict[int, _Block] = {}
         self._active: int | None = None
         self._next = 0
@@ -160,6 +162,8 @@ class MessagesStreamEncoder:
         }
         if self._usage is not None or not self._own:
             message["usage"] = self._counted = encode_usage(self._usage, Changes(NAME, "encode_response"))
+        if self._whole_shapes:
+            message = {**MESSAGE, **message, "usage": {**USAGE, **self._counted}}
         if made is None:
             del message["id"]
         return _event("message_start", {"type": "message_start", "message": message}) + PING
@@ -178,6 +182,8 @@ class MessagesStreamEncoder:
         if "context_management" in members:
             told["context_management"] = members.pop("context_management")
         delta |= members
+        if self._whole_shapes:
+            told |= {"delta": {**DELTA, **delta}, "usage": {**DELTA_USAGE, **told.get("usage", {"output_tokens": 0})}}
         for place in range(len(response.alternatives)):
             self.changes.add("alternatives_unsupported", f"/alternatives/{place}")
         if self.context.changes is not None:
@@ -209,6 +215,8 @@ class MessagesStreamEncoder:
 
     def _open(self, block: _Block, content: dict[str, Any]) -> bytes:
         settled = self._settle()
+        if self._whole_shapes:
+            content = {**required_of(content), **content}
         block.number, self._next = self._next, self._next + 1
         body = {"type": "content_block_start", "index": block.number, "content_block": content}
         return settled + _event("content_block_start", body)

@@ -14,11 +14,13 @@ from interlingua.dialects._memo import ToolMemo, read_tools
 from interlingua.dialects._openai_errors import encode_error_body
 from interlingua.dialects._path import model_in_path
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
-from interlingua.dialects.openai_responses.client import LOGPROBS, REPEATED
+from interlingua.dialects.openai_responses.assistant import COMPLETED
+from interlingua.dialects.openai_responses.client import LOGPROBS
 from interlingua.dialects.openai_responses.items import ItemEncoder, ItemIds
 from interlingua.dialects.openai_responses.messages import decode_input, refers
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.reasons import WIRE_REASONS, encode_finish
+from interlingua.dialects.openai_responses.repeated import answer_text, repeat
 from interlingua.dialects.openai_responses.tools import decode_choice, decode_tool
 from interlingua.dialects.openai_responses.usage import encode_usage
 from interlingua.dialects.openai_responses.wire import InputWire, ReceivedWire, ResponseWire, ToolsWire
@@ -27,7 +29,7 @@ from interlingua.types.change import Changes
 from interlingua.types.content import RefusalPart, TextPart
 from interlingua.types.request import Request, ServerState
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import decode_wire, encode_wire
+from interlingua.wire.json import decode_wire
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["answer_wire", "decode_request", "encode_answer", "encode_error", "encode_response"]
+__all__ = ["answer_wire", "decode_request", "encode_error", "encode_response"]
 
 EFFORTS = frozenset({"none", "minimal", "low", "medium", "high", "xhigh", "max"})
 """Efforts that are canonical; another word passes through as a member."""
@@ -204,7 +206,7 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
     wire = answer_wire(response, answer_id, items, context, changes)
     if response.alternatives:
         changes.add("alternatives_unsupported", "/alternatives")
-    return whole_reply(encode_answer(wire), changes, context)
+    return whole_reply(answer_text(wire, context), changes, context)
 
 
 def answer_wire(
@@ -227,9 +229,9 @@ def answer_wire(
         top_p=None,
         usage=encode_usage(response.usage, changes, own=own) if response.usage is not None else None,
     )
-    for name, value in REPEATED.items():
-        setattr(wire, name, value)
-    wire.store = None if own else False  # nobody keeps an answer that another dialect gave
+    repeat(wire, context.request)
+    wire.store = None if own and context.request is None else own  # an answer of another dialect is not kept
+    wire.completed_at = context.created if context.request is not None and status == COMPLETED else None
     merge_members(wire, response.extra.get(NAME, {}))
     if status == "failed":
         wire.error = {"code": "server_error", "message": "the answer ended in an error"}
@@ -246,12 +248,6 @@ def _word(response: Response[Any], changes: Changes, *, own: bool) -> str:
     if reason == "refusal" and not any(isinstance(part, RefusalPart) for part in response.parts):
         return WIRE_REASONS["content_filter"]  # a refusal without words: the filter's, to all appearance
     return WIRE_REASONS.get(reason, "completed")
-
-
-def encode_answer(wire: ResponseWire) -> bytes:
-    """An answer as JSON, with the nulls that clients insist on."""
-    told = (wire.error, wire.incomplete_details, wire.instructions, wire.temperature, wire.top_p, wire.usage)
-    return encode_wire(wire, nulls=sum([value is None for value in told]))
 
 
 def encode_error(error: Error, context: ServerContext) -> HttpReply:

@@ -21,7 +21,8 @@ from interlingua.dialects.openai_responses.assistant import COMPLETED
 from interlingua.dialects.openai_responses.items import NOBODY, ItemEncoder, ItemIds
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.reasons import failure_members
-from interlingua.dialects.openai_responses.server import answer_wire, encode_answer
+from interlingua.dialects.openai_responses.repeated import answer_text
+from interlingua.dialects.openai_responses.server import answer_wire
 from interlingua.dialects.openai_responses.wire import ItemWire
 from interlingua.stream.fold import error_of
 from interlingua.types.change import Changes
@@ -157,8 +158,8 @@ class ResponsesStreamEncoder:
         self._started = True
         early = Response[Any](model=event.model, wire_model=event.wire_model, extra=event.extra, finish_reason="stop")
         wire = answer_wire(early, self._answer_id, [], self.context, self.changes)
-        wire.status = "in_progress"
-        snapshot = encode_answer(wire)
+        wire.status, wire.completed_at = "in_progress", None
+        snapshot = answer_text(wire, self.context)
         return self._shown("response.created", snapshot) + self._shown("response.in_progress", snapshot)
 
     def _shown(self, kind: str, answer: bytes) -> bytes:
@@ -174,7 +175,7 @@ class ResponsesStreamEncoder:
         wire = answer_wire(response, self._answer_id, self._done_items(), self.context, self.changes)
         kind = wire.status if wire.status in ("incomplete", "failed") else COMPLETED
         self._report()
-        return said + self._shown(f"response.{kind}", encode_answer(wire))
+        return said + self._shown(f"response.{kind}", answer_text(wire, self.context))
 
     def _error(self, event: StreamError) -> bytes:
         failure = failure_members(error_of(event))
@@ -185,7 +186,7 @@ class ResponsesStreamEncoder:
         partial = event.partial or Response[Any]()
         wire = answer_wire(partial, self._answer_id, self._done_items(), self.context, self.changes)
         wire.status, wire.error = "failed", failure
-        return said + self._shown("response.failed", encode_answer(wire))
+        return said + self._shown("response.failed", answer_text(wire, self.context))
 
     def _done_items(self) -> list[ItemWire]:
         return [item for item in self._output if item is not None]

@@ -1,0 +1,65 @@
+"""Members that the vendor's own description requires of an answer, null where nothing is to be said.
+
+Source: the OpenAPI description of Messages. Clients of the vendor's own kits do without them; strict ones do not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from interlingua.dialects._members import completed
+from interlingua.wire.json import decode_any, encode_wire
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from interlingua.dialects.anthropic.wire import BlockWire, ResponseWire
+
+__all__ = ["DELTA", "DELTA_USAGE", "MESSAGE", "USAGE", "complete_text", "required_of"]
+
+_NULL = b"null"
+MESSAGE: dict[str, None] = {"stop_details": None, "container": None}
+"""Of an answer."""
+DELTA: dict[str, None] = {"stop_details": None, "container": None}
+"""Of what the end of a stream adds to it."""
+DELTA_USAGE: dict[str, int | None] = {
+    "input_tokens": None,
+    "cache_creation_input_tokens": None,
+    "cache_read_input_tokens": None,
+    "output_tokens_details": None,
+    "server_tool_use": None,
+}
+"""Of the counts at the end of a stream."""
+USAGE: dict[str, int | None] = {
+    "cache_creation": None,
+    "cache_creation_input_tokens": None,
+    "cache_read_input_tokens": None,
+    "inference_geo": None,
+    "output_tokens_details": None,
+    "server_tool_use": None,
+    "service_tier": None,
+}
+"""Of the counts of an answer."""
+_IN_BLOCKS: dict[str, Mapping[str, bytes]] = {
+    "text": {"citations": _NULL},
+    "tool_use": {"caller": b'{"type":"direct"}'},
+}
+_IN_MESSAGE = dict.fromkeys(MESSAGE, _NULL)
+
+
+def required_of(block: Mapping[str, Any]) -> dict[str, Any]:
+    """What is required of a block of its type."""
+    return {name: decode_any(text) for name, text in _IN_BLOCKS.get(block["type"], {}).items()}
+
+
+def complete_text(wire: ResponseWire) -> bytes:
+    """An answer as JSON, with everything that is required of it."""
+    blocks = [
+        completed(block, encode_wire(block), _IN_BLOCKS.get(block.type or "", {})) for block in wire.content or []
+    ]
+    content = cast("list[BlockWire]", msgspec.Raw(b"[%b]" % b",".join(blocks)))  # written as it is
+    usage = {**USAGE, **(wire.usage or {})}
+    whole = msgspec.structs.replace(wire, content=content, usage=usage)
+    return completed(whole, encode_wire(whole), _IN_MESSAGE)

@@ -1,0 +1,109 @@
+"""What an answer repeats of its request, and what it says where the request said nothing.
+
+Rules
+- Where the request is known, the answer has every member that the vendor's own description requires, null or not.
+- Tools go back in the caller's own words: names as they were asked, no schema rewritten.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects._contract import Quirks
+from interlingua.dialects._members import completed
+from interlingua.dialects.openai_responses.client import REPEATED
+from interlingua.dialects.openai_responses.parts import NAME
+from interlingua.dialects.openai_responses.tools import encode_choice, encode_tool
+from interlingua.types.change import Changes
+from interlingua.types.tool import Tool
+from interlingua.wire.json import encode_wire
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import ServerContext
+    from interlingua.dialects.openai_responses.wire import ResponseWire
+    from interlingua.types.request import Request
+
+__all__ = ["answer_text", "repeat"]
+
+_NULL = b"null"
+REQUIRED: dict[str, bytes] = dict.fromkeys(
+    (
+        "completed_at",
+        "previous_response_id",
+        "reasoning",
+        "max_output_tokens",
+        "max_tool_calls",
+        "safety_identifier",
+        "prompt_cache_key",
+    ),
+    _NULL,
+)
+"""Members that are there in every answer, null where nothing is to be said."""
+_QUIRKS = Quirks()
+
+
+def repeat(wire: ResponseWire, request: Request | None) -> None:
+    """Put into an answer what it repeats of its request."""
+    members = REPEATED if request is None else _members(request)
+    for name, value in members.items():
+        setattr(wire, name, value)
+
+
+def answer_text(wire: ResponseWire, context: ServerContext) -> bytes:
+    """An answer as JSON, with the nulls that clients insist on."""
+    told = (wire.error, wire.incomplete_details, wire.instructions, wire.temperature, wire.top_p, wire.usage)
+    text = encode_wire(wire, nulls=sum([value is None for value in told]))
+    return text if context.request is None else completed(wire, text, REQUIRED)
+
+
+def _members(request: Request) -> dict[str, Any]:
+    own = request.extra.get(NAME, {})
+    freeform = frozenset([tool.name for tool in request.tools if isinstance(tool, Tool) and tool.freeform])
+    choice = encode_choice(request.tool_choice, {}, freeform) if request.tool_choice is not None else "auto"
+    return {
+        "instructions": "\n\n".join([part.text for part in request.system]) or None,
+        "parallel_tool_calls": request.parallel_tool_calls is not False,
+        "tool_choice": own.get("tool_choice", choice),
+        "tools": _tools(request),
+        "metadata": request.metadata or {},
+        "temperature": 1.0 if request.temperature is None else request.temperature,
+        "top_p": 1.0 if request.top_p is None else request.top_p,
+        "presence_penalty": request.presence_penalty or 0.0,
+        "frequency_penalty": request.frequency_penalty or 0.0,
+        "top_logprobs": request.logprobs or 0,
+        "truncation": own.get("truncation", "disabled"),
+        "text": _text(request),
+        "reasoning": _reasoning(request),
+        "max_output_tokens": request.max_tokens,
+        "max_tool_calls": own.get("max_tool_calls"),
+        "background": bool(own.get("background")),
+        "service_tier": request.service_tier or "default",
+        "prompt_cache_key": request.cache_key,
+        "safety_identifier": own.get("safety_identifier"),
+        "previous_response_id": own.get("previous_response_id"),
+    }
+
+
+def _tools(request: Request) -> list[Any]:
+    changes = Changes(NAME, "encode_response")  # the request was decoded from these very tools
+    wires = [encode_tool(tool, {}, _QUIRKS, changes, "") for tool in request.tools if isinstance(tool, Tool)]
+    return [_whole_tool(wire) for wire in wires]
+
+
+def _whole_tool(wire: Any) -> dict[str, Any]:
+    members = {name: getattr(wire, name) for name in ("type", "name", "description")}
+    if wire.type == "custom":
+        return {**members, "format": wire.format}
+    return {**members, "parameters": wire.parameters, "strict": bool(wire.strict)}
+
+
+def _text(request: Request) -> dict[str, Any]:
+    form: dict[str, Any] = {"type": "json_object" if request.json_mode else "text"}
+    if request.output_schema is not None:
+        form = {"type": "json_schema", "name": request.schema_name or "response", "schema": request.output_schema}
+        form |= {"description": request.schema_description, "strict": bool(request.schema_strict)}
+    return {"format": form, "verbosity": request.verbosity or "medium"}
+
+
+def _reasoning(request: Request) -> dict[str, Any]:
+    return {"effort": request.effort, "summary": request.thinking_summary}
