@@ -25,9 +25,11 @@ from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import decode
 
 if TYPE_CHECKING:
+    from interlingua.client.job import Lane
     from interlingua.dialects._contract import DecodedRequest, Dialect
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.keep import Keeping
     from interlingua.types.change import Change
     from interlingua.types.response import Response
 
@@ -83,6 +85,8 @@ class Asked:
         """What writing the answer changed."""
         self.provider_ids: dict[str, str] = {}
         """Our own call ids in the answer, and the provider's that they stand for."""
+        self.keeping: Keeping | None = None
+        """How the answer is kept, for a client that can go on from it by its id."""
 
     @cached_property
     def decoded(self) -> DecodedRequest:
@@ -98,7 +102,8 @@ class Asked:
     @cached_property
     def is_ours(self) -> bool:
         """Whether the history holds turns that were translated for this client, so that no provider knows them."""
-        return _OURS.search(self.http.body) is not None
+        changed = self.keeping is not None and self.keeping.is_changed
+        return changed or _OURS.search(self.http.body) is not None
 
     @cached_property
     def wants_usage(self) -> bool:
@@ -117,6 +122,20 @@ class Asked:
         """Keep what the client's dialect has no room for of a translated answer, for its next request."""
         gateway = self.gateway
         await gateway.vault.remember(gateway.owner(self.http), self.decoded.request, response, self.provider_ids)
+
+    async def keep(self, response: Response[Any], lane: Lane, body: bytes | None = None) -> None:
+        """Keep an answer for a client that can go on from it by its id; `body` is its whole text, where it has one."""
+        keeping = self.keeping
+        if keeping is None:
+            return
+
+        def written() -> bytes:
+            if body is not None:
+                return body
+            context = msgspec.structs.replace(self.context(lane.dialect.name), changes=None)
+            return self.dialect.encode_response(keeping.answer(response, lane), context).body
+
+        await keeping.keep(response, lane, written)
 
     def context(self, source: str | None) -> ServerContext:
         """How the answer is to be written, when a target of the dialect `source` gave it."""

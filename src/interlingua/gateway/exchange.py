@@ -24,6 +24,7 @@ from interlingua.client.core import Job, Outcome, begin, exchanged, follow, open
 from interlingua.client.observe import is_observed
 from interlingua.client.options import Settings
 from interlingua.gateway.asked import read
+from interlingua.gateway.keep import RESPONSES, Keeping
 from interlingua.gateway.relay import RelayedStream, kept_headers, outgoing, relays
 from interlingua.gateway.replies import limit_headers, reply_of, trail_headers
 from interlingua.gateway.streams import Course, streamed
@@ -60,9 +61,21 @@ def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
 
 
 async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> GatewayReply:
-    asked = read(gateway, http, dialect)
+    asked = await _read(gateway, http, dialect)
     job = await job_of(asked)
     return await (_streamed if asked.head.stream else _whole)(asked, job)
+
+
+async def _read(gateway: Gateway, http: GatewayRequest, dialect: str) -> Asked:
+    """What a client asks; what a Responses client goes on from is told in the request itself, where it is kept here."""
+    if dialect != RESPONSES:
+        return read(gateway, http, dialect)
+    owner = gateway.owner(http)
+    prepared = await gateway.stored.prepare(owner, http.body)
+    asked = read(gateway, msgspec.structs.replace(http, body=prepared.body), dialect)
+    wanted = bytes(asked.head.members.get("store", b"")) != b"false"
+    asked.keeping = Keeping(gateway, owner, prepared, wanted=wanted)
+    return asked
 
 
 async def job_of(asked: Asked) -> Job:
@@ -99,6 +112,8 @@ async def job_of(asked: Asked) -> Job:
 def _kept(asked: Asked, job: Job, lane: Lane) -> Job:
     """The job for one target: one of the client's own dialect keeps the provider's ids."""
     same = lane.dialect.name == asked.dialect.name and lane.dialect.name != "unified"
+    if asked.keeping is not None:
+        job = job._replace(request=asked.keeping.asked(job.request, lane))
     return job._replace(make_id=None) if same else job
 
 
@@ -107,11 +122,13 @@ async def _whole(asked: Asked, job: Job) -> GatewayReply:
     response = await AsyncPump(_answered(job, partial(_answer, asked), served)).run()
     lane, relayed = served[-1].lane, served[-1].relayed
     if relayed is not None:
-        told, limits = relayed, kept_headers(relayed.headers)
-        told = msgspec.structs.replace(relayed, headers=())
+        told, limits = msgspec.structs.replace(relayed, headers=()), kept_headers(relayed.headers)
+        await asked.keep(response, lane, relayed.body)
     else:
         await asked.remember(response)
-        told = asked.dialect.encode_response(response, asked.context(lane.dialect.name))
+        shown = response if asked.keeping is None else asked.keeping.answer(response, lane)
+        told = asked.dialect.encode_response(shown, asked.context(lane.dialect.name))
+        await asked.keep(response, lane, told.body)
         limits = limit_headers(asked.dialect.name, response.rate_limits)
     changes = (*asked.read_changes, *response.changes, *asked.changes)
     return reply_of(told, (*limits, *trail_headers(response.attempts, changes, response.cost_usd)))

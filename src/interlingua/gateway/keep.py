@@ -1,7 +1,7 @@
-"""What is kept of an exchange once it is answered: the turn in the vault, a Responses client's answer in the store.
+"""How the answer to a Responses client is kept, so that the client can go on from it by its id.
 
 Rules
-- The turn is remembered before its last bytes are given out, since the client's next turn may come at once.
+- An answer is kept before its last bytes are given out, since the client's next request may come at once.
 - A Responses client whose answer came from another dialect gets an id of ours, and is told whether it is kept here.
 - Who keeps the answer is not told to keep it twice: a target of another dialect is not asked to store anything.
 """
@@ -15,7 +15,7 @@ import msgspec
 from interlingua.types.event import StreamEnd, StreamStart
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
 
     from interlingua.client.job import Lane
     from interlingua.gateway.core import Gateway
@@ -24,16 +24,10 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.types.response import Response
 
-__all__ = ["Keeping", "remember"]
+__all__ = ["RESPONSES", "Keeping"]
 
 RESPONSES = "openai-responses"
-
-
-async def remember(
-    gateway: Gateway, owner: str, request: Request, response: Response[Any], provider_ids: Mapping[str, str]
-) -> None:
-    """Keep the turn of an answer that was translated; `request` is what it answers, `response` what the client gets."""
-    await gateway.vault.remember(owner, request, response, provider_ids)
+"""The dialect whose answers can be gone on from."""
 
 
 class Keeping:
@@ -46,6 +40,8 @@ class Keeping:
         self._prepared = prepared
         self._wanted = wanted
         self._id = gateway.make_id("resp_")
+        self.is_changed: bool = prepared.is_changed
+        """Whether the request is not the one that came, so that it cannot go out as it came."""
 
     def is_ours(self, lane: Lane) -> bool:
         """Whether the answer of a target is kept here: it has no store of this form, or knows not what came before."""
@@ -78,11 +74,11 @@ class Keeping:
             RESPONSES: {**extra.get(RESPONSES, {}), "store": self._wanted, "previous_response_id": previous},
         }
 
-    async def keep(self, response: Response[Any], lane: Lane, body: bytes) -> None:
-        """Keep what `answer` gave, which the client gets as `body`; of an answer kept elsewhere only whose it is."""
+    async def keep(self, response: Response[Any], lane: Lane, write: Callable[[], bytes]) -> None:
+        """Keep an answer, as `write` gives what the client gets; of an answer kept elsewhere only whose it is."""
         if not self._wanted:
             return
         if self.is_ours(lane):
-            await self._gateway.stored.keep(self._owner, self._id, body, self._prepared)
+            await self._gateway.stored.keep(self._owner, self._id, write(), self._prepared)
         elif response.id is not None:
             await self._gateway.stored.note(self._owner, response.id, lane.endpoint.spec)

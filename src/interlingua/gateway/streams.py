@@ -9,7 +9,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from interlingua.client.core import Outcome
 from interlingua.dialects.table import stream_type
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import StreamEncoder
     from interlingua.gateway.asked import Asked
     from interlingua.types.event import Event
-    from interlingua.types.response import Attempt
+    from interlingua.types.response import Attempt, Response
     from interlingua.wire.http import Headers
 
 __all__ = ["STREAM_HEADERS", "Course", "keep_alive_of", "streamed"]
@@ -64,6 +64,17 @@ class Course:
         """What writes it in the client's dialect."""
         return self.asked.dialect.stream_encoder(self.asked.context(self.live.lane.dialect.name))
 
+    def shown(self, events: list[Event]) -> list[Event]:
+        """Events of its beginning or its end, as the client gets them."""
+        keeping, lane = self.asked.keeping, self.live.lane
+        return events if keeping is None else [keeping.event(event, lane) for event in events]
+
+    async def keep(self, response: Response[Any], *, is_translated: bool) -> None:
+        """Keep what the client's next request may need."""
+        if is_translated:
+            await self.asked.remember(response)
+        await self.asked.keep(response, self.live.lane)
+
 
 def streamed(course: Course, events: list[Event]) -> GatewayReply:
     """The reply of a stream that has begun with `events`."""
@@ -88,11 +99,12 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
     encoder = course.encoder()
     encode_event = encoder.encode
     pump, outcome = course.pump, course.outcome
-    batch: list[Event] | None = events
+    batch: list[Event] | None = course.shown(events)
     try:
         while batch is not None:
             if outcome.response is not None:  # before its last bytes: the next request may come with them
-                await course.asked.remember(outcome.response)
+                await course.keep(outcome.response, is_translated=True)
+                batch = course.shown(batch)
             data = b"".join([encode_event(event) for event in batch])
             if data:
                 yield data
@@ -114,6 +126,8 @@ async def _relayed(course: Course, live: RelayedStream) -> AsyncGenerator[bytes]
                 yield data
             if await pump.pull() is None:
                 break
+        if course.outcome.response is not None:
+            await course.keep(course.outcome.response, is_translated=False)
         rest = live.taken()
         if course.asked.dialect.name == "openai-chat" and not live.is_done:
             rest += _DONE
