@@ -1,50 +1,310 @@
-"""Which target is asked, and what becomes of its failure: the way of a call through its chain, without I/O.
+"""Which target is asked, how often, and what becomes of its failure: the way of a call through its chain, without I/O.
 
 Rules
-- A chain tries its targets in order. A fault of the target or of the way to it goes on to the next one; a fault of the
-  request stops; a target that cannot take the request is skipped. Every try is recorded in `attempts`.
+- Targets are tried in order; `verdict` says whether a failed one is asked again, the next one is, or none. Every try
+  and every target that was passed over is in `attempts`. At most `MAX_TRIES` tries are made.
+- A target that health benches is passed over. Where that leaves nobody to ask, the one whose bench ends first is asked
+  all the same, unless a person took it out.
+- A target whose limit on our own side is used up is passed over while another one is left, and waited for when none is.
+- What is left of the call's time is shared by the targets that are left; a try knows when its answer must have begun.
+- A stream is handed over with its first events. Until then a chain may go on, after that never.
 
-Not responsible for: one try (`core`; the gateway has its own).
+Not responsible for: one try (`core`; the gateway has its own), a stream that has begun (`core.follow`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from interlingua.client.effect import Enter, Sleep
 from interlingua.client.job import later
-from interlingua.client.report import failed, served, stops, summary
-from interlingua.errors import ChainExhaustedError, Error
+from interlingua.client.report import failed, passed_over, served, standing_told, summary
+from interlingua.client.state import health_store, limiter
+from interlingua.client.visit import Lasting, Visit, consulted
+from interlingua.errors import (
+    APITimeoutError,
+    ChainExhaustedError,
+    ConfigError,
+    Error,
+    RateLimitError,
+    UnsupportedError,
+)
+from interlingua.routing.health import Admit
+from interlingua.routing.retry import MAX_TRIES, Retry, pause_s, share_s
+from interlingua.routing.verdict import verdict
+from interlingua.types.tool import OpaqueTool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.client.effect import Steps
     from interlingua.client.job import Job, Lane
+    from interlingua.routing.health import Standing
+    from interlingua.routing.limits import Ticket
+    from interlingua.types.request import Request
     from interlingua.types.response import Attempt
 
-__all__ = ["routed"]
+__all__ = ["is_committed", "routed"]
 
 A = TypeVar("A")
 
+_ADMIT = Admit()
+_ONCE, _NEVER = Retry(), Retry(retries=0)
+_NOTHING: Any = object()
+"""What a target gives that gives no answer."""
+
 
 def routed(job: Job, attempt: Callable[[Job, Lane], Steps[A]]) -> Steps[tuple[A, tuple[Attempt, ...]]]:
-    """What the first target gives that can, with every try."""
-    attempts: tuple[Attempt, ...] = ()
-    began = job.clock()
-    error: Error | None = None
-    for lane in job.lanes:
-        started = job.clock()
-        try:
-            answer = yield from attempt(later(job, started - began) if attempts else job, lane)
-            return answer, (*attempts, served(lane.endpoint.spec, job.clock() - started))
-        except Error as problem:
-            error = problem
-            attempts = (*attempts, failed(lane.endpoint.spec, error, job.clock() - started))
-            error.attempts = attempts
-            if len(job.lanes) == 1 or stops(error):
+    """What the first target gives that can, with every try.
+
+    An answer that goes on after this is a `Lasting`: whoever reads it tells its `visit` how it ended.
+
+    Raises: the error of the only target, or of a request that nobody would take; ChainExhaustedError otherwise.
+    """
+    trip = _Trip(job, cast("Callable[[Job, Lane], Steps[Any]]", attempt))
+    answer = yield from trip.go()
+    return answer, tuple(trip.attempts)
+
+
+def is_committed(request: Request) -> bool:
+    """Whether a request lets the provider act or keep state, so that it must not run twice: its tools, its memory."""
+    return (
+        bool(request.store)
+        or request.continues is not None
+        or any(isinstance(tool, OpaqueTool) for tool in request.tools)
+        or any("mcp_servers" in members for members in request.extra.values())
+    )
+
+
+class _Trip:
+    """One call on its way."""
+
+    __slots__ = (
+        "_attempt", "_began", "_benched", "_error", "_job", "_lanes", "_limits", "_retry", "_store", "_tries",
+        "attempts",
+    )  # fmt: skip
+
+    def __init__(self, job: Job, attempt: Callable[[Job, Lane], Steps[Any]]) -> None:
+        self._job = job
+        self._attempt = attempt
+        self._lanes = job.lanes
+        self._store = job.health or health_store()
+        self._limits = job.limits or limiter()
+        self._began = job.clock()
+        self._retry = _retry(job)
+        self._benched: list[tuple[Lane, Standing]] = []
+        self._error: Error | None = None
+        self._tries = 0
+        self.attempts: list[Attempt] = []
+
+    def go(self) -> Steps[Any]:
+        """The first answer."""
+        waiting: list[Lane] = []
+        left = len(self._lanes)
+        for lane in self._lanes:
+            if left > 1 and self._would_wait(lane):
+                waiting.append(lane)
+                self._pass_over(lane, "its limit on our own side is used up")
+                continue
+            answer = yield from self._asked(lane, left)
+            if answer is not _NOTHING:
+                return answer
+            left -= 1
+        for lane in waiting:
+            answer = yield from self._asked(lane, left)
+            if answer is not _NOTHING:
+                return answer
+            left -= 1
+        return (yield from self._last())
+
+    def _last(self) -> Steps[Any]:
+        """The answer of the target whose bench ends first, where nobody else was there to ask."""
+        usable = [(lane, standing) for lane, standing in self._benched if standing.reason != "suspended"]
+        if not self._tries and usable:
+            lane, standing = min(usable, key=lambda pair: pair[1].wait_s or 0.0)
+            answer = yield from self._tried(lane, standing, 1)
+            if answer is not _NOTHING:
+                return answer
+        raise self._exhausted() from self._error
+
+    def _asked(self, lane: Lane, left: int) -> Steps[Any]:
+        """The answer of a target that may be asked."""
+        if self._tries >= MAX_TRIES:
+            self._pass_over(lane, f"{MAX_TRIES} tries were made")
+            return _NOTHING
+        spec = lane.endpoint.spec
+        store = self._store
+        standing = store.apply(((spec, _ADMIT),))[0] if store.immediate else (yield from consulted(store, spec, _ADMIT))
+        if not standing.admitted and (len(self._lanes) > 1 or standing.reason == "suspended"):
+            self._bench(lane, standing)
+            return _NOTHING
+        return (yield from self._tried(lane, standing, left))
+
+    def _tried(self, lane: Lane, standing: Standing, left: int) -> Steps[Any]:
+        """The answer of a target, asked as often as it is worth."""
+        again = 0
+        waited_s: float | None = None
+        while True:
+            ticket = None
+            if self._limits.covers(lane.endpoint.spec):
+                ticket = yield from self._entered(lane, standing)
+                if ticket is None:
+                    return _NOTHING
+            self._tries += 1
+            visit = Visit(lane, self._store, standing, ticket, self._job.clock(), self._tries, waited_s)
+            if self._job.watch is not None:
+                self._job.watch.attempt(lane, self._tries)
+            job = self._timed(visit.started_s, left, fresh=not again and ticket is None)
+            try:
+                answer = yield from self._attempt(job, lane)
+            except Error as error:
+                waited_s = yield from self._failed(visit, error, job, left, again)
+            except BaseException as problem:
+                visit.abandon(problem)
                 raise
-    raise ChainExhaustedError(
-        f"no target of the chain answered: {summary(attempts)}",
-        attempts=attempts,
-        retryable=error is not None and error.retryable,
-    ) from error
+            else:
+                return (yield from self._served(visit, answer))
+            if waited_s is None:
+                return _NOTHING
+            yield Sleep(waited_s if self._job.with_credential else 0.0)
+            again += 1
+            standing = yield from consulted(self._store, lane.endpoint.spec, _ADMIT)
+            if not standing.admitted and left > 1:
+                self._bench(lane, standing)
+                return _NOTHING
+
+    def _timed(self, now_s: float, left: int, *, fresh: bool) -> Job:
+        """The job of one try: with what is left of the time, and when its answer must have begun."""
+        total_s = self._job.settings.timeouts.total_s
+        if total_s is None or (left == 1 and fresh and self._tries == 1):
+            return self._job
+        passed_s = now_s - self._began
+        job = later(self._job, passed_s)
+        return job if left == 1 else job._replace(answer_by_s=now_s + share_s(total_s - passed_s, left))
+
+    def _served(self, visit: Visit, answer: Any) -> Steps[Any]:
+        duration_s = self._job.clock() - visit.started_s
+        self.attempts.append(served(visit.lane.endpoint.spec, duration_s, visit.waited_s))
+        if isinstance(answer, Lasting):
+            answer.visit = visit
+            yield from visit.began()
+        else:
+            yield from visit.ended(answer)
+        return answer
+
+    def _failed(self, visit: Visit, error: Error, job: Job, left: int, again: int) -> Steps[float | None]:
+        """The pause before the same target is asked once more; None when the next one is.
+
+        Raises: the error, where it ends the call.
+        """
+        now_s = self._job.clock()
+        lane, settings = visit.lane, self._job.settings
+        found = verdict(error, committed=is_committed(self._job.request), persist=settings.persist)
+        self._note(visit, error, now_s - visit.started_s)
+        yield from visit.failed(error, found.fault, self._job.watch)
+        if found.action == "stop" or self._is_over(error, job, now_s):
+            raise error
+        pause = None
+        if found.action == "retry" and self._tries < MAX_TRIES and not _has_used_its_share(job, now_s):
+            chance = (self._job.chance or _random)()
+            pause = pause_s(self._retry, again, error.retry_after_s, chance, is_last=left == 1)
+        total_s = settings.timeouts.total_s
+        if pause is not None and total_s is not None and now_s - self._began + pause >= total_s:
+            pause = None
+        if pause is None and len(self._lanes) == 1:
+            raise error
+        if pause is not None and self._job.watch is not None:
+            self._job.watch.retry(lane, self._tries + 1, pause, error)
+        return pause
+
+    def _note(self, visit: Visit, error: Error, duration_s: float) -> None:
+        """Record a try that gave no answer; one that sent nothing was none."""
+        self._error = error
+        spec = visit.lane.endpoint.spec
+        is_skipped = isinstance(error, UnsupportedError | ConfigError)
+        self.attempts.append(failed(spec, error, duration_s, visit.waited_s, skipped=is_skipped))
+        error.attempts = tuple(self.attempts)
+        watch = self._job.watch
+        if is_skipped:
+            self._tries -= 1
+            if watch is not None:
+                watch.skipped(visit.lane, error.message)
+        elif watch is not None:
+            watch.attempt_failed(visit.lane, visit.number, error, duration_s)
+
+    def _is_over(self, error: Error, job: Job, now_s: float) -> bool:
+        """Whether the call's own time has passed."""
+        if isinstance(error, APITimeoutError) and error.phase == "total" and job.answer_by_s is None:
+            return True
+        total_s = self._job.settings.timeouts.total_s
+        return total_s is not None and now_s - self._began >= total_s
+
+    # Targets that are not asked
+
+    def _bench(self, lane: Lane, standing: Standing) -> None:
+        self._benched.append((lane, standing))
+        self._pass_over(lane, standing_told(standing))
+
+    def _pass_over(self, lane: Lane, reason: str) -> None:
+        self.attempts.append(passed_over(lane.endpoint.spec, reason))
+        if self._job.watch is not None:
+            self._job.watch.skipped(lane, reason)
+
+    def _would_wait(self, lane: Lane) -> bool:
+        spec = lane.endpoint.spec
+        return self._limits.covers(spec) and self._limits.would_wait(spec, self._tokens())
+
+    def _entered(self, lane: Lane, standing: Standing) -> Steps[Ticket | None]:
+        """The ticket of a target with a limit on our own side; None when it cannot be had in time.
+
+        Raises: RateLimitError of the only target.
+        """
+        total_s = self._job.settings.timeouts.total_s
+        within_s = None if total_s is None else max(0.0, total_s - (self._job.clock() - self._began))
+        try:
+            return (yield Enter(self._limits, lane.endpoint.spec, self._tokens(), within_s))
+        except RateLimitError as error:
+            self._error = error
+            Visit(lane, self._store, standing).abandon(error)
+            self._pass_over(lane, error.message)
+            error.attempts = tuple(self.attempts)
+            if len(self._lanes) == 1:
+                raise
+            return None
+
+    def _tokens(self) -> int:
+        """About how many tokens the request has."""
+        from interlingua.providers.fake import estimated_tokens  # only who has limits counts
+
+        return estimated_tokens(self._job.request.messages)
+
+    def _exhausted(self) -> ChainExhaustedError:
+        attempts = tuple(self.attempts)
+        waits = [standing.wait_s for _, standing in self._benched if standing.wait_s is not None]
+        error = self._error
+        if error is not None and error.retry_after_s is not None:
+            waits.append(error.retry_after_s)
+        return ChainExhaustedError(
+            f"no target of the chain answered: {summary(attempts)}",
+            attempts=attempts,
+            retryable=error.retryable if error is not None else bool(waits),
+            retry_after_s=min(waits, default=None),
+        )
+
+
+def _retry(job: Job) -> Retry:
+    """How targets are asked again; an error that a test has written for a stand-in is meant, unless it says otherwise."""
+    retries = job.settings.retries
+    if retries is None:
+        return _ONCE if job.with_credential else _NEVER
+    return Retry(retries=retries)
+
+
+def _has_used_its_share(job: Job, now_s: float) -> bool:
+    return job.answer_by_s is not None and now_s >= job.answer_by_s
+
+
+def _random() -> float:
+    from random import random  # only who asks again needs randomness
+
+    return random()  # noqa: S311 - it spreads pauses, it guards nothing

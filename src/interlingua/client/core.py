@@ -24,11 +24,13 @@ from interlingua.client.meter import count
 from interlingua.client.observe import is_observed
 from interlingua.client.price import cost_of
 from interlingua.client.report import warn
+from interlingua.client.visit import Lasting
 from interlingua.dialects._contract import DecodeContext, EncodeOptions
 from interlingua.dialects._errors import request_id
 from interlingua.dialects.table import STREAM_TYPES
 from interlingua.errors import (
     APIConnectionError,
+    APITimeoutError,
     DecodeError,
     Error,
     IncompleteStreamError,
@@ -39,7 +41,7 @@ from interlingua.errors import (
 from interlingua.stream.fold import error_of
 from interlingua.stream.unfold import unfold
 from interlingua.types.content import BrokenToolCall
-from interlingua.types.event import StreamEnd, StreamError, StreamStart, ToolCallDelta
+from interlingua.types.event import Extra, StreamEnd, StreamError, StreamStart, ToolCallDelta, UsageUpdate
 from interlingua.wire.http import HttpReply, header
 from interlingua.wire.limits import rate_limits
 from interlingua.wire.sse import sniff
@@ -47,7 +49,7 @@ from interlingua.wire.sse import sniff
 if TYPE_CHECKING:
     from interlingua.client.ladder import Unwrapper
     from interlingua.dialects._contract import Encoded, StreamDecoder
-    from interlingua.transport.base import AsyncReply, Reply
+    from interlingua.transport.base import AsyncReply, Reply, Timeouts
     from interlingua.types.event import Event
     from interlingua.types.response import Attempt, Response
     from interlingua.wire.http import Headers
@@ -82,6 +84,8 @@ DRAIN_S = 2.0
 GRACE_S = 0.05
 """Seconds that are waited for the end of a body whose answer is complete, so that its connection can be used again."""
 _EXCERPT = 120
+_BEFORE_CONTENT = (StreamStart, UsageUpdate, Extra)
+"""Events that say nothing yet, so that an error after them may still be another target's chance."""
 _READ = Read()
 _LAST_READ = Read(GRACE_S, needed=False)
 
@@ -154,16 +158,24 @@ def follow(job: Job, live: Live, attempts: tuple[Attempt, ...], outcome: Outcome
     Raises: what broke the stream, with `attempts`.
     """
     events = live.first
-    while True:
-        last = events[-1] if events else None
-        if isinstance(last, StreamEnd | StreamError):
-            break
-        if not job.tool_deltas:
-            events = [event for event in events if type(event) is not ToolCallDelta]
-        if events:
-            yield events
-        events = yield from _next_events(job, live)
-    yield from _finish(job, live, events, attempts, outcome)
+    visit = live.visit
+    if job.watch is not None and visit is not None:
+        job.watch.first_content(live.lane, visit.number)
+    try:
+        while True:
+            last = events[-1] if events else None
+            if isinstance(last, StreamEnd | StreamError):
+                break
+            if not job.tool_deltas:
+                events = [event for event in events if type(event) is not ToolCallDelta]
+            if events:
+                yield events
+            events = yield from _next_events(job, live)
+        yield from _finish(job, live, events, attempts, outcome)
+    except BaseException as problem:
+        if visit is not None:
+            visit.abandon(problem)
+        raise
 
 
 # One try
@@ -211,7 +223,21 @@ def _send(job: Job, lane: Lane, encoded: Encoded, *, stream: bool) -> Steps[Repl
     )
     if job.watch is not None:
         job.watch.sends(request)
-    return (yield Open(request, job.settings.timeouts))
+    return (yield Open(request, _deadlines(job, stream=stream)))
+
+
+def _deadlines(job: Job, *, stream: bool) -> Timeouts:
+    """The deadlines of one try: an answer has to begin in time, and a whole one has to be there."""
+    timeouts = job.settings.timeouts
+    if job.answer_by_s is None:
+        return timeouts
+    left_s = max(0.001, job.answer_by_s - job.clock())
+    phases = ("connect_s", "pool_s", "first_byte_s") if stream else ("total_s",)
+    return msgspec.structs.replace(timeouts, **{name: _sooner(getattr(timeouts, name), left_s) for name in phases})
+
+
+def _sooner(seconds: float | None, left_s: float) -> float:
+    return left_s if seconds is None else min(seconds, left_s)
 
 
 def _body(first: bytes = b"") -> Steps[bytes]:
@@ -284,13 +310,14 @@ def fault(response: Response[Any]) -> Error | None:
 # Streams
 
 
-class Live:
+class Live(Lasting):
     """A stream that has begun."""
 
     __slots__ = ("at_end", "broken_by", "decoder", "drain_until", "encoded", "first", "headers", "lane", "unwrapper")
 
     def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
         """A stream of which nothing was read; one without a decoder is a whole answer."""
+        super().__init__()
         self.lane = lane
         """Who gives it."""
         self.encoded = encoded
@@ -363,7 +390,7 @@ def opened(job: Job, lane: Lane, encoded: Encoded, kind: type[Live] | None = Non
     if not 200 <= reply.status < 300:
         body = yield from _body()
         raise lane.dialect.decode_error(HttpReply(status=reply.status, headers=reply.headers, body=body), context)
-    piece = yield _READ
+    piece = yield from _first_piece(job, lane)
     form = sniff(header(reply.headers, "content-type"), piece)
     if form == "html" or (form == "json" and not _is_line(lane, piece)):
         body = yield from _body(piece)
@@ -389,13 +416,33 @@ def _unstreamed(lane: Lane, encoded: Encoded, context: DecodeContext, reply: Htt
     return live
 
 
+def _first_piece(job: Job, lane: Lane) -> Steps[bytes]:
+    """The next piece before there are events.
+
+    Raises: APITimeoutError when it does not come while it is this target's turn.
+    """
+    by_s = job.answer_by_s
+    if by_s is None:
+        return (yield _READ)
+    piece = yield Read(max(0.001, by_s - job.clock()))
+    if not piece and job.clock() >= by_s:
+        raise APITimeoutError(f"{lane.endpoint.spec} had not begun to answer when its share of the time was over")
+    return piece
+
+
 def _first_events(job: Job, live: Live, piece: bytes) -> Steps[None]:
     """Reads until there are events; an error that comes before any content is raised, and the chain goes on."""
     events = live.fed(piece)
     while not events:
-        events = yield from _next_events(job, live)
-    if isinstance(events[0], StreamError):
-        raise live.broken_by or error_of(events[0])
+        try:
+            piece = yield from _first_piece(job, live.lane)
+        except Error as error:
+            events = live.failed(error)
+        else:
+            events = live.fed(piece)
+    last = events[-1]
+    if isinstance(last, StreamError) and all(isinstance(event, _BEFORE_CONTENT) for event in events[:-1]):
+        raise live.broken_by or error_of(last)
     live.first = _named(live.lane, events)
 
 
@@ -431,11 +478,15 @@ def _finish(job: Job, live: Live, events: list[Event], attempts: tuple[Attempt, 
         outcome.response = msgspec.structs.replace(response, attempts=attempts)
         error = fault(outcome.response)
         shown += [] if error else [StreamEnd(outcome.response)]
+        if live.visit is not None:
+            yield from live.visit.ended(outcome.response)
     elif isinstance(last, StreamError):
         outcome.partial = last.partial
         if last.partial is not None:
             count(msgspec.structs.replace(last.partial, cost_usd=cost_of(job, live.lane, last.partial)))
         error = live.error(last)
+        if live.visit is not None:
+            yield from live.visit.broke(error, job.watch)
     if shown:
         yield shown
     if error is not None:

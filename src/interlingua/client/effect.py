@@ -6,15 +6,17 @@ an awaited transport and throws into the generator what went wrong. A yielded li
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
+    from interlingua.routing.health import HealthStore, Operation
+    from interlingua.routing.limits import Limiter
     from interlingua.transport.base import Timeouts
     from interlingua.types.event import Event
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["Effect", "Open", "Read", "Steps"]
+__all__ = ["Consult", "Effect", "Enter", "Open", "Read", "Sleep", "Steps", "Work"]
 
 R = TypeVar("R")
 
@@ -37,6 +39,42 @@ class Read(NamedTuple):
     """Whether the answer depends on it; a driver that cannot give up in time leaves out what is not needed."""
 
 
-Effect: TypeAlias = "Open | Read | list[Event]"
+class Sleep(NamedTuple):
+    """Effect: wait; whatever is open is closed before."""
+
+    seconds: float
+    """How long."""
+
+
+class Consult(NamedTuple):
+    """Effect: ask a store of health that has to be waited for; its result is how each target stands."""
+
+    store: HealthStore
+    """The store."""
+    operations: tuple[tuple[str, Operation], ...]
+    """Targets, and what happens to each."""
+
+
+class Enter(NamedTuple):
+    """Effect: wait until a limit of our own lets a call through; its result is the ticket."""
+
+    limits: Limiter
+    """Whose limit."""
+    target: str
+    """Who is to be asked."""
+    tokens: int
+    """About how many tokens it takes."""
+    within_s: float | None
+    """How long to wait at most; None leaves it to the limiter."""
+
+
+class Work(NamedTuple):
+    """Effect: heavy work of the processor, off the event loop where there is one; its result is what it gives."""
+
+    function: Callable[[], Any]
+    """The work."""
+
+
+Effect: TypeAlias = "Open | Read | Sleep | Consult | Enter | Work | list[Event]"
 """What a driver has to do; a list of events is given to the reader of the stream."""
 Steps: TypeAlias = Generator[Effect, Any, R]

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from interlingua.client.watch import Watch
     from interlingua.dialects._contract import Dialect
     from interlingua.registry.endpoint import Endpoint
+    from interlingua.routing.health import HealthStore
+    from interlingua.routing.limits import Limiter
     from interlingua.types.request import Request
 
 __all__ = ["Job", "Lane", "later"]
@@ -39,7 +41,7 @@ class Job(NamedTuple):
     clock: Callable[[], float]
     """Seconds that only grow."""
     with_credential: bool = True
-    """Whether keys are needed; an in-memory stand-in needs none."""
+    """Whether keys are needed; an in-memory stand-in needs none, and no pause before it is asked again."""
     make_id: Callable[[], str] | None = None
     """Makes our own call ids; None keeps the provider's."""
     tool_deltas: bool = False
@@ -50,6 +52,14 @@ class Job(NamedTuple):
     """Is told the provider's id of each call that was given another; None when nobody wants to know."""
     watch: Watch | None = None
     """Tells what happens to whoever listens; None when nobody does."""
+    health: HealthStore | None = None
+    """Where the health of targets is kept; None for the store of the process."""
+    limits: Limiter | None = None
+    """What limits the calls; None for the limits of the process."""
+    chance: Callable[[], float] | None = None
+    """Gives random numbers from 0 to 1; None for those of the process."""
+    answer_by_s: float | None = None
+    """When, on the clock, the answer of this try must have begun; None leaves it to the deadlines."""
 
 
 def later(job: Job, passed_s: float) -> Job:

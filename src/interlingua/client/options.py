@@ -17,6 +17,7 @@ import msgspec
 
 from interlingua.dialects.table import DIALECTS, SPELLINGS
 from interlingua.errors import UsageError
+from interlingua.routing.retry import MAX_TRIES
 from interlingua.transport.base import Timeouts
 from interlingua.types.capability import CallIds, Capability, Effort, HistoryPolicy, Repair
 from interlingua.types.content import Cache, TextPart
@@ -131,6 +132,10 @@ class Options(TypedDict, total=False):
     """What to do with a typed answer that does not fit: `off`, `safe` or `ask`."""
     max_repairs: int | None
     """How often `ask` sends the problems back, 0 to 10; 2 unless said."""
+    retries: int | None
+    """How often a target is asked again after a failure that may pass, 0 to 7; unless said 1, and 0 of a stand-in."""
+    persist: bool | None
+    """Whether a chain goes on also when a target refuses the request itself."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,6 +159,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What is done with a typed answer that does not fit."""
     max_repairs: int = 2
     """How often its problems go back to the model."""
+    retries: int | None = None
+    """How often a target is asked again after a failure that may pass; None is 1, and 0 where something stands in."""
+    persist: bool = False
+    """Whether a chain goes on after a refusal of the request itself."""
     warns: bool = True
     """Whether changes to what was set are Python warnings at the caller's line, too; a gateway has no such caller."""
 
@@ -243,11 +252,14 @@ def _whole(name: str, value: object) -> int:
     raise _wrong(name, value, "a whole number")
 
 
-def _times(name: str, value: object) -> int:
-    times = _whole(name, value)
-    if 0 <= times <= MOST_REPAIRS:
-        return times
-    raise _wrong(name, value, f"a number of times, 0 to {MOST_REPAIRS}")
+def _times(most: int) -> Callable[[str, object], int]:
+    def read(name: str, value: object) -> int:
+        times = _whole(name, value)
+        if 0 <= times <= most:
+            return times
+        raise _wrong(name, value, f"a number of times, 0 to {most}")
+
+    return read
 
 
 def _flag(name: str, value: object) -> bool:
@@ -488,6 +500,8 @@ _STEERING: dict[str, Callable[[Settings, dict[str, Any], Any], dict[str, Any]]] 
     "call_ids": _steers("call_ids", _one_of(*get_args(CallIds))),
     "history_policy": _steers("history_policy", _one_of(*get_args(HistoryPolicy))),
     "repair": _steers("repair", _one_of(*get_args(Repair))),
-    "max_repairs": _steers("max_repairs", _times),
+    "max_repairs": _steers("max_repairs", _times(MOST_REPAIRS)),
+    "retries": _steers("retries", _times(MAX_TRIES - 1)),
+    "persist": _steers("persist", _flag),
 }
 """The reader of each option that steers the call."""

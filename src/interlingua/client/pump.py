@@ -7,18 +7,20 @@ Rules
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from interlingua.client.effect import Open
+from interlingua.client.effect import Consult, Enter, Open, Read, Sleep, Work
 from interlingua.client.transports import transport_for
 from interlingua.errors import APITimeoutError
 
 if TYPE_CHECKING:
-    from interlingua.client.effect import Read, Steps
+    from interlingua.client.effect import Steps
     from interlingua.transport.base import PatientReply, Reply
     from interlingua.types.event import Event
 
-__all__ = ["Pump"]
+__all__ = ["Pump", "end_steps"]
 
 R = TypeVar("R")
 
@@ -51,7 +53,7 @@ class Pump(Generic[R]):
             effect = next(steps)
             while type(effect) is not list:
                 try:
-                    result = self._perform(cast("Open | Read", effect))
+                    result = self._perform(effect)
                 except BaseException as problem:  # noqa: BLE001 - thrown on into the steps, which decide
                     effect = steps.throw(problem)
                 else:
@@ -68,19 +70,45 @@ class Pump(Generic[R]):
     def close(self) -> None:
         """Close the open exchange; nothing more comes."""
         self.ended = True
+        end_steps(self._steps)
+        self._drop()
+
+    def _drop(self) -> None:
+        """Close the open exchange."""
         reply, self._reply = self._reply, None
         if reply is not None:
             reply.close()
 
-    def _perform(self, effect: Open | Read) -> Any:
-        if type(effect) is Open:
-            if self._reply is not None:
-                self._reply.close()
+    def _perform(self, effect: Any) -> Any:
+        kind = cast("type[object]", type(effect))
+        if kind is Read:
+            reply = cast("Reply", self._reply)
+            return reply.read() if effect.within_s is None else _read_within(reply, effect)
+        if kind is Open:
+            self._drop()
             self._reply = transport_for(effect.request.url).open(effect.request, effect.timeouts)
             return self._reply
-        reply = cast("Reply", self._reply)
-        read = cast("Read", effect)
-        return reply.read() if read.within_s is None else _read_within(reply, read)
+        return self._settle(effect)
+
+    def _settle(self, effect: Sleep | Consult | Enter | Work) -> Any:
+        """What the chain asks beside its exchanges."""
+        match effect:
+            case Sleep(seconds=seconds):
+                self._drop()
+                return time.sleep(seconds)
+            case Consult(store=store, operations=operations):
+                return store.apply(operations)
+            case Enter(limits=limits, target=target, tokens=tokens, within_s=within_s):
+                self._drop()
+                return limits.enter(target, tokens, within_s)
+            case Work(function=function):
+                return function()
+
+
+def end_steps(steps: Steps[Any]) -> None:
+    """End steps that wait for their driver, so that they tell their end now and not when they are collected."""
+    with suppress(ValueError):  # another thread, or a collection in the middle of them, closes what is at work
+        steps.close()
 
 
 def _read_within(reply: Reply, read: Read) -> bytes:

@@ -1,4 +1,4 @@
-"""What is told about a call: its tries, which errors stop a chain, and changes as Python warnings.
+"""What is told about a call: its tries, the targets that were passed over, and changes as Python warnings.
 
 Rules
 - `ChangeWarning` speaks only of what the caller set, at the caller's own line; Python shows it once per line and text.
@@ -11,23 +11,16 @@ import sys
 import warnings
 from typing import TYPE_CHECKING
 
-from interlingua.errors import (
-    APITimeoutError,
-    BadRequestError,
-    ContextWindowExceededError,
-    Error,
-    RequestTooLargeError,
-    UnsupportedError,
-    UsageError,
-)
 from interlingua.types.response import Attempt
 
 if TYPE_CHECKING:
     from types import FrameType
 
+    from interlingua.errors import Error
+    from interlingua.routing.health import Reason, Standing
     from interlingua.types.change import Change
 
-__all__ = ["WARNED", "ChangeWarning", "failed", "served", "stops", "summary", "warn"]
+__all__ = ["WARNED", "ChangeWarning", "failed", "passed_over", "served", "standing_told", "summary", "warn"]
 
 WARNED = frozenset({
     "cache_unsupported",
@@ -50,31 +43,44 @@ class ChangeWarning(UserWarning):
     """A target did not take something that was set: it was dropped or approximated."""
 
 
-def served(spec: str, duration_s: float) -> Attempt:
+def served(spec: str, duration_s: float, delay_s: float | None = None) -> Attempt:
     """The try that gave the answer."""
-    return Attempt(model=spec, outcome="served", duration_s=duration_s)
+    return Attempt(model=spec, outcome="served", duration_s=duration_s, delay_s=delay_s)
 
 
-def failed(spec: str, error: Error, duration_s: float) -> Attempt:
-    """A try that gave none."""
+def failed(
+    spec: str, error: Error, duration_s: float, delay_s: float | None = None, *, skipped: bool = False
+) -> Attempt:
+    """A try that gave none; one that sent nothing was skipped."""
     return Attempt(
         model=spec,
-        outcome="skipped" if isinstance(error, UnsupportedError) else "failed",
+        outcome="skipped" if skipped else "failed",
         error=f"{type(error).__name__}: {error.message}",
         status=error.status,
         duration_s=duration_s,
+        delay_s=delay_s,
     )
 
 
-def stops(error: Error) -> bool:
-    """Whether an error ends a chain: another target would say the same, or there is no time left."""
-    match error:
-        case UnsupportedError() | RequestTooLargeError() | ContextWindowExceededError():
-            return False
-        case APITimeoutError(phase="total"):
-            return True
-        case _:
-            return isinstance(error, UsageError | BadRequestError)
+def passed_over(spec: str, reason: str) -> Attempt:
+    """A target that was not asked."""
+    return Attempt(model=spec, outcome="skipped", error=reason)
+
+
+_REASONS: dict[Reason | None, str] = {
+    "auth": "its key was refused",
+    "billing": "its account has no credit",
+    "failures": "it failed several times in a row",
+    "retry_after": "it asked to be left alone",
+    "suspended": "it was suspended by hand",
+}
+
+
+def standing_told(standing: Standing) -> str:
+    """Why a target is not asked, and for how long."""
+    wait = "" if standing.wait_s is None else f" for another {max(standing.wait_s, 0.0):.3g} s"
+    last = f", last {standing.error}" if standing.error else ""
+    return f"benched{wait}: {_REASONS.get(standing.reason, 'another call is finding out whether it is back')}{last}"
 
 
 def summary(attempts: tuple[Attempt, ...]) -> str:

@@ -44,6 +44,8 @@ class Attempt(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """HTTP status, when there was one."""
     duration_s: float | None = None
     """From the call to its end or first event."""
+    delay_s: float | None = None
+    """How long was waited before it, where the same target was asked again."""
 
 
 class Alternative(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -10,7 +10,6 @@ import pytest
 
 import interlingua as il
 from interlingua import aio
-from interlingua.client.core import Open, call
 from interlingua.wire.http import HttpReply, header
 from interlingua.wire.json import decode_any, encode
 from tests.support.client import AWAITED, BLOCKING, Face, chat, scripted
@@ -214,12 +213,11 @@ def test_a_chain_goes_on_after_a_fault_of_the_target(face: Face, problem: Any) -
     [
         (_error(400), il.BadRequestError),
         (_error(422), il.BadRequestError),
-        (il.APITimeoutError("too late", phase="total"), il.APITimeoutError),
     ],
-    ids=["400", "422", "total"],
+    ids=["400", "422"],
 )
 def test_a_chain_stops_at_a_fault_of_the_request(face: Face, problem: Any, kind: type[il.Error]) -> None:
-    """R42: another target would say the same, or there is no time left for it."""
+    """R42: another target would say the same."""
     with scripted(problem, chat()) as script, pytest.raises(kind) as caught:
         face.generate(face.model("openai-chat/gpt-4.1,groq/llama"))
     assert len(script.requests) == 1
@@ -244,21 +242,6 @@ def test_a_target_that_cannot_take_the_request_is_skipped(face: Face) -> None:
         face.generate(face.model("openai-chat/gpt-4.1"), ["See", opaque])
     assert script.requests == []
     assert [attempt.outcome for attempt in caught.value.attempts] == ["skipped"]
-
-
-def test_time_runs_through_a_chain(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the first target took is missing for the second."""
-    now = iter(range(0, 100, 4))
-    monkeypatch.setattr("interlingua.client.face.time.monotonic", lambda: float(next(now)))
-    with scripted():
-        job = face.model("openai-chat/gpt-4.1,groq/llama", timeout_s=60)._job("Hi", None, {})
-        steps = call(job)
-        first = next(steps)
-        second = steps.throw(il.APIConnectionError("no"))
-    assert isinstance(first, Open)
-    assert isinstance(second, Open)
-    assert first.timeouts.total_s == 60
-    assert second.timeouts.total_s == 60 - 12
 
 
 def test_strict_refuses_what_would_be_dropped(face: Face) -> None:

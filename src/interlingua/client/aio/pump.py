@@ -8,19 +8,28 @@ Rules
 from __future__ import annotations
 
 import asyncio
+import os
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from weakref import WeakKeyDictionary
 
-from interlingua.client.effect import Open
+from interlingua.client.effect import Consult, Enter, Open, Read, Sleep, Work
+from interlingua.client.pump import end_steps
 from interlingua.client.transports import async_transport_for
 
 if TYPE_CHECKING:
-    from interlingua.client.effect import Read, Steps
+    from collections.abc import Callable
+
+    from interlingua.client.effect import Steps
     from interlingua.transport.base import AsyncReply
     from interlingua.types.event import Event
 
 __all__ = ["AsyncPump"]
 
 R = TypeVar("R")
+
+_MOST_AT_WORK = max(1, min(4, os.cpu_count() or 1))
+_places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
 class AsyncPump(Generic[R]):
@@ -51,7 +60,7 @@ class AsyncPump(Generic[R]):
             effect = next(steps)
             while type(effect) is not list:
                 try:
-                    result = await self._perform(cast("Open | Read", effect))
+                    result = await self._perform(effect)
                 except BaseException as problem:  # noqa: BLE001 - thrown on into the steps, which decide
                     effect = steps.throw(problem)
                 else:
@@ -68,19 +77,39 @@ class AsyncPump(Generic[R]):
     async def close(self) -> None:
         """Close the open exchange; nothing more comes."""
         self.ended = True
+        end_steps(self._steps)
+        await self._drop()
+
+    async def _drop(self) -> None:
+        """Close the open exchange."""
         reply, self._reply = self._reply, None
         if reply is not None:
             await reply.close()
 
-    async def _perform(self, effect: Open | Read) -> Any:
-        if type(effect) is Open:
-            if self._reply is not None:
-                await self._reply.close()
+    async def _perform(self, effect: Any) -> Any:
+        kind = cast("type[object]", type(effect))
+        if kind is Read:
+            reply = cast("AsyncReply", self._reply)
+            return await (reply.read() if effect.within_s is None else _read_within(reply, effect.within_s))
+        if kind is Open:
+            await self._drop()
             self._reply = await async_transport_for(effect.request.url).open(effect.request, effect.timeouts)
             return self._reply
-        reply = cast("AsyncReply", self._reply)
-        within_s = cast("Read", effect).within_s
-        return await (reply.read() if within_s is None else _read_within(reply, within_s))
+        return await self._settle(effect)
+
+    async def _settle(self, effect: Sleep | Consult | Enter | Work) -> Any:
+        """What the chain asks beside its exchanges."""
+        match effect:
+            case Sleep(seconds=seconds):
+                await self._drop()
+                return await asyncio.sleep(seconds)
+            case Consult(store=store, operations=operations):
+                return await store.apply_async(operations)
+            case Enter(limits=limits, target=target, tokens=tokens, within_s=within_s):
+                await self._drop()
+                return await limits.enter_async(target, tokens, within_s)
+            case Work(function=function):
+                return await _worked(function)
 
 
 async def _read_within(reply: AsyncReply, within_s: float) -> bytes:
@@ -90,3 +119,19 @@ async def _read_within(reply: AsyncReply, within_s: float) -> bytes:
             return await reply.read()
     except TimeoutError:
         return b""
+
+
+async def _worked(function: Callable[[], Any]) -> Any:
+    """What a function gives, worked out in a thread that ends with it; so many at once as there are processors."""
+    loop = asyncio.get_running_loop()
+    places = _places.get(loop)
+    if places is None:
+        places = _places[loop] = asyncio.Semaphore(_MOST_AT_WORK)
+    from concurrent.futures import ThreadPoolExecutor  # only who has heavy work needs threads
+
+    async with places:
+        worker = ThreadPoolExecutor(1, thread_name_prefix="interlingua-work")
+        try:
+            return await loop.run_in_executor(worker, copy_context().run, function)
+        finally:
+            worker.shutdown(wait=False)

@@ -1,0 +1,129 @@
+"""One try at a target, until its answer is whole or its reader has left: what health and limits are told of it.
+
+Rules
+- A try that was admitted tells exactly once how it ended. A stream that began ends a bench at once, since a probe that
+  answers proves that the target is back; that it came to its end is told at its end, that it broke off likewise.
+- What is collected instead of closed takes no lock: a ticket gives itself back then, a probe's lease runs out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from interlingua.client.effect import Consult
+from interlingua.routing.health import Failed, Spared, Succeeded
+from interlingua.routing.verdict import verdict
+from interlingua.types.response import Response
+
+if TYPE_CHECKING:
+    from interlingua.client.effect import Steps
+    from interlingua.client.job import Lane
+    from interlingua.client.watch import Watch
+    from interlingua.errors import Error
+    from interlingua.routing.health import Fault, HealthStore, Operation, Standing
+    from interlingua.routing.limits import Ticket
+    from interlingua.types.usage import Usage
+
+__all__ = ["Lasting", "Visit", "consulted"]
+
+
+class Lasting:
+    """An answer that goes on after its try: whoever reads it tells `visit` how it ended."""
+
+    __slots__ = ("visit",)
+
+    def __init__(self) -> None:
+        """An answer that no chain has handed over yet."""
+        self.visit: Visit | None = None
+        """The try that it came from; None where there is no chain around it."""
+
+
+class Visit:
+    """One try."""
+
+    __slots__ = ("_is_open", "_standing", "_store", "_ticket", "lane", "number", "started_s", "waited_s")
+
+    def __init__(  # noqa: PLR0917 - made once for every call, and keywords take time
+        self,
+        lane: Lane,
+        store: HealthStore,
+        standing: Standing,
+        ticket: Ticket | None = None,
+        started_s: float = 0.0,
+        number: int = 0,
+        waited_s: float | None = None,
+    ) -> None:
+        """A try that begins now, let through as `standing` says."""
+        self.lane = lane
+        """Whom it asks."""
+        self.number = number
+        """Which try of the call, from 1."""
+        self.started_s = started_s
+        """When it began."""
+        self.waited_s = waited_s
+        """How long was waited before it, for the same target again; None for the first."""
+        self._store = store
+        self._standing = standing
+        self._ticket = ticket
+        self._is_open = True
+
+    def began(self) -> Steps[None]:
+        """The answer has begun, and goes on."""
+        if self._standing.state != "open":
+            yield from self._told(Succeeded(self._standing.at_s))
+
+    def ended(self, answer: object = None) -> Steps[None]:
+        """The answer is whole."""
+        self._leave(_tokens_of(answer))
+        yield from self._told(Succeeded(self._standing.at_s))
+
+    def failed(self, error: Error, fault: Fault | None, watch: Watch | None) -> Steps[None]:
+        """There was no answer; `fault` is what that says against the target."""
+        self._leave(None)
+        at_s = self._standing.at_s
+        if fault is None:
+            yield from self._told(Spared(at_s))
+            return
+        said = f"{type(error).__name__}{'' if error.status is None else f' {error.status}'}"
+        after = yield from self._told(Failed(fault, error.retry_after_s, at_s, said))
+        if watch is not None and after.state == "benched" and self._standing.admitted:
+            watch.benched(self.lane, after.wait_s or 0.0, f"{after.reason} ({said})")
+
+    def broke(self, error: Error, watch: Watch | None) -> Steps[None]:
+        """The answer broke off after it had begun."""
+        yield from self.failed(error, verdict(error).fault, watch)
+
+    def abandon(self, problem: BaseException | None = None) -> None:
+        """Nobody waits for the answer any more; nothing that was not told yet says anything of the target."""
+        if not self._is_open:
+            return
+        if isinstance(problem, GeneratorExit):  # possibly in the middle of a collection: nothing that takes a lock
+            self._is_open = False
+            self._ticket = None
+            return
+        self._leave(None)
+        if self._standing.state == "probe" and self._store.immediate:
+            self._store.apply(((self.lane.endpoint.spec, Spared(self._standing.at_s)),))
+
+    def _leave(self, tokens: int | None) -> None:
+        self._is_open = False
+        ticket, self._ticket = self._ticket, None
+        if ticket is not None:
+            ticket.leave(tokens)
+
+    def _told(self, operation: Operation) -> Steps[Standing]:
+        return (yield from consulted(self._store, self.lane.endpoint.spec, operation))
+
+
+def consulted(store: HealthStore, target: str, operation: Operation) -> Steps[Standing]:
+    """How a target stands after an operation."""
+    operations = ((target, operation),)
+    found = store.apply(operations) if store.immediate else (yield Consult(store, operations))
+    return found[0]
+
+
+def _tokens_of(answer: object) -> int | None:
+    """The tokens that an answer took, where it is one that says so, or begins with one."""
+    first = next(iter(cast("tuple[object, ...]", answer)), None) if isinstance(answer, tuple) else answer
+    usage: Usage | None = cast("Response[Any]", first).usage if isinstance(first, Response) else None
+    return None if usage is None else (usage.input_tokens or 0) + (usage.output_tokens or 0)
