@@ -1,13 +1,14 @@
 """Faults on purpose: a transport that spoils what another transport does, for drills and tests.
 
-Shape of a fault text: a status (`429`, `500`, `529`), or one of `refuse` (no connection), `reset` (closed without an
-answer), `stall` (no answer in time), `stall:N` (silence after N bytes of the body), `cut:N` (connection lost after N
-bytes), `truncate:N` (a clean end after N bytes), `drip` or `drip:N` (N bytes at a time), `garbage` or `garbage:N`
-(nonsense after N bytes), `ok` (no fault). A body shorter than N is spoilt at its end.
+Shape of a fault text: a status (`429`, `500`, `529`; `429:2.5` asks to come back after 2.5 s), or one of `refuse` (no
+connection), `reset` (closed without an answer), `stall` (no answer in time), `stall:N` (silence after N bytes of the
+body), `cut:N` (connection lost after N bytes), `truncate:N` (a clean end after N bytes), `drip` or `drip:N` (N bytes at
+a time), `garbage` or `garbage:N` (nonsense after N bytes), `ok` (no fault). A body shorter than N is spoilt at its end.
+Behind any of them `*T` means T calls: `429*3`. Options of a command line are `PATTERN=TEXT,TEXT,…`.
 
 Rules
 - Faults are chosen by target: each pattern (fnmatch on `HttpRequest.target`, else on the URL's host) has a text or a
-  list of texts; a list is used up call by call, then calls go through. A single text holds for every call.
+  list of texts; a list is used up call by call, then calls go through. A single text without `*T` holds for every call.
 - A stall does not wait: it raises the APITimeoutError that waiting would end in, so drills are fast. `pace_s` of a drip
   is real time.
 - A spoilt reply closes the reply it spoils.
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from _thread import allocate_lock
 from collections import deque
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -29,12 +31,21 @@ from interlingua.transport.url import parse_url
 from interlingua.wire.http import HttpReply
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from interlingua.transport.base import AsyncReply, AsyncTransport, Reply, Timeouts, Transport
     from interlingua.wire.http import Headers, HttpRequest
 
-__all__ = ["AsyncFaultTransport", "Fault", "FaultPlan", "FaultTransport", "neutral_error_body", "parse_fault"]
+__all__ = [
+    "AsyncFaultTransport",
+    "Fault",
+    "FaultPlan",
+    "FaultTransport",
+    "Plan",
+    "neutral_error_body",
+    "parse_fault",
+    "parse_options",
+]
 
 Kind: TypeAlias = Literal["ok", "status", "refuse", "reset", "stall", "cut", "truncate", "drip", "garbage"]
 
@@ -50,6 +61,7 @@ _KINDS: dict[str, tuple[Kind, int | None]] = {
 }
 _GARBAGE = b'\x00\xff{"half": \xc3\r\ndata: {{{\n\n'
 _STALL_AT_ONCE = -1
+_MAX_TIMES = 100_000
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -59,6 +71,8 @@ class Fault(msgspec.Struct, frozen=True):
     """What goes wrong."""
     amount: int = 0
     """HTTP status, or bytes of the body before the fault, or bytes of one drip; -1 stalls before the headers."""
+    retry_after_s: float | None = None
+    """What the answer of a status asks for in `retry-after`; None leaves it to the plan."""
 
 
 def parse_fault(text: str) -> Fault:
@@ -67,19 +81,63 @@ def parse_fault(text: str) -> Fault:
     Raises: ConfigError for a text that names none.
     """
     word, colon, number = text.strip().lower().partition(":")
-    if word.isdecimal() and not colon and 100 <= int(word) <= 999:
-        return Fault("status", int(word))
+    if word.isdecimal() and word.isascii() and 100 <= int(word) <= 999:
+        wait_s = _seconds(number) if colon else None
+        if not colon or wait_s is not None:
+            return Fault("status", int(word), wait_s)
     known = _KINDS.get(word)
-    if known is None or (colon and not number.isdecimal()):
+    if known is None or (colon and not (number.isdecimal() and number.isascii())):
         names = ", ".join(_KINDS)
-        raise ConfigError(f"no such fault: {text!r} (expected a status such as 429, or {names}, with :N for bytes)")
+        raise ConfigError(
+            f"no such fault: {text!r} (expected a status such as 429 or 429:2.5, with the seconds of its Retry-After, "
+            f"or {names}, with :N for bytes)"
+        )
     kind, amount = known
     if colon:
         return Fault(kind, int(number))
     return Fault(kind, _STALL_AT_ONCE if kind == "stall" else amount or 0)
 
 
+def _seconds(text: str) -> float | None:
+    whole, _, part = text.partition(".")
+    is_number = text.isascii() and whole.isdecimal() and (part.isdecimal() or not part) and not text.endswith(".")
+    return float(text) if is_number else None
+
+
 Plan: TypeAlias = "Mapping[str, str | list[str]]"
+"""Pattern of targets -> a fault text, or several, one after the other."""
+
+
+def parse_options(options: Iterable[str]) -> dict[str, str | list[str]]:
+    """The plan that options of a command line name: `anthropic/*=429`, `openai/*=stall*2,ok,500`.
+
+    Raises: ConfigError for what is no `PATTERN=FAULT`, and for a text that names no fault.
+    """
+    plan: dict[str, str | list[str]] = {}
+    for option in options:
+        pattern, equals, said = option.rpartition("=")
+        pattern = pattern.strip()
+        if not equals or not pattern:
+            raise ConfigError(f"no such fault: {option!r} (write PATTERN=FAULT, as in 'anthropic/*=429')")
+        texts = [text.strip() for text in said.split(",")]
+        plan[pattern] = texts[0] if len(texts) == 1 else texts
+        _parse_texts(plan[pattern])
+    return plan
+
+
+def _parse_texts(texts: str | list[str]) -> Fault | list[Fault]:
+    """One fault for every call, or one for each call in turn."""
+    if isinstance(texts, str) and "*" not in texts:
+        return parse_fault(texts)
+    faults: list[Fault] = []
+    for text in [texts] if isinstance(texts, str) else texts:
+        what, star, times = text.partition("*")
+        if star and not (times.isdecimal() and times.isascii() and 0 < int(times) <= _MAX_TIMES):
+            raise ConfigError(f"no such fault: {text!r} (expected *T with T calls, from 1 to {_MAX_TIMES})")
+        faults += [parse_fault(what)] * (int(times) if star else 1)
+    return faults
+
+
 ErrorBody: TypeAlias = "Callable[[HttpRequest, int], bytes]"
 
 
@@ -96,20 +154,20 @@ class FaultPlan:
         faults: Plan,
         *,
         error_body: ErrorBody = neutral_error_body,
-        retry_after_s: int | None = None,
+        retry_after_s: float | None = None,
         pace_s: float = 0.0,
     ) -> None:
         """A plan of pattern to fault text, or to a list of texts for one call each.
 
-        `error_body` makes the body of an injected status; `retry_after_s` goes out with 429 and 503; `pace_s` is the
-        pause before each drip.
+        `error_body` makes the body of an injected status; `retry_after_s` goes out with 429 and 503 that name none;
+        `pace_s` is the pause before each drip.
 
         Raises: ConfigError for a text that names no fault.
         """
         self._faults: dict[str, Fault | list[Fault]] = {
-            pattern: parse_fault(texts) if isinstance(texts, str) else [parse_fault(text) for text in texts]
-            for pattern, texts in faults.items()
+            pattern: _parse_texts(texts) for pattern, texts in faults.items()
         }
+        self._lock = allocate_lock()
         self.error_body = error_body
         self.retry_after_s = retry_after_s
         self.pace_s = pace_s
@@ -119,9 +177,10 @@ class FaultPlan:
     def next(self, request: HttpRequest) -> Fault:
         """The fault for `request`; the first pattern that matches decides."""
         target = _peer_of(request)
-        fault = self._for(target)
-        if fault.kind != "ok":
-            self.injected.append((target, fault))
+        with self._lock:
+            fault = self._for(target)
+            if fault.kind != "ok":
+                self.injected.append((target, fault))
         return fault
 
     def pace_of(self, fault: Fault) -> float:
@@ -150,15 +209,16 @@ class FaultPlan:
             case Fault(kind="stall", amount=amount) if amount == _STALL_AT_ONCE:
                 raise _stalled(peer, timeouts, "first_byte")
             case Fault(kind="status", amount=status):
-                return HttpReply(status=status, headers=self._headers(status), body=self.error_body(request, status))
+                return HttpReply(status=status, headers=self._headers(fault), body=self.error_body(request, status))
             case _:
                 return None
 
-    def _headers(self, status: int) -> Headers:
+    def _headers(self, fault: Fault) -> Headers:
+        wait_s = fault.retry_after_s
+        if wait_s is None and fault.amount in (429, 503):
+            wait_s = self.retry_after_s
         headers: Headers = (("content-type", "application/json"),)
-        if self.retry_after_s is not None and status in (429, 503):
-            headers += (("retry-after", str(self.retry_after_s)),)
-        return headers
+        return headers if wait_s is None else (*headers, ("retry-after", f"{wait_s:g}"))
 
 
 def _peer_of(request: HttpRequest) -> str:

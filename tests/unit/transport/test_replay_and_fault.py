@@ -8,7 +8,14 @@ import pytest
 
 from interlingua.errors import APIConnectionError, APITimeoutError, ConfigError
 from interlingua.transport.base import AsyncReply, Reply, Timeouts
-from interlingua.transport.fault import AsyncFaultTransport, Fault, FaultPlan, FaultTransport, parse_fault
+from interlingua.transport.fault import (
+    AsyncFaultTransport,
+    Fault,
+    FaultPlan,
+    FaultTransport,
+    parse_fault,
+    parse_options,
+)
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport, Script, ScriptLine
 from interlingua.wire.http import HttpReply, HttpRequest, header
 
@@ -112,6 +119,8 @@ def test_scripted_troubles(run: Run) -> None:
     ("text", "fault"),
     [
         ("429", Fault("status", 429)),
+        ("429:2.5", Fault("status", 429, 2.5)),
+        ("503:0", Fault("status", 503, 0.0)),
         (" RESET ", Fault("reset")),
         ("cut:200", Fault("cut", 200)),
         ("cut", Fault("cut", 0)),
@@ -127,7 +136,9 @@ def test_fault_texts(text: str, fault: Fault) -> None:
     assert parse_fault(text) == fault
 
 
-@pytest.mark.parametrize("text", ["", "nonsense", "cut:x", "429:1", "99", "1000", "cut:-1", "²"])
+@pytest.mark.parametrize(
+    "text", ["", "nonsense", "cut:x", "429:x", "429:1.", "429:", "429:-1", "99", "1000", "cut:-1", "²"]
+)
 def test_bad_fault_texts(text: str) -> None:
     """Anything else is a ConfigError that lists the words."""
     with pytest.raises(ConfigError, match="refuse, reset, stall"):
@@ -203,3 +214,45 @@ def test_requests_without_a_target_go_by_host() -> None:
     plan = FaultPlan({"api.test": "500", "fake": "501"})
     for url, status in (("https://api.test/v1", 500), ("fake://x", 501)):
         assert FaultTransport(ReplayTransport(), plan).open(HttpRequest(url=url), Timeouts()).status == status
+
+
+def test_a_status_can_name_its_own_wait() -> None:
+    """It wins over the plan's, and comes with any status."""
+    plan = FaultPlan({"*": ["429:2.5", "429", "500:9", "500"]}, retry_after_s=7)
+    transport = FaultTransport(ReplayTransport(), plan)
+    waits = [header(transport.open(REQUEST, Timeouts()).headers, "retry-after") for _ in range(4)]
+    assert waits == ["2.5", "7", "9", None]
+
+
+def test_a_fault_can_hold_for_so_many_calls(run: Run) -> None:
+    """Alone or in a list; then calls go through."""
+    script = Script(Line(pieces=(b"fine",), times=None))
+    storm = FaultPlan({"anthropic/*": "429*3"})
+    assert [run(script, storm)[0] for _ in range(5)] == [429, 429, 429, 200, 200]
+    mixed = FaultPlan({"anthropic/*": ["500*2", "ok", "429"]})
+    assert [run(script, mixed)[0] for _ in range(5)] == [500, 500, 200, 429, 200]
+
+
+@pytest.mark.parametrize(
+    ("options", "plan"),
+    [
+        ([], {}),
+        (["anthropic/*=429"], {"anthropic/*": "429"}),
+        (["a/*=429:2*3", "b=stall , ok,500"], {"a/*": "429:2*3", "b": ["stall", "ok", "500"]}),
+        ([" * =cut:10"], {"*": "cut:10"}),
+        (["a/x=y=refuse"], {"a/x=y": "refuse"}),
+        (["a=429", "a=500"], {"a": "500"}),
+    ],
+)
+def test_options_of_a_command_line(options: list[str], plan: dict[str, str | list[str]]) -> None:
+    """Pattern and faults on both sides of the last equals sign."""
+    assert parse_options(options) == plan
+
+
+@pytest.mark.parametrize(
+    "option", ["", "429", "=429", "anthropic/*=", "a=429,", "a=nonsense", "a=429*0", "a=429*x", "a=429*1000000"]
+)
+def test_options_that_are_none(option: str) -> None:
+    """They are told at once, with the form."""
+    with pytest.raises(ConfigError, match="no such fault: "):
+        parse_options([option])
