@@ -44,6 +44,7 @@ NAMED_DIFFERENCES: dict[tuple[str, str], str] = {
     ("openai-chat", "ToolMessage.name: only in judge"): "recorded: openai-chat d2d989c43070",
     ("openai-responses", "FunctionTool.parameters: required only in types"): "recorded: openai-responses 897d7e7b0ac2",
     ("openai-responses", "FunctionTool.strict: required only in types"): "recorded: openai-responses 897d7e7b0ac2",
+    ("openai-responses", "InputImage.detail: required only in types"): "recorded: openai-responses 225fe4cab7b0",
     ("openai-responses", "Request.input[]: EasyAnswer only in judge"): "recorded: openai-responses f81449002d34",
     (
         "openai-responses",

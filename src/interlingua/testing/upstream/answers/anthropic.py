@@ -17,6 +17,8 @@ from interlingua.wire.sse import encode_event
 __all__ = ["fail_anthropic", "stream_anthropic", "whole_anthropic"]
 
 Block = dict[str, Any]
+_TOLD_AGAIN = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "server_tool_use")
+"""Counts that stand at the end of a stream, too."""
 _STOPS = {"length": "max_tokens", "content_filter": "refusal"}
 
 
@@ -29,18 +31,21 @@ def whole_anthropic(say: Say, asked: Asked, ids: Ids, issued: Issued) -> dict[st
         "stop_reason": _stop(say),
         "stop_sequence": None,
         "stop_details": _details(say),
+        "container": None,
         "usage": {**_input_usage(say), **_output_usage(say)},
     }
 
 
 def stream_anthropic(say: Say, asked: Asked, ids: Ids, issued: Issued) -> Iterator[bytes]:
     """The events of the streamed answer."""
-    usage = {**_input_usage(say), "output_tokens": 1}
+    usage = {**_input_usage(say), "output_tokens": 1, "output_tokens_details": None}
     begun: dict[str, Any] = {
         **_head(asked, ids),
         "content": [],
         "stop_reason": None,
         "stop_sequence": None,
+        "stop_details": None,
+        "container": None,
         "usage": usage,
     }
     yield _frame({"type": "message_start", "message": begun})
@@ -51,8 +56,9 @@ def stream_anthropic(say: Say, asked: Asked, ids: Ids, issued: Issued) -> Iterat
         for delta in deltas:
             yield _frame({"type": "content_block_delta", "index": place, "delta": delta})
         yield _frame({"type": "content_block_stop", "index": place})
-    delta = {"stop_reason": _stop(say), "stop_sequence": None, "stop_details": _details(say)}
-    yield _frame({"type": "message_delta", "delta": delta, "usage": _output_usage(say)})
+    delta = {"stop_reason": _stop(say), "stop_sequence": None, "stop_details": _details(say), "container": None}
+    counts = {name: count for name, count in _input_usage(say).items() if name in _TOLD_AGAIN}
+    yield _frame({"type": "message_delta", "delta": delta, "usage": {**counts, **_output_usage(say)}})
     yield _frame({"type": "message_stop"})
 
 
@@ -62,7 +68,7 @@ def fail_anthropic(status: int, message: str | None) -> bytes:
 
 
 def _frame(body: dict[str, Any]) -> bytes:
-    return encode_event(encode(body, nulls=8), event=body["type"])
+    return encode_event(encode(body, nulls=16), event=body["type"])
 
 
 def _head(asked: Asked, ids: Ids) -> dict[str, Any]:
@@ -77,9 +83,10 @@ def _blocks(say: Say, ids: Ids, issued: Issued) -> list[tuple[Block, Any]]:
         issued.seals[seal] = say.thinking
         blocks.append(({"type": "thinking", "thinking": say.thinking, "signature": seal}, None))
     if say.text or say.refusal:
-        blocks.append(({"type": "text", "text": say.text or say.refusal}, None))
+        blocks.append(({"type": "text", "text": say.text or say.refusal, "citations": None}, None))
     for call in say.calls:
         block: Block = {"type": "tool_use", "id": ids.next("toolu_"), "name": call.name, "input": {}}
+        block["caller"] = {"type": "direct"}
         blocks.append((block, call))
     return blocks
 
@@ -91,7 +98,7 @@ def _opened(block: Block) -> tuple[Block, list[Block]]:
         deltas.append({"type": "signature_delta", "signature": block["signature"]})
         return {"type": "thinking", "thinking": "", "signature": ""}, deltas
     if block["type"] == "text":
-        return {"type": "text", "text": ""}, [{"type": "text_delta", "text": piece} for piece in words(block["text"])]
+        return {**block, "text": ""}, [{"type": "text_delta", "text": piece} for piece in words(block["text"])]
     pieces = ["", *halves(block.pop("json"))]
     return block, [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
 
@@ -114,6 +121,8 @@ def _input_usage(say: Say) -> dict[str, Any]:
         "cache_creation_input_tokens": 0,
         "cache_read_input_tokens": say.cached_tokens,
         "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0},
+        "inference_geo": None,
+        "server_tool_use": None,
         "service_tier": "standard",
     }
 

@@ -28,7 +28,7 @@ def whole_chat(say: Say, asked: Asked, ids: Ids, _: Issued) -> dict[str, Any]:
     choice = {"message": message, "logprobs": None, "finish_reason": _finish(say, asked)}
     choices = [{"index": place, **choice} for place in range(asked.body.get("n") or 1)]
     head = _head(ids, asked, "chat.completion")
-    return {**head, "choices": choices, "usage": _usage(say), "service_tier": "default", "system_fingerprint": None}
+    return {**head, "choices": choices, "usage": _usage(say), "service_tier": "default"}
 
 
 def stream_chat(say: Say, asked: Asked, ids: Ids, _: Issued) -> Iterator[bytes]:

@@ -11,7 +11,7 @@ from typing import Any
 from interlingua.testing.upstream.answers.say import CREATED, Ids, Say, halves, words
 from interlingua.testing.upstream.refusals import error_body
 from interlingua.testing.upstream.verdict import Asked, Issued
-from interlingua.testing.wirefacts.values import members
+from interlingua.testing.wirefacts.values import items, members
 from interlingua.wire.json import encode
 from interlingua.wire.sse import encode_event
 
@@ -35,6 +35,7 @@ def stream_responses(say: Say, asked: Asked, ids: Ids, issued: Issued) -> Iterat
     whole = _response(say, asked, ids, items)
     issued.items.add(whole["id"])
     begun: Item = {**whole, "status": "in_progress", "output": [], "usage": None, "incomplete_details": None}
+    begun["completed_at"] = None
     yield events.frame("response.created", response=begun)
     yield events.frame("response.in_progress", response=begun)
     for place, item in enumerate(items):
@@ -96,25 +97,59 @@ def _message(say: Say, ids: Ids) -> Item:
     return {"type": "message", "id": ids.next("msg_"), "role": "assistant", "status": status, "content": content}
 
 
-def _response(say: Say, asked: Asked, ids: Ids, items: list[Item]) -> dict[str, Any]:
+def _response(say: Say, asked: Asked, ids: Ids, output: list[Item]) -> dict[str, Any]:
     reason = {"length": "max_output_tokens", "content_filter": "content_filter"}.get(say.finish)
-    echoed = {name: asked.body.get(name) for name in ("instructions", "temperature", "top_p")}
+    echoed = {name: _echo(asked, name, otherwise) for name, otherwise in _ECHOED.items()}
     return {
         "id": ids.next("resp_"),
         "object": "response",
         "created_at": CREATED,
+        "completed_at": CREATED + 1,
         "status": "incomplete" if reason else "completed",
         "error": None,
         "incomplete_details": {"reason": reason} if reason else None,
         **echoed,
         "model": asked.model,
-        "output": items,
+        "output": output,
         "parallel_tool_calls": asked.body.get("parallel_tool_calls") is not False,
         "tool_choice": asked.body.get("tool_choice") or "auto",
-        "tools": asked.body.get("tools") or [],
+        "tools": [_whole_tool(tool) for tool in items(asked.body.get("tools"))],
         "metadata": members(asked.body.get("metadata")),
         "usage": _usage(say),
     }
+
+
+def _echo(asked: Asked, name: str, otherwise: Any) -> Any:
+    said = asked.body.get(name)
+    if said is None:
+        return otherwise
+    return {**members(otherwise), **members(said)} if isinstance(otherwise, dict) else said
+
+
+_ECHOED: dict[str, Any] = {
+    "instructions": None,
+    "temperature": 1.0,
+    "top_p": 1.0,
+    "presence_penalty": 0.0,
+    "frequency_penalty": 0.0,
+    "top_logprobs": 0,
+    "truncation": "disabled",
+    "text": {"format": {"type": "text"}, "verbosity": "medium"},
+    "reasoning": {"effort": None, "summary": None},
+    "max_output_tokens": None,
+    "max_tool_calls": None,
+    "store": True,
+    "background": False,
+    "service_tier": "default",
+    "safety_identifier": None,
+    "prompt_cache_key": None,
+    "previous_response_id": None,
+}
+"""Members of an answer that repeat the request, and what they say where it said nothing."""
+
+
+def _whole_tool(tool: Item) -> Item:
+    return {"description": None, "parameters": None, "strict": True, **tool} if tool.get("type") == "function" else tool
 
 
 def _usage(say: Say) -> dict[str, Any]:

@@ -44,7 +44,7 @@ EasyInputMessage {content text | [InputPart]; role "user" | "assistant" | "syste
   "message"}
 InputText {type "input_text"; text text; prompt_cache_breakpoint? PromptCacheBreakpoint}
 PromptCacheBreakpoint {mode "explicit"; ttl? "30m" | "12h"}
-InputImage {type "input_image"; detail "low" | "high" | "auto" | "original"; file_id? text | null; image_url? text |
+InputImage {type "input_image"; detail? "low" | "high" | "auto" | "original"; file_id? text | null; image_url? text |
   null; prompt_cache_breakpoint? PromptCacheBreakpoint}
 InputFile {type "input_file"; detail? "auto" | "low" | "high"; file_data? text; file_id? text | null; file_url? text;
   filename? text; prompt_cache_breakpoint? PromptCacheBreakpoint}
