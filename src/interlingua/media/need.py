@@ -74,15 +74,15 @@ def header_of(part: ImagePart, path: str) -> ImageHeader | None:
     header = read_header(part.data)
     if header is None:
         return _unknown(part, path)
-    if header.fault == "cut":
-        raise UsageError(f"{path}: the {header.media_type} file is cut off, its end is missing; give the whole file")
-    if header.fault == "broken" or header.pixels == 0:
-        raise UsageError(f"{path}: the file begins like {header.media_type}, and is no image of that format")
     if header.pixels > MAX_PIXELS:
         raise UsageError(
             f"{path}: the image has {header.width:,} x {header.height:,} pixels, and {MAX_PIXELS // 1_000_000} "
             "megapixels are the most that is taken; scale it down first"
         )
+    if header.fault == "cut":
+        raise UsageError(f"{path}: the {header.media_type} file is cut off, its end is missing; give the whole file")
+    if header.fault == "broken" or header.pixels == 0:
+        raise UsageError(f"{path}: the file begins like {header.media_type}, and is no image of that format")
     return header
 
 
