@@ -20,9 +20,10 @@ from interlingua.registry.allowance import Allowance, allowance, check_pattern
 from interlingua.registry.sources import FileProvider
 from interlingua.registry.spec import parse_spec, shown
 
-__all__ = ["Config", "read_config"]
+__all__ = ["Config", "ConfigFile", "Table", "parse_file", "read_config", "read_file", "table_of"]
 
 Table: TypeAlias = "dict[str, Any]"
+"""A table of a file, parsed."""
 
 SECTIONS = ("providers", "aliases", "keys", "limits", "server")
 POLICIES = ("ordered",)
@@ -40,9 +41,13 @@ class Config(NamedTuple):
     """Pattern of targets -> what it allows."""
 
 
-class _File(NamedTuple):
+class ConfigFile(NamedTuple):
+    """A configuration file, for errors that name the line."""
+
     name: str
+    """Its name, without the folder."""
     text: str
+    """What it holds."""
 
     def refuse(self, why: str, section: str, key: str) -> NoReturn:
         """Raise, with the line of the key where it can be found."""
@@ -55,13 +60,13 @@ def read_config(path: str | Path) -> Config:
 
     Raises: ConfigError for a file that cannot be read or parsed, unknown keys, wrong types and malformed specs.
     """
-    file = _read(Path(path).expanduser())
-    content = _parsed(file)
+    file = read_file(Path(path).expanduser())
+    content = parse_file(file)
     for section in content:
         if section not in SECTIONS:
             file.refuse(f"unknown section {shown(section)}; known: {', '.join(SECTIONS)}", "", section)
     sections = ("providers", "aliases", "limits")
-    providers, aliases, limits = (_table(content.get(section, {}), file, "", section) for section in sections)
+    providers, aliases, limits = (table_of(content.get(section, {}), file, "", section) for section in sections)
     return Config(
         {name: _provider(name, value, file) for name, value in providers.items()},
         {name: _alias(name, value, file) for name, value in aliases.items()},
@@ -69,20 +74,28 @@ def read_config(path: str | Path) -> Config:
     )
 
 
-def _read(path: Path) -> _File:
+def read_file(path: Path) -> ConfigFile:
+    """The text of a file.
+
+    Raises: ConfigError for one that cannot be read, is too large or no text.
+    """
     try:
         with path.open("rb") as stream:
             data = stream.read(MAX_FILE_BYTES + 1)
         if len(data) > MAX_FILE_BYTES:
             raise ConfigError(f"{path.name}: larger than {MAX_FILE_BYTES} bytes")
-        return _File(path.name, data.decode())
+        return ConfigFile(path.name, data.decode())
     except UnicodeDecodeError:
         raise ConfigError(f"{path.name}: not UTF-8") from None
     except OSError as error:
         raise ConfigError(f"{path.name} cannot be read: {error.strerror}") from None
 
 
-def _parsed(file: _File) -> Table:
+def parse_file(file: ConfigFile) -> Table:
+    """The tables of a file.
+
+    Raises: ConfigError for what is no TOML.
+    """
     import tomllib
 
     try:
@@ -93,15 +106,19 @@ def _parsed(file: _File) -> Table:
         raise ConfigError(f"{file.name}: nested too deeply") from None
 
 
-def _table(value: object, file: _File, section: str, key: str) -> Table:
+def table_of(value: object, file: ConfigFile, section: str, key: str) -> Table:
+    """The table that stands under a key.
+
+    Raises: ConfigError for anything else.
+    """
     if not isinstance(value, dict):
         file.refuse(f"{key} is not a table", section, key)
     return cast("Table", value)
 
 
-def _provider(name: str, value: object, file: _File) -> FileProvider:
+def _provider(name: str, value: object, file: ConfigFile) -> FileProvider:
     section = f"providers.{name}"
-    table = _table(value, file, "providers", name)
+    table = table_of(value, file, "providers", name)
     for key, text in table.items():
         if key not in {"dsn", "dsn_env"}:
             file.refuse(f"unknown key {shown(key)} in [{section}]; known: dsn, dsn_env", section, key)
@@ -112,7 +129,7 @@ def _provider(name: str, value: object, file: _File) -> FileProvider:
     return FileProvider(f"{file.name} [{section}]", table.get("dsn"), table.get("dsn_env"))
 
 
-def _alias(name: str, value: object, file: _File) -> str:
+def _alias(name: str, value: object, file: ConfigFile) -> str:
     targets = value
     if isinstance(value, dict):
         targets = _targets_of_table(name, cast("Table", value), file)
@@ -127,8 +144,8 @@ def _alias(name: str, value: object, file: _File) -> str:
     return targets
 
 
-def _allowance(pattern: str, value: object, file: _File) -> Allowance:
-    table = _table(value, file, "limits", pattern)
+def _allowance(pattern: str, value: object, file: ConfigFile) -> Allowance:
+    table = table_of(value, file, "limits", pattern)
     try:
         check_pattern(pattern)
     except ConfigError as error:
@@ -141,7 +158,7 @@ def _allowance(pattern: str, value: object, file: _File) -> Allowance:
     return allowance(table)
 
 
-def _targets_of_table(name: str, table: Table, file: _File) -> object:
+def _targets_of_table(name: str, table: Table, file: ConfigFile) -> object:
     for key in table:
         if key not in {"targets", "policy"}:
             file.refuse(f"unknown key {shown(key)} in the alias {shown(name)}; known: targets, policy", "aliases", name)
