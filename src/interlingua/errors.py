@@ -91,7 +91,7 @@ _CREDENTIAL = (
     r"|\b(sk|pk|rk|gsk|xai|hf|nvapi|pplx|csk|fw|key|r8|AIza)[-_][\w-]{12,}"
     r"|\bAIza[\w-]{20,}"
     r"|([?&](?:key|api[-_]?key|token|access_token)=)[^&\s]+"
-    r"|(?<=://)(?!\[token@\]|TOKEN@)[^/@\s:]+(?::[^/@\s]*)?(?=@)"  # our own sentences show where a token goes
+    r"|(?<=://)(?!\[token@\]|TOKEN@)(?:[^/@\s:]+(?::[^/@\s]*)?|:[^/@\s]+)(?=@)"  # our sentences show where tokens go
 )
 
 

@@ -38,6 +38,7 @@ from interlingua.types.run import RunRecord
         ("gsk_abcdefghijklmnop", "***"),
         ("AIzaSyAbcdefghijklmnopqrstuvwxyz01234", "***"),
         ("openai://user:pass@host/v1", "openai://***@host/v1"),
+        ("redis://:pass@host/0", "redis://***@host/0"),
         ("use openai://[token@]host", "use openai://[token@]host"),
         ("nothing secret here, key=value", "nothing secret here, key=value"),
     ],

