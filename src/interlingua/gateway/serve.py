@@ -9,7 +9,9 @@ Rules
 from __future__ import annotations
 
 import ipaddress
-from typing import TYPE_CHECKING
+import signal
+import socket
+from typing import TYPE_CHECKING, NoReturn
 
 from interlingua.errors import ConfigError, UsageError
 from interlingua.gateway.asgi import GatewayApp
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     from interlingua.gateway.core import Gateway
 
-__all__ = ["DEFAULT_PORT", "DRAIN_S", "check_address", "server_of"]
+__all__ = ["DEFAULT_PORT", "DRAIN_S", "check_address", "is_loopback", "listen", "serve_until_stopped", "server_of"]
 
 DEFAULT_PORT = 8787
 """Where `il serve` listens unless it is told otherwise."""
@@ -49,8 +51,47 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def server_of(gateway: Gateway, *, host: str = "127.0.0.1", port: int = DEFAULT_PORT) -> uvicorn.Server:
-    """A server of the gateway that was not started yet.
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there; port 0 takes a free one.
+
+    Raises: UsageError for an address that is taken or not ours.
+    """
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
+        return socket.create_server((host, port), family=family, backlog=2_048)
+    except OSError as error:
+        raise UsageError(
+            f"cannot listen on {host} port {port}: {error.strerror or error}; --port takes another"
+        ) from None
+
+
+def serve_until_stopped(gateway: Gateway, listener: socket.socket) -> None:
+    """Serve until the process is told to end, by a signal or from the keyboard.
+
+    Raises: ConfigError without the [gateway] extra.
+    """
+    server = server_of(gateway)
+    previous = {sign: signal.signal(sign, _stop) for sign in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        server.run(sockets=[listener])
+    except _Stopped:
+        pass  # uvicorn has drained, and gives the signal on to whoever had it before
+    finally:
+        for sign, handler in previous.items():
+            signal.signal(sign, handler)
+        listener.close()
+
+
+class _Stopped(BaseException):
+    """The process was told to end."""
+
+
+def _stop(number: int, frame: object) -> NoReturn:  # noqa: ARG001 - the form of a signal's handler
+    raise _Stopped
+
+
+def server_of(gateway: Gateway) -> uvicorn.Server:
+    """A server of the gateway that was not started yet; it is given its socket when it is.
 
     Raises: ConfigError without the [gateway] extra.
     """
@@ -60,8 +101,6 @@ def server_of(gateway: Gateway, *, host: str = "127.0.0.1", port: int = DEFAULT_
         raise ConfigError("serving needs the [gateway] extra: pip install 'interlingua[gateway]'") from None
     config = uvicorn.Config(
         GatewayApp(gateway),
-        host=host,
-        port=port,
         http="httptools",
         ws="none",
         lifespan="on",

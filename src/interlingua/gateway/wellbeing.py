@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
 
-__all__ = ["live", "ready", "targets"]
+__all__ = ["live", "ready", "served_names", "targets"]
 
 _JSON = (("content-type", "application/json"), ("cache-control", "no-store"))
 
@@ -32,5 +32,10 @@ async def ready(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # n
 
 async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
     """Every provider that has what it takes to be called, and every alias."""
-    providers = [status.name for status in gateway.registry.providers() if not status.problem]
-    return _told({"providers": providers, "aliases": gateway.registry.aliases()})
+    return _told({"providers": served_names(gateway), "aliases": gateway.registry.aliases()})
+
+
+def served_names(gateway: Gateway) -> list[str]:
+    """The providers that somebody configured, or that have a key."""
+    known = [status for status in gateway.registry.providers() if not status.problem]
+    return [status.name for status in known if status.key in ("set", "function") or status.origin != "built in"]

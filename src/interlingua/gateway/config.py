@@ -1,0 +1,113 @@
+"""The gateway's part of the configuration file: `[server]` and `[keys.<name>]`.
+
+Shape: `[server]` holds `host`, `port`, `hosts`, `origins`, `open`, `timeout_s`, `first_byte_s`, `idle_s`,
+`keep_alive_s`, `max_body_bytes`, `allow`, `strict` and `allow_fetch`; `[keys.team-a]` holds `hash` and `models`.
+
+Rules
+- Unknown keys are errors with the line; so is what has the wrong type.
+- A key stands there as its digest alone, `sha256:` and 64 hexadecimal digits.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast, get_args
+
+from interlingua.gateway.settings import GatewayKey, GatewaySettings
+from interlingua.registry.config import parse_file, read_file, table_of
+from interlingua.registry.spec import shown
+from interlingua.transport.base import Timeouts
+from interlingua.types.capability import Capability
+
+if TYPE_CHECKING:
+    from interlingua.registry.config import ConfigFile, Table
+
+__all__ = ["ServerConfig", "read_server_config"]
+
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_Check: TypeAlias = "tuple[type | tuple[type, ...], str]"
+_TEXTS: _Check = (list, "a list of texts")
+_NUMBER: _Check = ((int, float), "a number of seconds")
+_FLAG: _Check = (bool, "true or false")
+_SERVER: dict[str, _Check] = {
+    "host": (str, "an address"),
+    "port": (int, "a number"),
+    "hosts": _TEXTS,
+    "origins": _TEXTS,
+    "open": _FLAG,
+    "timeout_s": _NUMBER,
+    "first_byte_s": _NUMBER,
+    "idle_s": _NUMBER,
+    "keep_alive_s": _NUMBER,
+    "max_body_bytes": (int, "a number of bytes"),
+    "allow": _TEXTS,
+    "strict": _FLAG,
+    "allow_fetch": _FLAG,
+}
+_KEY: dict[str, _Check] = {"hash": (str, "a text"), "models": _TEXTS}
+_TIMEOUTS = {"timeout_s": "total_s", "first_byte_s": "first_byte_s", "idle_s": "idle_s"}
+_AS_IT_IS = ("keep_alive_s", "max_body_bytes", "strict", "allow_fetch")
+
+
+class ServerConfig(NamedTuple):
+    """What a file says to the gateway."""
+
+    settings: GatewaySettings
+    """How it is set up."""
+    host: str | None
+    """Where it listens; None where the file does not say."""
+    port: int | None
+    """On which port."""
+
+
+def read_server_config(path: str | Path) -> ServerConfig:
+    """What a TOML file says to the gateway; providers, aliases and limits are read elsewhere.
+
+    Raises: ConfigError, with the line, for a file that cannot be read and for what is not known or of the wrong type.
+    """
+    file = read_file(Path(path).expanduser())
+    content = parse_file(file)
+    server = _checked(content.get("server", {}), file, "", "server", _SERVER)
+    keys = table_of(content.get("keys", {}), file, "", "keys")
+    settings = GatewaySettings(
+        keys=tuple([_key(name, value, file) for name, value in keys.items()]),
+        hosts=tuple(server.get("hosts", ())),
+        origins=tuple(server.get("origins", ())),
+        is_open=server.get("open", False),
+        timeouts=Timeouts(**{name: server[key] for key, name in _TIMEOUTS.items() if key in server}),
+        allow=_allowed(server.get("allow", []), file),
+        **{name: server[name] for name in _AS_IT_IS if name in server},
+    )
+    return ServerConfig(settings, server.get("host"), server.get("port"))
+
+
+def _checked(value: object, file: ConfigFile, section: str, key: str, known: dict[str, _Check]) -> Table:
+    """A table whose keys are known and whose values have their types."""
+    where = f"{section}.{key}" if section else key
+    table = table_of(value, file, section, key)
+    for name, found in table.items():
+        if name not in known:
+            file.refuse(f"unknown key {shown(name)} in [{where}]; known: {', '.join(known)}", where, name)
+        kind, told = known[name]
+        if not isinstance(found, kind) or (isinstance(found, bool) and kind is not bool):
+            file.refuse(f"{name} in [{where}] is not {told}", where, name)
+        if kind is list and not all(isinstance(item, str) for item in cast("list[Any]", found)):
+            file.refuse(f"{name} in [{where}] is not {told}", where, name)
+    return table
+
+
+def _key(name: str, value: object, file: ConfigFile) -> GatewayKey:
+    table = _checked(value, file, "keys", name, _KEY)
+    digest = table.get("hash", "")
+    if not _DIGEST.fullmatch(digest):
+        file.refuse(f"hash in [keys.{name}] is not `sha256:` and 64 hexadecimal digits", f"keys.{name}", "hash")
+    return GatewayKey(name=name, hash=digest, models=tuple(table.get("models", ())))
+
+
+def _allowed(kinds: list[str], file: ConfigFile) -> frozenset[Capability]:
+    known: tuple[Capability, ...] = get_args(Capability)
+    for kind in kinds:
+        if kind not in known:
+            file.refuse(f"allow in [server] knows {', '.join(known)}, not {shown(kind)}", "server", "allow")
+    return frozenset([kind for kind in known if kind in kinds])
