@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         register_scheme,
     )
     from interlingua.client.stream import ModelStream
+    from interlingua.client.telemetry import Instrumentation, instrument
     from interlingua.errors import (
         APIConnectionError,
         APITimeoutError,
@@ -216,6 +217,7 @@ __all__ = [
     "IncompleteStreamError",
     "Input",
     "InputFile",
+    "Instrumentation",
     "InternalServerError",
     "Item",
     "Json",
@@ -305,6 +307,7 @@ __all__ = [
     "files",
     "fold",
     "image",
+    "instrument",
     "load",
     "load_config",
     "load_env",
@@ -342,6 +345,7 @@ _NAMES = {
     "client.report": "ChangeWarning",
     "client.setup": "load_config load_env register_alias register_provider register_resolver register_scheme",
     "client.stream": "ModelStream",
+    "client.telemetry": "Instrumentation instrument",
     "errors": (
         "APIConnectionError APITimeoutError AuthenticationError BadRequestError BillingError "
         "ChainExhaustedError ConfigError ContentPolicyViolationError ContextWindowExceededError DecodeError "

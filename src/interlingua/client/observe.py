@@ -68,14 +68,14 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __str__(self) -> str:
         """One line: the kind, the id, and what is known."""
-        hidden = ("id", "parent_id", "tags", *_CONTENT)
+        hidden = ("id", "tags", *_CONTENT)
         told = [f"{name}={_short(value)}" for name, value in self._known() if name not in hidden]
         tags = [f"[{name}={text}]" for name, text in self.tags.items()]
         return " ".join([type(self).__name__, self.id, *told, *tags])
 
     def _known(self) -> list[tuple[str, Any]]:
         pairs = [(name, getattr(self, name)) for name in self.__struct_fields__]
-        return [(name, value) for name, value in pairs if value not in (None, (), {})]
+        return [(name, value) for name, value in pairs if not (value is None or value is False or value in ((), {}))]
 
     def without_content(self) -> Self:
         """The same without what was asked, answered, given to tools and given by them."""
@@ -106,7 +106,9 @@ class AttemptStarted(Observed, frozen=True, kw_only=True):
     dialect: str
     """How it is spoken to."""
     host: str
-    """Where it is: the host of its address, with the port where it has one."""
+    """Where it is: the host of its address."""
+    port: int | None = None
+    """The port of its address; None where it is in this process."""
     number: int
     """Which try of this call, from 1."""
 

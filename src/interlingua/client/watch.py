@@ -63,6 +63,7 @@ class Watch:
     __slots__ = (
         "_clock",
         "_first_s",
+        "_held",
         "_is_finished",
         "_listeners",
         "_secrets",
@@ -86,6 +87,7 @@ class Watch:
         self._first_s: float | None = None
         self._is_finished = False
         self._secrets: tuple[str, ...] = ()
+        self._held: tuple[Lane, int] | None = None
 
     def started(self, job: Job, *, stream: bool) -> None:
         """The call begins."""
@@ -101,14 +103,22 @@ class Watch:
         )
 
     def attempt(self, lane: Lane, number: int) -> None:
-        """A target is tried."""
-        endpoint = lane.endpoint
+        """A target is about to be tried; that is told when a request goes out to it."""
+        self._held = (lane, number)
+
+    def _tell_attempt(self) -> None:
+        held, self._held = self._held, None
+        if held is None:
+            return
+        lane, number = held
+        host, port = _place(lane.endpoint.base_url)
         self._tell(
             AttemptStarted(
                 **self._head,
-                model=endpoint.spec,
-                dialect=endpoint.dialect,
-                host=_host(endpoint.base_url),
+                model=lane.endpoint.spec,
+                dialect=lane.endpoint.dialect,
+                host=host,
+                port=port,
                 number=number,
             )
         )
@@ -118,9 +128,11 @@ class Watch:
         values = [value for name, value in request.headers if name not in _OPEN_HEADERS]
         parts = [part for value in values for part in (value, *value.split()[1:]) if len(part) >= _SHORTEST_SECRET]
         self._secrets = tuple(dict.fromkeys((*self._secrets, *parts)))
+        self._tell_attempt()
 
     def attempt_failed(self, lane: Lane, number: int, error: Error, duration_s: float) -> None:
         """A try gave no answer."""
+        self._tell_attempt()
         self._tell(
             AttemptFailed(
                 **self._head,
@@ -139,6 +151,7 @@ class Watch:
 
     def skipped(self, lane: Lane, reason: str) -> None:
         """A target was passed over without being asked."""
+        self._held = None
         self._tell(TargetSkipped(**self._head, model=lane.endpoint.spec, reason=self._clean(reason)))
 
     def benched(self, lane: Lane, for_s: float, reason: str) -> None:
@@ -252,6 +265,9 @@ def _parameters(request: Request) -> dict[str, Any]:
     return {name: value for name, value in pairs if value is not None and value != () and value is not False}
 
 
-def _host(url: str) -> str:
-    """The host of an address, with its port; nothing else of it is told."""
-    return url.partition("://")[2].partition("/")[0].rpartition("@")[2] or url.partition(":")[0]
+def _place(url: str) -> tuple[str, int | None]:
+    """The host and the port of an address; nothing else of it is told."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    return (parts.hostname or parts.scheme), parts.port or {"http": 80, "https": 443}.get(parts.scheme)
