@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from interlingua.wire.http import Headers
 
-__all__ = ["Intake"]
+__all__ = ["Inflating", "Intake"]
 
 _CLIENT = "the client"
 _STEP_BYTES = 262_144

@@ -1,7 +1,7 @@
 """The gateway's part of the configuration file: `[server]` and `[keys.<name>]`.
 
-Shape: `[server]` holds `host`, `port`, `hosts`, `origins`, `open`, `timeout_s`, `first_byte_s`, `idle_s`,
-`keep_alive_s`, `max_body_bytes`, `allow`, `strict` and `allow_fetch`; `[keys.team-a]` holds `hash` and `models`.
+Shape: `[server]` holds `host`, `port`, `hosts`, `origins`, `providers`, `open`, `timeout_s`, `first_byte_s`,
+`idle_s`, `keep_alive_s`, `max_body_bytes`, `allow`, `strict` and `allow_fetch`; `[keys.team-a]` holds `hash` and `models`.
 
 Rules
 - Unknown keys are errors with the line; so is what has the wrong type.
@@ -35,6 +35,7 @@ _SERVER: dict[str, _Check] = {
     "port": (int, "a number"),
     "hosts": _TEXTS,
     "origins": _TEXTS,
+    "providers": _TEXTS,
     "open": _FLAG,
     "timeout_s": _NUMBER,
     "first_byte_s": _NUMBER,
@@ -74,6 +75,7 @@ def read_server_config(path: str | Path) -> ServerConfig:
         keys=tuple([_key(name, value, file) for name, value in keys.items()]),
         hosts=tuple(server.get("hosts", ())),
         origins=tuple(server.get("origins", ())),
+        providers=tuple(server.get("providers", ())),
         is_open=server.get("open", False),
         timeouts=Timeouts(**{name: server[key] for key, name in _TIMEOUTS.items() if key in server}),
         allow=_allowed(server.get("allow", []), file),

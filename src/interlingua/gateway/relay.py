@@ -64,7 +64,10 @@ class _Trigger(NamedTuple):
     """What stands in it then."""
 
 
+_FOREIGN = (_Trigger("effort_field", frozenset({"as_read", "reasoning.effort"}), "reasoning"),)
+"""Words that some servers of a dialect have taught their clients, and others do not know."""
 _TRIGGERS = (
+    *_FOREIGN,
     _Trigger("max_tokens_field", frozenset({"max_completion_tokens"}), "max_completion_tokens"),
     _Trigger("seed_field", frozenset({"seed"}), "seed"),
     _Trigger("effort_field", frozenset({"as_read", "reasoning_effort"}), "reasoning_effort"),
@@ -92,16 +95,18 @@ _TRIGGERS = (
 def relays(asked: Asked, lane: Lane) -> bool:
     """Whether the body can go out to a target as it came."""
     own = asked.dialect.name
+    quirks = lane.endpoint.target.quirks
     if lane.dialect.name != own or own == "unified" or asked.head.json_array or asked.is_ours:
         return False
-    return not any(_concerns(trigger, asked, lane.endpoint.target.quirks) for trigger in _triggers(lane))
+    if not quirks.unsupported.isdisjoint(asked.head.members):
+        return False
+    return not any(_concerns(trigger, asked, quirks) for trigger in _triggers(quirks))
 
 
-def _triggers(lane: Lane) -> tuple[_Trigger, ...]:
-    quirks = lane.endpoint.target.quirks
-    if quirks.allowed_tools and quirks.freeform_tools and quirks.call_ids_back:
-        return ()  # a reference server of its dialect takes whatever the dialect can say
-    return _TRIGGERS
+def _triggers(quirks: Quirks) -> tuple[_Trigger, ...]:
+    """What has to be looked for: a reference server of its dialect takes whatever the dialect can say."""
+    is_reference = quirks.allowed_tools and quirks.freeform_tools and quirks.call_ids_back
+    return _FOREIGN if is_reference else _TRIGGERS
 
 
 def _concerns(trigger: _Trigger, asked: Asked, quirks: Quirks) -> bool:
@@ -137,12 +142,9 @@ def outgoing(asked: Asked, lane: Lane, *, strict: bool) -> Encoded:
 
 def _unwanted(asked: Asked, quirks: Quirks) -> tuple[str, ...]:
     """The members of a body that a target does not take."""
-    unwanted = quirks.unsupported
-    if asked.dialect.name == "anthropic" and "*" not in quirks.betas:
-        unwanted = unwanted | _BETAS
-    if not unwanted or (quirks.allowed_tools and asked.dialect.name != "anthropic"):
-        return ()  # a reference server says by itself what it does not take
-    return tuple([name for name in asked.head.members if name in unwanted])
+    if asked.dialect.name != "anthropic" or "*" in quirks.betas:
+        return ()
+    return tuple([name for name in asked.head.members if name in _BETAS])
 
 
 def _body(asked: Asked, model: str, left_out: tuple[str, ...]) -> bytes:
