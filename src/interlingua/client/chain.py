@@ -169,7 +169,7 @@ class _Trip:
             yield Sleep(waited_s if self._job.with_credential else 0.0)
             again += 1
             standing = yield from consulted(self._store, lane.endpoint.spec, _ADMIT)
-            if not standing.admitted and left > 1:
+            if not standing.admitted and left > 1 and standing.reason != "failures":  # those may be our own
                 self._bench(lane, standing)
                 return _NOTHING
 
@@ -293,7 +293,7 @@ class _Trip:
 
 
 def _retry(job: Job) -> Retry:
-    """How targets are asked again; an error that a test has written for a stand-in is meant, unless it says otherwise."""
+    """How targets are asked again; an error that was scripted for a stand-in is meant, unless `retries` is said."""
     retries = job.settings.retries
     if retries is None:
         return _ONCE if job.with_credential else _NEVER
