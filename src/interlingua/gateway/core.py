@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.routes import Route
     from interlingua.registry.resolve import Registry
 
-__all__ = ["Gateway", "dialect_of"]
+__all__ = ["Gateway", "dialect_by_headers", "dialect_of"]
 
 _ID = re.compile(r"[\w.:/+=-]{1,128}", re.ASCII)
 _PREFIXES = (
@@ -119,7 +119,7 @@ class Gateway:
         return self.guard.may_use(request, model)
 
     def _failed(self, request: GatewayRequest, route: Route | None, error: Error) -> GatewayReply:
-        dialect = route.dialect if route is not None else dialect_of(request)
+        dialect = (route.dialect or dialect_by_headers(request)) if route is not None else dialect_of(request)
         reply = error_reply(dialect, error, path=request.path)
         if error.status == 405:
             allowed = ", ".join(methods_of(request.path))
@@ -139,6 +139,13 @@ def dialect_of(request: GatewayRequest) -> str:
     if request.header("anthropic-version") is not None:
         return "anthropic"
     return next((dialect for prefix, dialect in _PREFIXES if request.path.startswith(prefix)), "openai-chat")
+
+
+def dialect_by_headers(request: GatewayRequest) -> str:
+    """The dialect of a client that asks under a path which several dialects have."""
+    if request.header("anthropic-version") is not None:
+        return "anthropic"
+    return "google" if request.header("x-goog-api-key") is not None else "openai-chat"
 
 
 def _unknown(request: GatewayRequest) -> Error:

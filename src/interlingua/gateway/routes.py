@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from interlingua.gateway import models
 from interlingua.gateway.exchange import converse
+from interlingua.gateway.passing import PASSED, passing
 from interlingua.gateway.wellbeing import live, ready, targets
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Route(NamedTuple):
     handler: Handler
     """Who answers."""
     dialect: str = "openai-chat"
-    """The dialect of the clients that ask this."""
+    """The dialect of the clients that ask this; empty where their headers say it."""
     is_open: bool = False
     """Whether it is answered without a key."""
 
@@ -53,8 +54,8 @@ ROUTES: list[Route] = [
     Route("POST", "/api/chat", converse("ollama"), "ollama"),
     Route("POST", "/api/generate", converse("ollama"), "ollama"),
     Route("POST", "/unified/v1/generate", converse("unified"), "unified"),
-    Route("GET", "/v1/models", models.list_models),
-    Route("GET", "/v1/models/{model:path}", models.one_model),
+    Route("GET", "/v1/models", models.list_models, ""),
+    Route("GET", "/v1/models/{model:path}", models.one_model, ""),
     Route("GET", "/v1beta/models", models.list_google, "google"),
     Route("GET", "/v1beta/models/{model:path}", models.one_google, "google"),
     Route("GET", "/api/tags", models.tags, "ollama"),
@@ -66,6 +67,7 @@ ROUTES: list[Route] = [
     Route("GET", "/health/live", live, "unified", is_open=True),
     Route("GET", "/health/ready", ready, "unified", is_open=True),
     Route("GET", "/health/targets", targets, "unified"),
+    *[Route(method, kind.pattern, passing(kind.dialect), kind.dialect) for kind in PASSED for method in kind.methods],
 ]
 """Every route of the gateway."""
 

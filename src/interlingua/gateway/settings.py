@@ -43,5 +43,7 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     """What may be let go where a target cannot take it, instead of refusing the request."""
     strict: bool = False
     """Whether whatever would be dropped or approximated is refused, for every request."""
+    providers: tuple[str, ...] = ()
+    """The providers that get what names no model (files, batches, caches): of each dialect the first that speaks it."""
     allow_fetch: bool = False
     """Whether images and documents that a body names by address are fetched, by the guarded fetcher."""

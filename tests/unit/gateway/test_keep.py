@@ -16,7 +16,11 @@ from interlingua.wire.http import Headers
 from interlingua.wire.json import decode_any, encode
 from tests.support.gateway import MODELS, gateway
 
-WEATHER = {"type": "function", "name": "get_weather", "parameters": {"type": "object", "properties": {}}}
+WEATHER: dict[str, Any] = {
+    "type": "function",
+    "name": "get_weather",
+    "parameters": {"type": "object", "properties": {}},
+}
 KEYS = tuple(GatewayKey(name=name, hash=hash_key(name)) for name in ("team-a", "team-b"))
 
 
