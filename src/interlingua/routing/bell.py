@@ -22,7 +22,7 @@ class Bell:
             self._loop.call_soon_threadsafe(self._rung.set)
 
     async def wait(self, within_s: float) -> None:
-        """Return at the next ring, or when the time is over."""
+        """Nothing, at the next ring or when the time is over."""
         with suppress(TimeoutError):
             async with asyncio.timeout(within_s):
                 await self._rung.wait()

@@ -208,6 +208,11 @@ class HealthStore(Protocol):
         """Whether `apply` never waits, so that it can be called on an event loop."""
         ...
 
+    @property
+    def problem(self) -> str:
+        """Why this process alone knows what it finds out, where others should know it, too; empty otherwise."""
+        ...
+
     def apply(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
         """How each target stands after its operation, in the same order."""
         ...
@@ -222,6 +227,10 @@ class HealthStore(Protocol):
 
     async def snapshot_async(self) -> dict[str, TargetHealth]:
         """The same, awaited."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what is open; the store may be used again."""
         ...
 
 
@@ -362,6 +371,8 @@ class MemoryHealth:
 
     immediate: bool = True
     """Nothing here waits."""
+    problem: str = ""
+    """Nobody else should know."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         """A store in which nothing is known; `clock` gives seconds that only grow."""
@@ -388,6 +399,9 @@ class MemoryHealth:
     async def snapshot_async(self) -> dict[str, TargetHealth]:
         """The same; it never waits."""
         return self.snapshot()
+
+    def close(self) -> None:
+        """Nothing is open."""
 
     def _step(self, target: str, operation: Operation) -> Standing:
         before = self._marks.get(target)

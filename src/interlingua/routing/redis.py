@@ -61,6 +61,15 @@ class RedisHealth:
         self._memory = MemoryHealth(clock)
         self._index = f"{link.prefix}{{health}}"
 
+    @property
+    def problem(self) -> str:
+        """Why this process alone knows what it finds out; empty while others know it, too."""
+        return self.link.problem
+
+    def close(self) -> None:
+        """Close what threads have open; what event loops have closes with them."""
+        self.link.close()
+
     def apply(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
         """How each target stands after its operation, in the same order."""
         try:

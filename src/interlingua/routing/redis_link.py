@@ -23,6 +23,7 @@ from typing import Any, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from interlingua.errors import ConfigError, redact
+from interlingua.routing.outage import Outage
 
 try:
     from redis.backoff import NoBackoff
@@ -35,12 +36,10 @@ try:
 except ImportError as _error:
     raise ConfigError("state in Redis needs the [redis] extra: pip install 'interlingua[redis]'") from _error
 
-__all__ = ["MAX_CONNECTIONS", "REST_S", "TIMEOUT_S", "Command", "RedisGone", "RedisLink", "Steps"]
+__all__ = ["MAX_CONNECTIONS", "TIMEOUT_S", "Command", "RedisGone", "RedisLink", "Steps"]
 
 TIMEOUT_S = 0.25
 """How long a connection, and an answer, are waited for."""
-REST_S = 5.0
-"""How long Redis is left alone after it did not answer."""
 MAX_CONNECTIONS = 32
 """How many connections threads share, and how many the tasks of an event loop."""
 
@@ -60,24 +59,26 @@ class RedisGone(Exception):  # noqa: N818 - a state that its caller handles, no 
 class RedisLink:
     """The way to one Redis, for threads and event loops."""
 
-    def __init__(self, url: str, *, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, url: str, *, clock: Callable[[], float], on_change: Callable[[str], None] = lambda _: None
+    ) -> None:
         """A link that has not been used; `clock` gives seconds that only grow.
+
+        `on_change` is told when Redis goes away (the reason), and when it is back (the empty text).
 
         Raises: ConfigError for an address that is none.
         """
-        self.problem: str = ""
-        """Why Redis could not be asked the last time; empty while it can."""
-        self.on_problem: Callable[[str], None] = _ignore
-        """Is told when Redis goes away (the reason), and when it is back (the empty text)."""
-        self._clock = clock
-        self._rests_until_s: float | None = None
-        self._outages = 0
         self._url, self.prefix, self._timeout_s = _read(url)
         self._check()
+        self._outage = Outage(clock, on_change)
         self._client: Any = None
         self._places = threading.BoundedSemaphore(MAX_CONNECTIONS)
         self._homes: dict[asyncio.AbstractEventLoop, _Home] = {}
-        self._lock = threading.Lock()
+
+    @property
+    def problem(self) -> str:
+        """Why Redis could not be asked the last time; empty while it can."""
+        return self._outage.problem
 
     def __repr__(self) -> str:
         return f"<RedisLink {self.address}>"
@@ -93,7 +94,7 @@ class RedisLink:
 
         Raises: RedisGone.
         """
-        outages = self._begin()
+        outages = self._outages()
         with self._places:
             self._still_there(outages)
             try:
@@ -106,7 +107,7 @@ class RedisLink:
 
         Raises: RedisGone.
         """
-        outages = self._begin()
+        outages = self._outages()
         home = await self._home()
         async with home.places:
             self._still_there(outages)
@@ -132,7 +133,7 @@ class RedisLink:
                 for command in commands:
                     pipe.execute_command(*command)
                 replies = pipe.execute()
-                self._answered()
+                self._outage.answered()
                 commands = steps.send(replies)
         except StopIteration as done:
             return done.value
@@ -146,45 +147,27 @@ class RedisLink:
                     pipe.execute_command(*command)
                 async with asyncio.timeout(2 * self._timeout_s):  # also where a name server does not answer
                     replies = await pipe.execute()
-                self._answered()
+                self._outage.answered()
                 commands = steps.send(replies)
         except StopIteration as done:
             return done.value
 
     # Whether it is there
 
-    def _begin(self) -> int:
-        """How often Redis went away until now. While it rests, one call tries when that is over, and no other."""
-        if self._rests_until_s is not None:
-            with self._lock:
-                now_s = self._clock()
-                if now_s < (self._rests_until_s or now_s):
-                    raise RedisGone
-                if self.problem:
-                    self._rests_until_s = now_s + REST_S
-        return self._outages
+    def _outages(self) -> int:
+        """How often Redis went away until now."""
+        if not self._outage.may_try():
+            raise RedisGone
+        return self._outage.count
 
     def _still_there(self, outages: int) -> None:
         """Spare whoever waited for a connection an outage that is known by now."""
-        if outages != self._outages:
+        if outages != self._outage.count:
             raise RedisGone
 
     def _failed(self, error: Exception) -> RedisGone:
-        with self._lock:
-            self._outages += 1
-            self._rests_until_s = self._clock() + REST_S
-            news, self.problem = not self.problem, redact(f"{self.address}: {_reason(error)}")
-        if news:
-            self.on_problem(self.problem)
+        self._outage.failed(redact(f"{self.address}: {_reason(error)}"))
         return RedisGone()
-
-    def _answered(self) -> None:
-        if self.problem:
-            with self._lock:
-                self._rests_until_s = None
-                news, self.problem = bool(self.problem), ""
-            if news:
-                self.on_problem("")
 
     # Connections
 
@@ -264,7 +247,3 @@ def _read(url: str) -> tuple[str, str, float]:
 
 def _reason(error: Exception) -> str:
     return str(error).splitlines()[0] if str(error) else type(error).__name__
-
-
-def _ignore(_: str) -> None:
-    """Nobody wants to know."""

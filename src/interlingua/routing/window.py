@@ -54,7 +54,7 @@ class Ledger:
         """Seconds until a call with so many tokens fits, 0 for now; None while a call has to leave first."""
         if allowed.concurrency is not None and self.running >= allowed.concurrency:
             return None
-        return self.window_s(allowed, 1, charged(allowed, tokens), now_s)
+        return self.window_s(allowed, 1, _charged(allowed, tokens), now_s)
 
     def window_s(self, allowed: Allowance, requests: int, tokens: int, now_s: float) -> float:
         """Seconds until so much more fits into the minute, as far as can be said: at most until it is empty."""
@@ -72,7 +72,7 @@ class Ledger:
 
     def enter(self, allowed: Allowance, tokens: int, now_s: float) -> int:
         """Write a call down; the tokens that it is charged."""
-        cost = charged(allowed, tokens)
+        cost = _charged(allowed, tokens)
         self.running += 1
         if allowed.rpm is not None or allowed.tpm is not None:
             self._add(1, cost, now_s)
@@ -119,6 +119,6 @@ class Ledger:
             self._grants.append(_Grant(now_s, requests, tokens))
 
 
-def charged(allowed: Allowance, tokens: int) -> int:
+def _charged(allowed: Allowance, tokens: int) -> int:
     """What a call with so many tokens is charged."""
     return tokens if allowed.tpm is None else min(tokens, allowed.tpm)

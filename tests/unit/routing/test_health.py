@@ -6,9 +6,11 @@ import math
 import threading
 import time
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 
+from interlingua.routing.file import FileHealth
 from interlingua.routing.health import (
     BENCH_S,
     FORGET_S,
@@ -62,12 +64,18 @@ class Bench:
         return self.do(operation)
 
 
-@pytest.fixture(params=["memory", "redis"])
-def bench(request: pytest.FixtureRequest) -> Generator[Bench]:
+@pytest.fixture(params=["memory", "file", "redis"])
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Bench]:
     """Nothing is known yet."""
     clock = Clock()
     if request.param == "memory":
         yield Bench(clock, MemoryHealth(clock))
+        return
+    if request.param == "file":
+        store = FileHealth(tmp_path / "state.sqlite", clock=clock, rest_clock=time.monotonic)
+        yield Bench(clock, store)
+        assert store.problem == ""
+        store.close()
         return
     url: str = request.getfixturevalue("redis_url")
     from interlingua.routing.redis import RedisHealth

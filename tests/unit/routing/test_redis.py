@@ -16,6 +16,7 @@ import pytest
 
 from interlingua.errors import ConfigError
 from interlingua.routing.health import Admit, Failed, Look, Succeeded, Suspend
+from interlingua.routing.outage import REST_S
 from tests.support.redis_server import RedisServer, find_binary
 
 pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
@@ -23,7 +24,7 @@ pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, 
 import redis
 
 from interlingua.routing.redis import RedisHealth
-from interlingua.routing.redis_link import REST_S, RedisGone, RedisLink
+from interlingua.routing.redis_link import RedisGone, RedisLink
 
 A = "openai/a"
 
@@ -176,9 +177,8 @@ def test_each_event_loop_has_its_own_connections(redis_url: str) -> None:
 def test_without_redis_the_process_remembers_by_itself(server: RedisServer) -> None:
     """Killed: calls go on at once with a memory of their own; back: after a few seconds it is asked again."""
     clock = Clock()
-    link = RedisLink(server.url, clock=clock)
     told: list[str] = []
-    link.on_problem = told.append
+    link = RedisLink(server.url, clock=clock, on_change=told.append)
     store = RedisHealth(link, clock=time.time)
     store.apply([(A, Failed("auth"))])
     server.stop()
