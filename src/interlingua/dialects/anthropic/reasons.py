@@ -20,6 +20,7 @@ from interlingua.errors import (
     AuthenticationError,
     BadRequestError,
     BillingError,
+    ChainExhaustedError,
     ConfigError,
     ContentPolicyViolationError,
     ContextWindowExceededError,
@@ -33,6 +34,7 @@ from interlingua.errors import (
     RateLimitError,
     RequestTooLargeError,
     UnknownModelError,
+    UnsupportedError,
     UpstreamError,
     UsageError,
 )
@@ -148,10 +150,18 @@ def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
     code = row.code if row.code is not None else error.code if error.code in CODE_CLASSES else None
     if code is not None:
         told["details"] = {"error_code": code}
+    elif _wants_a_thread(error):
+        told["details"] = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
     body: dict[str, Any] = {"type": "error", "error": told}
     if error.request_id is not None:
         body["request_id"] = error.request_id
     return told_status(error, row) if row.word == "api_error" else row.status, body
+
+
+def _wants_a_thread(error: Error) -> bool:
+    """Whether the conversation is kept by the service, which its SDK then sends whole, when it is told this code."""
+    cause = error.__cause__ if isinstance(error, ChainExhaustedError) else error
+    return isinstance(cause, UnsupportedError) and any(change.code == "server_state" for change in cause.changes)
 
 
 def _other_row(error: Error) -> ErrorRow:

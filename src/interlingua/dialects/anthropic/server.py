@@ -25,7 +25,7 @@ from interlingua.dialects.anthropic.usage import encode_usage
 from interlingua.dialects.anthropic.whole import complete_text
 from interlingua.dialects.anthropic.wire import MessagesWire, ReceivedWire, ResponseWire, ToolsWire
 from interlingua.types.change import Changes
-from interlingua.types.request import Request
+from interlingua.types.request import Request, ServerState
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import decode_wire, encode_wire
 
@@ -70,6 +70,9 @@ class _RequestDecoder:
         self.changes = changes
         self.options = options
         self.extra: dict[str, Any] = dict(wire.extra or {})
+        thread = self.extra.pop("thread", None)
+        self.state: ServerState | None = ServerState(NAME, {"thread": thread}) if is_object(thread) else None
+        self.goes_on: bool = is_object(thread) and thread.get("type") == "continue"
 
     def decode(self) -> Request:
         wire = self.wire
@@ -97,19 +100,25 @@ class _RequestDecoder:
             service_tier=wire.service_tier,
             user=self._user(),
             cache=self._cache(),
+            continues=self.state,
             extra=self._extra(),
         )
 
     def _messages(self) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
         first, _ = decode_messages(self.wire.system, (), self.changes)
-        given = self.wire.messages
-        system, messages = _HISTORIES.read(b"[]" if given is UNSET else bytes(given), self.changes, self._history)
+        given = b"[]" if self.wire.messages is UNSET else bytes(self.wire.messages)
+        if self.goes_on:  # what the thread holds belongs to it, so it is nothing to remember
+            system, messages = self._history(given, self.changes, continues=True)
+        else:
+            system, messages = _HISTORIES.read(given, self.changes, self._history)
         return first + system, messages
 
-    def _history(self, text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+    def _history(
+        self, text: bytes, changes: Changes, *, continues: bool = False
+    ) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
         wire = read_member(b"messages", text, MessagesWire, changes)
         system, messages = decode_messages(None, wire.messages, changes)
-        return system, paired_history(messages, self.options, changes)
+        return system, paired_history(messages, self.options, changes, continues=continues)
 
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
         given = self.wire.tools
