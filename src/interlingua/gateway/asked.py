@@ -46,6 +46,14 @@ _NOTHING = frozenset({b"", b"[]", b"null", b'""'})
 _GOOGLE = re.compile(r".*/(?:models|(?P<kind>tunedModels))/(?P<name>.+):(?P<method>\w+)")
 _OURS = re.compile(rb'_il[a-z2-7]{22}|"signature":\s?""')
 """What tells that a turn of the history came from another dialect: our own ids, and thinking that nobody signed."""
+_ACTING = re.compile(
+    rb'"(?:web_?search|web_fetch|file_?search|code_interpreter|code_?execution|image_generation|mcp|computer_use|'
+    rb'google_?search|google_?maps|url_?context|tool_search)\w*"',
+    re.IGNORECASE,
+)
+"""What among tools tells of one that the provider runs; a caller's own tool of such a name is only asked for once."""
+_STATE = ("previous_response_id", "conversation", "cachedContent", "cached_content", "mcp_servers")
+"""Members that let a provider act, or keep something."""
 _MEND, _REFUSE = DecodeOptions(history="mend"), DecodeOptions()
 _Members = dict[str, msgspec.Raw]
 
@@ -104,6 +112,16 @@ class Asked:
         """Whether the history holds turns that were translated for this client, so that no provider knows them."""
         changed = self.keeping is not None and self.keeping.is_changed
         return changed or _OURS.search(self.http.body) is not None
+
+    @cached_property
+    def is_committed(self) -> bool:
+        """Whether the request lets the provider act or keep something, so that it must not run twice."""
+        members = self.head.members
+        if bytes(members.get("store", b"")) == b"true":
+            return True
+        if any(bytes(members.get(name, b"")) not in _NOTHING for name in _STATE):
+            return True
+        return self.head.has_tools and _ACTING.search(bytes(members["tools"])) is not None
 
     @cached_property
     def wants_usage(self) -> bool:

@@ -1,7 +1,8 @@
 """The gateway's part of the configuration file: `[server]` and `[keys.<name>]`.
 
 Shape: `[server]` holds `host`, `port`, `hosts`, `origins`, `providers`, `open`, `timeout_s`, `first_byte_s`,
-`idle_s`, `keep_alive_s`, `max_body_bytes`, `allow`, `strict` and `allow_fetch`; `[keys.team-a]` holds `hash` and `models`.
+`idle_s`, `keep_alive_s`, `max_body_bytes`, `allow`, `strict` and `allow_fetch`; `[keys.team-a]` holds `hash` and
+`models`.
 
 Rules
 - Unknown keys are errors with the line; so is what has the wrong type.

@@ -13,6 +13,7 @@ Rules
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +24,8 @@ from interlingua.client.chain import routed
 from interlingua.client.core import Job, Outcome, begin, exchanged, follow, opened, whole
 from interlingua.client.observe import is_observed
 from interlingua.client.options import Settings
+from interlingua.client.state import limiter
+from interlingua.errors import Error
 from interlingua.gateway.asked import read
 from interlingua.gateway.keep import RESPONSES, Keeping
 from interlingua.gateway.relay import RelayedStream, kept_headers, outgoing, relays
@@ -45,6 +48,8 @@ __all__ = ["converse", "job_of"]
 
 _UNREAD = Request()
 """Stands for a request that goes out as it came, so that nobody has to read it."""
+_COMMITTED = Request(store=True)
+"""The same of one that must not run twice."""
 
 
 class _Served(NamedTuple):
@@ -87,8 +92,9 @@ async def job_of(asked: Asked) -> Job:
     gateway, settings = asked.gateway, asked.gateway.settings
     own = asked.dialect.name
     lanes = gateway.targets.lanes(asked.head.model, own, tools=asked.head.has_tools)
-    request = _UNREAD
-    if is_observed() or not all(relays(asked, lane) for lane in lanes):
+    if all(relays(asked, lane) for lane in lanes):
+        request = _unread(asked, lanes)
+    else:
         request = await gateway.vault.restore(gateway.owner(asked.http), asked.decoded.request)
     return Job(
         request,
@@ -107,6 +113,15 @@ async def job_of(asked: Asked) -> Job:
         tool_deltas=True,
         provider_ids=asked.provider_ids,
     )
+
+
+def _unread(asked: Asked, lanes: tuple[Lane, ...]) -> Request:
+    """What is known of a request that goes out as it came: all of it only where somebody looks at it."""
+    limits = limiter()
+    if is_observed() or any(limits.covers(lane.endpoint.spec) for lane in lanes):
+        with suppress(Error):  # what we cannot read, its provider may
+            return asked.decoded.request
+    return _COMMITTED if asked.is_committed else _UNREAD
 
 
 def _kept(asked: Asked, job: Job, lane: Lane) -> Job:
