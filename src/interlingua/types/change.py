@@ -76,6 +76,7 @@ CODES: dict[str, CodeRow] = {
     "image_as_given": CodeRow("approximated", "an image that wants turning or other colours, sent as it is"),
     "detail_adjusted": CodeRow("approximated", "a full image that is beyond the target's limits, made smaller"),
     "finish_reason_approximated": CodeRow("approximated", "a finish reason that the target has only nearly"),
+    "tokens_estimated": CodeRow("approximated", "a count of tokens estimated, where nobody can be asked"),
     "seal_filler": CodeRow("approximated", "the provider's documented filler in place of lost sealed state"),
     # repaired: something broken was understood all the same
     "functions_deprecated": CodeRow("repaired", "the deprecated `functions` format read as tools"),
