@@ -74,8 +74,14 @@ class Visit:
 
     def ended(self, answer: object = None) -> Steps[None]:
         """The answer is whole."""
-        self._leave(_tokens_of(answer))
-        yield from self._told(Succeeded(self._standing.at_s))
+        self._is_open = False
+        if self._ticket is not None:
+            self._leave(_tokens_of(answer))
+        succeeded = Succeeded(self._standing.at_s)
+        if self._store.immediate:
+            self._store.apply(((self.lane.endpoint.spec, succeeded),))
+        else:
+            yield from self._told(succeeded)
 
     def failed(self, error: Error, fault: Fault | None, watch: Watch | None) -> Steps[None]:
         """There was no answer; `fault` is what that says against the target."""
