@@ -19,7 +19,8 @@ _HEVC_ALPHA = b"urn:mpeg:hevc:2015:auxid:1\x00"
 def read_boxes(data: bytes) -> dict[str, Any]:
     """The header of a HEIC or AVIF file: of its largest picture, since tiles and previews have sizes, too.
 
-    The size is the one before the picture is cropped. The turn of such a file is part of the picture, not of its Exif block: whoever decodes it, turns it.
+    The size is the one before the picture is cropped. The turn of such a file is part of the picture, not of its Exif
+    block: whoever decodes it, turns it.
 
     Raises: Broken, Cut.
     """

@@ -131,8 +131,9 @@ class _Conversion:
         if self.header.bits > 8:
             self.entries.append(("image_transcoded", f"{self.header.bits} bits a channel are told as 8"))
 
-    def _note_size(self, before: tuple[int, int], after: tuple[int, int]) -> None:
-        self.entries.append(("image_resized", f"{before[0]} x {before[1]} px are {after[0]} x {after[1]} px"))
+    def _note_size(self, stored: tuple[int, int], told: tuple[int, int]) -> None:
+        upright = stored if (stored[0] >= stored[1]) == (told[0] >= told[1]) else stored[::-1]
+        self.entries.append(("image_resized", f"{upright[0]} x {upright[1]} px are {told[0]} x {told[1]} px"))
 
     # Writing
 

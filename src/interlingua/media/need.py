@@ -131,11 +131,10 @@ def need_of(part: ImagePart, header: ImageHeader, limits: MediaLimits, most_px: 
         or (limits.max_pixels is not None and header.pixels > limits.max_pixels)
         or (recipe.max_bytes is not None and len(part.data) > recipe.max_bytes)
     )
-    otherwise = _seen_otherwise(header)
+    otherwise = free and _seen_otherwise(header)
     large = useful is not None and longest > useful
-    return Need(
-        header, recipe, must, free and (otherwise or large or (header.animated and limits.animated is None)), otherwise
-    )
+    moving = free and header.animated and limits.animated is None
+    return Need(header, recipe, must, otherwise or large or moving, otherwise)
 
 
 def _most_bytes(limits: MediaLimits) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import time
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -31,7 +31,7 @@ class Watched(bytes):
         """The slice or byte; AssertionError for a negative place."""
         places: list[int | None] = [getattr(key, "start", 0), getattr(key, "stop", key)]
         assert all(place is None or place >= 0 for place in places)
-        return super().__getitem__(key)
+        return cast("Any", bytes.__getitem__(self, key))
 
 
 def said(name: str) -> dict[str, Any]:
