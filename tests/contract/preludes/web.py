@@ -1,0 +1,13 @@
+"""What `docs/guides/web.md` takes for granted."""
+
+from __future__ import annotations
+
+from interlingua.testing import tool_call
+
+REPLIES = ["Hi there.", tool_call("get_weather", city="Oslo"), "It is cold in Oslo."]
+"""The script of the fake model."""
+
+
+def get_weather(city: str) -> str:
+    """Weather of a city."""
+    return f"4 °C in {city}"
