@@ -87,7 +87,7 @@ def _part(part: Part | Json) -> dict[str, Any]:
         case ThinkingPart():
             return {"type": "reasoning", "content": part.text}
         case ToolCall():
-            return {"type": "tool_call", "id": part.id, "name": part.name, "arguments": part.arguments_json}
+            return {"type": "tool_call", "id": part.id, "name": part.name, "arguments": part.arguments}
         case BrokenToolCall():
             return {"type": "tool_call", "id": part.id, "name": part.name, "arguments": part.raw_arguments}
         case ToolResult():
