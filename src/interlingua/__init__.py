@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from interlingua.agent.run import Run
     from interlingua.agent.setup import AgentOptions
+    from interlingua.client.health import health
     from interlingua.client.item import Input, Item
     from interlingua.client.meter import Meter, meter
     from interlingua.client.model import Model, model
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
         register_resolver,
         register_scheme,
     )
+    from interlingua.client.state import limit, use_state
     from interlingua.client.stream import ModelStream
     from interlingua.client.telemetry import Instrumentation, instrument
     from interlingua.errors import (
@@ -102,6 +104,7 @@ if TYPE_CHECKING:
     from interlingua.media.parts import audio, document, file, image
     from interlingua.providers.price import Price
     from interlingua.providers.row import Provider
+    from interlingua.routing.health import TargetHealth
     from interlingua.stream.fold import fold
     from interlingua.stream.unfold import unfold
     from interlingua.tools.mcp import McpTools, mcp
@@ -270,6 +273,7 @@ __all__ = [
     "StreamError",
     "StreamStart",
     "TargetBenched",
+    "TargetHealth",
     "TargetSkipped",
     "TextDelta",
     "TextPart",
@@ -306,8 +310,10 @@ __all__ = [
     "file",
     "files",
     "fold",
+    "health",
     "image",
     "instrument",
+    "limit",
     "load",
     "load_config",
     "load_env",
@@ -324,6 +330,7 @@ __all__ = [
     "system",
     "tool",
     "unfold",
+    "use_state",
     "user",
 ]
 
@@ -332,6 +339,7 @@ _NAMES = {
     "agent.events": "ApprovalNeeded RunEvent RunFinished StepFinished ToolFinished ToolProgress ToolStarted",
     "agent.run": "Run",
     "agent.setup": "AgentOptions",
+    "client.health": "health",
     "client.item": "Item Input",
     "client.meter": "Meter meter",
     "client.model": "Model model",
@@ -344,6 +352,7 @@ _NAMES = {
     "client.prompt": "History Prompt",
     "client.report": "ChangeWarning",
     "client.setup": "load_config load_env register_alias register_provider register_resolver register_scheme",
+    "client.state": "limit use_state",
     "client.stream": "ModelStream",
     "client.telemetry": "Instrumentation instrument",
     "errors": (
@@ -358,6 +367,7 @@ _NAMES = {
     "media.parts": "audio document file image",
     "providers.price": "Price",
     "providers.row": "Provider",
+    "routing.health": "TargetHealth",
     "stream.fold": "fold",
     "stream.unfold": "unfold",
     "tools.mcp": "McpTools mcp",

@@ -118,6 +118,7 @@ if TYPE_CHECKING:
         StreamError,
         StreamStart,
         TargetBenched,
+        TargetHealth,
         TargetSkipped,
         TextDelta,
         TextPart,
@@ -154,6 +155,7 @@ if TYPE_CHECKING:
         fold,
         image,
         instrument,
+        limit,
         load,
         load_config,
         load_env,
@@ -167,6 +169,7 @@ if TYPE_CHECKING:
         system,
         tool,
         unfold,
+        use_state,
         user,
     )
     from interlingua.agent.aio.agent import AsyncAgent as Agent
@@ -174,6 +177,7 @@ if TYPE_CHECKING:
     from interlingua.client.aio.model import AsyncModel as Model
     from interlingua.client.aio.model import model
     from interlingua.client.aio.stream import AsyncModelStream as ModelStream
+    from interlingua.client.health import async_health as health
     from interlingua.tools.aio.mcp import AsyncMcpTools as McpTools
     from interlingua.tools.aio.mcp import mcp
     from interlingua.tools.serving import async_serve_mcp as serve_mcp
@@ -286,6 +290,7 @@ __all__ = [
     "StreamError",
     "StreamStart",
     "TargetBenched",
+    "TargetHealth",
     "TargetSkipped",
     "TextDelta",
     "TextPart",
@@ -321,8 +326,10 @@ __all__ = [
     "file",
     "files",
     "fold",
+    "health",
     "image",
     "instrument",
+    "limit",
     "load",
     "load_config",
     "load_env",
@@ -339,6 +346,7 @@ __all__ = [
     "system",
     "tool",
     "unfold",
+    "use_state",
     "user",
 ]
 
@@ -347,6 +355,7 @@ _AWAITED = {
     "Model": ("client.aio.model", "AsyncModel"),
     "model": ("client.aio.model", "model"),
     "ModelStream": ("client.aio.stream", "AsyncModelStream"),
+    "health": ("client.health", "async_health"),
     "Run": ("agent.aio.run", "AsyncRun"),
     "McpTools": ("tools.aio.mcp", "AsyncMcpTools"),
     "Toolbox": ("tools.toolbox", "AsyncToolbox"),

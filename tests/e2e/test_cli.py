@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from interlingua.cli.state import state_directory
+from interlingua.client.home import state_directory
 
 IL = [sys.executable, "-m", "interlingua"]
 KEPT = ("PATH", "HOME", "SYSTEMROOT", "TMPDIR", "LANG")

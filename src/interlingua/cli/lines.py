@@ -13,8 +13,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from interlingua.cli.state import state_directory
 from interlingua.cli.terminal import note, write
+from interlingua.client.home import state_directory
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -35,12 +35,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "lint": ("interlingua.cli.commands.lint", "what each provider will rewrite or refuse of your tools, and why"),
     "doctor": ("interlingua.cli.commands.doctor", "versions, extras, keys, and what is broken"),
     "serve": ("interlingua.cli.commands.serve", "the gateway: every client of a model API to every provider"),
+    "health": ("interlingua.cli.commands.health", "which targets are passed over, and why; suspend and resume them"),
     "models": ("interlingua.cli.commands.models", "local models: list, pull, path"),
     "version": ("interlingua.cli.commands.version", "the version of interlingua"),
 }
 """Every command, in the order of the help: the module where it is, and what it does in one line."""
 LATER = frozenset({
-    "health", "keys", "launch", "logs", "replay",
+    "keys", "launch", "logs", "replay",
 })  # fmt: skip
 """Commands that later versions have."""
 

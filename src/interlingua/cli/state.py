@@ -9,31 +9,17 @@ Rules
 from __future__ import annotations
 
 import os
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from interlingua.client.home import state_directory
 from interlingua.errors import ConfigError, Error, UsageError
 
 if TYPE_CHECKING:
     from interlingua.types.response import Response
 
-__all__ = ["load_last", "save_last", "state_directory"]
+__all__ = ["load_last", "save_last"]
 
 _FILE = "last-conversation.json"
-
-
-def state_directory() -> Path:
-    """Where state lies; it need not exist."""
-    if chosen := os.environ.get("INTERLINGUA_HOME"):
-        return Path(chosen).expanduser() / "state"
-    match sys.platform:
-        case "win32":
-            return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "interlingua" / "state"
-        case "darwin":
-            return Path.home() / "Library" / "Application Support" / "interlingua"
-        case _:
-            return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "interlingua"
 
 
 def save_last(reply: Response[Any]) -> None:

@@ -1,7 +1,12 @@
 """What calls know of each other: the health of targets, in this process or shared with others, and limits.
 
+Shape of a place for state: `memory`, one process by itself; `file`, all processes of a user that say so; `file:PATH`,
+the same in a file of that name; `redis://host:6379/0`, everybody who has the address (also `rediss` and `unix`).
+
 Rules
-- One store for the process, made at first use: memory, or what `INTERLINGUA_STATE` names.
+- One store for the process, made at first use: memory, or what `INTERLINGUA_STATE` names; code has the last word.
+- A place that cannot be reached is no error of a call: the process goes on with its own memory, says so once in the
+  log `interlingua.state`, and asks again after a few seconds.
 - What stands in for the targets (a fake, a cassette, injected faults) has a store of its own for as long as it does, so
   that a test or a drill benches nothing of the process, and finds nothing benched.
 - Limits are the process's; only what answers in the place of targets has its own, none at first.
@@ -9,11 +14,15 @@ Rules
 
 from __future__ import annotations
 
+import atexit
+import os
 from _thread import allocate_lock  # every call comes by here, and `threading` takes 2 ms to load
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING
 
+from interlingua.errors import ConfigError, redact
 from interlingua.registry.allowance import allowance
+from interlingua.registry.spec import shown
 from interlingua.routing.health import MemoryHealth
 from interlingua.routing.limits import Limiter
 from interlingua.transport.override import answers_alone, innermost
@@ -21,7 +30,10 @@ from interlingua.transport.override import answers_alone, innermost
 if TYPE_CHECKING:
     from interlingua.routing.health import HealthStore
 
-__all__ = ["forget_state", "health_store", "limit", "limiter"]
+__all__ = ["STATE_VARIABLE", "forget_state", "health_store", "limit", "limiter", "open_health", "use_state"]
+
+STATE_VARIABLE = "INTERLINGUA_STATE"
+"""Names the place for state where the code does not."""
 
 
 class _Scope:
@@ -41,6 +53,39 @@ _making = allocate_lock()
 def health_store() -> HealthStore:
     """Where the health of targets is kept for a call that begins here."""
     return _scope().health or _made()
+
+
+def use_state(place: str) -> None:
+    """Keep what calls find out about targets in `place` from now on: `memory`, `file`, `file:PATH` or `redis://…`.
+
+    Nothing is connected before the next call.
+
+    Raises: ConfigError for what is no place, and without the [redis] extra.
+    """
+    store = open_health(place)
+    scope = _scope()
+    with _making:
+        before, scope.health = scope.health, store
+    if before is not None:
+        before.close()
+
+
+def open_health(place: str) -> HealthStore:
+    """A store of its own in `place`, for who keeps more than one.
+
+    Raises: ConfigError for what is no place, and without the [redis] extra.
+    """
+    kind, _, rest = place.partition(":")
+    match kind:
+        case "memory" if not rest:
+            return MemoryHealth(monotonic)
+        case "file":
+            return _in_file(rest.removeprefix("//"))
+        case "redis" | "rediss" | "unix":
+            return _in_redis(place)
+        case _:
+            told = shown(redact(place))
+            raise ConfigError(f"state is kept in memory, file, file:PATH or redis://host:port/db, not in {told}")
 
 
 def limiter() -> Limiter:
@@ -64,7 +109,9 @@ def limit(pattern: str, *, concurrency: int | None = None, rpm: int | None = Non
 
 def forget_state() -> None:
     """Begin anew, as a process does; for tests."""
-    _process.health = None
+    store, _process.health = _process.health, None
+    if store is not None:
+        store.close()
     _process.limiter = Limiter(monotonic)
 
 
@@ -82,5 +129,43 @@ def _made() -> HealthStore:
     scope = _scope()
     with _making:
         if scope.health is None:
-            scope.health = MemoryHealth(monotonic)
+            scope.health = _of_environment() if scope is _process else MemoryHealth(monotonic)
         return scope.health
+
+
+def _of_environment() -> HealthStore:
+    try:
+        return open_health(os.environ.get(STATE_VARIABLE) or "memory")
+    except ConfigError as error:
+        raise ConfigError(f"{STATE_VARIABLE}: {error.message}") from None
+
+
+def _in_file(path: str) -> HealthStore:
+    from pathlib import Path
+
+    from interlingua.client.home import state_directory
+    from interlingua.routing.file import FileHealth
+
+    chosen = Path(path).expanduser() if path else state_directory() / "state.sqlite"
+    store = FileHealth(chosen, clock=time, rest_clock=monotonic, on_change=_tell)
+    atexit.register(store.close)
+    return store
+
+
+def _in_redis(url: str) -> HealthStore:
+    from interlingua.routing.redis import RedisHealth
+    from interlingua.routing.redis_link import RedisLink
+
+    store = RedisHealth(RedisLink(url, clock=monotonic, on_change=_tell), clock=time)
+    atexit.register(store.close)
+    return store
+
+
+def _tell(problem: str) -> None:
+    import logging  # only an outage needs it
+
+    log = logging.getLogger("interlingua.state")
+    if problem:
+        log.warning("this process alone knows what it finds out about targets, for a while: %s", problem)
+    else:
+        log.info("what is found out about targets is shared again")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import interlingua as il
-from interlingua.cli.state import load_last, save_last, state_directory
+from interlingua.cli.state import load_last, save_last
+from interlingua.client.home import state_directory
 
 REPLY: il.Response[None] = il.Response(
     parts=(il.TextPart("Hi."),), finish_reason="stop", request=il.Request(messages=(il.user("Hey"),))

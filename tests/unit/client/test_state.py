@@ -11,7 +11,8 @@ import pytest
 import interlingua as il
 from interlingua.client.state import forget_state, health_store, limit, limiter
 from interlingua.registry.allowance import Allowance
-from interlingua.routing.health import Failed, HealthStore
+from interlingua.routing.file import FileHealth
+from interlingua.routing.health import Failed, HealthStore, MemoryHealth
 from interlingua.testing import FakeModel, faults, use
 
 
@@ -87,3 +88,86 @@ def test_a_limit_that_cannot_hold_is_refused() -> None:
         limit("openai", rpm=1)
     with pytest.raises(il.ConfigError, match="rpm is a whole number from 1 on, not '0'"):
         limit("openai/*", rpm=0)
+
+
+# Places
+
+
+def test_memory_is_where_state_lives_unless_somebody_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The variable is read at first use, and code has the last word."""
+    assert isinstance(health_store(), MemoryHealth)
+    forget_state()
+    monkeypatch.setenv("INTERLINGUA_STATE", f"file:{tmp_path / 'deep' / 'health.sqlite'}")
+    store = health_store()
+    assert isinstance(store, FileHealth)
+    assert store.path == tmp_path / "deep" / "health.sqlite"
+    il.use_state("memory")
+    assert isinstance(health_store(), MemoryHealth)
+
+
+def test_the_file_of_a_user_lies_with_the_other_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """`file` alone is one place for everything that a user starts."""
+    monkeypatch.setenv("INTERLINGUA_HOME", str(tmp_path))
+    il.use_state("file")
+    store = health_store()
+    assert isinstance(store, FileHealth)
+    assert store.path == tmp_path / "state" / "state.sqlite"
+    monkeypatch.setenv("HOME", str(tmp_path / "me"))
+    il.use_state("file://~/x.sqlite")
+    store = health_store()
+    assert isinstance(store, FileHealth)
+    assert store.path == tmp_path / "me" / "x.sqlite"
+
+
+def test_redis_is_not_asked_before_it_is_needed() -> None:
+    """A process starts before its Redis; the address is checked all the same."""
+    pytest.importorskip("redis")
+    il.use_state("redis://:hidden@127.0.0.1:9/0")
+    store = health_store()
+    assert repr(getattr(store, "link", None)) == "<RedisLink redis://127.0.0.1:9/0>"
+    assert not store.immediate
+    with pytest.raises(il.ConfigError, match="not an address of Redis"):
+        il.use_state("redis://127.0.0.1:no-port/0")
+    assert health_store() is store
+
+
+@pytest.mark.parametrize("place", ["", "memory:x", "disk", "http://127.0.0.1", "https://me:hidden-secret@example.com"])
+def test_what_is_no_place_is_refused(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sentence lists the places, and shows no secret; from the environment it names the variable."""
+    with pytest.raises(
+        il.ConfigError, match="state is kept in memory, file, file:PATH or redis://host:port/db"
+    ) as caught:
+        il.use_state(place)
+    assert "hidden" not in caught.value.message
+    if place:
+        monkeypatch.setenv("INTERLINGUA_STATE", place)
+        with pytest.raises(il.ConfigError, match="INTERLINGUA_STATE: state is kept in"):
+            health_store()
+
+
+def test_a_place_that_is_gone_is_told_once_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    """Calls go on; whoever reads the log knows why processes disagree."""
+    pytest.importorskip("redis")
+    il.use_state("redis://:hidden@127.0.0.1:9/0")
+    for _ in range(3):
+        health_store().apply([("openai/a", Failed("auth"))])
+    (record,) = caplog.records
+    assert (record.name, record.levelname) == ("interlingua.state", "WARNING")
+    assert record.getMessage().startswith(
+        "this process alone knows what it finds out about targets, for a while: redis://127.0.0.1:9/0: "
+    )
+
+
+def test_a_fake_keeps_to_memory_wherever_the_process_keeps_its_state(tmp_path: Path) -> None:
+    """Unless the test says otherwise, for as long as the fake answers."""
+    il.use_state(f"file:{tmp_path / 'a'}")
+    with use(FakeModel("hello")):
+        assert isinstance(health_store(), MemoryHealth)
+        il.use_state(f"file:{tmp_path / 'b'}")
+        assert isinstance(health_store(), FileHealth)
+        health_store().close()
+    store = health_store()
+    assert isinstance(store, FileHealth)
+    assert store.path == tmp_path / "a"

@@ -1,0 +1,124 @@
+"""`il health`: which targets are passed over, and why; take one out, put one back."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from interlingua.cli.outcome import FAILED
+from interlingua.cli.table import table
+from interlingua.cli.terminal import note, write
+from interlingua.errors import UsageError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from interlingua.routing.health import HealthStore, TargetHealth
+
+__all__ = ["EXAMPLES", "arguments", "run"]
+
+EXAMPLES = """\
+Commands are processes: what they find out lives on where INTERLINGUA_STATE (or --state) says. That is `file` for the
+processes of one user on one machine, `file:PATH`, or `redis://host:6379/0` for many machines.
+
+examples:
+  export INTERLINGUA_STATE=file
+  il health                                       what is held against which target
+  il health --json                                for scripts
+  il health suspend openai/gpt-5.6 --for 10m      passed over for ten minutes; without --for until it is resumed
+  il health resume smart                          every target of the alias may be asked again
+"""
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)")
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("action", nargs="?", choices=("suspend", "resume"), help="without it, the table")
+    parser.add_argument("spec", nargs="?", metavar="SPEC", help="provider/model, an alias, or several with commas")
+    parser.add_argument("--for", dest="duration", metavar="TIME", help="30s, 10m, 2h or 1d (default: until resumed)")
+    parser.add_argument("--state", metavar="PLACE", help="look here instead of where INTERLINGUA_STATE says")
+    parser.add_argument("--json", action="store_true", help="a JSON object instead of a table")
+
+
+def run(options: Namespace) -> int:
+    """Look, suspend or resume."""
+    from interlingua.client.state import health_store, use_state
+
+    for_s = _seconds(options.duration)
+    if options.action is None and (options.spec or options.duration):
+        raise UsageError("health: suspend or resume it? `il health` alone shows what is known")
+    if options.action == "resume" and options.duration:
+        raise UsageError("health resume: --for belongs to suspend")
+    if options.state:
+        use_state(options.state)
+    store = health_store()
+    if options.action is not None:
+        return _told(store, options.action, options.spec, for_s)
+    snapshot = store.snapshot()
+    write(_json(snapshot) if options.json else _table(snapshot))
+    if _lives_alone(store):
+        note("this command sees itself alone; INTERLINGUA_STATE=file (or --state) lets processes share what they know")
+    elif not snapshot and not store.problem:
+        note("nothing is held against any target")
+    if store.problem:
+        note(f"what is shared could not be read: {store.problem}")
+        return FAILED
+    return 0
+
+
+def _told(store: HealthStore, action: str, spec: str | None, for_s: float | None) -> int:
+    from interlingua.client.health import health
+
+    if spec is None:
+        raise UsageError(f"health {action}: which target? provider/model, an alias, or several with commas")
+    if _lives_alone(store):
+        raise UsageError(
+            f"health {action}: nobody would know of it; set INTERLINGUA_STATE=file or redis://… for this command and"
+            " for the processes that are meant"
+        )
+    targets = health.suspend(spec, for_s=for_s) if action == "suspend" else health.resume(spec)
+    ended = "" if action == "resume" else " until it is resumed" if for_s is None else f" for {_time(for_s)}"
+    for target in targets:
+        note(f"{target} is {'suspended' if action == 'suspend' else 'asked again'}{ended}")
+    return 0
+
+
+def _lives_alone(store: HealthStore) -> bool:
+    return store.immediate
+
+
+def _table(snapshot: dict[str, TargetHealth]) -> str:
+    head = ("target", "state", "for", "why", "failures", "last error")
+    return table(head, [(target, *_cells(health)) for target, health in snapshot.items()]) if snapshot else ""
+
+
+def _cells(health: TargetHealth) -> tuple[str, str, str, str, str]:
+    waits = "-" if health.wait_s is None else _time(health.wait_s)
+    return health.state, waits, health.reason or "-", str(health.failures), health.error or "-"
+
+
+def _json(snapshot: dict[str, TargetHealth]) -> str:
+    import json
+
+    import msgspec
+
+    members = {target: msgspec.to_builtins(health) for target, health in snapshot.items()}
+    return f"{json.dumps(members, indent=2, ensure_ascii=False)}\n"
+
+
+def _seconds(duration: str | None) -> float | None:
+    if duration is None:
+        return None
+    found = _DURATION.fullmatch(duration)
+    if found is None or not float(found[1]):
+        raise UsageError(f"--for takes 30s, 10m, 2h or 1d, not {duration:.40}")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def _time(seconds: float) -> str:
+    """A time in the largest unit in which it is at least two, or as seconds."""
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
