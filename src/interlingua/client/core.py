@@ -13,6 +13,7 @@ Not responsible for: which target is tried, and how often (`chain`).
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -431,15 +432,18 @@ def _first_piece(job: Job, lane: Lane) -> Steps[bytes]:
 
 
 def _first_events(job: Job, live: Live, piece: bytes) -> Steps[None]:
-    """Reads until there are events; an error that comes before any content is raised, and the chain goes on."""
+    """Reads until there is content; an error that comes before any is raised, and the chain goes on.
+
+    What says nothing yet is held back until then: however the bytes are cut, one target speaks.
+    """
     events = live.fed(piece)
-    while not events:
+    while all(isinstance(event, _BEFORE_CONTENT) for event in events):
         try:
             piece = yield from _first_piece(job, live.lane)
         except Error as error:
-            events = live.failed(error)
+            events = [*events, *live.failed(error)]
         else:
-            events = live.fed(piece)
+            events = [*events, *live.fed(piece)]
     last = events[-1]
     if isinstance(last, StreamError) and all(isinstance(event, _BEFORE_CONTENT) for event in events[:-1]):
         raise live.broken_by or error_of(last)
@@ -493,4 +497,5 @@ def _finish(job: Job, live: Live, events: list[Event], attempts: tuple[Attempt, 
         error.attempts = attempts
         raise error
     if not live.at_end:
-        yield _LAST_READ
+        with suppress(Error):  # the answer is whole: what breaks behind it is not its reader's concern
+            yield _LAST_READ

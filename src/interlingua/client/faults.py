@@ -9,27 +9,14 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from interlingua import errors
 from interlingua.dialects._contract import ServerContext
+from interlingua.dialects._errors import class_of_status, make_error
 from interlingua.dialects.table import get_dialect
 from interlingua.transport.fault import AsyncFaultTransport, FaultPlan, FaultTransport, Plan, neutral_error_body
 from interlingua.transport.override import Override, overriding
 from interlingua.wire.http import HttpRequest
 
 __all__ = ["error_body", "faults"]
-
-CLASSES: dict[int, type[errors.UpstreamError]] = {
-    401: errors.AuthenticationError,
-    402: errors.BillingError,
-    403: errors.PermissionDeniedError,
-    404: errors.NotFoundError,
-    413: errors.RequestTooLargeError,
-    429: errors.RateLimitError,
-    503: errors.OverloadedError,
-    529: errors.OverloadedError,
-}
-"""The error that an injected status stands for; other 4xx are the request's fault, other 5xx the provider's."""
-
 
 @contextmanager
 def faults(plan: Plan, *, retry_after_s: float | None = None, pace_s: float = 0.0) -> Generator[FaultPlan]:
@@ -52,6 +39,6 @@ def error_body(request: HttpRequest, status: int) -> bytes:
     """The body of an injected status, in the shape of the request's own dialect."""
     if request.dialect is None:
         return neutral_error_body(request, status)
-    kind = CLASSES.get(status, errors.InternalServerError if status >= 500 else errors.BadRequestError)
-    error = kind(f"injected fault: status {status}", status=status)
+    message = f"injected fault: status {status}"
+    error = make_error(class_of_status(status), message, status=status, code=None, headers=())
     return get_dialect(request.dialect).encode_error(error, ServerContext()).body

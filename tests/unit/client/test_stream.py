@@ -272,9 +272,19 @@ def test_a_chain_does_not_go_on_after_content(face: Face) -> None:
     """Once the reader has something, another target would tell another story."""
     cut, whole = sse(*chunks("Once ", done=False)), sse(*chunks("Hello"))
     with scripted(cut, whole) as script, pytest.raises(il.IncompleteStreamError) as caught:
-        face.finish(face.model("openai/a,groq/b").stream("Hi"))
+        face.finish(face.model("openai-chat/a,groq/b").stream("Hi"))
     assert len(script.requests) == 1
     assert [attempt.outcome for attempt in caught.value.attempts] == ["served"]
+
+
+def test_what_says_nothing_yet_is_held_back(face: Face) -> None:
+    """OUT-13: a beginning without content is not handed over, so that a stream has one beginning, whoever gives it."""
+    begun = [chunk({"role": "assistant", "content": ""}), chunk(usage={"prompt_tokens": 3})]
+    with scripted(sse(*begun), sse(*chunks("Hello"))) as script:
+        events = face.events(face.model("openai-chat/a,groq/b").stream("Hi"))
+    assert len(script.requests) == 2
+    assert [event.model for event in events if isinstance(event, il.StreamStart)] == ["groq/b"]
+    assert check(events) == ()
 
 
 def test_a_whole_reply_in_place_of_a_stream(face: Face) -> None:
