@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from interlingua.types.response import Response
     from interlingua.wire.http import HttpReply
 
-__all__ = ["converse", "job_of"]
+__all__ = ["asked_of", "converse", "job_of"]
 
 _UNREAD = Request()
 """Stands for a request that goes out as it came, so that nobody has to read it."""
@@ -66,13 +66,16 @@ def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
 
 
 async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> GatewayReply:
-    asked = await _read(gateway, http, dialect)
+    asked = await asked_of(gateway, http, dialect)
     job = await job_of(asked)
     return await (_streamed if asked.head.stream else _whole)(asked, job)
 
 
-async def _read(gateway: Gateway, http: GatewayRequest, dialect: str) -> Asked:
-    """What a client asks; what a Responses client goes on from is told in the request itself, where it is kept here."""
+async def asked_of(gateway: Gateway, http: GatewayRequest, dialect: str) -> Asked:
+    """What a client asks; what a Responses client goes on from is told in the request itself, where it is kept here.
+
+    Raises: as `read`; BadRequestError for an answer that is not kept.
+    """
     if dialect != RESPONSES:
         return read(gateway, http, dialect)
     owner = gateway.owner(http)

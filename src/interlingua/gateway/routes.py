@@ -13,8 +13,10 @@ from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from interlingua.gateway import models
+from interlingua.gateway import models, responses
+from interlingua.gateway.counting import COUNTS, counting
 from interlingua.gateway.exchange import converse
+from interlingua.gateway.explaining import explain, explain_path
 from interlingua.gateway.passing import PASSED, passing
 from interlingua.gateway.wellbeing import live, ready, targets
 
@@ -67,6 +69,14 @@ ROUTES: list[Route] = [
     Route("GET", "/health/live", live, "unified", is_open=True),
     Route("GET", "/health/ready", ready, "unified", is_open=True),
     Route("GET", "/health/targets", targets, "unified"),
+    *[Route("POST", count.pattern, counting(dialect), dialect) for dialect, count in COUNTS.items()],
+    Route("POST", "/v1/responses/compact", responses.compact, "openai-responses"),
+    Route("GET", "/v1/responses/{id}", responses.retrieve, "openai-responses"),
+    Route("DELETE", "/v1/responses/{id}", responses.delete, "openai-responses"),
+    Route("POST", "/v1/responses/{id}/cancel", responses.cancel, "openai-responses"),
+    Route("GET", "/v1/responses/{id}/input_items", responses.input_items, "openai-responses"),
+    Route("POST", "/explain", explain, "unified"),
+    Route("POST", "/explain/{path:path}", explain_path, "unified"),
     *[Route(method, kind.pattern, passing(kind.dialect), kind.dialect) for kind in PASSED for method in kind.methods],
 ]
 """Every route of the gateway."""
