@@ -17,10 +17,17 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
+from interlingua.dialects._contract import DecodeContext
+from interlingua.dialects.table import get_dialect
 from interlingua.gateway.core import Gateway
+from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.gateway.serve import server_of
 from interlingua.gateway.settings import GatewaySettings
 from interlingua.registry.resolve import Registry
+from interlingua.types.event import Event
+from interlingua.types.response import Response
+from interlingua.wire.http import HttpReply
+from interlingua.wire.json import encode
 
 MODELS = {
     "openai-chat": "openai-chat/gpt-4.1",
@@ -76,3 +83,67 @@ def serving(
         finally:
             server.should_exit = True
             thread.join(10)
+
+
+# In the process, without a port
+
+_PATHS = {
+    "openai-chat": "/v1/chat/completions",
+    "openai-responses": "/v1/responses",
+    "anthropic": "/v1/messages",
+    "ollama": "/api/chat",
+    "unified": "/unified/v1/generate",
+}
+
+
+def asking(
+    dialect: str,
+    model: str,
+    text: str = "Hi",
+    *,
+    stream: bool = False,
+    headers: Mapping[str, str] | None = None,
+    **members: Any,
+) -> GatewayRequest:
+    """What a client of `dialect` on the same machine asks; `members` are further ones of its body."""
+    told: Any = [{"role": "user", "content": text}]
+    path, query = _PATHS.get(dialect, ""), ""
+    body: dict[str, Any] = {"model": model, "messages": told, "stream": stream}
+    if dialect == "openai-responses":
+        body = {"model": model, "input": told, "stream": stream}
+    elif dialect == "anthropic":
+        body["max_tokens"] = 500
+    elif dialect == "google":
+        method = "streamGenerateContent" if stream else "generateContent"
+        path, query = f"/v1beta/models/{model}:{method}", "alt=sse" if stream else ""
+        body = {"contents": [{"role": "user", "parts": [{"text": text}]}]}
+    given = tuple((name.lower(), value) for name, value in (headers or {}).items())
+    return GatewayRequest(
+        path=path,
+        query=query,
+        headers=(("host", "localhost"), ("content-type", "application/json"), *given),
+        body=encode({**body, **members}, nulls=100),
+        peer="127.0.0.1",
+    )
+
+
+async def body_of(reply: GatewayReply) -> bytes:
+    """The whole body of a reply."""
+    return reply.body if isinstance(reply.body, bytes) else b"".join([piece async for piece in reply.body])
+
+
+async def answer_of(dialect: str, reply: GatewayReply) -> Response[Any]:
+    """A whole answer, as our own client of `dialect` reads it."""
+    whole = HttpReply(status=reply.status, headers=reply.headers, body=await body_of(reply))
+    return get_dialect(dialect).decode_response(whole, DecodeContext())
+
+
+async def events_of(dialect: str, reply: GatewayReply) -> list[Event]:
+    """The events of a stream, as our own client of `dialect` reads them."""
+    decoder = get_dialect(dialect).stream_decoder(DecodeContext())
+    return [*decoder.feed(await body_of(reply)), *decoder.close()]
+
+
+def header_of(reply: GatewayReply, name: str) -> str | None:
+    """A header of a reply."""
+    return next((value for key, value in reply.headers if key == name), None)

@@ -8,7 +8,8 @@ Rules
   that belong to the body's dialect go along, and never a credential of the client's.
 - A member that a target is known not to take is left out, with an entry. A target that would need the body said in
   another way, and a history with turns that were translated, are translated instead.
-- Broken arguments fail the request: frames from the finish on are held back until it is known.
+- Broken arguments fail the request. Whether they are broken is known at the end alone, so while a call is open, frames
+  that add nothing to it are held back, the finish among them.
 - A frame is passed on whole or not at all, so that an error can follow any of them.
 """
 
@@ -22,8 +23,7 @@ from interlingua.dialects._contract import Encoded
 from interlingua.dialects.table import STREAM_TYPES
 from interlingua.errors import LimitExceededError, UnsupportedError
 from interlingua.types.change import Changes
-from interlingua.types.content import BrokenToolCall
-from interlingua.types.event import BlockEnd, StreamEnd, StreamError
+from interlingua.types.event import BlockEnd, BlockStart, StreamEnd, StreamError, UsageUpdate
 from interlingua.wire.json import MAX_EVENT_BYTES, encode
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def kept_headers(headers: Headers) -> Headers:
 class RelayedStream(Live):
     """A stream that is passed on as it comes, and read beside that."""
 
-    __slots__ = ("_held", "_passed", "_separator", "_tail", "is_done")
+    __slots__ = ("_held", "_open", "_passed", "_separator", "_tail", "is_done")
 
     def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
         """A stream of which nothing has come."""
@@ -207,7 +207,8 @@ class RelayedStream(Live):
         self._separator = b"\n" if lane.dialect.name in STREAM_TYPES else b""
         self._tail = b""
         self._passed: list[bytes] = []
-        self._held: list[bytes] | None = None
+        self._held: list[bytes] = []
+        self._open: set[tuple[int, int]] = set()
         self.is_done: bool = False
         """Whether the marker came that ends a stream of Chat."""
 
@@ -234,33 +235,42 @@ class RelayedStream(Live):
 
     def _frame(self, frame: bytes) -> list[Event]:
         events = super().fed(frame)
-        if any(type(event) is BlockEnd and _is_broken(event) for event in events):
-            self._held = self._held or []
         last = events[-1] if events else None
         if isinstance(last, StreamError):
             return events  # told anew, as the last thing that the client hears
-        (self._passed if self._held is None else self._held).append(frame)
         self.is_done = self.is_done or frame.startswith((b"data: [DONE]", b"data:[DONE]"))
         if isinstance(last, StreamEnd):
-            self._release(last)
+            self._settle(last, frame)
+        elif self._grows(events):
+            self._passed += [*self._held, frame]
+            self._held.clear()
+        else:
+            self._held.append(frame)
         return events
+
+    def _grows(self, events: list[Event]) -> bool:
+        """Whether a frame may be passed on: no call is open after it, or it adds to one and is not the finish."""
+        for event in events:
+            if type(event) is BlockStart and event.block == "tool_call":
+                self._open.add((event.choice, event.index))
+            elif type(event) is BlockEnd:
+                self._open.discard((event.choice, event.index))
+        return not self._open or not (self.decoder is None or self.decoder.terminal or not _adds(events))
 
     def _ending(self) -> list[Event]:
         tail, self._tail = self._tail, b""
         events = [] if not tail else super().fed(tail)
         events += super().fed(b"")
         if events and isinstance(events[-1], StreamEnd):
-            if tail:
-                self._passed.append(tail + self._separator)
-            self._release(events[-1])
+            self._settle(events[-1], tail + self._separator if tail else b"")
         return events
 
-    def _release(self, end: StreamEnd) -> None:
-        """Pass on what was held back, unless the answer is broken indeed: then an error takes its place."""
-        if self._held and fault(end.response) is None:
-            self._passed += self._held
-        self._held = None
+    def _settle(self, end: StreamEnd, frame: bytes) -> None:
+        """Pass on what was held back, unless the answer is broken: then an error takes its place."""
+        if fault(end.response) is None:
+            self._passed += [*self._held, frame]
+        self._held.clear()
 
 
-def _is_broken(event: BlockEnd) -> bool:
-    return type(event.part) is BrokenToolCall and event.part.reason != "cut_off"
+def _adds(events: list[Event]) -> bool:
+    return any(type(event) is not UsageUpdate for event in events)

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.client.core import Outcome
 from interlingua.dialects.table import stream_type
-from interlingua.errors import Error
+from interlingua.errors import Error, MalformedArgumentsError
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.relay import RelayedStream, kept_headers
 from interlingua.gateway.replies import limit_headers, own_fault, trail_headers
 from interlingua.stream.build import stream_error
 from interlingua.stream.unfold import unfold
-from interlingua.types.event import StreamEnd
+from interlingua.types.event import StreamEnd, StreamError
 from interlingua.wire.json import encode
 from interlingua.wire.limits import rate_limits
 from interlingua.wire.sse import encode_comment
@@ -110,7 +110,7 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
                 yield data
             batch = await pump.pull()
     except Error as error:
-        yield encode_event(stream_error(error, outcome.response or outcome.partial))
+        yield encode_event(_failure(course, error))
     except Exception as error:  # noqa: BLE001 - a fault of ours must end the stream as an error of its dialect
         yield course.encoder().encode(stream_error(own_fault(error), None))
     finally:
@@ -148,7 +148,14 @@ def _break_off(course: Course, error: Error) -> bytes:
     for event in unfold(came) if came is not None else ():
         if not isinstance(event, StreamEnd):
             encoder.encode(event)
-    return encoder.encode(stream_error(error, came))
+    return encoder.encode(_failure(course, error))
+
+
+def _failure(course: Course, error: Error) -> StreamError:
+    """The event of an error that ends a stream; what came is beside it, unless that would be told as a finish."""
+    came = course.outcome.response or course.outcome.partial
+    hides = isinstance(error, MalformedArgumentsError) and course.asked.dialect.name != "unified"
+    return stream_error(error, None if hides else came)
 
 
 def keep_alive_of(asked: Asked) -> bytes:
