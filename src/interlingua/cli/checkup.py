@@ -15,7 +15,7 @@ from interlingua.registry.resolve import default_registry
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Finding", "aliases", "entries", "extras", "keys", "model", "versions", "weights"]
+__all__ = ["Finding", "aliases", "entries", "extras", "keys", "model", "state", "versions", "weights"]
 
 NAME = re.compile(r"[A-Za-z0-9._-]+")
 EXTRA = re.compile(r"""extra\s*==\s*["']([\w-]+)["']""")
@@ -94,6 +94,25 @@ def aliases() -> Iterator[Finding]:
         yield _resolved(f"{name} = {spec}", spec)
     if not found:
         yield Finding(None, "none; LLM_SMART='openai/gpt-5.6,local/tiny' would make `smart`")
+
+
+def state() -> Iterator[Finding]:
+    """Where the health of targets is kept, and whether that place answers."""
+    from interlingua.client.state import STATE_VARIABLE, health_store
+
+    try:
+        store = health_store()
+        known = store.snapshot()
+    except Error as error:
+        yield Finding(False, error.message)
+        return
+    if store.problem:
+        yield Finding(False, f"{STATE_VARIABLE}: {store.problem}")
+    elif store.immediate:
+        yield Finding(None, f"each process for itself; {STATE_VARIABLE}=file would share it")
+    else:
+        held = [name for name, health in known.items() if health.state in ("benched", "suspended")]
+        yield Finding(True, f"{STATE_VARIABLE} is shared{'; not asked now: ' if held else ''}{', '.join(held)}")
 
 
 def weights() -> Iterator[Finding]:

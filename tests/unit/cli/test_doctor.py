@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import platform
+from pathlib import Path
 
 import pytest
 
@@ -21,7 +22,7 @@ def test_a_bare_machine_is_well(capsys: Capture) -> None:
     assert main(["doctor"]) == 0
     lines = _lines(capsys)
     chapters = [line for line in lines if not line.startswith(" ")]
-    assert chapters == ["versions", "extras", "model", "keys", "LLM_* entries", "aliases", "local weights"]
+    assert chapters == ["versions", "extras", "model", "keys", "LLM_* entries", "aliases", "state", "local weights"]
     assert f"  ok  Python {platform.python_version()} on linux" in [line.replace("darwin", "linux") for line in lines]
     assert any(line.startswith("  ok  msgspec ") for line in lines)
     assert "  --  local/tiny (98 MB): il models pull tiny" in lines
@@ -112,3 +113,22 @@ def test_a_spec_that_leads_nowhere_is_broken(capsys: Capture) -> None:
     """A probe of a name that nothing defines is told, not raised."""
     assert main(["doctor", "-m", "nobody/x"]) == 1
     assert any(line.startswith("  !!  nobody/x: no provider 'nobody'") for line in _lines(capsys))
+
+
+def test_the_state_that_is_shared(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where it is shared, what is not asked now is named; a place that cannot be used is broken."""
+    monkeypatch.setenv("INTERLINGUA_STATE", f"file:{tmp_path / 'state'}")
+    il.use_state(f"file:{tmp_path / 'state'}")
+    il.health.suspend("openai/a")
+    assert main(["doctor"]) == 0
+    assert "  ok  INTERLINGUA_STATE is shared; not asked now: openai/a" in _lines(capsys)
+    il.use_state(f"file:{tmp_path / 'state' / 'deeper'}")
+    assert main(["doctor"]) == 1
+    assert any(line.startswith(f"  !!  INTERLINGUA_STATE: {tmp_path}") for line in _lines(capsys))
+
+
+def test_a_place_for_state_that_is_none(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A typing error in the variable is told with what would do."""
+    monkeypatch.setenv("INTERLINGUA_STATE", "disk")
+    assert main(["doctor"]) == 1
+    assert any("INTERLINGUA_STATE: state is kept in memory, file" in line for line in _lines(capsys))

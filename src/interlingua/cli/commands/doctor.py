@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from interlingua.cli.checkup import Finding, aliases, entries, extras, keys, model, versions, weights
+from interlingua.cli.checkup import Finding, aliases, entries, extras, keys, model, state, versions, weights
 from interlingua.cli.outcome import FAILED
 from interlingua.cli.terminal import bold, write
 from interlingua.errors import redact
@@ -32,6 +32,7 @@ CHAPTERS: tuple[tuple[str, Callable[[], Iterable[Finding]]], ...] = (
     ("keys", keys),
     ("LLM_* entries", entries),
     ("aliases", aliases),
+    ("state", state),
     ("local weights", weights),
 )
 MARKS: dict[bool | None, str] = {True: "ok", False: "!!", None: "--"}
