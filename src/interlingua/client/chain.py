@@ -30,6 +30,7 @@ from interlingua.errors import (
     UnsupportedError,
 )
 from interlingua.routing.health import Admit
+from interlingua.routing.order import Traffic, in_order
 from interlingua.routing.retry import MAX_TRIES, Retry, pause_s, share_s
 from interlingua.routing.verdict import verdict
 from interlingua.types.tool import OpaqueTool
@@ -50,6 +51,7 @@ A = TypeVar("A")
 
 _ADMIT = Admit()
 _ONCE, _NEVER = Retry(), Retry(retries=0)
+_TRAFFIC = Traffic()
 _NOTHING: Any = object()
 """What a target gives that gives no answer."""
 
@@ -80,14 +82,15 @@ class _Trip:
     """One call on its way."""
 
     __slots__ = (
-        "_attempt", "_began", "_benched", "_error", "_job", "_lanes", "_limits", "_retry", "_store", "_tries",
-        "attempts",
+        "_attempt", "_began", "_benched", "_error", "_job", "_lanes", "_limits", "_retry", "_store", "_traffic",
+        "_tries", "attempts",
     )  # fmt: skip
 
     def __init__(self, job: Job, attempt: Callable[[Job, Lane], Steps[Any]]) -> None:
         self._job = job
         self._attempt = attempt
-        self._lanes = job.lanes
+        self._traffic = None if job.ranking is None else job.traffic or _TRAFFIC
+        self._lanes = job.lanes if self._traffic is None else _in_order(job, self._traffic)
         self._store = job.health or health_store()
         self._limits = job.limits or limiter()
         self._began = job.clock()
@@ -150,10 +153,7 @@ class _Trip:
                 ticket = yield from self._entered(lane, standing)
                 if ticket is None:
                     return _NOTHING
-            self._tries += 1
-            visit = Visit(lane, self._store, standing, ticket, self._job.clock(), self._tries, waited_s)
-            if self._job.watch is not None:
-                self._job.watch.attempt(lane, self._tries)
+            visit = self._begin(lane, standing, ticket, waited_s)
             job = self._timed(visit.started_s, left, fresh=not again and ticket is None)
             try:
                 answer = yield from self._attempt(job, lane)
@@ -169,9 +169,18 @@ class _Trip:
             yield Sleep(waited_s if self._job.with_credential else 0.0)
             again += 1
             standing = yield from consulted(self._store, lane.endpoint.spec, _ADMIT)
-            if not standing.admitted and left > 1 and standing.reason != "failures":  # those may be our own
+            if left > 1 and not _may_be_asked_again(standing):
                 self._bench(lane, standing)
                 return _NOTHING
+
+    def _begin(self, lane: Lane, standing: Standing, ticket: Ticket | None, waited_s: float | None) -> Visit:
+        self._tries += 1
+        visit = Visit(lane, self._store, standing, ticket, self._job.clock(), self._tries, waited_s)
+        if self._traffic is not None:
+            visit.enter(self._traffic)
+        if self._job.watch is not None:
+            self._job.watch.attempt(lane, self._tries)
+        return visit
 
     def _timed(self, now_s: float, left: int, *, fresh: bool) -> Job:
         """The job of one try: with what is left of the time, and when its answer must have begun."""
@@ -183,7 +192,10 @@ class _Trip:
         return job if left == 1 else job._replace(answer_by_s=now_s + share_s(total_s - passed_s, left))
 
     def _served(self, visit: Visit, answer: Any) -> Steps[Any]:
-        duration_s = self._job.clock() - visit.started_s
+        now_s = self._job.clock()
+        duration_s = now_s - visit.started_s
+        if self._traffic is not None:
+            self._traffic.measured(visit.lane.endpoint.spec, duration_s, now_s)
         self.attempts.append(served(visit.lane.endpoint.spec, duration_s, visit.waited_s))
         if isinstance(answer, Lasting):
             answer.visit = visit
@@ -292,12 +304,25 @@ class _Trip:
         )
 
 
+def _in_order(job: Job, traffic: Traffic) -> tuple[Lane, ...]:
+    """The targets in the order of the job's rules; what they do not name comes last."""
+    assert job.ranking is not None, "only who has rules is put in order"  # noqa: S101 - an invariant
+    specs = in_order(job.ranking, traffic, job.chance or _random, job.clock())
+    places = {spec: place for place, spec in enumerate(specs)}
+    return tuple(sorted(job.lanes, key=lambda lane: places.get(lane.endpoint.spec, len(places))))
+
+
 def _retry(job: Job) -> Retry:
     """How targets are asked again; an error that was scripted for a stand-in is meant, unless `retries` is said."""
     retries = job.settings.retries
     if retries is None:
         return _ONCE if job.with_credential else _NEVER
     return Retry(retries=retries)
+
+
+def _may_be_asked_again(standing: Standing) -> bool:
+    """Whether the call that has waited for a target may go there; failures in a row may be its own."""
+    return standing.admitted or standing.reason == "failures"
 
 
 def _has_used_its_share(job: Job, now_s: float) -> bool:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from interlingua.client.prompt import History, Prompt
     from interlingua.registry.endpoint import Endpoint
+    from interlingua.registry.ranking import Ranking
     from interlingua.registry.resolve import Registry
 
 __all__ = ["Face", "job_of"]
@@ -101,7 +102,15 @@ class Face:
             _own_id if settings.call_ids == "own" else None,
             tool_deltas,
             output is not None,
+            ranking=self._ranking(),
         )
+
+    def _ranking(self) -> Ranking | None:
+        """The rules of the spec's aliases; a name that only a stand-in knows has none."""
+        try:
+            return self._registry.ranking(self.spec)
+        except UsageError:
+            return None
 
     def _targets(self, endpoints: tuple[Endpoint, ...]) -> tuple[Lane, ...]:
         known, lanes = self._resolved  # one value, so that threads never see half of it

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from interlingua.client.watch import Watch
     from interlingua.dialects._contract import Dialect
     from interlingua.registry.endpoint import Endpoint
+    from interlingua.registry.ranking import Ranking
     from interlingua.routing.health import HealthStore
     from interlingua.routing.limits import Limiter
+    from interlingua.routing.order import Traffic
     from interlingua.types.request import Request
 
 __all__ = ["Job", "Lane", "later"]
@@ -37,7 +39,7 @@ class Job(NamedTuple):
     settings: Settings
     """How."""
     lanes: tuple[Lane, ...]
-    """Of whom, in order."""
+    """Of whom, in the order in which they are named."""
     clock: Callable[[], float]
     """Seconds that only grow."""
     with_credential: bool = True
@@ -58,6 +60,10 @@ class Job(NamedTuple):
     """What limits the calls; None for the limits of the process."""
     chance: Callable[[], float] | None = None
     """Gives random numbers from 0 to 1; None for those of the process."""
+    ranking: Ranking | None = None
+    """The rules by which the targets are put in order; None where they are asked as they are named."""
+    traffic: Traffic | None = None
+    """What such rules measure; None for what this process has measured."""
     answer_by_s: float | None = None
     """When, on the clock, the answer of this try must have begun; None leaves it to the deadlines."""
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from interlingua.registry.resolve import default_registry
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from interlingua.providers.row import Provider
+    from interlingua.registry.ranking import Policy
     from interlingua.registry.secret import Key
     from interlingua.registry.sources import Resolver, SchemeFactory
     from interlingua.registry.status import Loaded
@@ -57,12 +59,16 @@ def register_scheme(name: str, factory: SchemeFactory) -> None:
     default_registry().register_scheme(name, factory)
 
 
-def register_alias(name: str, spec: str) -> None:
+def register_alias(name: str, spec: str, *, policy: Policy = "ordered", weights: Sequence[float] | None = None) -> None:
     """Make `name` stand for `spec`; a name that ends with `*` stands for every name that begins like it.
 
-    Raises: UnknownModelError for a malformed spec; ConfigError for a name with a slash or comma.
+    `policy` says in which order its targets are asked: `ordered`, as they are named; `weighted`, drawn with `weights`,
+    one for each; `least-busy`, the fewest calls under way first; `fastest`, who answered soonest lately.
+
+    Raises: UnknownModelError for a malformed spec; ConfigError for a name with a slash or comma, for a policy that
+    there is not and weights that do not fit.
     """
-    default_registry().register_alias(name, spec)
+    default_registry().register_alias(name, spec, policy=policy, weights=weights)
 
 
 def register_resolver(resolver: Resolver) -> None:

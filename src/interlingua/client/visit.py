@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from interlingua.errors import Error
     from interlingua.routing.health import Fault, HealthStore, Operation, Standing
     from interlingua.routing.limits import Ticket
+    from interlingua.routing.order import Traffic
     from interlingua.types.usage import Usage
 
 __all__ = ["Lasting", "Visit", "consulted"]
@@ -41,7 +42,7 @@ class Lasting:
 class Visit:
     """One try."""
 
-    __slots__ = ("_is_open", "_standing", "_store", "_ticket", "lane", "number", "started_s", "waited_s")
+    __slots__ = ("_is_open", "_standing", "_store", "_ticket", "_traffic", "lane", "number", "started_s", "waited_s")
 
     def __init__(  # noqa: PLR0917 - made once for every call, and keywords take time
         self,
@@ -65,7 +66,13 @@ class Visit:
         self._store = store
         self._standing = standing
         self._ticket = ticket
+        self._traffic: Traffic | None = None
         self._is_open = True
+
+    def enter(self, traffic: Traffic) -> None:
+        """Count it among the calls under way."""
+        self._traffic = traffic
+        traffic.enter(self.lane.endpoint.spec)
 
     def began(self) -> Steps[None]:
         """The answer has begun, and goes on."""
@@ -74,8 +81,9 @@ class Visit:
 
     def ended(self, answer: object = None) -> Steps[None]:
         """The answer is whole."""
-        self._is_open = False
-        if self._ticket is not None:
+        if self._ticket is None and self._traffic is None:
+            self._is_open = False
+        else:
             self._leave(_tokens_of(answer))
         succeeded = Succeeded(self._standing.at_s)
         if self._store.immediate:
@@ -104,8 +112,8 @@ class Visit:
         if not self._is_open:
             return
         if isinstance(problem, GeneratorExit):  # possibly in the middle of a collection: nothing that takes a lock
-            self._is_open = False
             self._ticket = None
+            self._leave(None)
             return
         self._leave(None)
         if self._standing.state == "probe" and self._store.immediate:
@@ -113,6 +121,9 @@ class Visit:
 
     def _leave(self, tokens: int | None) -> None:
         self._is_open = False
+        if self._traffic is not None:
+            self._traffic.leave(self.lane.endpoint.spec)
+            self._traffic = None
         ticket, self._ticket = self._ticket, None
         if ticket is not None:
             ticket.leave(tokens)

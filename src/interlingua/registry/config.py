@@ -1,8 +1,8 @@
 """The part of the configuration file that concerns the library: `[providers.<name>]`, `[aliases]` and `[limits."…"]`.
 
 Shape: `[providers.work]` holds `dsn` or `dsn_env`; `[aliases]` maps a name to a spec, a list of targets, or a table
-`{ targets, policy }`; `[limits."openai/*"]` holds `concurrency`, `rpm` and `tpm`. `[keys]` and `[server]` are the
-gateway's and are not read here.
+`{ targets, policy, weights }`; `[limits."openai/*"]` holds `concurrency`, `rpm` and `tpm`. `[keys]` and `[server]` are
+the gateway's and are not read here.
 
 Rules
 - Unknown keys are errors with the line; so is what has the wrong type.
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
 
 from interlingua.errors import ConfigError, UnknownModelError
 from interlingua.registry.allowance import Allowance, allowance, check_pattern
+from interlingua.registry.ranking import Rule, rule
 from interlingua.registry.sources import FileProvider
 from interlingua.registry.spec import parse_spec, shown
 
@@ -26,7 +27,7 @@ Table: TypeAlias = "dict[str, Any]"
 """A table of a file, parsed."""
 
 SECTIONS = ("providers", "aliases", "keys", "limits", "server")
-POLICIES = ("ordered",)
+_ALIAS_KEYS = ("targets", "policy", "weights")
 MAX_FILE_BYTES = 4 * 1024 * 1024
 
 
@@ -37,6 +38,8 @@ class Config(NamedTuple):
     """Name -> where its DSN is."""
     aliases: dict[str, str]
     """Name -> spec; a name may end with `*`."""
+    rules: dict[str, Rule]
+    """Name -> in which order its targets are asked, where that was said."""
     limits: dict[str, Allowance]
     """Pattern of targets -> what it allows."""
 
@@ -67,9 +70,11 @@ def read_config(path: str | Path) -> Config:
             file.refuse(f"unknown section {shown(section)}; known: {', '.join(SECTIONS)}", "", section)
     sections = ("providers", "aliases", "limits")
     providers, aliases, limits = (table_of(content.get(section, {}), file, "", section) for section in sections)
+    specs = {name: _alias(name, value, file) for name, value in aliases.items()}
     return Config(
         {name: _provider(name, value, file) for name, value in providers.items()},
-        {name: _alias(name, value, file) for name, value in aliases.items()},
+        specs,
+        {name: _rule(name, specs[name], value, file) for name, value in aliases.items()},
         {pattern: _allowance(pattern, value, file) for pattern, value in limits.items()},
     )
 
@@ -160,11 +165,22 @@ def _allowance(pattern: str, value: object, file: ConfigFile) -> Allowance:
 
 def _targets_of_table(name: str, table: Table, file: ConfigFile) -> object:
     for key in table:
-        if key not in {"targets", "policy"}:
-            file.refuse(f"unknown key {shown(key)} in the alias {shown(name)}; known: targets, policy", "aliases", name)
-    if table.get("policy", "ordered") not in POLICIES:
-        file.refuse(f"the alias {shown(name)}: policy takes {' or '.join(POLICIES)} in this version", "aliases", name)
+        if key not in _ALIAS_KEYS:
+            known = ", ".join(_ALIAS_KEYS)
+            file.refuse(f"unknown key {shown(key)} in the alias {shown(name)}; known: {known}", "aliases", name)
     return table.get("targets")
+
+
+def _rule(name: str, spec: str, value: object, file: ConfigFile) -> Rule:
+    """The rule of an alias; that of one without a table is the usual one."""
+    table = cast("Table", value) if isinstance(value, dict) else {}
+    policy, weights = table.get("policy", "ordered"), table.get("weights")
+    if weights is not None and not isinstance(weights, list):
+        file.refuse(f"the alias {shown(name)}: weights takes a list of numbers", "aliases", name)
+    try:
+        return rule(str(policy), cast("list[float] | None", weights), spec)
+    except ConfigError as error:
+        file.refuse(f"the alias {shown(name)}: {error.message}", "aliases", name)
 
 
 def _line_of(text: str, section: str, key: str) -> int | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from interlingua.dialects._contract import Target
@@ -22,6 +22,7 @@ from interlingua.providers.rows import ROWS
 from interlingua.registry.alias import expand
 from interlingua.registry.dsn import Keyed, keyed_row
 from interlingua.registry.endpoint import Endpoint
+from interlingua.registry.ranking import ORDERED, Ranking, Rule, ranked, rule
 from interlingua.registry.secret import Key, Secret
 from interlingua.registry.sources import Reader, Resolver, SchemeFactory, Sources, variable_of
 from interlingua.registry.spec import Element, near, parse_spec, shown
@@ -59,6 +60,7 @@ class Registry:
         self._sources = Sources(self._environment)
         self._generation = object()
         self._remembered: dict[_Asked, _Remembered] = {}
+        self._rankings: dict[str, tuple[tuple[Endpoint, ...], Ranking | None]] = {}
         self.limits: dict[str, Allowance] = {}
         """What the file that was loaded last allows, by pattern of targets."""
 
@@ -68,7 +70,7 @@ class Registry:
     def resolve(self, spec: str, *, client: str | None = None, tools: bool = False) -> tuple[Endpoint, ...]:
         """The targets of a spec, in the order in which they are to be tried, each once.
 
-        `client` is the dialect that somebody who asks through us speaks: it is spoken to a provider that speaks it, too.
+        `client` is the dialect that somebody who asks through us speaks: it is spoken to a provider that speaks it.
         `tools` says that the request has tools, beside which a model may refuse a dialect.
 
         Raises: UnknownModelError for a name that nothing defines; ConfigError for a bad entry, a circle of aliases,
@@ -85,6 +87,22 @@ class Registry:
                 self._remembered = {}
             self._remembered[asked] = _Remembered(generation, reader.seen, endpoints)
         return endpoints
+
+    def ranking(self, spec: str) -> Ranking | None:
+        """The rules by which the targets of a spec are put in order; None where they are asked as they are named.
+
+        Raises: as `resolve`.
+        """
+        if not self._sources.rules and not self._sources.file_rules:
+            return None
+        endpoints = self.resolve(spec)
+        known = self._rankings.get(spec)
+        if known is None or known[0] is not endpoints:
+            found = _Resolution(self._sources, Reader(self._environment())).ranking(spec)
+            if len(self._rankings) >= MAX_REMEMBERED_SPECS:
+                self._rankings = {}
+            known = self._rankings[spec] = (endpoints, None if found.is_plain else found)
+        return known[1]
 
     def _holds(self, remembered: _Remembered) -> bool:
         environ = self._environment()
@@ -118,13 +136,19 @@ class Registry:
         self._sources.schemes[name] = factory
         self._generation = object()
 
-    def register_alias(self, name: str, spec: str) -> None:
+    def register_alias(
+        self, name: str, spec: str, *, policy: str = "ordered", weights: Sequence[float] | None = None
+    ) -> None:
         """Make `name` stand for `spec`; a name that ends with `*` stands for every name that begins like it.
 
-        Raises: UnknownModelError for a malformed spec; ConfigError for a name with a slash or comma.
+        `policy` says in which order the targets are asked, `weights` one number for each of a weighted alias.
+
+        Raises: UnknownModelError for a malformed spec; ConfigError for a name with a slash or comma, for a policy that
+            there is not and weights that do not fit.
         """
         parse_spec(spec)
         _check_alias_name(name)
+        self._sources.rules[name] = rule(policy, weights, spec)
         self._sources.aliases[name] = spec
         self._generation = object()
 
@@ -153,6 +177,7 @@ class Registry:
         config = read_config(path)
         self._sources.file_providers = config.providers
         self._sources.file_aliases = config.aliases
+        self._sources.file_rules = config.rules
         self.limits = config.limits
         self._generation = object()
         aliases = [name for name in config.aliases if not name.endswith("*")]
@@ -206,6 +231,15 @@ class _Resolution:
         elements = expand(asked.spec, self._meaning)
         made = [_endpoint(self._found[element], element.name, asked) for element in elements]
         return tuple({endpoint.spec: endpoint for endpoint in reversed(made)}.values())[::-1]
+
+    def ranking(self, spec: str) -> Ranking:
+        return ranked(spec, self._meaning, self._rule, self._target)
+
+    def _rule(self, element: Element) -> Rule:
+        return self._sources.rule(element.name, self._reader) if element.provider is None else ORDERED
+
+    def _target(self, element: Element) -> str:
+        return f"{self._found[element].provider.name}/{element.name}"
 
     def _meaning(self, element: Element) -> str | None:
         if element.provider is None:

@@ -19,6 +19,7 @@ from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
 from interlingua.registry.alias import longest_prefix, settled
 from interlingua.registry.dsn import Dsn, Environ, Keyed, keyed_row, parse_dsn, provider_of
+from interlingua.registry.ranking import ORDERED, Rule
 from interlingua.registry.spec import Element
 
 __all__ = ["FileProvider", "Reader", "Resolver", "SchemeFactory", "Sources", "name_of", "variable_of"]
@@ -95,6 +96,10 @@ class Sources:
         """From the configuration file."""
         self.file_aliases: dict[str, str] = {}
         """From the configuration file."""
+        self.rules: dict[str, Rule] = {}
+        """In which order the targets of an alias of code are asked, where that was said."""
+        self.file_rules: dict[str, Rule] = {}
+        """The same of the configuration file."""
 
     def has_provider(self, name: str, reader: Reader) -> bool:
         """Whether something defines the provider, well or badly."""
@@ -123,6 +128,16 @@ class Sources:
         """The spec that an alias stands for: exact names first, then the longest `prefix*`."""
         exact = self.aliases.get(name) or self.file_aliases.get(name) or self._alias_of_environment(name, reader)
         return exact or longest_prefix(name, {**self.file_aliases, **self.aliases})
+
+    def rule(self, name: str, reader: Reader) -> Rule:
+        """The rule of the alias that `name` is found by."""
+        if name not in self.aliases and name not in self.file_aliases:
+            if self._alias_of_environment(name, reader):
+                return ORDERED
+            patterns = {*self.file_aliases, *self.aliases}
+            name = longest_prefix(name, {pattern: pattern for pattern in patterns}) or name
+        rules = self.rules if name in self.aliases else self.file_rules
+        return rules.get(name, ORDERED)
 
     def entry_text(self, name: str, reader: Reader) -> str | None:
         """The DSN that the environment holds for a provider, well or badly written; None when it is no DSN of ours."""

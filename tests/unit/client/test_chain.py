@@ -11,11 +11,14 @@ from interlingua.client.chain import is_committed
 from interlingua.client.core import Outcome, stream
 from interlingua.client.pump import Pump
 from interlingua.registry.allowance import Allowance
+from interlingua.registry.ranking import Ranking, Rule
+from interlingua.registry.resolve import Registry
 from interlingua.routing.health import Suspend
+from interlingua.routing.order import Traffic
 from interlingua.types.request import Request, ServerState
 from interlingua.types.tool import OpaqueTool
 from tests.support.chains import Body, World, refusal, stalled
-from tests.support.client import chat, chunk, chunks
+from tests.support.client import AWAITED, BLOCKING, chat, chunk, chunks
 
 A, B, C = "a/one", "b/two", "c/three"
 SEARCH = OpaqueTool("openai-responses", "web_search", {"type": "web_search"})
@@ -429,6 +432,7 @@ class _Waited:
     """A store that has to be waited for."""
 
     immediate = False
+    problem = ""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
@@ -447,6 +451,9 @@ class _Waited:
 
     async def snapshot_async(self) -> Any:
         return self.inner.snapshot()
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 def test_a_store_that_takes_time_is_waited_for(awaited: bool, streamed: bool) -> None:
@@ -517,3 +524,55 @@ def test_a_stream_that_is_collected_gives_its_place_back() -> None:
         assert world.limits.would_wait(A) is True
         del pump
     assert world.limits.would_wait(A) is False
+
+
+# Policies
+
+
+def test_a_weighted_chain_goes_on_all_the_same(awaited: bool, streamed: bool) -> None:
+    """The policy decides who is first; whoever fails is followed by the others."""
+    world = World().on(A, refusal(401)).on(B, _good("B", streamed=streamed))
+    job = world.job(A, B, chance=0.5)._replace(ranking=Ranking(Rule("weighted", (1, 9)), (A, B)))
+    assert _ask(world, job, awaited=awaited, streamed=streamed).model == B
+    assert world.asked == [B]
+    job = job._replace(ranking=Ranking(Rule("weighted", (9, 1)), (A, B)))
+    assert _ask(world, job, awaited=awaited, streamed=streamed).model == B
+    assert world.asked == [B, A, B]
+
+
+def test_the_fastest_is_measured_by_its_first_content(awaited: bool) -> None:
+    """Both get a try, then the faster one is asked first."""
+    world = World().on(A, Body(4.0, *chunks("A"))).on(B, Body(1.0, *chunks("B"), 60.0))
+    traffic = Traffic()
+    job = world.job(A, B)._replace(ranking=Ranking(Rule("fastest"), (A, B)), traffic=traffic)
+    for _ in range(4):
+        world.stream(job, awaited=awaited)
+    assert world.asked == [A, B, B, B]
+
+
+def test_the_least_busy_counts_streams_until_they_end() -> None:
+    """A stream that is read is a call under way; one that was left, broke or ended is none."""
+    world = World().on(A, Body(*chunks("Hello", "you"))).on(B, Body(*chunks("B")))
+    traffic = Traffic()
+    job = world.job(A, B)._replace(ranking=Ranking(Rule("least-busy"), (A, B)), traffic=traffic)
+    with world._standing():
+        first, second, third = (Pump(stream(job, Outcome())) for _ in range(3))
+        first.pull()
+        second.pull()
+        assert (traffic.busy(A), traffic.busy(B)) == (1, 1)
+        first.close()
+        assert traffic.busy(A) == 0
+        third.run()
+        del second
+    assert world.asked == [A, B, A]
+    assert (traffic.busy(A), traffic.busy(B)) == (0, 0)
+
+
+def test_an_alias_in_code_has_a_policy(awaited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`register_alias(policy=…)` reaches the call: the weight of 0 is the last resort."""
+    registry = Registry({})
+    registry.register_alias("smart", "fake/a,fake/b", policy="weighted", weights=[0, 1])
+    monkeypatch.setattr("interlingua.client.face.default_registry", lambda: registry)
+    face = AWAITED if awaited else BLOCKING
+    assert face.generate(face.model("smart")).model == "fake/b"
+    assert face.generate(face.model("fake/a,smart")).model == "fake/a"

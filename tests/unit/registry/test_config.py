@@ -114,11 +114,19 @@ def test_bad_dsns_are_reported_with_their_table(tmp_path: Path) -> None:
         ('[aliases]\nb = "x/y"\na = "x/"\n', "line 3: the alias 'a': no model in 'x/' (expected provider/model)"),
         (
             '[aliases]\na = { target = "x/y" }\n',
-            "line 2: unknown key 'target' in the alias 'a'; known: targets, policy",
+            "line 2: unknown key 'target' in the alias 'a'; known: targets, policy, weights",
         ),
         (
-            '[aliases]\n"c-*" = { targets = ["x/y"], policy = "weighted" }\n',
-            "line 2: the alias 'c-*': policy takes ordered in this version",
+            '[aliases]\n"c-*" = { targets = ["x/y"], policy = "random" }\n',
+            "line 2: the alias 'c-*': policy takes ordered, weighted, least-busy, fastest, not 'random'",
+        ),
+        (
+            '[aliases]\na = { targets = ["x/y", "x/z"], policy = "weighted", weights = [3] }\n',
+            "line 2: the alias 'a': 1 weights for 2 targets; each has one",
+        ),
+        (
+            '[aliases]\na = { targets = ["x/y"], policy = "weighted", weights = 3 }\n',
+            "line 2: the alias 'a': weights takes a list of numbers",
         ),
     ],
 )

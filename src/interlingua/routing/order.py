@@ -1,0 +1,85 @@
+"""The order in which the targets of a chain are asked now: by rule, by what was measured, and by chance.
+
+Rules
+- A policy decides the order alone: every target stays in the chain, and health decides whether it is asked.
+- Where an alias stands among others, its first target speaks for it.
+- Calls and times are counted in this process, for calls that a policy orders. A time counts for five minutes, and a
+  target without one is asked first, so that it gets one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlingua.registry.ranking import Ranking, Rule
+
+__all__ = ["FADES_S", "SMOOTHING", "Traffic", "in_order"]
+
+FADES_S = 300.0
+"""How long a measured time counts."""
+SMOOTHING = 0.3
+"""The part of a new time in the smoothed one."""
+
+
+class Traffic:
+    """Calls under way, and how long targets took to answer; threads may share it."""
+
+    def __init__(self) -> None:
+        """Nothing was counted yet."""
+        self._calls: dict[str, deque[None]] = {}
+        self._times: dict[str, tuple[float, float]] = {}
+
+    def enter(self, target: str) -> None:
+        """A call begins."""
+        self._calls.setdefault(target, deque()).append(None)
+
+    def leave(self, target: str) -> None:
+        """A call that began has ended; takes no lock, so that it may come from anywhere."""
+        self._calls[target].pop()
+
+    def measured(self, target: str, seconds: float, now_s: float) -> None:
+        """A target took so long to its first content, or to a whole answer."""
+        known = self.time_s(target, now_s)
+        smoothed = seconds if known is None else known + SMOOTHING * (seconds - known)
+        self._times[target] = (smoothed, now_s)
+
+    def busy(self, target: str) -> int:
+        """How many calls are under way."""
+        return len(self._calls.get(target, ()))
+
+    def time_s(self, target: str, now_s: float) -> float | None:
+        """How long the target takes; None when that is not known any more."""
+        seconds, at_s = self._times.get(target, (0.0, -FADES_S))
+        return seconds if now_s - at_s < FADES_S else None
+
+
+def in_order(ranking: Ranking, traffic: Traffic, chance: Callable[[], float], now_s: float) -> tuple[str, ...]:
+    """The targets, each once, in the order in which they are to be asked now."""
+    groups = [
+        (member,) if isinstance(member, str) else in_order(member, traffic, chance, now_s) for member in ranking.members
+    ]
+    keys = _keys(ranking.rule, groups, traffic, chance, now_s)
+    places = sorted(range(len(groups)), key=keys.__getitem__)
+    return tuple(dict.fromkeys(target for place in places for target in groups[place]))
+
+
+def _keys(
+    rule: Rule, groups: list[tuple[str, ...]], traffic: Traffic, chance: Callable[[], float], now_s: float
+) -> list[float]:
+    """What the groups are sorted by, the least first; what is equal stays in its order."""
+    firsts = [group[0] if group else "" for group in groups]
+    match rule.policy:
+        case "ordered":
+            return [0.0] * len(groups)
+        case "weighted":
+            weights = rule.weights or (1.0,) * len(groups)
+            # The greatest of chance ** (1 / weight) is each one with the probability of its weight, and so on.
+            return [-(chance() ** (1 / weight)) if weight else 0.0 for weight in weights]
+        case "least-busy":
+            return [float(traffic.busy(target)) for target in firsts]
+        case "fastest":
+            return [traffic.time_s(target, now_s) or 0.0 for target in firsts]
