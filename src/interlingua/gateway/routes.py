@@ -70,6 +70,7 @@ ROUTES: list[Route] = [
     Route("GET", "/health/ready", ready, "unified", is_open=True),
     Route("GET", "/health/targets", targets, "unified"),
     *[Route("POST", count.pattern, counting(dialect), dialect) for dialect, count in COUNTS.items()],
+    Route("POST", "/v1/models/{model:path}:countTokens", counting("google"), "google"),
     Route("POST", "/v1/responses/compact", responses.compact, "openai-responses"),
     Route("GET", "/v1/responses/{id}", responses.retrieve, "openai-responses"),
     Route("DELETE", "/v1/responses/{id}", responses.delete, "openai-responses"),
