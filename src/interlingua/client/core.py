@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from interlingua.client.chain import routed
-from interlingua.client.effect import Effect, Open, Read, Steps
+from interlingua.client.effect import Effect, Open, Read, Steps, Work
 from interlingua.client.job import Job, Lane, later
 from interlingua.client.meter import count
 from interlingua.client.observe import is_observed
@@ -39,6 +39,7 @@ from interlingua.errors import (
     UnsupportedError,
     UsageError,
 )
+from interlingua.media.fit import plan_media
 from interlingua.stream.fold import error_of
 from interlingua.stream.unfold import unfold
 from interlingua.types.content import BrokenToolCall
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from interlingua.client.ladder import Unwrapper
     from interlingua.dialects._contract import Encoded, StreamDecoder
     from interlingua.transport.base import AsyncReply, Reply, Timeouts
+    from interlingua.types.change import Change
     from interlingua.types.event import Event
     from interlingua.types.response import Attempt, Response
     from interlingua.wire.http import Headers
@@ -76,6 +78,7 @@ __all__ = [
     "follow",
     "later",
     "opened",
+    "prepared",
     "stream",
     "whole",
 ]
@@ -182,8 +185,20 @@ def follow(job: Job, live: Live, attempts: tuple[Attempt, ...], outcome: Outcome
 # One try
 
 
-def encode(job: Job, lane: Lane, *, stream: bool) -> Encoded:
-    """The request on the wire of one target.
+def prepared(job: Job, lane: Lane, *, stream: bool) -> Steps[Encoded]:
+    """The request on the wire of one target, with media that it takes.
+
+    Raises: as `encode`; UsageError for media that are broken or too large for anybody.
+    """
+    plan = plan_media(job.request, lane.endpoint, job.settings.allow)
+    if plan is None:
+        return encode(job, lane, stream=stream)
+    request, changes = (yield Work(plan.run)) if plan.heavy else plan.run()
+    return encode(job._replace(request=request), lane, stream=stream, fitted=changes)
+
+
+def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = ()) -> Encoded:
+    """The request on the wire of one target; `fitted` is what was changed of its media before.
 
     Raises: UnsupportedError, also under `strict` for whatever would be dropped or approximated; HistoryError.
     """
@@ -202,6 +217,8 @@ def encode(job: Job, lane: Lane, *, stream: bool) -> Encoded:
         encoded = encode_typed(lane.dialect, job.request, options)
     else:
         encoded = lane.dialect.encode_request(job.request, options)
+    if fitted:
+        encoded = msgspec.structs.replace(encoded, changes=fitted + encoded.changes)
     if settings.strict and encoded.changes:
         lost = tuple([change for change in encoded.changes if change.action in ("dropped", "approximated")])
         if lost:
@@ -254,7 +271,7 @@ def whole(job: Job, lane: Lane) -> Steps[Response[Any]]:
 
     Raises: every `Error` but those of streams and chains.
     """
-    response, _ = yield from exchanged(job, lane, encode(job, lane, stream=False))
+    response, _ = yield from exchanged(job, lane, (yield from prepared(job, lane, stream=False)))
     return response
 
 
@@ -378,7 +395,7 @@ def begin(job: Job, lane: Lane) -> Steps[Live]:
 
     Raises: every `Error` but those of chains.
     """
-    return (yield from opened(job, lane, encode(job, lane, stream=True)))
+    return (yield from opened(job, lane, (yield from prepared(job, lane, stream=True))))
 
 
 def opened(job: Job, lane: Lane, encoded: Encoded, kind: type[Live] | None = None) -> Steps[Live]:

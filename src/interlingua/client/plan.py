@@ -14,6 +14,7 @@ import msgspec
 
 from interlingua.client.core import encode
 from interlingua.errors import ConfigError, Error, UnsupportedError
+from interlingua.media.fit import plan_media
 from interlingua.types.change import Change
 from interlingua.types.request import Request
 from interlingua.wire.http import SECRET_HEADERS, HttpRequest
@@ -119,14 +120,16 @@ def _planned(job: Job, lane: Lane, *, first: bool) -> tuple[PlannedTarget, HttpR
     endpoint = lane.endpoint
     target = PlannedTarget(spec=endpoint.spec, dialect=endpoint.dialect, base_url=endpoint.base_url)
     try:
-        encoded = encode(job, lane, stream=False)
+        media = plan_media(job.request, endpoint, job.settings.allow)
+        request, fitted = (job.request, ()) if media is None else media.run()
+        encoded = encode(job._replace(request=request), lane, stream=False, fitted=fitted)
     except UnsupportedError as error:
         return msgspec.structs.replace(target, reason=error.message, changes=error.changes), None
     except Error as error:
         return msgspec.structs.replace(target, reason=error.message), None
-    request = endpoint.http_request(encoded, with_credential=False, headers=job.settings.headers)
+    http = endpoint.http_request(encoded, with_credential=False, headers=job.settings.headers)
     reason = "" if not job.with_credential else _lacking(job, endpoint, encoded)
-    return msgspec.structs.replace(target, chosen=first, reason=reason, changes=encoded.changes), request
+    return msgspec.structs.replace(target, chosen=first, reason=reason, changes=encoded.changes), http
 
 
 def _lacking(job: Job, endpoint: Endpoint, encoded: Encoded) -> str:
