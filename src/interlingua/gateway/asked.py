@@ -184,7 +184,7 @@ def read(gateway: Gateway, http: GatewayRequest, name: str) -> Asked:
     if not gateway.may_use(http, head.model):
         raise PermissionDeniedError(f"this key may not ask for the model {head.model[:100]!r}", status=403)
     said_in = _SAID_IN.get(name, ("messages",))
-    if not http.path.endswith("/generate") and all(bytes(head.members.get(one, b"")) in _NOTHING for one in said_in):
+    if http.path != "/api/generate" and all(bytes(head.members.get(one, b"")) in _NOTHING for one in said_in):
         raise missing(said_in[0], "there is nothing to say to the model")
     return Asked(gateway, http, get_dialect(name), head)
 

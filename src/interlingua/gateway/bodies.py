@@ -152,7 +152,7 @@ def _inflating(coding: str, limit_bytes: int) -> Inflating:
         return Body(_CLIENT, limit_bytes=limit_bytes, coding=coding)
     except APIConnectionError:
         raise BadRequestError(
-            f"content-encoding {coding[:40]!r} is not undone here; send the body as it is, or gzip", status=415
+            f"content-encoding {coding[:40]!r} is not undone here; send the body as it is, or gzip", status=400
         ) from None
 
 

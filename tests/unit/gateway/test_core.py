@@ -1,0 +1,284 @@
+"""The gateway as a callable: who may ask, what is answered, and errors in the client's own words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import interlingua as il
+from interlingua.dialects._contract import DecodeContext
+from interlingua.dialects.table import get_dialect
+from interlingua.gateway.auth import hash_key
+from interlingua.gateway.core import Gateway
+from interlingua.gateway.http import GatewayReply, GatewayRequest
+from interlingua.gateway.routes import find_route, methods_of, values_of
+from interlingua.gateway.settings import GatewayKey
+from interlingua.registry.resolve import Registry
+from interlingua.testing.conformance.session import TONGUES
+from interlingua.testing.upstream import Upstream
+from interlingua.wire.http import HttpReply
+from interlingua.wire.json import decode_any
+from tests.support.gateway import MODELS, asking, body_of, gateway, header_of
+
+every_client = pytest.mark.parametrize("dialect", TONGUES)
+
+
+async def _error_of(dialect: str, reply: GatewayReply) -> il.Error:
+    whole = HttpReply(status=reply.status, headers=reply.headers, body=await body_of(reply))
+    return get_dialect(dialect).decode_error(whole, DecodeContext())
+
+
+def _with(request: GatewayRequest, **members: Any) -> GatewayRequest:
+    given = {name: getattr(request, name) for name in request.__struct_fields__}
+    return GatewayRequest(**{**given, **members})
+
+
+# What cannot be answered
+
+
+@every_client
+async def test_a_body_that_is_no_json_is_a_400_in_the_clients_dialect(dialect: str) -> None:
+    """The bytes are the client's fault, and the error says where they break."""
+    for body in (b"", b"{", b"[1]", b'"text"', b"\xff\xfe"):
+        reply = await gateway()(_with(asking(dialect, "anthropic/m"), body=body))
+        assert reply.status == 400
+        assert isinstance(await _error_of(dialect, reply), il.BadRequestError | il.DecodeError)
+
+
+@every_client
+async def test_a_body_without_messages_names_the_member(dialect: str) -> None:
+    """Nothing to say to the model is a 400 before any provider is asked."""
+    member = {"google": "contents", "openai-responses": "input"}.get(dialect, "messages")
+    for empty in ([], None):
+        members: dict[str, Any] = {member: empty}
+        reply = await gateway()(asking(dialect, "anthropic/m", **members))
+        assert reply.status == 400
+        assert member in (await _error_of(dialect, reply)).message
+
+
+@pytest.mark.parametrize("dialect", [name for name in TONGUES if name != "google"])
+async def test_a_body_without_a_model_names_the_member(dialect: str) -> None:
+    """So is a request that names no model."""
+    reply = await gateway()(asking(dialect, ""))
+    assert reply.status == 400
+    assert "model" in (await _error_of(dialect, reply)).message
+
+
+@every_client
+async def test_an_unknown_model_is_a_404_in_the_clients_dialect(dialect: str) -> None:
+    """A name that nothing defines is told as the client's SDK knows it."""
+    reply = await gateway()(asking(dialect, "no-such-model"))
+    assert reply.status == 404
+    error = await _error_of(dialect, reply)
+    assert isinstance(error, il.NotFoundError | il.UnknownModelError)
+    assert "no-such-model" in error.message
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "start"),
+    [
+        ("/v1/nothing", (), b'{"error":{"message":'),
+        ("/v1/messages/nothing", (), b'{"type":"error","error":{'),
+        ("/v1/nothing", (("anthropic-version", "2023-06-01"),), b'{"type":"error","error":{'),
+        ("/v1beta/nothing", (), b'{"error":{"code":404'),
+        ("/api/nothing", (), b'{"error":"'),
+        ("/unified/nothing", (), b'{"error":{"type":"not_found_error"'),
+    ],
+)
+async def test_an_unknown_route_is_told_in_the_dialect_that_the_client_seems_to_speak(
+    path: str, headers: Any, start: bytes
+) -> None:
+    """By its headers, else by where it looked."""
+    reply = await gateway()(GatewayRequest(path=path, headers=headers, peer="127.0.0.1"))
+    assert reply.status == 404
+    assert (await body_of(reply)).startswith(start)
+
+
+async def test_a_wrong_method_names_the_right_one() -> None:
+    """405, with the header that says which methods there are."""
+    reply = await gateway()(GatewayRequest(method="PUT", path="/v1/chat/completions", peer="127.0.0.1"))
+    assert reply.status == 405
+    assert header_of(reply, "allow") == "POST"
+
+
+async def test_a_fault_of_ours_is_an_error_of_the_dialect(caplog: pytest.LogCaptureFixture) -> None:
+    """The client is told no more than that; the log has the rest."""
+
+    def break_down(count: int) -> bytes:
+        raise RuntimeError("secret detail")
+
+    made = Gateway(registry=Registry({}), random=break_down)
+    with Upstream("anthropic").standing():
+        reply = await made(asking("openai-chat", MODELS["anthropic"], headers={"x-request-id": "r-1"}))
+        whole = await body_of(reply)
+    assert reply.status in (200, 500)
+    assert b"secret detail" not in whole
+    assert reply.status == 200 or "secret detail" in caplog.text
+
+
+# Names of models
+
+
+async def test_exact_aliases_come_before_the_longest_prefix() -> None:
+    """A client that insists on its own names gets what those stand for, as precisely as they were given."""
+    aliases = {
+        "claude-haiku-4-5": "anthropic/exact",
+        "claude-haiku-*": "anthropic/longer",
+        "claude-*": "anthropic/shorter",
+    }
+    made = gateway(aliases=aliases)
+    with Upstream("anthropic").standing():
+        for name, target in {
+            "claude-haiku-4-5": "anthropic/exact",
+            "claude-haiku-3": "anthropic/longer",
+            "claude-opus": "anthropic/shorter",
+            "anthropic/named": "anthropic/named",
+        }.items():
+            reply = await made(asking("openai-chat", name))
+            assert header_of(reply, "x-interlingua-target") == target
+            shown: Any = decode_any(await body_of(reply))
+            assert shown["model"] == name
+
+
+# Who may ask
+
+KEY = "one-key-of-a-team"
+KEYS = (GatewayKey(name="team", hash=hash_key(KEY), models=("smart", "anthropic/*")),)
+BROUGHT = [
+    {"authorization": f"Bearer {KEY}"},
+    {"authorization": f"bearer {KEY}"},
+    {"x-api-key": KEY},
+    {"api-key": KEY},
+    {"x-goog-api-key": KEY},
+]
+
+
+@pytest.mark.parametrize("headers", BROUGHT)
+async def test_a_key_is_taken_wherever_clients_put_it(headers: dict[str, str]) -> None:
+    """In each of the places that official SDKs use; from anywhere, not the same machine alone."""
+    made = gateway(keys=KEYS)
+    with Upstream("anthropic").standing():
+        asked = _with(asking("openai-chat", MODELS["anthropic"], headers=headers), peer="203.0.113.9")
+        assert (await made(asked)).status == 200
+        assert made.owner(asked) == "team"
+
+
+async def test_a_key_in_the_query_is_googles_and_goes_no_further() -> None:
+    """Google's clients may send it there; the upstream is asked with its own key, and without that query."""
+    made = gateway(keys=KEYS)
+    asked = asking("google", "anthropic/m")
+    asked = _with(asked, query=f"key={KEY}", peer="203.0.113.9")
+    with Upstream("anthropic").standing() as upstream:
+        assert (await made(asked)).status == 200
+    assert KEY not in repr(upstream.requests[-1].headers) + upstream.requests[-1].url
+
+
+@pytest.mark.parametrize("given", [{}, {"x-api-key": "wrong"}, {"authorization": KEY}, {"authorization": "Bearer "}])
+@every_client
+async def test_without_the_key_nothing_is_answered(dialect: str, given: dict[str, str]) -> None:
+    """401 in the client's own dialect, and no provider is asked."""
+    made = gateway(keys=KEYS)
+    with Upstream("anthropic").standing() as upstream:
+        reply = await made(asking(dialect, MODELS["anthropic"], headers=given))
+    assert reply.status == 401
+    assert isinstance(await _error_of(dialect, reply), il.AuthenticationError)
+    assert upstream.requests == []
+
+
+async def test_a_key_may_be_bound_to_models() -> None:
+    """What it may not ask for is a 403 that names the model."""
+    made = gateway(keys=KEYS, aliases={"smart": "anthropic/m"})
+    headers = {"x-api-key": KEY}
+    with Upstream("anthropic").standing():
+        assert (await made(asking("openai-chat", "smart", headers=headers))).status == 200
+        assert (await made(asking("openai-chat", "anthropic/other", headers=headers))).status == 200
+        refused = await made(asking("openai-chat", "openai/gpt-4.1", headers=headers))
+    assert refused.status == 403
+    assert b"openai/gpt-4.1" in await body_of(refused)
+
+
+@pytest.mark.parametrize(
+    ("peer", "status"), [("127.0.0.1", 200), ("::1", 200), ("::ffff:127.0.0.1", 200), ("", 200), ("10.0.0.7", 403)]
+)
+async def test_without_keys_only_the_same_machine_is_served(peer: str, status: int) -> None:
+    """A gateway without keys is nobody else's."""
+    with Upstream("anthropic").standing():
+        reply = await gateway()(_with(asking("openai-chat", MODELS["anthropic"]), peer=peer))
+    assert reply.status == status
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "status"),
+    [
+        ("localhost:8787", None, 200),
+        ("127.0.0.1:8787", None, 200),
+        ("[::1]:8787", None, 200),
+        ("evil.example", None, 403),
+        ("evil.example:8787", None, 403),
+        ("gateway.internal", None, 200),
+        ("localhost:8787", "http://localhost:8787", 200),
+        ("localhost:8787", "https://evil.example", 403),
+        ("localhost:8787", "null", 403),
+        ("localhost:8787", "https://app.internal", 200),
+    ],
+)
+async def test_pages_of_other_sites_may_not_ask(host: str, origin: str | None, status: int) -> None:
+    """A name that points at this machine, and a foreign page, are refused where no key could hold them off."""
+    made = gateway(hosts=("gateway.internal",), origins=("https://app.internal",))
+    headers = (("host", host), ("content-type", "application/json"))
+    headers = headers if origin is None else (*headers, ("origin", origin))
+    with Upstream("anthropic").standing():
+        reply = await made(_with(asking("openai-chat", MODELS["anthropic"]), headers=headers))
+    assert reply.status == status
+    assert header_of(reply, "access-control-allow-origin") is None
+
+
+async def test_behind_an_application_whoever_it_lets_through_is_served() -> None:
+    """`is_open` leaves the question to the application around it."""
+    with Upstream("anthropic").standing():
+        asked = _with(
+            asking("openai-chat", MODELS["anthropic"]), peer="203.0.113.9", headers=(("host", "app.example"),)
+        )
+        assert (await gateway(is_open=True)(asked)).status == 200
+
+
+@every_client
+async def test_sec_01_no_address_of_a_callers_is_honoured(dialect: str) -> None:
+    """The provider's key goes to the provider's configured host, whatever a body or a header names."""
+    members: dict[str, Any] = {"api_base": "https://attacker.example", "base_url": "https://attacker.example"}
+    members = {} if dialect == "unified" else members  # which refuses what it does not know
+    with Upstream("anthropic").standing() as upstream:
+        await gateway()(asking(dialect, MODELS["anthropic"], headers={"x-api-base": "https://a.example"}, **members))
+    assert [request.url.partition("/v1")[0] for request in upstream.requests] == ["https://api.anthropic.com"]
+
+
+# Routes
+
+
+def test_routes_are_found_by_method_and_path() -> None:
+    """Exact paths and patterns; a model's name may hold slashes."""
+    pattern = "/v1beta/models/{model:path}:generateContent"
+    assert find_route("POST", "/v1/messages") is not None
+    assert find_route("POST", "/v1beta/models/openai/gpt-5.6:generateContent") is not None
+    assert find_route("GET", "/v1/messages") is None
+    assert methods_of("/v1/chat/completions") == ("POST",)
+    assert values_of(pattern, "/v1beta/models/openai/gpt-5.6:generateContent") == {"model": "openai/gpt-5.6"}
+    assert values_of(pattern, "/v1beta/models") == {}
+
+
+@pytest.mark.parametrize("path", ["/health/live", "/health/ready"])
+async def test_health_is_answered_without_a_key(path: str) -> None:
+    """An orchestrator has none."""
+    reply = await gateway(keys=KEYS)(GatewayRequest(method="GET", path=path, peer="10.0.0.1"))
+    assert (reply.status, reply.body) == (200, b'{"status":"ok"}')
+
+
+async def test_targets_are_told_with_a_key_alone() -> None:
+    """Which providers there are is nobody else's business."""
+    made = gateway(keys=KEYS, aliases={"smart": "hub/m"})
+    asked = GatewayRequest(method="GET", path="/health/targets", peer="10.0.0.1")
+    assert (await made(asked)).status == 401
+    body: Any = decode_any(await body_of(await made(_with(asked, headers=(("x-api-key", KEY),)))))
+    assert body["aliases"] == {"smart": "hub/m"}
+    assert "hub" in body["providers"]
