@@ -255,20 +255,16 @@ def test_two_tenants_never_see_each_others_seals(client: str) -> None:
     """The same words under two keys: each gets its own seals back, and one that sends the other's turn gets none."""
     keys = tuple(GatewayKey(name=name, hash=hash_key(name)) for name in ("team-a", "team-b"))
     made = gateway(keys=keys)
-    provider = Provider("google")
-    provider._answers = [SCRIPT[0], SCRIPT[0], SCRIPT[2], SCRIPT[2], SCRIPT[2]]
+    provider = Provider("google", SCRIPT[0], SCRIPT[0], SCRIPT[2], SCRIPT[2], SCRIPT[2])
+    headers: tuple[Headers, ...] = ((("x-api-key", "team-a"),), (("x-api-key", "team-b"),))
     with provider.standing():
-        clients = [
-            Client(client, made, MODELS["google"], stream=False, headers=(("x-api-key", name),))
-            for name in ("team-a", "team-b")
-        ]
+        clients = [Client(client, made, MODELS["google"], stream=False, headers=own) for own in headers]
         answers = [user.say("Weather?") for user in clients]
         for user, answer in zip(clients, answers, strict=True):
             user.answer(answer, ["4", "5"])
-        thief = Client(client, made, MODELS["google"], stream=False, headers=(("x-api-key", "team-c"),))
-        thief.headers = (("x-api-key", "team-b"),)
+        thief = Client(client, made, MODELS["google"], stream=False, headers=headers[1])
         thief.history = clients[0].history[:-1]
-        thief._ask()
+        thief.ask()
     assert provider.sent_back(2) == provider.given[0]
     assert provider.sent_back(3) == provider.given[1]
     assert provider.given[0][0] not in provider.sent_back(4)
