@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from interlingua.testing import tool_call
+from tests.support.tiny import PNG
 
 REPLIES = [
     "Oslo is small and green.",
@@ -15,4 +16,4 @@ REPLIES = [
 ]
 """The script of the fake model."""
 
-photo = b"\x89PNG\r\n\x1a\n" + bytes(16)
+photo = PNG

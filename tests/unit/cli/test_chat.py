@@ -8,6 +8,7 @@ import pytest
 import interlingua as il
 from interlingua.cli.main import main
 from interlingua.testing import use
+from tests.support.tiny import PNG
 
 Capture = pytest.CaptureFixture[str]
 Pipe = Callable[[bytes], None]
@@ -87,7 +88,7 @@ def test_a_turn_can_be_taken_back(capsys: Capture, pipe: Pipe) -> None:
 def test_a_file_goes_with_the_next_question(capsys: Capture, pipe: Pipe, tmp_path: Path) -> None:
     """/file puts a part beside the next line and no other; one that is not there is told."""
     picture = tmp_path / "a picture.png"
-    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(16))
+    picture.write_bytes(PNG)
     pipe(f"/file {tmp_path}/none.png\n/file {picture}\nWhat is it?\nSure?\n".encode())
     with use(["A cat.", "Yes."]) as fake:
         assert main(["chat", "-m", "fake/x"]) == 0

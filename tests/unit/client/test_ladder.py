@@ -13,6 +13,7 @@ from interlingua.stream.check import check
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import decode_any
 from tests.support.client import AWAITED, BLOCKING, Face, chat, chunk, scripted, sse
+from tests.support.tiny import PNG
 
 pytestmark = pytest.mark.filterwarnings("ignore::interlingua.ChangeWarning")
 
@@ -146,7 +147,7 @@ def test_a_schema_that_nobody_typed_stays_where_it_is() -> None:
 
 def test_what_is_refused_for_another_reason_stays_refused() -> None:
     """An image that the model cannot take is no matter of schemas."""
-    image = il.ImagePart(b"\x89PNG\r\n\x1a\n", "image/png")
+    image = il.ImagePart(PNG, "image/png")
     reference = il.OpaquePart("google", "media_ref", {"fileUri": "x"})
     with scripted(), pytest.raises(il.UnsupportedError, match="media_ref"):
         il.model("deepseek/m").generate([il.user(image, reference)], output=Invoice)

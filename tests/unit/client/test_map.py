@@ -20,8 +20,7 @@ from interlingua.client.journal import Journal, read_known
 from interlingua.client.map import MAX_CONCURRENCY, window_of
 from interlingua.testing import FakeModel, use
 from tests.support.client import chat, scripted
-
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(16)
+from tests.support.tiny import PNG
 
 
 @dataclass
