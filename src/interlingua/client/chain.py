@@ -7,6 +7,8 @@ Rules
   all the same, unless a person took it out.
 - A target whose limit on our own side is used up is passed over while another one is left, and waited for when none is.
 - What is left of the call's time is shared by the targets that are left; a try knows when its answer must have begun.
+- With `hedge_after_s` the next target is asked beside one that has not begun to answer by then, and the first one that
+  answers wins. What must not run twice is never asked twice.
 - A stream is handed over with its first events. Until then a chain may go on, after that never.
 
 Not responsible for: one try (`core`; the gateway has its own), a stream that has begun (`core.follow`).
@@ -14,11 +16,13 @@ Not responsible for: one try (`core`; the gateway has its own), a stream that ha
 
 from __future__ import annotations
 
+from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from interlingua.client.effect import Enter, Sleep
+from interlingua.client.effect import Enter, Race, Sleep
 from interlingua.client.job import later
-from interlingua.client.report import failed, passed_over, served, standing_told, summary
+from interlingua.client.report import failed, outrun, passed_over, served, standing_told, summary
 from interlingua.client.state import health_store, limiter
 from interlingua.client.visit import Lasting, Visit, consulted
 from interlingua.errors import (
@@ -82,8 +86,8 @@ class _Trip:
     """One call on its way."""
 
     __slots__ = (
-        "_attempt", "_began", "_benched", "_error", "_job", "_lanes", "_limits", "_retry", "_store", "_traffic",
-        "_tries", "attempts",
+        "_attempt", "_began", "_benched", "_error", "_is_raced", "_job", "_lanes", "_limits", "_retry", "_store",
+        "_traffic", "_tries", "attempts",
     )  # fmt: skip
 
     def __init__(self, job: Job, attempt: Callable[[Job, Lane], Steps[Any]]) -> None:
@@ -97,28 +101,50 @@ class _Trip:
         self._retry = _retry(job)
         self._benched: list[tuple[Lane, Standing]] = []
         self._error: Error | None = None
+        self._is_raced = False
         self._tries = 0
         self.attempts: list[Attempt] = []
 
     def go(self) -> Steps[Any]:
         """The first answer."""
-        waiting: list[Lane] = []
-        left = len(self._lanes)
-        for lane in self._lanes:
+        waiting: deque[Lane] = deque()
+        queue = deque(self._lanes)
+        while queue:
+            lane = queue.popleft()
+            left = len(queue) + len(waiting) + 1
             if left > 1 and self._would_wait(lane):
                 waiting.append(lane)
                 self._pass_over(lane, "its limit on our own side is used up")
                 continue
-            answer = yield from self._asked(lane, left)
+            answer = yield from (self._hedged(lane, queue, left) if self._hedges(queue) else self._asked(lane, left))
             if answer is not _NOTHING:
                 return answer
-            left -= 1
-        for lane in waiting:
-            answer = yield from self._asked(lane, left)
+        while waiting:
+            answer = yield from self._asked(waiting.popleft(), len(waiting) + 1)
             if answer is not _NOTHING:
                 return answer
-            left -= 1
         return (yield from self._last())
+
+    def _hedges(self, queue: deque[Lane]) -> bool:
+        """Whether the next target may be asked beside this one: what runs twice must do no harm."""
+        return bool(
+            self._job.settings.hedge_after_s
+            and queue
+            and not is_committed(self._job.request)
+            and not self._would_wait(queue[0])
+        )
+
+    def _hedged(self, lane: Lane, queue: deque[Lane], left: int) -> Steps[Any]:
+        """The first answer of this target and the next one, which is asked when this one takes long."""
+        after_s = self._job.settings.hedge_after_s or 0.0
+        first, second = self._asked(lane, left), partial(self._asked, queue[0], left - 1)
+        self._is_raced = True
+        answer, both = yield Race(first, second, after_s, _NOTHING)
+        self._is_raced = False
+        if both:
+            queue.popleft()
+        self.attempts.sort(key=lambda attempt: attempt.outcome == "served")
+        return answer
 
     def _last(self) -> Steps[Any]:
         """The answer of the target whose bench ends first, where nobody else was there to ask."""
@@ -160,7 +186,7 @@ class _Trip:
             except Error as error:
                 waited_s = yield from self._failed(visit, error, job, left, again)
             except BaseException as problem:
-                visit.abandon(problem)
+                self._abandoned(visit, problem)
                 raise
             else:
                 return (yield from self._served(visit, answer))
@@ -172,6 +198,13 @@ class _Trip:
             if left > 1 and not _may_be_asked_again(standing):
                 self._bench(lane, standing)
                 return _NOTHING
+
+    def _abandoned(self, visit: Visit, problem: BaseException) -> None:
+        """Nobody waits for the try any more: the caller is gone, or another target was faster."""
+        visit.abandon(problem)
+        if self._is_raced:
+            duration_s = self._job.clock() - visit.started_s
+            self.attempts.append(outrun(visit.lane.endpoint.spec, duration_s, visit.waited_s))
 
     def _begin(self, lane: Lane, standing: Standing, ticket: Ticket | None, waited_s: float | None) -> Visit:
         self._tries += 1

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from interlingua.types.event import Event
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["Consult", "Effect", "Enter", "Open", "Read", "Sleep", "Steps", "Work"]
+__all__ = ["Consult", "Effect", "Enter", "Open", "Race", "Read", "Sleep", "Steps", "Work"]
 
 R = TypeVar("R")
 
@@ -75,6 +75,22 @@ class Work(NamedTuple):
     """The work."""
 
 
-Effect: TypeAlias = "Open | Read | Sleep | Consult | Enter | Work | list[Event]"
+class Race(NamedTuple):
+    """Effect: two ways at once; its result is what the first one gives that gives anything, and whether both had begun.
+
+    The exchange that the winner left open goes on; the other way is cancelled, and what it had open is closed.
+    """
+
+    first: Steps[Any]
+    """Begins now."""
+    second: Callable[[], Steps[Any]]
+    """Begins when the first has not come to its end in time."""
+    after_s: float
+    """What that is."""
+    nothing: object
+    """What a way gives that has not won."""
+
+
+Effect: TypeAlias = "Open | Read | Sleep | Consult | Enter | Work | Race | list[Event]"
 """What a driver has to do; a list of events is given to the reader of the stream."""
 Steps: TypeAlias = Generator[Effect, Any, R]

@@ -136,6 +136,8 @@ class Options(TypedDict, total=False):
     """How often a target is asked again after a failure that may pass, 0 to 7; unless said 1, and 0 of a stand-in."""
     persist: bool | None
     """Whether a chain goes on also when a target refuses the request itself."""
+    hedge_after_s: float | None
+    """Seconds after which a chain asks its next target beside one that has not begun to answer."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,6 +165,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How often a target is asked again after a failure that may pass; None is 1, and 0 where something stands in."""
     persist: bool = False
     """Whether a chain goes on after a refusal of the request itself."""
+    hedge_after_s: float | None = None
+    """After how long the next target is asked beside one that has not begun to answer; None for never."""
     warns: bool = True
     """Whether changes to what was set are Python warnings at the caller's line, too; a gateway has no such caller."""
 
@@ -244,6 +248,13 @@ def _number(name: str, value: object) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     raise _wrong(name, value, "a number")
+
+
+def _seconds(name: str, value: object) -> float:
+    seconds = _number(name, value)
+    if seconds > 0:
+        return seconds
+    raise _wrong(name, value, "seconds above 0")
 
 
 def _whole(name: str, value: object) -> int:
@@ -468,9 +479,7 @@ def _timeout_s(settings: Settings, rest: dict[str, Any], value: object) -> dict[
     timeouts: Timeouts = rest.get("timeouts", settings.timeouts)
     if value is None:
         return {"timeouts": _DEFAULTS.timeouts}
-    seconds = _number("timeout_s", value)
-    if seconds <= 0:
-        raise _wrong("timeout_s", value, "seconds above 0")
+    seconds = _seconds("timeout_s", value)
     # Where the whole may take longer than its first byte used to, the first byte may, too.
     return {"timeouts": msgspec.structs.replace(timeouts, total_s=seconds, first_byte_s=seconds)}
 
@@ -503,5 +512,6 @@ _STEERING: dict[str, Callable[[Settings, dict[str, Any], Any], dict[str, Any]]] 
     "max_repairs": _steers("max_repairs", _times(MOST_REPAIRS)),
     "retries": _steers("retries", _times(MAX_TRIES - 1)),
     "persist": _steers("persist", _flag),
+    "hedge_after_s": _steers("hedge_after_s", _seconds),
 }
 """The reader of each option that steers the call."""

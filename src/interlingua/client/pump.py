@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from interlingua.client.effect import Consult, Enter, Open, Read, Sleep, Work
+from interlingua.client.effect import Consult, Enter, Open, Race, Read, Sleep, Work
 from interlingua.client.transports import transport_for
 from interlingua.errors import APITimeoutError
 
@@ -90,7 +90,7 @@ class Pump(Generic[R]):
             return self._reply
         return self._settle(effect)
 
-    def _settle(self, effect: Sleep | Consult | Enter | Work) -> Any:
+    def _settle(self, effect: Sleep | Consult | Enter | Work | Race) -> Any:
         """What the chain asks beside its exchanges."""
         match effect:
             case Sleep(seconds=seconds):
@@ -103,6 +103,12 @@ class Pump(Generic[R]):
                 return limits.enter(target, tokens, within_s)
             case Work(function=function):
                 return function()
+            case Race():
+                from interlingua.client.apart import race_apart  # only who hedges needs a loop
+
+                self._drop()
+                result, self._reply = race_apart(effect)
+                return result
 
 
 def end_steps(steps: Steps[Any]) -> None:

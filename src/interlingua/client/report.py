@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from interlingua.routing.health import Reason, Standing
     from interlingua.types.change import Change
 
-__all__ = ["WARNED", "ChangeWarning", "failed", "passed_over", "served", "standing_told", "summary", "warn"]
+__all__ = ["WARNED", "ChangeWarning", "failed", "outrun", "passed_over", "served", "standing_told", "summary", "warn"]
 
 WARNED = frozenset({
     "cache_unsupported",
@@ -60,6 +60,14 @@ def failed(
         duration_s=duration_s,
         delay_s=delay_s,
     )
+
+
+def outrun(spec: str, duration_s: float, delay_s: float | None) -> Attempt:
+    """A try that was given up because another target answered first."""
+    return Attempt(
+        model=spec, outcome="failed", error="outrun: another target answered first", duration_s=duration_s,
+        delay_s=delay_s,
+    )  # fmt: skip
 
 
 def passed_over(spec: str, reason: str) -> Attempt:

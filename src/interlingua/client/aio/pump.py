@@ -13,7 +13,7 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from interlingua.client.effect import Consult, Enter, Open, Read, Sleep, Work
+from interlingua.client.effect import Consult, Enter, Open, Race, Read, Sleep, Work
 from interlingua.client.pump import end_steps
 from interlingua.client.transports import async_transport_for
 
@@ -35,13 +35,14 @@ _places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakK
 class AsyncPump(Generic[R]):
     """Steps under way, and the exchange that they have open."""
 
-    __slots__ = ("_reply", "_steps", "_value", "ended")
+    __slots__ = ("_keeps_open", "_reply", "_steps", "_value", "ended")
 
     def __init__(self, steps: Steps[R]) -> None:
         """Steps that have not begun."""
         self._steps = steps
         self._reply: AsyncReply | None = None
         self._value: R | None = None
+        self._keeps_open = False
         self.ended: bool = False
         """Whether nothing more will come."""
 
@@ -50,6 +51,16 @@ class AsyncPump(Generic[R]):
         while await self.pull() is not None:
             pass
         return cast("R", self._value)
+
+    async def run_open(self) -> R:
+        """The same, with the exchange that the steps have open left so; `take` takes it over, `close` closes it."""
+        self._keeps_open = True
+        return await self.run()
+
+    def take(self) -> AsyncReply | None:
+        """The open exchange, which is the caller's to close from now on."""
+        reply, self._reply = self._reply, None
+        return reply
 
     async def pull(self) -> list[Event] | None:
         """The next events that the steps give; None at their end."""
@@ -67,7 +78,9 @@ class AsyncPump(Generic[R]):
                     effect = steps.send(result)
         except StopIteration as done:
             self._value = done.value
-            await self.close()
+            self.ended = True
+            if not self._keeps_open:
+                await self.close()
             return None
         except BaseException:
             await self.close()
@@ -97,7 +110,7 @@ class AsyncPump(Generic[R]):
             return self._reply
         return await self._settle(effect)
 
-    async def _settle(self, effect: Sleep | Consult | Enter | Work) -> Any:
+    async def _settle(self, effect: Sleep | Consult | Enter | Work | Race) -> Any:
         """What the chain asks beside its exchanges."""
         match effect:
             case Sleep(seconds=seconds):
@@ -110,6 +123,12 @@ class AsyncPump(Generic[R]):
                 return await limits.enter_async(target, tokens, within_s)
             case Work(function=function):
                 return await _worked(function)
+            case Race():
+                from interlingua.client.aio.race import race  # only who hedges races
+
+                await self._drop()
+                result, self._reply = await race(effect)
+                return result
 
 
 async def _read_within(reply: AsyncReply, within_s: float) -> bytes:
