@@ -27,10 +27,11 @@ from interlingua.gateway.vault import Vault, memory_vault
 from interlingua.registry.resolve import default_registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from interlingua.gateway.http import GatewayReply, GatewayRequest
     from interlingua.gateway.routes import Route
+    from interlingua.media.fetch import Fetched
     from interlingua.registry.resolve import Registry
 
 __all__ = ["Gateway", "dialect_by_headers", "dialect_of"]
@@ -58,6 +59,7 @@ class Gateway:
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
         random: Callable[[int], bytes] = secrets.token_bytes,
+        fetch: Callable[[str], Awaitable[Fetched]] | None = None,
     ) -> None:
         """A gateway over the targets of `registry`, the process's own by default."""
         self.settings: GatewaySettings = settings or GatewaySettings()
@@ -72,6 +74,8 @@ class Gateway:
         """Seconds that only grow."""
         self.now: Callable[[], float] = now
         """Unix time in seconds."""
+        self.fetch: Callable[[str], Awaitable[Fetched]] = fetch or _guarded
+        """Gets what an address names, where that is allowed."""
         self.draining: bool = False
         """Whether it is about to end: what is under way is finished, and readiness says no."""
         self.vault: Vault = memory_vault(clock)
@@ -132,6 +136,12 @@ class Gateway:
         name = given if given is not None and _ID.fullmatch(given) else self.make_id("req_")
         headers = (*reply.headers, ("x-request-id", name), ("request-id", name))
         return msgspec.structs.replace(reply, headers=headers)
+
+
+async def _guarded(address: str) -> Fetched:
+    from interlingua.media.aio.fetch import fetch  # only who is allowed to fetch needs it
+
+    return await fetch(address)
 
 
 def dialect_of(request: GatewayRequest) -> str:

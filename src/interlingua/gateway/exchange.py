@@ -25,9 +25,10 @@ from interlingua.client.core import Job, Outcome, begin, exchanged, follow, open
 from interlingua.client.observe import is_observed
 from interlingua.client.options import Settings
 from interlingua.client.state import limiter
-from interlingua.errors import Error
+from interlingua.errors import Error, UnsupportedError
 from interlingua.gateway.asked import read
 from interlingua.gateway.keep import RESPONSES, Keeping
+from interlingua.gateway.media import with_media, with_way_out
 from interlingua.gateway.relay import RelayedStream, kept_headers, outgoing, relays
 from interlingua.gateway.replies import limit_headers, reply_of, trail_headers
 from interlingua.gateway.streams import Course, streamed
@@ -68,7 +69,10 @@ def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
 async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> GatewayReply:
     asked = await asked_of(gateway, http, dialect)
     job = await job_of(asked)
-    return await (_streamed if asked.head.stream else _whole)(asked, job)
+    try:
+        return await (_streamed if asked.head.stream else _whole)(asked, job)
+    except UnsupportedError as error:
+        raise with_way_out(error) from error
 
 
 async def asked_of(gateway: Gateway, http: GatewayRequest, dialect: str) -> Asked:
@@ -99,6 +103,8 @@ async def job_of(asked: Asked) -> Job:
         request = _unread(asked, lanes)
     else:
         request = await gateway.vault.restore(gateway.owner(asked.http), asked.decoded.request)
+        if settings.allow_fetch:
+            request = await with_media(request, gateway.fetch)
     return Job(
         request,
         Settings(
@@ -115,6 +121,7 @@ async def job_of(asked: Asked) -> Job:
         make_id=gateway.make_id,
         tool_deltas=True,
         provider_ids=asked.provider_ids,
+        ranking=gateway.registry.ranking(asked.head.model) if len(lanes) > 1 else None,
     )
 
 

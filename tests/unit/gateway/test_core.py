@@ -50,7 +50,8 @@ async def test_a_body_that_is_no_json_is_a_400_in_the_clients_dialect(dialect: s
 async def test_a_body_without_messages_names_the_member(dialect: str) -> None:
     """Nothing to say to the model is a 400 before any provider is asked."""
     member = {"google": "contents", "openai-responses": "input"}.get(dialect, "messages")
-    for empty in ([], None):
+    nothing: tuple[Any, ...] = ([], None)
+    for empty in nothing:
         members: dict[str, Any] = {member: empty}
         reply = await gateway()(asking(dialect, "anthropic/m", **members))
         assert reply.status == 400
