@@ -21,7 +21,7 @@ from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import APIConnectionError, Error
 from interlingua.stream.fold import error_of
 from interlingua.testing import faults
-from interlingua.transport.fault import FaultPlan
+from interlingua.transport.fault import GARBAGE, FaultPlan
 from interlingua.transport.override import overriding
 from interlingua.types.event import StreamEnd, StreamError
 from tests.support.client import AWAITED, BLOCKING, Face
@@ -177,12 +177,10 @@ def whole_expected(kind: str, place: int, size: int) -> Expected:
 
 def stream_expected(dialect: str, kind: str, place: int, body: bytes) -> Expected:
     """What a fault in a stream must come to, by what the decoder makes of the bytes that arrive."""
-    from interlingua.transport.fault import _GARBAGE  # the very bytes
-
     decoder = get_dialect(dialect).stream_decoder(DecodeContext())
     events = decoder.feed(body[:place]) if place else []
     if kind == "garbage":
-        events += [] if decoder.ended else decoder.feed(_GARBAGE)
+        events += [] if decoder.ended else decoder.feed(GARBAGE)
         events += [] if decoder.ended else decoder.feed(body[place:])
     if not decoder.ended:
         is_broken = kind in ("cut", "stall") and not decoder.terminal

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from interlingua.wire.http import Headers, HttpRequest
 
 __all__ = [
+    "GARBAGE",
+    "STALL_AT_ONCE",
     "AsyncFaultTransport",
     "Fault",
     "FaultPlan",
@@ -59,8 +61,8 @@ _KINDS: dict[str, tuple[Kind, int | None]] = {
     "drip": ("drip", 1),
     "garbage": ("garbage", 0),
 }
-_GARBAGE = b'\x00\xff{"half": \xc3\r\ndata: {{{\n\n'
-_STALL_AT_ONCE = -1
+GARBAGE = b'\x00\xff{"half": \xc3\r\ndata: {{{\n\n'
+STALL_AT_ONCE = -1
 _MAX_TIMES = 100_000
 
 
@@ -95,7 +97,7 @@ def parse_fault(text: str) -> Fault:
     kind, amount = known
     if colon:
         return Fault(kind, int(number))
-    return Fault(kind, _STALL_AT_ONCE if kind == "stall" else amount or 0)
+    return Fault(kind, STALL_AT_ONCE if kind == "stall" else amount or 0)
 
 
 def _seconds(text: str) -> float | None:
@@ -206,14 +208,15 @@ class FaultPlan:
                 raise refused
             case Fault(kind="reset"):
                 raise APIConnectionError(f"{peer} closed the connection without an answer (injected fault)")
-            case Fault(kind="stall", amount=amount) if amount == _STALL_AT_ONCE:
+            case Fault(kind="stall", amount=amount) if amount == STALL_AT_ONCE:
                 raise _stalled(peer, timeouts, "first_byte")
             case Fault(kind="status", amount=status):
-                return HttpReply(status=status, headers=self._headers(fault), body=self.error_body(request, status))
+                return HttpReply(status=status, headers=self.headers(fault), body=self.error_body(request, status))
             case _:
                 return None
 
-    def _headers(self, fault: Fault) -> Headers:
+    def headers(self, fault: Fault) -> Headers:
+        """The headers of an injected status."""
         wait_s = fault.retry_after_s
         if wait_s is None and fault.amount in (429, 503):
             wait_s = self.retry_after_s
@@ -285,7 +288,7 @@ class _Spoiler:
             case "stall":
                 return _stalled(self._peer, self._timeouts, "idle")
             case "garbage":
-                return _GARBAGE
+                return GARBAGE
             case _:
                 self._ended = True
                 return b""

@@ -39,6 +39,7 @@ from interlingua.testing.upstream.judge import asked_of, judge
 from interlingua.testing.upstream.loopback import serving
 from interlingua.testing.upstream.refusals import error_reply
 from interlingua.testing.upstream.verdict import Asked, Issued, Verdict
+from interlingua.transport.fault import FaultPlan
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport, Script
 from interlingua.wire.http import Headers, HttpReply, HttpRequest
@@ -170,9 +171,9 @@ class Upstream(Script):
             yield self
 
     @contextmanager
-    def serving(self) -> Generator[str]:
-        """The base URL of this service on a port of the loopback."""
-        with serving(self.answer) as base_url:
+    def serving(self, faults: FaultPlan | None = None) -> Generator[str]:
+        """The base URL of this service on a port of the loopback; `faults` are played on the wire."""
+        with serving(self.answer, faults) as base_url:
             yield base_url
 
 
