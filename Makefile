@@ -93,8 +93,8 @@ test-js: ## the official JavaScript SDKs against the gateway
 test-agents: ## coding agents through the gateway
 	@echo "test-agents is not built yet: it comes with the gateway"; exit 1
 
-test-comply: ## llm-comply on the gateway
-	@echo "test-comply is not built yet: it comes with the gateway"; exit 1
+test-comply: $(READY) ## llm-comply's 40 checks on the gateway, in front of each of four kinds of upstream
+	@$(BIN)/python -m pytest --verbose --no-header -rN tests/e2e/test_llm_comply_gateway.py
 
 test-local-tools: $(READY) ## the larger local model picks tools: pulls 1.06 GB once, wants 2 GB of memory
 	@$(BIN)/il models pull coder

@@ -82,8 +82,7 @@ def _calls(say: Say, ids: Ids, issued: Issued) -> list[dict[str, Any]]:
         {"functionCall": {"id": ids.next("fc-"), "name": call.name, "args": call.arguments}} for call in say.calls
     ]
     if parts:
-        seal = ids.next("c2VhbA")
-        seal += "=" * (-len(seal) % 4)
+        seal = ids.next("c2VhbDog")  # with eight digits behind it, whole groups of base64
         issued.seals[seal] = say.thinking
         parts[0]["thoughtSignature"] = seal
     return parts
