@@ -197,10 +197,13 @@ class _RequestEncoder(OpenAIRequestWriter):
             "effort": self.told_effort(), "max_tokens": request.thinking_budget, "enabled": request.thinking,
             "exclude": hidden,
         }  # fmt: skip
+        if request.thinking_summary not in (None, "none"):
+            if self.quirks.effort_field == "as_read":
+                members["summary"] = request.thinking_summary
+            else:
+                self.note_unsaid(("thinking_summary",))
         said = {name: value for name, value in members.items() if value is not None}
         self.wire.reasoning = said or None
-        if request.thinking_summary not in (None, "none"):
-            self.note_unsaid(("thinking_summary",))
 
     def _switch(self) -> bool:
         """Switch thinking on or off, where the server has a switch; whether it is off."""
@@ -222,7 +225,10 @@ class _RequestEncoder(OpenAIRequestWriter):
     def _extra(self) -> None:
         merge_members(self.wire, self.told_cache())
         if self.request.extra:
-            merge_members(self.wire, self.own_members())
+            own = self.own_members()
+            if own.get("reasoning") == {} and self.wire.reasoning is None:  # it only says where the effort stood
+                own = {name: value for name, value in own.items() if name != "reasoning"}
+            merge_members(self.wire, own)
 
 
 # The answer

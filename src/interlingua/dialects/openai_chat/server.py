@@ -30,7 +30,7 @@ from interlingua.dialects.openai_chat.wire import (
 )
 from interlingua.types.change import Changes
 from interlingua.types.content import RefusalPart
-from interlingua.types.request import Request
+from interlingua.types.request import Request, ThinkingSummary
 from interlingua.types.response import Alternative
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import decode_wire, encode_wire
@@ -51,6 +51,8 @@ __all__ = ["decode_request", "encode_error", "encode_response", "finish_word", "
 
 _HISTORIES = HistoryMemo()
 _AS_READ = Target()
+SUMMARIES = frozenset({"auto", "concise", "detailed"})
+"""How much of the thinking is to be shown, in the words of Responses, which some clients use on Chat."""
 _PLAIN = Target(quirks=Quirks(reasoning_field="reasoning_content"))
 """How a client is told what did not come in its own dialect: readable reasoning where most of them look for it."""
 EFFORTS: frozenset[Effort] = frozenset({"none", "minimal", "low", "medium", "high", "xhigh", "max"})
@@ -111,6 +113,7 @@ class _RequestDecoder:
             n=wire.n,
             effort=self._effort(),
             thinking_budget=self._budget(),
+            thinking_summary=self._summary(),
             parallel_tool_calls=wire.parallel_tool_calls,
             verbosity=wire.verbosity,
             service_tier=wire.service_tier,
@@ -178,11 +181,16 @@ class _RequestDecoder:
         budget = (self.wire.reasoning or {}).get("max_tokens")
         return budget if isinstance(budget, int) else None
 
+    def _summary(self) -> ThinkingSummary | None:
+        summary = (self.wire.reasoning or {}).get("summary")
+        return summary if summary in SUMMARIES else None
+
     def _extra(self) -> dict[str, dict[str, Any]]:
         """The members that pass through, those of objects that were read in part among them."""
         reasoning = self.wire.reasoning
         if reasoning is not None:
-            read = {"max_tokens", "effort"} if reasoning.get("effort") in EFFORTS else {"max_tokens"}
+            known = {"effort": EFFORTS, "summary": SUMMARIES}
+            read = {"max_tokens", *[name for name, words in known.items() if reasoning.get(name) in words]}
             self.extra["reasoning"] = {name: value for name, value in reasoning.items() if name not in read}
         if self.wire.stream_options is not None:
             self.extra["stream_options"] = self.wire.stream_options

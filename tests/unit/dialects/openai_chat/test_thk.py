@@ -224,3 +224,13 @@ def test_a_server_without_reasoning_gets_neither_text_nor_seal() -> None:
         "thinking_unsupported /messages/1/parts/0",
         "seal_foreign /messages/1/parts/0/sealed",
     ]
+
+
+def test_reasoning_as_an_object_is_said_as_the_server_knows_it() -> None:
+    """Effort and summary in an object are canonical; who knows no such object gets the effort alone."""
+    said = b'"reasoning":{"effort":"low","summary":"auto"}'
+    read = request(b'{"model":"m","messages":[{"role":"user","content":"Hi"}],%b}' % said)
+    assert (read.effort, read.thinking_summary) == ("low", "auto")
+    assert wire(read)["reasoning"] == {"effort": "low", "summary": "auto"}
+    told = wire(read, quirky(effort_field="reasoning_effort"))
+    assert (told.get("reasoning_effort"), "reasoning" in told) == ("low", False)
