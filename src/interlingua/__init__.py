@@ -100,6 +100,7 @@ if TYPE_CHECKING:
         UsageError,
         WireError,
     )
+    from interlingua.media.fetch import fetch
     from interlingua.media.files import InputFile, files
     from interlingua.media.parts import audio, document, file, image
     from interlingua.providers.price import Price
@@ -307,6 +308,7 @@ __all__ = [
     "audio",
     "document",
     "dump",
+    "fetch",
     "file",
     "files",
     "fold",
@@ -363,6 +365,7 @@ _NAMES = {
         "RateLimitError RequestTooLargeError RunStoppedError SchemaError ToolError TransportError "
         "UnknownModelError UnsupportedError UpstreamError UsageError WireError"
     ),
+    "media.fetch": "fetch",
     "media.files": "InputFile files",
     "media.parts": "audio document file image",
     "providers.price": "Price",

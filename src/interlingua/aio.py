@@ -178,6 +178,7 @@ if TYPE_CHECKING:
     from interlingua.client.aio.model import model
     from interlingua.client.aio.stream import AsyncModelStream as ModelStream
     from interlingua.client.health import async_health as health
+    from interlingua.media.aio.fetch import fetch
     from interlingua.tools.aio.mcp import AsyncMcpTools as McpTools
     from interlingua.tools.aio.mcp import mcp
     from interlingua.tools.serving import async_serve_mcp as serve_mcp
@@ -323,6 +324,7 @@ __all__ = [
     "audio",
     "document",
     "dump",
+    "fetch",
     "file",
     "files",
     "fold",
@@ -359,6 +361,7 @@ _AWAITED = {
     "Run": ("agent.aio.run", "AsyncRun"),
     "McpTools": ("tools.aio.mcp", "AsyncMcpTools"),
     "Toolbox": ("tools.toolbox", "AsyncToolbox"),
+    "fetch": ("media.aio.fetch", "fetch"),
     "mcp": ("tools.aio.mcp", "mcp"),
     "serve_mcp": ("tools.serving", "async_serve_mcp"),
 }

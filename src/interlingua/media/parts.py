@@ -113,7 +113,7 @@ def _bytes_of(source: object, builder: str) -> tuple[bytes, str]:
         case str() if "://" in source or source.startswith("data:"):
             raise UsageError(
                 f"il.{builder}(…) takes a path or bytes, never a URL: nothing is fetched unasked; "
-                "fetch it yourself and give the bytes (il.fetch, the guarded fetcher, comes in a later version)"
+                "il.fetch(url) fetches it, guarded, and gives the part"
             )
         case str() | os.PathLike():
             data, name = _read(Path(source)), f"the file {source}"  # pyright: ignore[reportUnknownArgumentType]  # any path

@@ -22,21 +22,22 @@ from interlingua.errors import APIConnectionError
 from interlingua.transport.base import Timeouts
 from interlingua.transport.connection import AsyncConnection
 from interlingua.transport.http1 import ResponseReader, encode_connect, encode_request
-from interlingua.transport.options import MAX_REDIRECTS, HttpOptions
+from interlingua.transport.options import HttpOptions
 from interlingua.transport.pool import Pool, Slot
 from interlingua.transport.problems import Deadlines, connecting_failed
 from interlingua.transport.proxies import check_tunnel, proxy_for
-from interlingua.transport.sockets import attempt_s, known_addresses, new_socket, ordered
+from interlingua.transport.sockets import Network, attempt_s, known_addresses, new_socket, ordered
 from interlingua.transport.url import parse_url, redirected
 from interlingua.wire.http import header
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
     from interlingua.transport.base import AsyncReply
     from interlingua.transport.options import Environment
     from interlingua.transport.proxies import Proxy
+    from interlingua.transport.sockets import Address
     from interlingua.transport.url import Origin, Target
     from interlingua.wire.http import Headers, HttpRequest
 
@@ -209,7 +210,13 @@ class _Home:
 class HttpTransport:
     """Opens HTTP/1.1 exchanges on the running event loop, with a pool of connections for each loop."""
 
-    def __init__(self, options: HttpOptions | None = None, *, environment: Environment | None = None) -> None:
+    def __init__(
+        self,
+        options: HttpOptions | None = None,
+        *,
+        environment: Environment | None = None,
+        network: Network | None = None,
+    ) -> None:
         """A transport with `options`; proxies are read from `environment`, none when it is None.
 
         Opens nothing yet, and needs no running loop. What the environment says about an origin is remembered at its
@@ -217,6 +224,7 @@ class HttpTransport:
         """
         self._options = options or HttpOptions()
         self._environment: Environment = {} if environment is None else environment
+        self._network = network or Network()
         self._proxies: dict[Origin, Proxy | None] = {}
         self._context: ssl.SSLContext | None = None
         self._homes: _Homes = {}
@@ -224,7 +232,7 @@ class HttpTransport:
     async def open(self, request: HttpRequest, timeouts: Timeouts) -> AsyncReply:
         """The reply to `request`, its headers read and its body not yet.
 
-        A 307 or 308 within the origin is followed, three times at most; any other redirect is given back as it is.
+        A 307 or 308 within the origin is followed, `max_redirects` times at most; any other one is given back as it is.
 
         Raises: ConfigError, APIConnectionError, APITimeoutError, LimitExceededError.
         """
@@ -234,7 +242,7 @@ class HttpTransport:
         deadlines = Deadlines(timeouts, target.origin.peer, loop.time())
         reply = await self._ask(home, request, target, deadlines)
         url = request.url
-        for _ in range(MAX_REDIRECTS):
+        for _ in range(self._options.max_redirects):
             there = redirected(url, reply.status, header(reply.headers, "location")) if reply.status >= 300 else None
             if there is None:
                 break
@@ -333,7 +341,7 @@ class HttpTransport:
 
     async def _link(self, home: _Home, origin: Origin, proxy: Proxy | None, at: float) -> AsyncConnection:
         direct_tls = self._tls() if origin.secure and proxy is None else None
-        link = await _dial(home.loop, proxy.origin if proxy is not None else origin, at)
+        link = await _dial(home.loop, proxy.origin if proxy is not None else origin, at, self._network)
         reader = ResponseReader(origin.peer, max_body_bytes=self._options.max_body_bytes)
         connection = AsyncConnection(link, origin, reader, home.loop, home.lost)
         home.connections.add(connection)
@@ -366,11 +374,19 @@ class HttpTransport:
         return self._context
 
 
-async def _dial(loop: asyncio.AbstractEventLoop, origin: Origin, at: float) -> socket.socket:
-    """A connected socket to the first address of `origin` that answers."""
+async def _addresses(loop: asyncio.AbstractEventLoop, origin: Origin, network: Network) -> Sequence[Address]:
+    """Where `origin` is, in the order in which it is tried."""
     addresses = known_addresses(origin.host, origin.port)
-    if addresses is None:
+    if addresses is None and network.resolve is not None:
+        addresses = ordered(await loop.run_in_executor(None, network.resolve, origin.host, origin.port))
+    elif addresses is None:
         addresses = ordered(await loop.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM))
+    return network.admitted(origin, addresses)
+
+
+async def _dial(loop: asyncio.AbstractEventLoop, origin: Origin, at: float, network: Network) -> socket.socket:
+    """A connected socket to the first address of `origin` that answers."""
+    addresses = await _addresses(loop, origin, network)
     failure: OSError = TimeoutError()
     for place, address in enumerate(addresses):
         link = new_socket(address[0])

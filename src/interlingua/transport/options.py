@@ -35,6 +35,8 @@ class HttpOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How long an unused connection is kept."""
     max_body_bytes: int | None = 67_108_864
     """Bound of one whole body after inflating; None for no bound. Event streams have none in total."""
+    max_redirects: int = MAX_REDIRECTS
+    """Redirects that are followed within one origin; all others are given back as they are."""
     ca_file: str | None = None
     """PEM file of the only certificate authorities to trust; None trusts those of the system."""
     verify: bool = True

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import select
 import socket
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from interlingua.transport.url import Origin
 
-__all__ = ["Address", "Probe", "attempt_s", "known_addresses", "new_socket", "ordered"]
+__all__ = ["Address", "Found", "Network", "Probe", "attempt_s", "known_addresses", "new_socket", "ordered"]
 
 Address: TypeAlias = "tuple[socket.AddressFamily, _Place]"
 """An address family and what `connect` takes."""
@@ -20,6 +21,27 @@ Address: TypeAlias = "tuple[socket.AddressFamily, _Place]"
 _Place: TypeAlias = "tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]"
 Found: TypeAlias = "tuple[socket.AddressFamily, socket.SocketKind, int, str, _Place]"
 """One entry of `getaddrinfo`."""
+
+
+class Network(NamedTuple):
+    """How names become addresses, and which of them a connection may go to."""
+
+    resolve: Callable[[str, int], Sequence[Found]] | None = None
+    """Finds the addresses of a host and a port, blocking; None asks the system."""
+    admit: Callable[[Origin, Sequence[Address]], None] | None = None
+    """Is shown every address of an origin before any of them is connected to, and raises to refuse them all."""
+    route: Callable[[Address], Address] | None = None
+    """What is connected to in place of an address that was admitted; None for the address itself."""
+
+    def admitted(self, origin: Origin, addresses: Sequence[Address]) -> Sequence[Address]:
+        """The addresses to connect to.
+
+        Raises: whatever `admit` does.
+        """
+        if self.admit is not None:
+            self.admit(origin, addresses)
+        return addresses if self.route is None else [self.route(address) for address in addresses]
+
 
 _NEXT_AFTER_S = 2.0
 _PROBE_AFTER_S = 60

@@ -22,21 +22,23 @@ from typing import TYPE_CHECKING
 
 from interlingua.errors import APIConnectionError
 from interlingua.transport.http1 import ResponseReader, encode_connect, encode_request
-from interlingua.transport.options import MAX_REDIRECTS, HttpOptions
+from interlingua.transport.options import HttpOptions
 from interlingua.transport.pool import Pool, Slot
 from interlingua.transport.problems import CROSSING_S, Deadlines, connecting_failed, exchange_failed
 from interlingua.transport.proxies import check_tunnel, proxy_for
-from interlingua.transport.sockets import Probe, attempt_s, known_addresses, new_socket, ordered
+from interlingua.transport.sockets import Network, Probe, attempt_s, known_addresses, new_socket, ordered
 from interlingua.transport.url import parse_url, redirected
 from interlingua.wire.http import header
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Sequence
 
     from interlingua.errors import Phase
     from interlingua.transport.base import Reply, Timeouts
     from interlingua.transport.options import Environment
     from interlingua.transport.proxies import Proxy
+    from interlingua.transport.sockets import Address, Found
     from interlingua.transport.url import Origin, Target
     from interlingua.wire.http import Headers, HttpRequest
 
@@ -216,13 +218,20 @@ _OPEN_ONE: Slot[_Connection] = Slot(None)
 class HttpTransport:
     """Opens HTTP/1.1 exchanges over blocking sockets, with a pool of connections."""
 
-    def __init__(self, options: HttpOptions | None = None, *, environment: Environment | None = None) -> None:
+    def __init__(
+        self,
+        options: HttpOptions | None = None,
+        *,
+        environment: Environment | None = None,
+        network: Network | None = None,
+    ) -> None:
         """A transport with `options`; proxies are read from `environment`, none when it is None.
 
         Opens nothing yet. What the environment says about an origin is remembered at its first use.
         """
         self._options = options or HttpOptions()
         self._environment: Environment = {} if environment is None else environment
+        self._network = network or Network()
         self._proxies: dict[Origin, Proxy | None] = {}
         self._context: ssl.SSLContext | None = None
         self._generation = 0
@@ -237,7 +246,7 @@ class HttpTransport:
     def open(self, request: HttpRequest, timeouts: Timeouts) -> Reply:
         """The reply to `request`, its headers read and its body not yet.
 
-        A 307 or 308 within the origin is followed, three times at most; any other redirect is given back as it is.
+        A 307 or 308 within the origin is followed, `max_redirects` times at most; any other one is given back as it is.
 
         Raises: ConfigError, APIConnectionError, APITimeoutError, LimitExceededError.
         """
@@ -245,7 +254,7 @@ class HttpTransport:
         deadlines = Deadlines(timeouts, target.origin.peer, time.monotonic())
         reply = self._ask(request, target, deadlines)
         url = request.url
-        for _ in range(MAX_REDIRECTS):
+        for _ in range(self._options.max_redirects):
             there = redirected(url, reply.status, header(reply.headers, "location")) if reply.status >= 300 else None
             if there is None:
                 break
@@ -397,7 +406,7 @@ class HttpTransport:
         return ResponseReader(origin.peer, max_body_bytes=self._options.max_body_bytes)
 
     def _link(self, origin: Origin, proxy: Proxy | None, at: float) -> socket.socket:
-        link = _dial(proxy.origin if proxy is not None else origin, at)
+        link = _dial(proxy.origin if proxy is not None else origin, at, self._network)
         try:
             if origin.secure:
                 if proxy is not None:
@@ -418,11 +427,22 @@ class HttpTransport:
         return self._context
 
 
-def _dial(origin: Origin, at: float) -> socket.socket:
-    """A connected socket to the first address of `origin` that answers."""
+def _addresses(origin: Origin, network: Network) -> Sequence[Address]:
+    """Where `origin` is, in the order in which it is tried."""
     addresses = known_addresses(origin.host, origin.port)
     if addresses is None:
-        addresses = ordered(socket.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM))
+        resolve = network.resolve or _resolve
+        addresses = ordered(resolve(origin.host, origin.port))
+    return network.admitted(origin, addresses)
+
+
+def _resolve(host: str, port: int) -> Sequence[Found]:
+    return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+
+
+def _dial(origin: Origin, at: float, network: Network) -> socket.socket:
+    """A connected socket to the first address of `origin` that answers."""
+    addresses = _addresses(origin, network)
     failure: OSError = TimeoutError()
     for place, address in enumerate(addresses):
         link = new_socket(address[0])
