@@ -13,7 +13,6 @@ import interlingua as il
 from interlingua.dialects._contract import Facts
 from interlingua.media import convert, fit, plan
 from interlingua.media.fit import has_media, plan_media
-from interlingua.providers import media_limits
 from interlingua.providers.media_limits import MediaLimits
 from interlingua.registry.endpoint import Endpoint
 from interlingua.registry.resolve import Registry
@@ -504,12 +503,6 @@ def test_the_callers_request_stays_what_it_is() -> None:
     assert (fitted.max_tokens, request.messages[0].parts[0].__class__) == (5, il.ImagePart)
     assert request.messages[0].parts[0] == il.image(MADE["bmp"]())
     assert done(found)[0] == fitted
-
-
-def test_every_limit_has_its_source() -> None:
-    """Nothing stands in the table that nobody said."""
-    assert all(row.limits.source for row in media_limits.ROWS)
-    assert MediaLimits(useful_side_px=2_048) == media_limits.UNKNOWN
 
 
 def test_reference_pictures_are_made_by_their_formula() -> None:
