@@ -49,11 +49,13 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.types.response import Attempt
 
-__all__ = ["is_committed", "routed"]
+__all__ = ["is_committed", "lanes_in_order", "routed"]
 
 A = TypeVar("A")
 
 _ADMIT = Admit()
+_ONLY_READ = frozenset({"cachedContent"})
+"""Members of a state at the provider that a call does not change."""
 _ONCE, _NEVER = Retry(), Retry(retries=0)
 _TRAFFIC = Traffic()
 _NOTHING: Any = object()
@@ -76,10 +78,19 @@ def is_committed(request: Request) -> bool:
     """Whether a request lets the provider act or keep state, so that it must not run twice: its tools, its memory."""
     return (
         bool(request.store)
-        or request.continues is not None
+        or (request.continues is not None and not _ONLY_READ.issuperset(request.continues.raw))
         or any(isinstance(tool, OpaqueTool) for tool in request.tools)
         or any("mcp_servers" in members for members in request.extra.values())
     )
+
+
+def lanes_in_order(job: Job, chance: Callable[[], float] = lambda: 0.5) -> tuple[Lane, ...]:
+    """The targets in the order of the job's rules now; what they do not name comes last."""
+    if job.ranking is None:
+        return job.lanes
+    specs = in_order(job.ranking, job.traffic or _TRAFFIC, chance, job.clock())
+    places = {spec: place for place, spec in enumerate(specs)}
+    return tuple(sorted(job.lanes, key=lambda lane: places.get(lane.endpoint.spec, len(places))))
 
 
 class _Trip:
@@ -94,7 +105,7 @@ class _Trip:
         self._job = job
         self._attempt = attempt
         self._traffic = None if job.ranking is None else job.traffic or _TRAFFIC
-        self._lanes = job.lanes if self._traffic is None else _in_order(job, self._traffic)
+        self._lanes = job.lanes if job.ranking is None else lanes_in_order(job, job.chance or _random)
         self._store = job.health or health_store()
         self._limits = job.limits or limiter()
         self._began = job.clock()
@@ -335,14 +346,6 @@ class _Trip:
             retryable=error.retryable if error is not None else bool(waits),
             retry_after_s=min(waits, default=None),
         )
-
-
-def _in_order(job: Job, traffic: Traffic) -> tuple[Lane, ...]:
-    """The targets in the order of the job's rules; what they do not name comes last."""
-    assert job.ranking is not None, "only who has rules is put in order"  # noqa: S101 - an invariant
-    specs = in_order(job.ranking, traffic, job.chance or _random, job.clock())
-    places = {spec: place for place, spec in enumerate(specs)}
-    return tuple(sorted(job.lanes, key=lambda lane: places.get(lane.endpoint.spec, len(places))))
 
 
 def _retry(job: Job) -> Retry:

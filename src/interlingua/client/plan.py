@@ -1,20 +1,26 @@
 """What a call would do: whom it would ask, what it would send, what would be changed. Nothing is sent.
 
 Rules
-- A target whose request cannot be encoded is skipped with the reason, as the call would skip it.
+- A target whose request cannot be encoded is skipped with the reason, as the call would skip it; so is one that is
+  benched or lacks its key, while another one is there. Where none has a key, the first is explained all the same.
+- Targets are in the order in which a call would ask them now; the heaviest one stands for a draw by weight.
 - A key is never shown: `curl()` names the variable that holds it.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from interlingua.client.chain import lanes_in_order
 from interlingua.client.core import encode
+from interlingua.client.report import standing_told
+from interlingua.client.state import health_store
 from interlingua.errors import ConfigError, Error, UnsupportedError
 from interlingua.media.fit import plan_media
+from interlingua.routing.health import Look
 from interlingua.types.change import Change
 from interlingua.types.request import Request
 from interlingua.wire.http import SECRET_HEADERS, HttpRequest
@@ -27,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "PlannedTarget", "make_plan"]
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
+_NOW, _IF_NOBODY_ELSE, _WITH_A_KEY, _NEVER = range(4)
+"""How soon a target would be asked."""
 
 
 class PlannedTarget(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,24 +107,33 @@ def _said(target: PlannedTarget) -> str:
     return target.reason or ("is asked first" if target.chosen else "")
 
 
+class _Candidate(NamedTuple):
+    """A target, and what would come of it."""
+
+    target: PlannedTarget
+    lane: Lane
+    request: HttpRequest | None = None
+    rank: tuple[int, float] = (_NEVER, 0.0)
+    """How soon it would be asked: the least rank is, of equal ones the first."""
+
+
 def make_plan(job: Job) -> Plan:
-    """The plan of a job."""
-    targets: list[PlannedTarget] = []
-    chosen: tuple[Lane, HttpRequest] | None = None
-    for lane in job.lanes:
-        target, request = _planned(job, lane, first=chosen is None)
-        targets.append(target)
-        if request is not None and chosen is None:
-            chosen = lane, request
-    if chosen is None:
-        return Plan(targets=tuple(targets), request=job.request)
-    lane, request = chosen
-    changes = next(target.changes for target in targets if target.chosen)
-    key = _key(lane.endpoint) if job.with_credential else None
-    return Plan(targets=tuple(targets), request=job.request, http=request, key=key, changes=changes)
+    """The plan of a job, as things stand now."""
+    candidates = [_candidate(job, lane) for lane in lanes_in_order(job)]
+    best = min(candidates, key=lambda candidate: candidate.rank)
+    if best.request is None or best.rank[0] == _NEVER:
+        return Plan(targets=tuple([candidate.target for candidate in candidates]), request=job.request)
+    targets = [
+        msgspec.structs.replace(candidate.target, chosen=True) if candidate is best else candidate.target
+        for candidate in candidates
+    ]
+    key = _key(best.lane.endpoint) if job.with_credential else None
+    return Plan(
+        targets=tuple(targets), request=job.request, http=best.request, key=key, changes=best.target.changes
+    )  # fmt: skip
 
 
-def _planned(job: Job, lane: Lane, *, first: bool) -> tuple[PlannedTarget, HttpRequest | None]:
+def _candidate(job: Job, lane: Lane) -> _Candidate:
     endpoint = lane.endpoint
     target = PlannedTarget(spec=endpoint.spec, dialect=endpoint.dialect, base_url=endpoint.base_url)
     try:
@@ -124,12 +141,26 @@ def _planned(job: Job, lane: Lane, *, first: bool) -> tuple[PlannedTarget, HttpR
         request, fitted = (job.request, ()) if media is None else media.run()
         encoded = encode(job._replace(request=request), lane, stream=False, fitted=fitted)
     except UnsupportedError as error:
-        return msgspec.structs.replace(target, reason=error.message, changes=error.changes), None
+        return _Candidate(msgspec.structs.replace(target, reason=error.message, changes=error.changes), lane)
     except Error as error:
-        return msgspec.structs.replace(target, reason=error.message), None
+        return _Candidate(msgspec.structs.replace(target, reason=error.message), lane)
     http = endpoint.http_request(encoded, with_credential=False, headers=job.settings.headers)
-    reason = "" if not job.with_credential else _lacking(job, endpoint, encoded)
-    return msgspec.structs.replace(target, chosen=first, reason=reason, changes=encoded.changes), http
+    rank, reason = _standing(job, endpoint)
+    if job.with_credential and (lacking := _lacking(job, endpoint, encoded)):
+        rank, reason = (max(_WITH_A_KEY, rank[0]), 0.0), lacking
+    return _Candidate(msgspec.structs.replace(target, reason=reason, changes=encoded.changes), lane, http, rank)
+
+
+def _standing(job: Job, endpoint: Endpoint) -> tuple[tuple[int, float], str]:
+    """How soon a target would be asked for the sake of its health, and why not now; nothing is changed by looking."""
+    store = job.health or health_store()
+    if not store.immediate:  # explaining waits for nobody
+        return (_NOW, 0.0), ""
+    [standing] = store.apply(((endpoint.spec, Look()),))
+    if standing.state in ("open", "probe", "half_open"):
+        return (_NOW, 0.0), ""
+    rank = _NEVER if standing.reason == "suspended" else _IF_NOBODY_ELSE
+    return (rank, standing.wait_s or 0.0), standing_told(standing)
 
 
 def _lacking(job: Job, endpoint: Endpoint, encoded: Encoded) -> str:

@@ -39,12 +39,20 @@ no changes
 
 def test_changes_and_missing_keys_are_told(capsys: Capture) -> None:
     """What would be dropped is told, and what the target lacks; no key is needed to explain."""
-    assert main(["explain", "-m", "openai-chat/o3,fake/echo", "Hello", "--temperature", "0.5"]) == 0
+    assert main(["explain", "-m", "openai-chat/o3,groq/llama", "Hello", "--temperature", "0.5"]) == 0
     out = capsys.readouterr().out
     first, second = out.splitlines()[:2]
     assert first.startswith("-> openai-chat/o3 (openai-chat): openai-chat: no key; set OPENAI_API_KEY")
-    assert second == "   fake/echo (openai-chat)"
+    assert second.startswith("   groq/llama (openai-chat): groq: no key; set GROQ_API_KEY")
     assert "changes\n  dropped /temperature: " in out
+
+
+def test_a_target_without_a_key_is_passed_over(capsys: Capture) -> None:
+    """As a call would do it: the next one is asked, and the reason stands there."""
+    assert main(["explain", "-m", "openai-chat/o3,fake/echo", "Hello"]) == 0
+    first, second = capsys.readouterr().out.splitlines()[:2]
+    assert first.startswith("   openai-chat/o3 (openai-chat): openai-chat: no key; set OPENAI_API_KEY")
+    assert second == "-> fake/echo (openai-chat): is asked first"
 
 
 def test_curl_names_the_variable(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

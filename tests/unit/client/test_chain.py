@@ -270,6 +270,7 @@ def test_an_error_right_after_the_head_of_a_stream_goes_on(awaited: bool) -> Non
         (Request(tools=(SEARCH,)), True),
         (Request(tools=(il.Tool(name="f"),)), False),
         (Request(continues=ServerState("openai-responses", {"previous_response_id": "r"})), True),
+        (Request(continues=ServerState("google", {"cachedContent": "c"})), False),
         (Request(extra={"anthropic": {"mcp_servers": []}}), True),
     ],
 )

@@ -9,6 +9,9 @@ import pytest
 
 import interlingua as il
 from interlingua import aio
+from interlingua.client.state import health_store
+from interlingua.registry.resolve import Registry
+from interlingua.routing.health import Failed, Suspend
 from interlingua.wire.json import decode_any
 from tests.support.client import chat, scripted
 
@@ -112,3 +115,31 @@ def test_a_plan_with_typed_output_holds_its_schema(make: Any) -> None:
     plan = make("openai-chat/gpt-4.1").explain("Hi", output=int)
     assert plan.request.output_schema is not None
     assert plan.request.output_schema["properties"] == {"value": {"type": "integer"}}
+
+
+def test_a_plan_passes_over_what_is_benched(make: Any) -> None:
+    """As a call would: the next target is asked, and it says why and until when; looking changes nothing."""
+    health_store().apply([("fake/a", Failed("auth", error="AuthenticationError 401"))])
+    plan = make("fake/a,fake/b").explain("Hi")
+    first, second = plan.targets
+    assert (first.chosen, second.chosen) == (False, True)
+    assert first.reason.startswith("benched for another ")
+    assert first.reason.endswith(" s: its key was refused, last AuthenticationError 401")
+
+
+def test_a_plan_of_benched_targets_asks_the_first_to_be_free(make: Any) -> None:
+    """Nobody else is there; what a person took out is never asked."""
+    health_store().apply([("fake/a", Failed("auth")), ("fake/b", Failed(retry_after_s=5.0)), ("fake/c", Suspend())])
+    plan = make("fake/a,fake/b,fake/c").explain("Hi")
+    assert [target.chosen for target in plan.targets] == [False, True, False]
+    alone = make("fake/c").explain("Hi")
+    assert alone.http is None
+    assert alone.targets[0].reason == "benched: it was suspended by hand"
+
+
+def test_a_plan_has_the_order_of_a_policy(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The heaviest target stands for the draw."""
+    registry = Registry({})
+    registry.register_alias("smart", "fake/a,fake/b", policy="weighted", weights=[1, 3])
+    monkeypatch.setattr("interlingua.client.face.default_registry", lambda: registry)
+    assert [target.spec for target in make("smart").explain("Hi").targets] == ["fake/b", "fake/a"]
