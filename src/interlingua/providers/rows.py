@@ -362,6 +362,19 @@ _OTHER_DIALECTS = (
         dialects=("anthropic",),
         key_env=("ANTHROPIC_API_KEY",),
         auth="x-api-key",
+        elsewhere="anthropic-compatible",
+    ),
+    # A server of another's refuses what belongs to a beta feature that it does not have [field].
+    Provider(
+        name="anthropic-compatible",
+        title="any Messages-compatible server",
+        base_url="https://{host}/v1",
+        dialects=("anthropic",),
+        auth="x-api-key",
+        key_required=False,
+        quirks=Quirks(betas=frozenset()),
+        family="anthropic",
+        note="What an anthropic:// DSN to another host stands for; ?betas=* sends beta features there, too.",
     ),
     Provider(
         name="google",
