@@ -7,8 +7,10 @@ from typing import Any, Self, cast
 
 import pytest
 
-for _package in ("anthropic", "google.genai", "httpx", "ollama", "openai"):
-    pytest.importorskip(_package, reason="the official SDKs are not installed")
+pytest.importorskip("anthropic", reason="the SDK is not installed")
+pytest.importorskip("google.genai", reason="the SDK is not installed")
+pytest.importorskip("ollama", reason="the SDK is not installed")
+pytest.importorskip("openai", reason="the SDK is not installed")
 
 import anthropic
 import httpx
