@@ -76,6 +76,13 @@ class Fault(msgspec.Struct, frozen=True):
     retry_after_s: float | None = None
     """What the answer of a status asks for in `retry-after`; None leaves it to the plan."""
 
+    def __str__(self) -> str:
+        """The text that names it."""
+        if self.kind == "status":
+            return str(self.amount) if self.retry_after_s is None else f"{self.amount}:{self.retry_after_s:g}"
+        is_default = self.amount == (STALL_AT_ONCE if self.kind == "stall" else _KINDS[self.kind][1] or 0)
+        return self.kind if is_default else f"{self.kind}:{self.amount}"
+
 
 def parse_fault(text: str) -> Fault:
     """The fault that a text names.

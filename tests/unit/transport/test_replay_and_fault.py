@@ -256,3 +256,11 @@ def test_options_that_are_none(option: str) -> None:
     """They are told at once, with the form."""
     with pytest.raises(ConfigError, match="no such fault: "):
         parse_options([option])
+
+
+@pytest.mark.parametrize(
+    "text", ["ok", "429", "429:2.5", "refuse", "reset", "stall", "stall:0", "cut", "cut:7", "drip", "drip:3", "garbage"]
+)
+def test_a_fault_is_told_as_it_was_named(text: str) -> None:
+    """The text of a fault names it again."""
+    assert str(parse_fault(text)) == text

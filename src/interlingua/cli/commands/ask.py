@@ -13,6 +13,7 @@ from interlingua.cli.asking import (
     request_arguments,
 )
 from interlingua.cli.conversing import converse, manner_arguments, manner_of
+from interlingua.cli.drilling import drilling, fault_argument
 from interlingua.cli.outcome import FAILED
 from interlingua.cli.state import load_last, save_last
 from interlingua.cli.terminal import write
@@ -37,6 +38,7 @@ examples:
   il ask "Weather in Oslo?" --tool mytools.py:get_weather     runs the function when the model calls it
   il ask "Read this." --file invoice.pdf --schema models:Invoice | jq .total
   il ask -m openai/gpt-5.6,local/tiny --option seed=7 "Hi"    a chain; any option of il.model
+  il ask -m smart --fault 'openai/*=429' "Hi"                 a failover drill: who answers when OpenAI does not?
 
 {EXIT_CODES}"""
 
@@ -48,6 +50,7 @@ def arguments(parser: ArgumentParser) -> None:
     continue_argument(parser)
     parser.add_argument("--json", action="store_true", help="the whole response as canonical JSON on stdout")
     manner_arguments(parser)
+    fault_argument(parser)
 
 
 def run(options: Namespace) -> int:
@@ -56,7 +59,9 @@ def run(options: Namespace) -> int:
     question = question_of(options)
     model = model_of(options, history.model if history else "")
     silent = options.json or options.schema is not None
-    reply = converse(model, question, history, manner_of(options, silent=silent))
+    with drilling(options.fault) as told:
+        reply = converse(model, question, history, manner_of(options, silent=silent))
+        told(reply.attempts)
     if silent:
         write(_json(reply, whole=options.json))
     save_last(reply)
