@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from interlingua.client.face import Face, job_of
-from interlingua.client.options import Settings
+from interlingua.client.options import Settings, settle
 from interlingua.errors import UnknownModelError, UsageError
 from interlingua.providers.rows import ROWS
 from interlingua.registry.resolve import Registry, default_registry
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from interlingua.client.core import Job, Lane
     from interlingua.types.request import Request
 
-__all__ = ["Account", "Key", "account_of", "headers_of", "refuse", "secret_of", "timeouts_of"]
+__all__ = ["Account", "Key", "account_of", "headers_of", "refuse", "retries_of", "secret_of", "timeouts_of"]
 
 Key: TypeAlias = "str | Callable[[], str]"
 """A key, or a function that gives the one that holds now."""
@@ -43,8 +43,6 @@ _ELSEWHERE = {
     "default_query": "parameters of an address belong in its provider's row, see il.register_provider(…)",
     "extra_query": "parameters of an address belong in its provider's row, see il.register_provider(…)",
     "http_client": "proxies and certificates come from the environment; il.testing has fakes and cassettes",
-    "max_retries": "nothing is tried again here; a chain as the model, 'a/b,c/d', goes on to the next target",
-    "num_retries": "nothing is tried again here; a chain as the model, 'a/b,c/d', goes on to the next target",
     "organization": "default_headers={'OpenAI-Organization': …} sends it",
     "project": "default_headers={'OpenAI-Project': …} sends it",
     "provider": "the model's name says who serves it: 'provider/model'",
@@ -60,7 +58,7 @@ def refuse(given: Mapping[str, object]) -> None:
     Raises: UsageError for the first argument that says something that is not done here, with the way out.
     """
     for name, value in given.items():
-        if value is None or (name in ("max_retries", "num_retries") and value == 0):
+        if value is None:
             continue
         raise UsageError(f"{name} is not taken here{f': {_ELSEWHERE[name]}' if name in _ELSEWHERE else ''}")
 
@@ -79,6 +77,17 @@ def timeouts_of(value: object) -> Timeouts:
         read = phases.read
         return Timeouts(connect_s=phases.connect, first_byte_s=read, idle_s=read, total_s=None, pool_s=phases.pool)
     raise UsageError(f"timeout takes seconds, None or an httpx.Timeout, not {value!r:.60}")
+
+
+def retries_of(value: object, name: str) -> int | None:
+    """How often a target is asked again; None leaves it to us.
+
+    Raises: UsageError for what is no such number.
+    """
+    try:
+        return settle(Settings(), {"retries": value}).retries
+    except UsageError as error:
+        raise UsageError(error.message.replace("retries", name, 1)) from None
 
 
 def secret_of(key: Key | None) -> Secret | None:
@@ -111,6 +120,8 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     """Providers that the key is for; None: the provider of the model, whoever it is."""
     strict: bool = False
     """Whether whatever would be dropped or approximated is refused."""
+    retries: int | None = None
+    """How often a target is asked again after a failure that may pass; None leaves it to us."""
 
     def job(self, dialect: str, model: str, request: Request, output: object = None) -> Job:
         """The job of one call whose body was in `dialect`.
@@ -118,7 +129,13 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
         Raises: UsageError and its kinds for what cannot be asked, and for a key that would go to another provider.
         """
         without = msgspec.structs.replace(request, messages=())
-        settings = Settings(request=without, headers=self.headers, timeouts=self.timeouts, strict=self.strict)
+        settings = Settings(
+            request=without,
+            headers=self.headers,
+            timeouts=self.timeouts,
+            strict=self.strict,
+            retries=self.retries,
+        )
         if self.base_url is not None:
             face = Face(f"{_SERVER}/{model}", settings, registry=self._server(dialect, self.base_url))
             return job_of(face, request.messages, None, {}, output)
@@ -180,6 +197,7 @@ def account_of(
     timeout: object,
     default_headers: Mapping[str, str] | None,
     has_timeout: bool,
+    max_retries: object = None,
 ) -> Account:
     """The account of a client's arguments; OPENAI_BASE_URL stands for a `base_url` that is not given."""
     address = str(base_url) if base_url is not None else os.environ.get("OPENAI_BASE_URL") or None
@@ -188,4 +206,5 @@ def account_of(
         base_url=address,
         timeouts=timeouts_of(timeout) if has_timeout else Timeouts(),
         headers=headers_of(default_headers),
+        retries=retries_of(max_retries, "max_retries"),
     )

@@ -2,7 +2,8 @@
 
 Rules
 - Names of models are LiteLLM's or ours; a prefix that is called otherwise here is read as ours.
-- `fallbacks` makes a chain; `drop_params=False` refuses what a target cannot take; `timeout` is as in the SDK.
+- `fallbacks` makes a chain, `num_retries` says how often each target is asked again; `drop_params=False` refuses what a
+  target cannot take; `timeout` is as in the SDK.
 - `api_key` goes to the provider of the model; `api_base` and `base_url` say where that is.
 - What steers LiteLLM and is not done here is refused in words; everything else is a member of the body.
 """
@@ -41,16 +42,14 @@ _STEERING = {
     "cache": "answers are not cached here",
     "caching": "answers are not cached here",
     "context_window_fallback_dict": "a chain as the model goes on to the next target",
-    "cooldown_time": "targets are not rested here",
+    "cooldown_time": "a target that fails is benched by itself, for longer each time",
     "custom_llm_provider": "the model's name says who serves it: 'provider/model'",
     "input_cost_per_token": "prices belong to the provider, not to the call",
     "logger_fn": "il.aio and il.model(…) take no logger",
-    "max_retries": "nothing is tried again here; fallbacks=[…] goes on to the next target",
     "mock_response": "interlingua.testing has FakeModel and use(…)",
     "model_list": "an alias names a chain: LLM_SMART='a/b,c/d'",
-    "num_retries": "nothing is tried again here; fallbacks=[…] goes on to the next target",
     "output_cost_per_token": "prices belong to the provider, not to the call",
-    "retry_strategy": "nothing is tried again here; fallbacks=[…] goes on to the next target",
+    "retry_strategy": "pauses grow by themselves, and what the server asks for is kept to",
 }
 """Arguments that steer LiteLLM, and the way out."""
 
@@ -146,7 +145,16 @@ def _account(body: dict[str, Any]) -> Account:
         base_url=None if address is None else str(address),
         own=None,
         strict=body.pop("drop_params", None) is False,
+        retries=_retries(body),
     )
+
+
+def _retries(body: dict[str, Any]) -> int | None:
+    """How often a target is asked again; LiteLLM has two names for it, and the first one counts."""
+    from interlingua.compat.account import retries_of
+
+    first, second = (retries_of(body.pop(name, None), name) for name in ("num_retries", "max_retries"))
+    return second if first is None else first
 
 
 def _fallbacks(given: object) -> list[str]:

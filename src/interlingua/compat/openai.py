@@ -78,6 +78,7 @@ class _Client(_Named):
         base_url: object = None,
         timeout: object = _UNSAID,
         default_headers: Mapping[str, str] | None = None,
+        max_retries: int | None = None,
         **others: object,
     ) -> None:
         """A client; what is not given comes from the environment, as for `il.model`.
@@ -92,12 +93,14 @@ class _Client(_Named):
             "base_url": base_url,
             "timeout": timeout,
             "default_headers": default_headers,
+            "max_retries": max_retries,
         }
         self._account: Account = account_of(
             api_key=api_key,
             base_url=base_url,
             timeout=timeout,
             default_headers=default_headers,
+            max_retries=max_retries,
             has_timeout=not (timeout is _UNSAID or type(timeout).__name__ in {"NotGiven", "Omit"}),
         )
 

@@ -116,7 +116,7 @@ def test_times_are_those_of_the_phases() -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"max_retries": 3}, "max_retries is not taken here: nothing is tried again here; a chain"),
+    ({"max_retries": 8}, "max_retries takes a number of times, 0 to 7, not 8"),
     ({"organization": "org"}, "default_headers="),
     ({"http_client": object()}, "proxies and certificates come from the environment"),
     ({"default_query": {"a": "b"}}, "il.register_provider"),
@@ -131,6 +131,20 @@ def test_no_argument_is_ignored_in_silence(kind: Callable[..., Any], arguments: 
     with pytest.raises(il.UsageError, match=words):
         kind(**arguments)
     kind(max_retries=0, organization=None)
+
+
+def test_max_retries_is_honoured() -> None:
+    """How often a target is asked again is the client's; a copy may say otherwise; None leaves it to us."""
+    client = OpenAI(api_key="sk-a", max_retries=4)
+    members = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "Hi"}]}
+    assert asked_of("openai-chat", client._account, members).job.settings.retries == 4
+    assert client.with_options(max_retries=0)._account.retries == 0
+    assert OpenAI(api_key="sk-a")._account.retries is None
+    with use(FakeModel([il.OverloadedError("busy"), il.OverloadedError("busy"), "Hello"])):
+        asked = client.chat.completions.create(model="gpt-5.2", messages=[{"role": "user", "content": "Hi"}])
+    assert asked.choices[0].message.content == "Hello"
+    assert asked.interlingua is not None
+    assert len(asked.interlingua.attempts) == 3
 
 
 def test_options_make_a_copy() -> None:
