@@ -32,15 +32,16 @@ $(READY): requirements/dev.txt pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(DEMO_READY): requirements/dev.txt pyproject.toml | $(BIN)/python
-	@echo "== interlingua with its local engine"
-	@$(PIP) install --constraint requirements/dev.txt --editable '.[local]'
+	@echo "== interlingua with its local engine and its gateway, and the official SDKs"
+	@$(PIP) install --constraint requirements/dev.txt --editable '.[local,gateway]' openai anthropic google-genai ollama
 	@touch $@
 
 setup: $(READY) ## build .venv with everything that development and tests need
 
-demo: $(DEMO_READY) ## a real local model calls a function, returns a typed value, streams text
+demo: $(DEMO_READY) ## a real local model calls a function, returns a typed value, streams text; then the same through the gateway
 	@$(BIN)/il models pull tiny
 	@$(BIN)/python examples/demo.py
+	@$(BIN)/python examples/demo_gateway.py
 
 test: $(READY) ## all tests; no network
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal $(PYTEST_ARGS)

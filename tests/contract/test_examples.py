@@ -14,8 +14,8 @@ from tests.contract.source import ROOT
 
 EXAMPLES = ROOT / "examples"
 
-OF_ITS_OWN = {"demo"}
-"""Needs a real model and has a test of its own."""
+OF_ITS_OWN = {"demo", "demo_gateway"}
+"""Need a real model and have tests of their own."""
 
 SCRIPTS: dict[str, tuple[FakeAnswer | list[FakeAnswer], list[str]]] = {
     "tool_call": (
