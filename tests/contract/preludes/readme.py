@@ -17,4 +17,5 @@ REPLIES = [
     tool_call("get_weather", city="Oslo"),
     tool_call("get_weather", city="Bergen"),
     "In Bergen.",
+    "Oslo is the capital of Norway.",
 ]
