@@ -36,12 +36,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("interlingua.cli.commands.doctor", "versions, extras, keys, and what is broken"),
     "serve": ("interlingua.cli.commands.serve", "the gateway: every client of a model API to every provider"),
     "health": ("interlingua.cli.commands.health", "which targets are passed over, and why; suspend and resume them"),
+    "launch": ("interlingua.cli.commands.launch", "a coding agent on any model: claude, codex, gemini, qwen, opencode"),
     "models": ("interlingua.cli.commands.models", "local models: list, pull, path"),
     "version": ("interlingua.cli.commands.version", "the version of interlingua"),
 }
 """Every command, in the order of the help: the module where it is, and what it does in one line."""
 LATER = frozenset({
-    "keys", "launch", "logs", "replay",
+    "keys", "logs", "replay",
 })  # fmt: skip
 """Commands that later versions have."""
 
