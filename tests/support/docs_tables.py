@@ -15,6 +15,8 @@ from typing import get_args, get_origin, get_type_hints
 
 from interlingua.dialects._contract import Quirks
 from interlingua.dialects.unified.schema import json_schema
+from interlingua.providers.media_limits import ROWS as MEDIA_ROWS
+from interlingua.providers.media_limits import UNKNOWN, MediaLimits
 from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
 from tests.contract.source import ROOT, SOURCE
@@ -68,7 +70,45 @@ def _field_texts(owner: str) -> Iterator[tuple[str, str]]:
                 pass
 
 
-TABLES: dict[str, Callable[[], str]] = {"providers": providers_table, "quirks": quirks_table}
+def media_table() -> str:
+    """What each target takes of images: formats, sides, files, how many, and what it looks at."""
+    lines = [
+        "| target | formats | side, px | file | images | request | looks at, px |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    rows = [(f"`{'` `'.join(sorted(row.providers))}`{_of_models(row.models)}", row.limits) for row in MEDIA_ROWS]
+    return "\n".join([*lines, *[_media_line(who, limits) for who, limits in (*rows, ("anybody else", UNKNOWN))]])
+
+
+def _of_models(pattern: str) -> str:
+    return "" if pattern == ".*" else " (up to 4.5)"
+
+
+def _media_line(who: str, limits: MediaLimits) -> str:
+    kinds = " ".join(sorted(kind.removeprefix("image/") for kind in limits.image_types))
+    still = ", no animation" if limits.animated is False and "gif" in kinds else ""
+    side = _count(limits.max_side_px)
+    if limits.crowd is not None:
+        side += f"; {_count(limits.crowd[1])} beyond {limits.crowd[0]} images"
+    if limits.max_pixels is not None:
+        side = f"{limits.max_pixels / 1e6:.0f} megapixels"
+    cells = (_bytes(limits.max_image_bytes), _count(limits.max_images), _bytes(limits.max_request_bytes))
+    return f"| {who} | {kinds}{still} | {side} | {' | '.join(cells)} | {_count(limits.useful_side_px)} |"
+
+
+def _count(number: int | None) -> str:
+    return "–" if number is None else f"{number:,}"
+
+
+def _bytes(number: int | None) -> str:
+    return "–" if number is None else f"{number / 1e6:.3g} MB"
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "providers": providers_table,
+    "quirks": quirks_table,
+    "media-limits": media_table,
+}
 
 
 def rendered(document: str) -> str:

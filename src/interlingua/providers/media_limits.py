@@ -24,6 +24,8 @@ PNG, JPEG, WEBP, GIF = "image/png", "image/jpeg", "image/webp", "image/gif"
 EVERYWHERE = frozenset({PNG, JPEG, WEBP, GIF})
 """The formats that all services of today take."""
 PDF = "application/pdf"
+CAUTIOUS_SIDE_PX = 2_048
+"""What a service is thought to look at where nobody says."""
 MEBIBYTE = 1024 * 1024
 
 
@@ -38,7 +40,7 @@ class MediaLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The longest side of an image."""
     max_pixels: int | None = None
     """The most pixels of an image."""
-    useful_side_px: int | None = None
+    useful_side_px: int | None = CAUTIOUS_SIDE_PX
     """The longest side that it looks at; what is larger it scales down itself."""
     max_image_bytes: int | None = None
     """The largest image, as a file."""
@@ -69,7 +71,7 @@ class MediaRow(NamedTuple):
     """What is known."""
 
 
-UNKNOWN = MediaLimits(useful_side_px=2_048)
+UNKNOWN = MediaLimits()
 """A target of which nothing is known."""
 
 # The cap of 5 MiB is counted in base64 [field], three quarters of which is the file.
@@ -109,13 +111,12 @@ GOOGLE = MediaLimits(
 OLLAMA = MediaLimits(
     image_types=frozenset({PNG, JPEG, WEBP}),
     animated=False,
-    useful_side_px=2_048,
     source='wire ollama, "images"; wire compat-quirks, "Images"',
 )
 
 
-def _row(provider: str, limits: MediaLimits) -> MediaRow:
-    return MediaRow(frozenset({provider}), ".*", limits)
+def _row(limits: MediaLimits, *providers: str) -> MediaRow:
+    return MediaRow(frozenset(providers), ".*", limits)
 
 
 ROWS: tuple[MediaRow, ...] = (
@@ -124,72 +125,65 @@ ROWS: tuple[MediaRow, ...] = (
         r"claude-(3-.*|(opus|sonnet|haiku)-4(-[015])?(-2025.*)?|(opus|sonnet|haiku)-4-5.*|2.*|instant.*)",
         ANTHROPIC_200K,
     ),
-    _row("anthropic", ANTHROPIC),
-    *[_row(name, OPENAI) for name in ("openai", "openai-chat", "openai-responses", "azure")],
-    _row("google", GOOGLE),
-    _row("vertex", msgspec.structs.replace(GOOGLE, max_image_bytes=7_000_000, max_request_bytes=20_000_000)),
+    _row(ANTHROPIC, "anthropic"),
+    _row(OPENAI, "openai", "openai-chat", "openai-responses", "azure"),
+    _row(GOOGLE, "google"),
+    _row(msgspec.structs.replace(GOOGLE, max_image_bytes=7_000_000, max_request_bytes=20_000_000), "vertex"),
     _row(
-        "gemini-compat",
         msgspec.structs.replace(GOOGLE, image_types=frozenset({PNG, JPEG, WEBP}), max_document_bytes=None),
+        "gemini-compat",
     ),
-    *[_row(name, OLLAMA) for name in ("ollama", "ollama-cloud", "foreman", "ollama-compat")],
+    _row(OLLAMA, "ollama", "ollama-cloud", "foreman", "ollama-compat"),
     # The whole request counts; a fifth of it is what each of the five images may have.
     _row(
-        "groq",
         MediaLimits(
-            useful_side_px=2_048,
             max_pixels=33_177_600,
             max_image_bytes=570_000,
             max_images=5,
             max_request_bytes=4_000_000,
             source='vendor "Images and Vision"',
         ),
+        "groq",
     ),
     _row(
-        "mistral",
         MediaLimits(
             animated=False,
-            useful_side_px=2_048,
             max_image_bytes=10_000_000,
             max_images=8,
             source='wire mistral, "images"',
         ),
+        "mistral",
     ),
     _row(
-        "xai",
         MediaLimits(
             image_types=frozenset({PNG, JPEG}),
             animated=False,
-            useful_side_px=2_048,
             max_image_bytes=20 * MEBIBYTE,
             source='vendor "Image understanding"',
         ),
+        "xai",
     ),
     _row(
-        "fireworks",
         MediaLimits(
             image_types=frozenset({PNG, JPEG, GIF, "image/bmp", "image/tiff"}),
-            useful_side_px=2_048,
             max_images=30,
             max_request_bytes=10_000_000,
             source='vendor "Vision models"',
         ),
+        "fireworks",
     ),
     # No WebP: another server that stands in front of this one turns it into PNG for that reason [field].
     _row(
+        MediaLimits(image_types=frozenset({PNG, JPEG, "image/bmp"}), animated=False, source="field"),
         "llamacpp",
-        MediaLimits(
-            image_types=frozenset({PNG, JPEG, "image/bmp"}), animated=False, useful_side_px=2_048, source="field"
-        ),
     ),
     _row(
-        "lmstudio",
         MediaLimits(
             image_types=frozenset({PNG, JPEG, WEBP}),
             animated=False,
-            useful_side_px=2_048,
             source='vendor "Image input"',
         ),
+        "lmstudio",
     ),
 )
 """Every target there is something to say of."""
