@@ -162,7 +162,7 @@ class Registry:
         reader = Reader(self._environment())
         names = sorted(reader.entries())
         providers = [name for name in names if self._sources.entry_text(name, reader)]
-        aliases = [name for name in names if name not in providers and self._sources.alias(name, reader)]
+        aliases = [name for name in names if name not in providers and self._sources.exact_alias(name, reader)]
         return self._checked(providers, aliases, reader)
 
     def load_config(self, path: str | Path) -> Loaded:
@@ -216,7 +216,7 @@ class Registry:
         reader = Reader(self._environment())
         tables = (self._sources.aliases, self._sources.file_aliases, reader.entries())
         names = dict.fromkeys(name for table in tables for name in list(table))
-        return {name: spec for name in names if (spec := self._sources.alias(name, reader))}
+        return {name: spec for name in names if (spec := self._sources.exact_alias(name, reader))}
 
 
 class _Resolution:

@@ -126,8 +126,11 @@ class Sources:
 
     def alias(self, name: str, reader: Reader) -> str | None:
         """The spec that an alias stands for: exact names first, then the longest `prefix*`."""
-        exact = self.aliases.get(name) or self.file_aliases.get(name) or self._alias_of_environment(name, reader)
-        return exact or longest_prefix(name, {**self.file_aliases, **self.aliases})
+        return self.exact_alias(name, reader) or longest_prefix(name, {**self.file_aliases, **self.aliases})
+
+    def exact_alias(self, name: str, reader: Reader) -> str | None:
+        """The spec that an alias of this very name stands for."""
+        return self.aliases.get(name) or self.file_aliases.get(name) or self._alias_of_environment(name, reader)
 
     def rule(self, name: str, reader: Reader) -> Rule:
         """The rule of the alias that `name` is found by."""
@@ -148,7 +151,7 @@ class Sources:
 
     def known_names(self, reader: Reader) -> tuple[str, ...]:
         """Every provider and alias there is, for suggestions."""
-        ours = [name for name in reader.entries() if self.entry_text(name, reader) or self.alias(name, reader)]
+        ours = [name for name in reader.entries() if self.entry_text(name, reader) or self.exact_alias(name, reader)]
         tables = (ROWS, self.providers, self.file_providers, self.aliases, self.file_aliases, ours)
         return tuple(dict.fromkeys(name for table in tables for name in list(table)))
 

@@ -33,8 +33,8 @@ def _sent(path: str, body: bytes, **headers: str) -> GatewayRequest:
             b'{"model":"gpt-4.1","messages":[{"role":"user","content":"\\"model\\""}],"new":{"a":1.0}}',
         ),
         (  # a second member of that name somewhere: the members are told anew, each in its own text
-            b'{"model":"openai-chat/gpt-4.1", "messages":[{"role":"user","content":"Hi"}], "user":{"model":"x", "n":1.50}}',
-            b'{"model":"gpt-4.1","messages":[{"role":"user","content":"Hi"}],"user":{"model":"x", "n":1.50}}',
+            b'{"model":"openai-chat/gpt-4.1", "messages":[{"role":"user","content":"Hi"}], "a":{"model":1, "n":1.50}}',
+            b'{"model":"gpt-4.1","messages":[{"role":"user","content":"Hi"}],"a":{"model":1, "n":1.50}}',
         ),
         (  # whoever would read the first of two members gets the one that was checked
             b'{"model":"openai-chat/other","messages":[{"role":"user","content":"Hi"}],"model":"openai-chat/gpt-4.1"}',

@@ -409,3 +409,11 @@ def test_a_token_is_shown_nowhere(token: str) -> None:
     shown = repr((registry.resolve("work/m"), registry.providers(), registry.load_env()))
     assert TOKEN not in shown
     assert key_of(registry, "work/m") == f"Bearer {token}"
+
+
+def test_an_alias_for_every_name_does_not_make_providers_aliases() -> None:
+    """`*` stands for names that nothing else defines; lists show the aliases that somebody named."""
+    registry = Registry({"LLM_WORK": "openai://host.example", "LLM_FAST": "work/small"})
+    registry.register_alias("*", "work/large")
+    assert registry.aliases() == {"*": "work/large", "fast": "work/small"}
+    assert registry.load_env().aliases == ("fast",)

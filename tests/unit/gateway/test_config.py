@@ -1,0 +1,138 @@
+"""The gateway's part of the configuration file, and where it may listen."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+import interlingua as il
+from interlingua import gateway
+from interlingua.gateway.auth import hash_key
+from interlingua.gateway.config import ServerConfig, read_server_config
+from interlingua.gateway.serve import check_address, is_loopback, listen
+from interlingua.gateway.settings import GatewayKey, GatewaySettings
+from interlingua.registry.resolve import default_registry
+
+DIGEST = hash_key("a key")
+WHOLE = f"""
+[server]
+host = "0.0.0.0"
+port = 9000
+hosts = ["gateway.example"]
+origins = ["https://app.example"]
+providers = ["openai"]
+open = true
+timeout_s = 30
+first_byte_s = 20.5
+idle_s = 10
+keep_alive_s = 5
+max_body_bytes = 1000
+allow = ["images", "documents"]
+strict = true
+allow_fetch = true
+
+[keys.team-a]
+hash = "{DIGEST}"
+models = ["smart", "claude-*"]
+
+[providers.work]
+dsn = "openai://127.0.0.1:1/v1?tls=0"
+
+[aliases]
+smart = "work/model"
+"""
+
+
+def _written(folder: Path, text: str) -> Path:
+    path = folder / "gateway.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_everything_that_can_be_set_is_read(tmp_path: Path) -> None:
+    """Every key of `[server]` and `[keys]` has its place in the settings."""
+    assert read_server_config(_written(tmp_path, WHOLE)) == ServerConfig(
+        GatewaySettings(
+            keys=(GatewayKey(name="team-a", hash=DIGEST, models=("smart", "claude-*")),),
+            hosts=("gateway.example",),
+            origins=("https://app.example",),
+            providers=("openai",),
+            is_open=True,
+            timeouts=il.Timeouts(total_s=30, first_byte_s=20.5, idle_s=10),
+            keep_alive_s=5,
+            max_body_bytes=1000,
+            allow=frozenset({"images", "documents"}),
+            strict=True,
+            allow_fetch=True,
+        ),
+        "0.0.0.0",
+        9000,
+    )
+
+
+def test_an_empty_file_is_the_default(tmp_path: Path) -> None:
+    """Nothing said is nothing set."""
+    assert read_server_config(_written(tmp_path, "")) == ServerConfig(GatewaySettings(), None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[server]\n\nprot = 1\n", "gateway.toml line 3: unknown key 'prot' in [server]"),
+        ('[server]\nport = "x"\n', "gateway.toml line 2: port in [server] is not a number"),
+        ("[server]\nport = true\n", "port in [server] is not a number"),
+        ('[server]\nhosts = "a"\n', "hosts in [server] is not a list of texts"),
+        ("[server]\nhosts = [1]\n", "hosts in [server] is not a list of texts"),
+        ('[server]\nallow = ["imgs"]\n', "allow in [server] knows images"),
+        ('[keys.a]\nhash = "sha256:abc"\n', "line 2: hash in [keys.a] is not `sha256:` and 64 hexadecimal digits"),
+        (f'[keys.a]\nhash = "{DIGEST}"\nkey = "x"\n', "unknown key 'key' in [keys.a]; known: hash, models"),
+        ("[keys.a]\n", "hash in [keys.a] is not"),
+        ("keys = 1\n", "keys is not a table"),
+    ],
+)
+def test_what_is_not_known_or_wrong_is_an_error_with_the_line(tmp_path: Path, text: str, told: str) -> None:
+    """Nothing is ignored in silence."""
+    with pytest.raises(il.ConfigError) as caught:
+        read_server_config(_written(tmp_path, text))
+    assert told in caught.value.message
+
+
+def test_the_app_of_a_file_has_its_settings_and_its_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One file is for the library and the gateway alike."""
+    registry = default_registry()
+    path = _written(tmp_path, WHOLE)
+    try:
+        app = gateway.app(path)
+        assert app.gateway.settings.strict
+        assert [endpoint.spec for endpoint in app.gateway.registry.resolve("smart")] == ["work/model"]
+    finally:
+        registry.load_config(_written(tmp_path, ""))
+    assert gateway.app().gateway.settings == GatewaySettings()
+    assert gateway.app(settings=GatewaySettings(is_open=True)).gateway.settings.is_open
+
+
+@pytest.mark.parametrize(
+    ("host", "own"),
+    [("127.0.0.1", True), ("localhost", True), ("::1", True), ("0.0.0.0", False), ("::", False), ("a.example", False)],
+)
+def test_without_a_key_only_the_loopback_may_be_listened_on(host: str, own: bool) -> None:
+    """Whoever can reach it would be served."""
+    assert is_loopback(host) is own
+    check_address(host, has_keys=True)
+    if own:
+        check_address(host, has_keys=False)
+    else:
+        with pytest.raises(il.UsageError, match="without a key"):
+            check_address(host, has_keys=False)
+
+
+def test_an_address_that_is_taken_is_one_sentence() -> None:
+    """With the way out."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(il.UsageError, match="--port takes another"):
+            listen("127.0.0.1", port)
+    with listen("127.0.0.1", 0) as free:
+        assert free.getsockname()[1] > 0
