@@ -81,20 +81,21 @@ ROUTES: list[Route] = [
     *[Route(method, kind.pattern, passing(kind.dialect), kind.dialect) for kind in PASSED for method in kind.methods],
 ]
 """Every route of the gateway."""
+_EXACT = {(route.method, route.pattern): route for route in ROUTES if "{" not in route.pattern}
+_PATTERNS = [route for route in ROUTES if "{" in route.pattern]
 
 
 def find_route(method: str, path: str) -> Route | None:
     """The route of a request, or None."""
-    exact, patterns = _index(len(ROUTES))  # rooms may add their own
-    found = exact.get((method, path))
+    found = _EXACT.get((method, path))
     if found is not None:
         return found
-    return next((route for route in patterns if route.method == method and _shape(route.pattern).fullmatch(path)), None)
+    return next((route for route in _PATTERNS if route.method == method and _fits(route.pattern, path)), None)
 
 
 def methods_of(path: str) -> tuple[str, ...]:
     """The methods that a path can be asked with; none for a path that is not known."""
-    return tuple(dict.fromkeys(route.method for route in ROUTES if _shape(route.pattern).fullmatch(path)))
+    return tuple(dict.fromkeys(route.method for route in ROUTES if _fits(route.pattern, path)))
 
 
 def values_of(pattern: str, path: str) -> dict[str, str]:
@@ -103,11 +104,8 @@ def values_of(pattern: str, path: str) -> dict[str, str]:
     return found.groupdict() if found else {}
 
 
-@cache
-def _index(count: int) -> tuple[dict[tuple[str, str], Route], list[Route]]:
-    """Exact routes and patterns; `count` tells whether the table has grown."""
-    exact = {(route.method, route.pattern): route for route in ROUTES[:count] if "{" not in route.pattern}
-    return exact, [route for route in ROUTES[:count] if "{" in route.pattern]
+def _fits(pattern: str, path: str) -> bool:
+    return _shape(pattern).fullmatch(path) is not None
 
 
 @cache
