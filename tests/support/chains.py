@@ -22,15 +22,16 @@ from interlingua.transport.override import Override, overriding
 from interlingua.types.message import user
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import encode
+from tests.support.client import chat, chunks
 
 if TYPE_CHECKING:
     from interlingua.routing.health import HealthStore
     from interlingua.transport.base import Timeouts
     from interlingua.types.event import Event
-    from interlingua.types.response import Response
+    from interlingua.types.response import Attempt, Response
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["JSON", "Body", "World", "refusal", "stalled"]
+__all__ = ["JSON", "Body", "World", "ask", "good", "refusal", "stalled", "told"]
 
 JSON = (("content-type", "application/json"),)
 _EVENTS = (("content-type", "text/event-stream"),)
@@ -39,7 +40,7 @@ _EVENTS = (("content-type", "text/event-stream"),)
 class Body:
     """A reply in pieces: bytes, seconds of silence, and errors that break it."""
 
-    def __init__(self, *pieces: bytes | float | Exception, events: bool = True) -> None:
+    def __init__(self, *pieces: bytes | float | BaseException, events: bool = True) -> None:
         """A body; `events`: that of a stream."""
         self.pieces = pieces
         self.headers = _EVENTS if events else JSON
@@ -72,6 +73,8 @@ class World:
         """Every pause."""
         self.asked: list[str] = []
         """Who was asked, in order."""
+        self.bodies: list[bytes] = []
+        """What was sent, in the same order."""
         self.timeouts: list[Timeouts] = []
         """The deadlines of each exchange."""
         self.open_replies: int = 0
@@ -105,6 +108,7 @@ class World:
         """What the target does."""
         target = request.target or ""
         self.asked.append(target)
+        self.bodies.append(request.body)
         self.timeouts.append(timeouts)
         steps = self._steps[target]
         step = steps.pop(0) if len(steps) > 1 else steps[0]
@@ -125,10 +129,14 @@ class World:
 
     def call(self, job: Job, *, awaited: bool = False) -> Response[Any]:
         """What the call gives."""
+        return self.run(call(job), awaited=awaited)
+
+    def run(self, steps: Any, *, awaited: bool = False) -> Any:
+        """What steps come to."""
         with self._standing():
             if awaited:
-                return asyncio.run(_AsyncVirtual(self, call(job)).run())
-            return _Virtual(self, call(job)).run()
+                return asyncio.run(_AsyncVirtual(self, steps).run())
+            return _Virtual(self, steps).run()
 
     def stream(self, job: Job, *, awaited: bool = False) -> tuple[list[Event], Outcome]:
         """The events that the stream gives, and what it came to."""
@@ -156,6 +164,24 @@ class World:
         """A pause that takes no time."""
         self.slept.append(seconds)
         self.now += seconds
+
+
+def ask(world: World, job: Job, *, awaited: bool, streamed: bool) -> Response[Any]:
+    """The answer, however it comes."""
+    if not streamed:
+        return world.call(job, awaited=awaited)
+    _, outcome = world.stream(job, awaited=awaited)
+    return outcome.whole(ended=True)
+
+
+def good(text: str = "Hello", *, streamed: bool) -> Step:
+    """What a target does that answers with a text."""
+    return Body(*chunks(text)) if streamed else chat(text)
+
+
+def told(attempts: tuple[Attempt, ...]) -> list[tuple[str, str]]:
+    """Who was tried, and how it ended."""
+    return [(attempt.model, attempt.outcome) for attempt in attempts]
 
 
 async def _all(pump: AsyncPump[None]) -> list[Event]:
@@ -230,7 +256,7 @@ class _Reply:
                     raise APITimeoutError("silence", phase="idle")
                 self._world.now += piece
                 seconds -= piece
-            elif isinstance(piece, Exception):
+            elif isinstance(piece, BaseException):
                 raise piece
             else:
                 return piece

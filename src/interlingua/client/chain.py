@@ -215,7 +215,10 @@ class _Trip:
         visit.abandon(problem)
         if self._is_raced:
             duration_s = self._job.clock() - visit.started_s
-            self.attempts.append(outrun(visit.lane.endpoint.spec, duration_s, visit.waited_s))
+            given_up = outrun(visit.lane.endpoint.spec, duration_s, visit.waited_s)
+            self.attempts.append(given_up)
+            if self._job.watch is not None:
+                self._job.watch.attempt_failed(visit.lane, visit.number, Error(given_up.error or ""), duration_s)
 
     def _begin(self, lane: Lane, standing: Standing, ticket: Ticket | None, waited_s: float | None) -> Visit:
         self._tries += 1

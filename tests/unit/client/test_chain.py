@@ -1,4 +1,4 @@
-"""The way of a call through its chain: again, onwards or not at all, and what is told of it; in both faces."""
+"""The way of a call through its chain: again, onwards or not at all, and in which time; in both faces."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ import pytest
 
 import interlingua as il
 from interlingua.client.chain import is_committed
-from interlingua.client.core import Outcome, stream
-from interlingua.client.pump import Pump
-from interlingua.registry.allowance import Allowance
-from interlingua.registry.ranking import Ranking, Rule
+from interlingua.client.core import Outcome
+from interlingua.client.job import Lane
+from interlingua.dialects.table import get_dialect
 from interlingua.registry.resolve import Registry
-from interlingua.routing.health import Suspend
-from interlingua.routing.order import Traffic
 from interlingua.types.request import Request, ServerState
 from interlingua.types.tool import OpaqueTool
-from tests.support.chains import Body, World, refusal, stalled
-from tests.support.client import AWAITED, BLOCKING, chat, chunk, chunks
+from tests.support.chains import Body, World, ask, good, refusal, stalled, told
+from tests.support.client import chat, chunk, chunks
 
 A, B, C = "a/one", "b/two", "c/three"
 SEARCH = OpaqueTool("openai-responses", "web_search", {"type": "web_search"})
@@ -42,29 +39,13 @@ def streamed(request: pytest.FixtureRequest) -> bool:
     return request.param
 
 
-def _ask(world: World, job: Any, *, awaited: bool, streamed: bool) -> il.Response[Any]:
-    """The answer, however it comes."""
-    if not streamed:
-        return world.call(job, awaited=awaited)
-    _, outcome = world.stream(job, awaited=awaited)
-    return outcome.whole(ended=True)
-
-
-def _good(text: str = "Hello", *, streamed: bool) -> Any:
-    return Body(*chunks(text)) if streamed else chat(text)
-
-
-def _told(attempts: tuple[il.Attempt, ...]) -> list[tuple[str, str]]:
-    return [(attempt.model, attempt.outcome) for attempt in attempts]
-
-
 # The same target again
 
 
 def test_rtr_03_what_may_pass_is_asked_again(awaited: bool, streamed: bool) -> None:
     """A single target, whole and streamed alike: one more try, after a pause of our own."""
-    world = World().on(A, refusal(503), _good(streamed=streamed))
-    reply = _ask(world, world.job(A), awaited=awaited, streamed=streamed)
+    world = World().on(A, refusal(503), good(streamed=streamed))
+    reply = ask(world, world.job(A), awaited=awaited, streamed=streamed)
     assert reply.text == "Hello"
     assert world.slept == [0.5]
     first, second = reply.attempts
@@ -77,9 +58,9 @@ def test_a_target_is_asked_again_as_often_as_is_said(awaited: bool, streamed: bo
     """Pauses double; the error of the only target is its own, with every try."""
     world = World().on(A, refusal(500))
     with pytest.raises(il.InternalServerError) as caught:
-        _ask(world, world.job(A, retries=3), awaited=awaited, streamed=streamed)
+        ask(world, world.job(A, retries=3), awaited=awaited, streamed=streamed)
     assert world.slept == [0.5, 1.0, 2.0]
-    assert _told(caught.value.attempts) == [(A, "failed")] * 4
+    assert told(caught.value.attempts) == [(A, "failed")] * 4
     assert world.open_replies == 0
 
 
@@ -87,16 +68,16 @@ def test_at_most_eight_tries_are_made(awaited: bool, streamed: bool) -> None:
     """All targets together; those behind are passed over, and it says so."""
     world = World().on(A, refusal(500)).on(B, refusal(500)).on(C, refusal(500))
     with pytest.raises(il.ChainExhaustedError, match="c/three: 8 tries were made") as caught:
-        _ask(world, world.job(A, B, C, retries=7), awaited=awaited, streamed=streamed)
+        ask(world, world.job(A, B, C, retries=7), awaited=awaited, streamed=streamed)
     assert len(world.asked) == 8
-    assert _told(caught.value.attempts)[-1] == (C, "skipped")
+    assert told(caught.value.attempts)[-1] == (C, "skipped")
 
 
 def test_without_retries_the_first_failure_counts(awaited: bool, streamed: bool) -> None:
     """`retries=0` asks once."""
     world = World().on(A, refusal(429))
     with pytest.raises(il.RateLimitError):
-        _ask(world, world.job(A, retries=0), awaited=awaited, streamed=streamed)
+        ask(world, world.job(A, retries=0), awaited=awaited, streamed=streamed)
     assert (world.asked, world.slept) == ([A], [])
 
 
@@ -111,8 +92,8 @@ def test_without_retries_the_first_failure_counts(awaited: bool, streamed: bool)
 )
 def test_retry_after_is_kept_to(headers: dict[str, str], slept: float, awaited: bool, streamed: bool) -> None:
     """Seconds, milliseconds and dates: what the server asks for is waited, not what we would have."""
-    world = World().on(A, refusal(429, **headers), _good(streamed=streamed))
-    _ask(world, world.job(A, chance=0.0), awaited=awaited, streamed=streamed)
+    world = World().on(A, refusal(429, **headers), good(streamed=streamed))
+    ask(world, world.job(A, chance=0.0), awaited=awaited, streamed=streamed)
     assert world.slept == [slept]
 
 
@@ -130,7 +111,7 @@ def test_nobody_waits_for_ever(awaited: bool, streamed: bool) -> None:
     """A Retry-After beyond the bound is given to the caller instead of being waited for."""
     world = World().on(A, refusal(429, retry_after="90"))
     with pytest.raises(il.RateLimitError) as caught:
-        _ask(world, world.job(A), awaited=awaited, streamed=streamed)
+        ask(world, world.job(A), awaited=awaited, streamed=streamed)
     assert (world.slept, caught.value.retry_after_s) == ([], 90.0)
 
 
@@ -138,7 +119,7 @@ def test_nobody_waits_longer_than_there_is_time(awaited: bool, streamed: bool) -
     """A pause that would not end before the call's time does not begin."""
     world = World().on(A, refusal(429, retry_after="20"))
     with pytest.raises(il.RateLimitError):
-        _ask(world, world.job(A, timeout_s=20), awaited=awaited, streamed=streamed)
+        ask(world, world.job(A, timeout_s=20), awaited=awaited, streamed=streamed)
     assert world.slept == []
 
 
@@ -147,46 +128,42 @@ def test_nobody_waits_longer_than_there_is_time(awaited: bool, streamed: bool) -
 
 def test_r42_transient_errors_are_tried_twice_then_the_next_target_is(awaited: bool, streamed: bool) -> None:
     """Again once, then onwards; the story has every try."""
-    world = World().on(A, refusal(529)).on(B, _good("B", streamed=streamed))
-    reply = _ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
+    world = World().on(A, refusal(529)).on(B, good("B", streamed=streamed))
+    reply = ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
     assert (reply.text, reply.model) == ("B", B)
     assert world.asked == [A, A, B]
-    assert _told(reply.attempts) == [(A, "failed"), (A, "failed"), (B, "served")]
+    assert told(reply.attempts) == [(A, "failed"), (A, "failed"), (B, "served")]
     assert reply.attempts[0].error == "OverloadedError: No."
 
 
 @pytest.mark.parametrize("status", [401, 402, 403, 404, 413])
 def test_r42_a_fault_of_the_target_goes_on_at_once(status: int, awaited: bool, streamed: bool) -> None:
     """A key, an account, an unknown model, a body that is too large: no second try, the next target."""
-    world = World().on(A, refusal(status)).on(B, _good(streamed=streamed))
-    _ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
+    world = World().on(A, refusal(status)).on(B, good(streamed=streamed))
+    ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
     assert (world.asked, world.slept) == ([A, B], [])
 
 
 @pytest.mark.parametrize("status", [400, 405, 422, 418])
 def test_rtr_07_a_fault_of_the_request_stops(status: int, awaited: bool, streamed: bool) -> None:
     """Nothing is sent again, nobody is benched; `persist` goes on, since some targets take what others refuse."""
-    world = World().on(A, refusal(status)).on(B, _good(streamed=streamed))
+    world = World().on(A, refusal(status)).on(B, good(streamed=streamed))
     for _ in range(3):
         with pytest.raises(il.BadRequestError):
-            _ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
+            ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
     assert world.asked == [A, A, A]
     assert world.health.snapshot() == {}
-    assert _ask(world, world.job(A, B, persist=True), awaited=awaited, streamed=streamed).model == B
+    assert ask(world, world.job(A, B, persist=True), awaited=awaited, streamed=streamed).model == B
 
 
 def test_a_target_without_a_key_is_skipped(awaited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """R42: nothing was sent, so nothing is held against it; the sentence says what to set."""
     monkeypatch.delenv("GROQ_API_KEY", raising=False)
-    from interlingua.client.job import Lane
-    from interlingua.dialects.table import get_dialect
-    from interlingua.registry.resolve import Registry
-
     world = World().on(B, chat())
     keyless = Lane(Registry({}).resolve("groq/llama")[0], get_dialect("openai-chat"))
     job = world.job(B)
     reply = world.call(job._replace(lanes=(keyless, *job.lanes)), awaited=awaited)
-    assert _told(reply.attempts) == [("groq/llama", "skipped"), (B, "served")]
+    assert told(reply.attempts) == [("groq/llama", "skipped"), (B, "served")]
     assert reply.attempts[0].error is not None
     assert "GROQ_API_KEY" in reply.attempts[0].error
 
@@ -195,7 +172,7 @@ def test_an_exhausted_chain_says_when_to_come_again(awaited: bool, streamed: boo
     """The least of what was asked for, and whether it is worth while."""
     world = World().on(A, refusal(429, retry_after="70")).on(B, refusal(401))
     with pytest.raises(il.ChainExhaustedError) as caught:
-        _ask(world, world.job(B, A), awaited=awaited, streamed=streamed)
+        ask(world, world.job(B, A), awaited=awaited, streamed=streamed)
     assert (caught.value.retryable, caught.value.retry_after_s) == (True, 70.0)
     assert isinstance(caught.value.__cause__, il.RateLimitError)
 
@@ -221,7 +198,7 @@ def test_rtr_01_nothing_is_asked_again_after_the_first_content(awaited: bool) ->
         world.stream(job, awaited=awaited)
     assert caught.value.partial is not None
     assert (caught.value.partial.text, world.asked) == ("Hel", [A])
-    assert _told(caught.value.attempts) == [(A, "served")]
+    assert told(caught.value.attempts) == [(A, "served")]
     assert outcome.response is None
     assert world.open_replies == 0
 
@@ -303,8 +280,8 @@ def test_rtr_10_a_committed_request_that_was_never_sent_is_tried_again(awaited: 
 
 def test_the_time_of_a_chain_is_shared_out(awaited: bool, streamed: bool) -> None:
     """A target that stalls gets its share, not all of it; the next ones share what is left."""
-    world = World().on(A, stalled).on(B, stalled).on(C, _good("C", streamed=streamed))
-    reply = _ask(world, world.job(A, B, C, timeout_s=60), awaited=awaited, streamed=streamed)
+    world = World().on(A, stalled).on(B, stalled).on(C, good("C", streamed=streamed))
+    reply = ask(world, world.job(A, B, C, timeout_s=60), awaited=awaited, streamed=streamed)
     assert reply.text == "C"
     assert world.asked == [A, B, C]
     assert world.now == 40.0
@@ -315,8 +292,8 @@ def test_the_time_of_a_chain_is_shared_out(awaited: bool, streamed: bool) -> Non
 
 def test_a_single_target_has_all_the_time(awaited: bool, streamed: bool) -> None:
     """Nothing is held back for tries that may never be made; what the first one took is missing for the second."""
-    world = World().on(A, refusal(500), _good(streamed=streamed))
-    _ask(world, world.job(A, timeout_s=60), awaited=awaited, streamed=streamed)
+    world = World().on(A, refusal(500), good(streamed=streamed))
+    ask(world, world.job(A, timeout_s=60), awaited=awaited, streamed=streamed)
     assert [times.total_s for times in world.timeouts] == [60, 59.5]
 
 
@@ -336,244 +313,5 @@ def test_when_the_time_is_over_the_chain_is(awaited: bool, streamed: bool) -> No
     """The last error is told as it is; nobody else is asked."""
     world = World().on(A, stalled)
     with pytest.raises(il.APITimeoutError) as caught:
-        _ask(world, world.job(A, timeout_s=5), awaited=awaited, streamed=streamed)
+        ask(world, world.job(A, timeout_s=5), awaited=awaited, streamed=streamed)
     assert (world.asked, world.now, len(caught.value.attempts)) == ([A], 5.0, 1)
-
-
-# Health
-
-
-def test_a_benched_target_is_passed_over(awaited: bool, streamed: bool) -> None:
-    """R42: what failed twice in a row is left alone, and the story says until when and why."""
-    world = World().on(A, refusal(503)).on(B, _good("B", streamed=streamed))
-    _ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
-    reply = _ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
-    assert world.asked == [A, A, B, B]
-    assert reply.attempts[0] == il.Attempt(
-        model=A,
-        outcome="skipped",
-        error="benched for another 5 s: it failed several times in a row, last OverloadedError 503",
-    )
-
-
-def test_a_bench_ends_by_a_probe(awaited: bool, streamed: bool) -> None:
-    """After its time one try goes there; its success forgets everything."""
-    world = World().on(A, refusal(503), refusal(503), _good("A", streamed=streamed)).on(B, _good(streamed=streamed))
-    _ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
-    world.now += 5.0
-    assert _ask(world, world.job(A, B), awaited=awaited, streamed=streamed).model == A
-    assert world.health.snapshot() == {}
-
-
-@pytest.mark.parametrize(("status", "reason"), [(401, "auth"), (402, "billing")])
-def test_r42_key_and_account_bench_for_five_minutes(status: int, reason: str, awaited: bool, streamed: bool) -> None:
-    """One refusal is enough."""
-    world = World().on(A, refusal(status)).on(B, _good(streamed=streamed))
-    _ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
-    standing = world.health.snapshot()[A]
-    assert (standing.state, standing.wait_s, standing.reason) == ("benched", 300.0, reason)
-
-
-@pytest.mark.parametrize("problem", [refusal(404), refusal(413), il.UnsupportedError("x")])
-def test_r42_what_a_target_cannot_take_is_no_fault_of_its_health(problem: Any, awaited: bool) -> None:
-    """An unknown model and a request that is too large bench nobody."""
-    world = World().on(A, problem).on(B, chat())
-    world.call(world.job(A, B), awaited=awaited)
-    assert world.health.snapshot() == {}
-
-
-def test_a_single_target_is_asked_though_it_is_benched(awaited: bool, streamed: bool) -> None:
-    """Nobody else is there: a bench must not make a call fail that could work."""
-    world = World().on(A, refusal(503), refusal(503), _good(streamed=streamed))
-    with pytest.raises(il.OverloadedError):
-        _ask(world, world.job(A), awaited=awaited, streamed=streamed)
-    assert world.health.snapshot()[A].state == "benched"
-    world.now += 1.0
-    assert _told(_ask(world, world.job(A), awaited=awaited, streamed=streamed).attempts) == [(A, "served")]
-    assert world.health.snapshot() == {}
-
-
-def test_when_all_are_benched_the_first_to_be_free_is_asked(awaited: bool, streamed: bool) -> None:
-    """Both are passed over, then the one whose deadline comes first is asked all the same."""
-    world = World().on(A, refusal(401), _good("A", streamed=streamed))
-    world.on(B, refusal(503), refusal(503), _good("B", streamed=streamed))
-    with pytest.raises(il.ChainExhaustedError):
-        _ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
-    reply = _ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
-    assert _told(reply.attempts) == [(A, "skipped"), (B, "skipped"), (B, "served")]
-
-
-def test_what_a_person_took_out_is_not_asked(awaited: bool, streamed: bool) -> None:
-    """Suspended is suspended, also when nobody else is left."""
-    world = World().on(A, _good(streamed=streamed))
-    world.health.apply([(A, Suspend())])
-    with pytest.raises(il.ChainExhaustedError, match="a/one: benched: it was suspended by hand") as caught:
-        _ask(world, world.job(A), awaited=awaited, streamed=streamed)
-    assert (world.asked, caught.value.retryable) == ([], False)
-
-
-def test_a_stream_that_breaks_counts_against_its_target(awaited: bool) -> None:
-    """Two streams in a row that broke off in the middle bench it."""
-    world = World().on(A, Body(*chunks("Hel", done=False)[:2], il.APIConnectionError("cut")))
-    for _ in range(2):
-        with pytest.raises(il.IncompleteStreamError):
-            world.stream(world.job(A), awaited=awaited)
-    assert world.health.snapshot()[A].state == "benched"
-
-
-def test_a_reader_who_leaves_says_nothing_of_the_target(awaited: bool) -> None:
-    """A stream that was closed in the middle is neither a success nor a failure."""
-    world = World().on(A, refusal(503), Body(*chunks("Hello", "you")))
-    world.leave(world.job(A), awaited=awaited)
-    assert world.health.snapshot()[A].failures == 1
-    assert world.open_replies == 0
-
-
-class _Waited:
-    """A store that has to be waited for."""
-
-    immediate = False
-    problem = ""
-
-    def __init__(self, inner: Any) -> None:
-        self.inner = inner
-        self.asked = 0
-
-    def apply(self, operations: Any) -> Any:
-        self.asked += 1
-        return self.inner.apply(operations)
-
-    async def apply_async(self, operations: Any) -> Any:
-        self.asked += 1
-        return self.inner.apply(operations)
-
-    def snapshot(self) -> Any:
-        return self.inner.snapshot()
-
-    async def snapshot_async(self) -> Any:
-        return self.inner.snapshot()
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
-def test_a_store_that_takes_time_is_waited_for(awaited: bool, streamed: bool) -> None:
-    """Health elsewhere: the driver asks it, blocking or awaited, and the way is the same."""
-    world = World().on(A, refusal(503)).on(B, _good(streamed=streamed))
-    store = _Waited(world.health)
-    world.health = store
-    _ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
-    reply = _ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
-    assert _told(reply.attempts) == [(A, "skipped"), (B, "served")]
-    assert store.asked == 9
-
-
-# Limits of our own
-
-
-def test_a_target_whose_limit_is_used_up_is_passed_over(awaited: bool, streamed: bool) -> None:
-    """Another one is free; the story says why."""
-    world = World().on(A, _good("A", streamed=streamed)).on(B, _good("B", streamed=streamed))
-    world.limits.set(A, Allowance(rpm=1))
-    assert _ask(world, world.job(A, B), awaited=awaited, streamed=streamed).model == A
-    reply = _ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
-    assert _told(reply.attempts) == [(A, "skipped"), (B, "served")]
-    assert reply.attempts[0].error == "its limit on our own side is used up"
-
-
-def test_a_limit_is_told_when_there_is_no_time_to_wait(awaited: bool, streamed: bool) -> None:
-    """The only target: our own limit is a RateLimitError at once, and says when to come again; nobody is benched."""
-    world = World().on(A, _good(streamed=streamed))
-    world.limits.set(A, Allowance(rpm=1))
-    _ask(world, world.job(A), awaited=awaited, streamed=streamed)
-    with pytest.raises(il.RateLimitError, match="limit of our own") as caught:
-        _ask(world, world.job(A, timeout_s=10), awaited=awaited, streamed=streamed)
-    assert caught.value.retry_after_s == 60.0
-    assert world.health.snapshot() == {}
-
-
-@pytest.mark.parametrize("end", ["whole", "failed", "left", "broken"])
-def test_a_limit_is_left_in_whatever_way_a_call_ends(end: str, awaited: bool) -> None:
-    """The place is free again after an answer, an error, a broken stream, and a reader who left."""
-    steps = {
-        "whole": Body(*chunks("Hello")),
-        "failed": refusal(400),
-        "left": Body(*chunks("Hello", "you")),
-        "broken": Body(*chunks("Hel", done=False)[:2], il.APIConnectionError("cut")),
-    }
-    world = World().on(A, steps[end])
-    world.limits.set(A, Allowance(concurrency=1))
-    for _ in range(3):
-        if end == "left":
-            world.leave(world.job(A), awaited=awaited)
-        elif end == "whole":
-            world.stream(world.job(A), awaited=awaited)
-        else:
-            with pytest.raises(il.Error):
-                world.stream(world.job(A), awaited=awaited)
-    assert world.limits.would_wait(A) is False
-    assert len(world.asked) == 3
-
-
-def test_a_stream_that_is_collected_gives_its_place_back() -> None:
-    """Nobody closed it; its ticket returns by itself."""
-    world = World().on(A, Body(*chunks("Hello", "you")))
-    world.limits.set(A, Allowance(concurrency=1))
-    with world._standing():
-        pump = Pump(stream(world.job(A), Outcome()))
-        pump.pull()
-        assert world.limits.would_wait(A) is True
-        del pump
-    assert world.limits.would_wait(A) is False
-
-
-# Policies
-
-
-def test_a_weighted_chain_goes_on_all_the_same(awaited: bool, streamed: bool) -> None:
-    """The policy decides who is first; whoever fails is followed by the others."""
-    world = World().on(A, refusal(401)).on(B, _good("B", streamed=streamed))
-    job = world.job(A, B, chance=0.5)._replace(ranking=Ranking(Rule("weighted", (1, 9)), (A, B)))
-    assert _ask(world, job, awaited=awaited, streamed=streamed).model == B
-    assert world.asked == [B]
-    job = job._replace(ranking=Ranking(Rule("weighted", (9, 1)), (A, B)))
-    assert _ask(world, job, awaited=awaited, streamed=streamed).model == B
-    assert world.asked == [B, A, B]
-
-
-def test_the_fastest_is_measured_by_its_first_content(awaited: bool) -> None:
-    """Both get a try, then the faster one is asked first."""
-    world = World().on(A, Body(4.0, *chunks("A"))).on(B, Body(1.0, *chunks("B"), 60.0))
-    traffic = Traffic()
-    job = world.job(A, B)._replace(ranking=Ranking(Rule("fastest"), (A, B)), traffic=traffic)
-    for _ in range(4):
-        world.stream(job, awaited=awaited)
-    assert world.asked == [A, B, B, B]
-
-
-def test_the_least_busy_counts_streams_until_they_end() -> None:
-    """A stream that is read is a call under way; one that was left, broke or ended is none."""
-    world = World().on(A, Body(*chunks("Hello", "you"))).on(B, Body(*chunks("B")))
-    traffic = Traffic()
-    job = world.job(A, B)._replace(ranking=Ranking(Rule("least-busy"), (A, B)), traffic=traffic)
-    with world._standing():
-        first, second, third = (Pump(stream(job, Outcome())) for _ in range(3))
-        first.pull()
-        second.pull()
-        assert (traffic.busy(A), traffic.busy(B)) == (1, 1)
-        first.close()
-        assert traffic.busy(A) == 0
-        third.run()
-        del second
-    assert world.asked == [A, B, A]
-    assert (traffic.busy(A), traffic.busy(B)) == (0, 0)
-
-
-def test_an_alias_in_code_has_a_policy(awaited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`register_alias(policy=…)` reaches the call: the weight of 0 is the last resort."""
-    registry = Registry({})
-    registry.register_alias("smart", "fake/a,fake/b", policy="weighted", weights=[0, 1])
-    monkeypatch.setattr("interlingua.client.face.default_registry", lambda: registry)
-    face = AWAITED if awaited else BLOCKING
-    assert face.generate(face.model("smart")).model == "fake/b"
-    assert face.generate(face.model("fake/a,smart")).model == "fake/a"

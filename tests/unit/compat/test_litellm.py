@@ -155,11 +155,11 @@ def test_retries_are_ours(name: str) -> None:
     """Both of LiteLLM's names say how often a target is asked again, before its fallback is."""
     busy = il.OverloadedError("busy")
     with use(FakeModel([busy, busy, busy, "Hello"])) as fake:
-        reply = completion("gpt-5.2", HI, fallbacks=["claude-opus-5"], max_tokens=9, **{name: 2})
+        reply = completion("gpt-5.2", HI, fallbacks=["claude-opus-5"], max_tokens=9, stream=None, **{name: 2})
     assert reply.choices[0].message.content == "Hello"
     assert fake.models == ["openai-chat/gpt-5.2"] * 3 + ["anthropic/claude-opus-5"]
     with pytest.raises(il.UsageError, match=f"^{name} takes a number of times, 0 to 7, not -1$"):
-        completion("gpt-5.2", HI, **{name: -1})
+        completion("gpt-5.2", HI, stream=None, **{name: -1})
 
 
 @pytest.mark.parametrize("name", ["retry_strategy", "mock_response", "caching", "custom_llm_provider", "api_version"])
