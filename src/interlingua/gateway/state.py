@@ -2,7 +2,8 @@
 
 Rules
 - Everything is bounded: in bytes, in entries, in time. What is full forgets what was not asked for the longest.
-- A key begins with its owner; `scoped` is the only way to make one, so that no owner can name what another one keeps.
+- A key is an owner, a kind and a name, which are never written into one another: no name leads to what another owner
+  keeps. A store on another machine has to keep them apart as well.
 - A value is never changed after it was put; whoever gets it shares it.
 - The face is awaited, so that a store on another machine can have it; the one in memory never waits.
 """
@@ -10,22 +11,23 @@ Rules
 from __future__ import annotations
 
 from collections import OrderedDict
-from hashlib import blake2b
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Entry", "MemoryStore", "Store", "scoped"]
+__all__ = ["Entry", "Key", "MemoryStore", "Store"]
 
 V = TypeVar("V")
+Key: TypeAlias = tuple[str, str, str]
+"""Owner, kind and name of a value."""
 
 
 class Entry(NamedTuple, Generic[V]):
     """One thing to keep."""
 
-    key: str
-    """Made by `scoped`."""
+    key: Key
+    """Where it is kept."""
     value: V
     """What is kept."""
     size_bytes: int
@@ -40,7 +42,7 @@ class Store(Protocol[V]):
         """Whether it certainly holds nothing, so that nobody needs to ask; False where that is not known."""
         ...
 
-    async def get(self, keys: Sequence[str]) -> list[V | None]:
+    async def get(self, keys: Sequence[Key]) -> list[V | None]:
         """The value of each key, or None; what was found counts as just used."""
         ...
 
@@ -48,15 +50,9 @@ class Store(Protocol[V]):
         """Keep values; one that is larger than the store may be is not kept."""
         ...
 
-    async def drop(self, keys: Sequence[str]) -> None:
+    async def drop(self, keys: Sequence[Key]) -> None:
         """Forget values."""
         ...
-
-
-def scoped(owner: str, kind: str, name: str) -> str:
-    """The key of what `owner` calls `name`; whatever a client writes there, it stays the owner's and of one length."""
-    told = b"\0".join([part.encode(errors="surrogatepass") for part in (owner, kind, name)])
-    return blake2b(b"%d:%d\0%b" % (len(owner), len(kind), told), digest_size=20).hexdigest()
 
 
 class _Kept(NamedTuple, Generic[V]):
@@ -65,7 +61,7 @@ class _Kept(NamedTuple, Generic[V]):
     until_s: float
 
 
-OVERHEAD_BYTES = 160
+OVERHEAD_BYTES = 400
 """What keeping a key costs beside its value."""
 
 
@@ -81,7 +77,7 @@ class MemoryStore(Generic[V]):
         self._max_entry_bytes = max_entry_bytes or max_bytes // 8
         self._keep_s = keep_s
         self._clock = clock
-        self._kept: OrderedDict[str, _Kept[V]] = OrderedDict()
+        self._kept: OrderedDict[Key, _Kept[V]] = OrderedDict()
         self.size_bytes: int = 0
         """How much it holds."""
 
@@ -94,12 +90,12 @@ class MemoryStore(Generic[V]):
         """Whether it holds nothing."""
         return not self._kept
 
-    async def get(self, keys: Sequence[str]) -> list[V | None]:
+    async def get(self, keys: Sequence[Key]) -> list[V | None]:
         """The value of each key, or None; what was found counts as just used."""
         now_s = self._clock()
         return [self._get(key, now_s) for key in keys]
 
-    def _get(self, key: str, now_s: float) -> V | None:
+    def _get(self, key: Key, now_s: float) -> V | None:
         kept = self._kept.get(key)
         if kept is None:
             return None
@@ -120,12 +116,12 @@ class MemoryStore(Generic[V]):
         while self.size_bytes > self._max_bytes or len(self._kept) > self._max_entries:
             self._forget(next(iter(self._kept)))
 
-    async def drop(self, keys: Sequence[str]) -> None:
+    async def drop(self, keys: Sequence[Key]) -> None:
         """Forget values."""
         for key in keys:
             self._forget(key)
 
-    def _forget(self, key: str) -> None:
+    def _forget(self, key: Key) -> None:
         kept = self._kept.pop(key, None)
         if kept is not None:
             self.size_bytes -= kept.size_bytes

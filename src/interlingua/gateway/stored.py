@@ -23,13 +23,13 @@ import msgspec
 
 from interlingua.errors import BadRequestError, DecodeError, NotFoundError
 from interlingua.gateway.items import ID_PATTERN, OWN_RESPONSE, Item, answer_of_item, as_input, input_list, listed
-from interlingua.gateway.state import Entry, MemoryStore, scoped
+from interlingua.gateway.state import Entry, MemoryStore
 from interlingua.wire.json import decode, decode_any, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from interlingua.gateway.state import Store
+    from interlingua.gateway.state import Key, Store
 
 __all__ = ["Held", "KeptAnswer", "KeptElsewhere", "Prepared", "StoredResponses", "memory_responses", "not_found"]
 
@@ -192,9 +192,9 @@ class StoredResponses:
             await self._store.drop(_keys(owner, response_id))
 
 
-def _keys(owner: str, response_id: str) -> tuple[str, str]:
+def _keys(owner: str, response_id: str) -> tuple[Key, Key]:
     """Where an answer is kept, and where is noted who keeps it: every owner looks there."""
-    return scoped(owner, "response", response_id), scoped("", "kept by", response_id)
+    return (owner, "response", response_id), ("", "kept by", response_id)
 
 
 def input_of(held: KeptAnswer) -> list[Item]:

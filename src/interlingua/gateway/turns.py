@@ -12,6 +12,7 @@ Rules
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, cast
 
@@ -30,6 +31,7 @@ from interlingua.types.content import (
     ToolCall,
     ToolResult,
 )
+from interlingua.wire.arguments import parse_arguments
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
@@ -39,7 +41,11 @@ if TYPE_CHECKING:
     from interlingua.types.message import Message
     from interlingua.types.request import Request
 
-__all__ = ["Turn", "call_ids_of", "fingerprint", "is_worth_keeping", "restored", "size_of"]
+__all__ = ["Turn", "call_ids_of", "fingerprints", "is_worth_keeping", "restored", "size_of"]
+
+
+LONGEST_KNOWN = 1_024
+"""The longest text whose digest is remembered."""
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -68,21 +74,46 @@ def is_worth_keeping(turn: Turn) -> bool:
 # Recognising
 
 
-def fingerprint(parts: Sequence[Part], before: Message | None) -> bytes:
-    """What is the same whenever the same was said after the same message; thinking and ids take no part."""
+def fingerprints(parts: Sequence[Part], before: Message | None) -> tuple[str, str]:
+    """What is the same whenever the same was said after the same message, and anywhere; no thinking and no ids."""
     text, calls = _said(parts)
-    told = [text, [[name, _canonical(arguments)] for name, arguments in calls], _context(before)]
-    return blake2b(encode(told), digest_size=16).digest()
+    said = "".join([_digest(text), *[_call_digest(name, arguments) for name, arguments in calls]])
+    return said + _digest(_context(before)), said
 
 
 def _said(parts: Sequence[Part]) -> tuple[str, list[tuple[str, str]]]:
     """The text and the calls of a turn, as every dialect can show them."""
-    text = "".join([part.text for part in parts if type(part) is TextPart or type(part) is RefusalPart])
+    texts = [part.text for part in parts if type(part) is TextPart or type(part) is RefusalPart]
+    text = texts[0] if len(texts) == 1 else "".join(texts)
     return text.strip(), [(part.name, part.arguments_json) for part in parts if type(part) is ToolCall]
 
 
+def _digest(text: str) -> str:
+    """A short text for a long one; every request asks for those of the one before again."""
+    return _known_digest(text) if len(text) <= LONGEST_KNOWN else _fresh_digest(text)
+
+
+def _fresh_digest(text: str) -> str:
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=12).hexdigest()
+
+
+_known_digest = lru_cache(maxsize=2_048)(_fresh_digest)
+
+
+def _call_digest(name: str, arguments: str) -> str:
+    digest = _known_call_digest if len(arguments) <= LONGEST_KNOWN else _fresh_call_digest
+    return digest(name, arguments)
+
+
+def _fresh_call_digest(name: str, arguments: str) -> str:
+    return _fresh_digest(f"{name}\n{encode(_canonical(arguments), nulls=len(arguments)).decode()}")
+
+
+_known_call_digest = lru_cache(maxsize=2_048)(_fresh_call_digest)
+
+
 def _canonical(arguments: str) -> object:
-    return _plain(ToolCall("", "", arguments).arguments)
+    return _plain(parse_arguments(arguments))
 
 
 def _plain(value: object) -> object:
@@ -237,10 +268,8 @@ def size_of(turn: Turn) -> int:
 def _part_size(part: Part) -> int:
     size = 200
     match part:
-        case TextPart(text=text) | ThinkingPart(text=text) | RefusalPart(text=text):
-            size += 4 * len(text)
-        case ToolCall(arguments_json=text):
-            size += 4 * len(text)
+        case TextPart(text=text) | ThinkingPart(text=text) | RefusalPart(text=text) | ToolCall(arguments_json=text):
+            size += _text_size(text)
         case ImagePart(data=data) | AudioPart(data=data) | DocumentPart(data=data):
             size += len(data)
         case OpaquePart(raw=raw):
@@ -248,13 +277,18 @@ def _part_size(part: Part) -> int:
         case _:
             pass
     sealed = getattr(part, "sealed", None)
-    return size + (_json_size(sealed.data) if sealed is not None else 0) + _json_size(getattr(part, "extra", None))
+    extra = getattr(part, "extra", None)
+    return size + (_json_size(sealed.data) if sealed is not None else 0) + (_json_size(extra) if extra else 0)
+
+
+def _text_size(text: str) -> int:
+    return 60 + len(text) * (1 if text.isascii() else 4)
 
 
 def _json_size(value: Any) -> int:
     """About how many bytes a JSON value takes as objects."""
     if isinstance(value, str):
-        return 60 + 4 * len(value)
+        return _text_size(value)
     if isinstance(value, dict):
         return 200 + sum(60 + len(name) + _json_size(item) for name, item in cast("dict[str, Any]", value).items())
     if isinstance(value, list):

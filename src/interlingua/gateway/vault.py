@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from interlingua.gateway.state import Entry, MemoryStore, scoped
-from interlingua.gateway.turns import Turn, call_ids_of, fingerprint, is_worth_keeping, restored, size_of
+from interlingua.gateway.state import Entry, Key, MemoryStore
+from interlingua.gateway.turns import Turn, call_ids_of, fingerprints, is_worth_keeping, restored, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +39,7 @@ MAX_ENTRIES = 200_000
 KEEP_S = 24 * 3600.0
 """How long a turn is kept."""
 
-Remembered: TypeAlias = "Turn | str"
+Remembered: TypeAlias = "Turn | Key"
 """A turn, or the key that it is kept under."""
 
 
@@ -91,36 +91,34 @@ class Vault:
     async def _found_by_words(
         self, owner: str, messages: Sequence[Message], places: Sequence[int]
     ) -> dict[int, tuple[Turn, ...]]:
-        keys: list[str] = []
+        keys: list[Key] = []
         for place in places:
             keys += _word_keys(owner, messages[place].parts, messages[place - 1] if place else None)
         turns = await self._turns(keys)
         found = {place: turns[2 * at] or turns[2 * at + 1] for at, place in enumerate(places)}
         return {place: (turn,) for place, turn in found.items() if turn is not None}
 
-    async def _turns(self, keys: Sequence[str]) -> list[Turn | None]:
+    async def _turns(self, keys: Sequence[Key]) -> list[Turn | None]:
         """The turn of each key, wherever it is kept."""
         if not keys:
             return []
         values = await self._store.get(keys)
-        elsewhere = list(dict.fromkeys([value for value in values if isinstance(value, str)]))
+        elsewhere = list(dict.fromkeys([value for value in values if isinstance(value, tuple)]))
         if not elsewhere:
             return [value if isinstance(value, Turn) else None for value in values]
         there = dict(zip(elsewhere, await self._store.get(elsewhere), strict=True))
-        ends = [there[value] if isinstance(value, str) else value for value in values]
+        ends = [there[value] if isinstance(value, tuple) else value for value in values]
         return [end if isinstance(end, Turn) else None for end in ends]
 
 
-def _call_key(owner: str, call_id: str) -> str:
-    return scoped(owner, "call", call_id)
+def _call_key(owner: str, call_id: str) -> Key:
+    return owner, "call", call_id
 
 
-def _word_keys(owner: str, parts: Sequence[Part], before: Message | None) -> list[str]:
+def _word_keys(owner: str, parts: Sequence[Part], before: Message | None) -> list[Key]:
     """The keys of a turn by its words: after this message, and anywhere."""
-    return [
-        scoped(owner, "turn", fingerprint(parts, before).hex()),
-        scoped(owner, "turn", fingerprint(parts, None).hex()),
-    ]
+    after, anywhere = fingerprints(parts, before)
+    return [(owner, "turn", after), (owner, "words", anywhere)]
 
 
 def _entries(owner: str, turn: Turn, before: Message | None) -> list[Entry[Remembered]]:
@@ -131,7 +129,7 @@ def _entries(owner: str, turn: Turn, before: Message | None) -> list[Entry[Remem
             *_word_keys(owner, turn.parts, before),
         ]
     )
-    return [Entry(first, turn, size_of(turn)), *[Entry(other, first, len(first)) for other in others]]
+    return [Entry(first, turn, size_of(turn)), *[Entry(other, first, 0) for other in others]]
 
 
 def memory_vault(
