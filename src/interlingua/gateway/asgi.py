@@ -18,10 +18,7 @@ import msgspec
 
 from interlingua.errors import Error
 from interlingua.gateway.bodies import Intake
-from interlingua.gateway.core import dialect_of
 from interlingua.gateway.http import GatewayReply, GatewayRequest
-from interlingua.gateway.replies import error_reply
-from interlingua.gateway.routes import find_route
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -67,9 +64,7 @@ class GatewayApp:
         try:
             body = await _body(receive, head.headers, self.gateway.settings.max_body_bytes)
         except Error as error:
-            route = find_route(head.method, head.path)
-            dialect = dialect_of(head) if route is None else route.dialect
-            await _send(send, error_reply(dialect, error, path=head.path))
+            await _send(send, self.gateway.refuse(head, error))
             return
         if body is None:
             return

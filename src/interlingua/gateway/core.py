@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from interlingua.gateway.http import GatewayReply, GatewayRequest
-    from interlingua.gateway.routes import Route
     from interlingua.media.fetch import Fetched
     from interlingua.registry.resolve import Registry
 
@@ -94,7 +93,7 @@ class Gateway:
         try:
             self.guard.check(request, is_open=route is not None and route.is_open)
         except Error as error:
-            return self._failed(request, route, error)
+            return self.refuse(request, error)
         return None
 
     async def answer(self, request: GatewayRequest) -> GatewayReply:
@@ -105,9 +104,9 @@ class Gateway:
                 raise _unknown(request)
             reply = await route.handler(self, request)
         except Error as error:
-            return self._failed(request, route, error)
+            return self.refuse(request, error)
         except Exception as error:  # noqa: BLE001 - a fault of ours must reach the client as an error of its dialect
-            return self._failed(request, route, own_fault(error))
+            return self.refuse(request, own_fault(error))
         return self._named(request, reply)
 
     def make_id(self, prefix: str = "call_") -> str:
@@ -122,8 +121,10 @@ class Gateway:
         """Whether the key that a request brought may ask for a model name."""
         return self.guard.may_use(request, model)
 
-    def _failed(self, request: GatewayRequest, route: Route | None, error: Error) -> GatewayReply:
-        dialect = (route.dialect or dialect_by_headers(request)) if route is not None else dialect_of(request)
+    def refuse(self, request: GatewayRequest, error: Error) -> GatewayReply:
+        """The reply that tells an error in the dialect of whoever asked."""
+        route = find_route(request.method, request.path)
+        dialect = dialect_of(request) if route is None else route.dialect or dialect_by_headers(request)
         reply = error_reply(dialect, error, path=request.path)
         if error.status == 405:
             allowed = ", ".join(methods_of(request.path))
