@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from interlingua.client.meter import tags_here
@@ -42,7 +43,8 @@ class RunWatch:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if self._token is not None:
-            PARENT.reset(self._token)
+            with suppress(ValueError):  # a piece of work that is collected ends in a context that is not its own
+                PARENT.reset(self._token)
         if error is not None or self._state.stop_reason is not None:
             self.finish(error)
 

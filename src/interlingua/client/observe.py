@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from _thread import allocate_lock  # every call comes by here, and `threading` takes 2 ms to load
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import ContextVar
 from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -362,7 +363,8 @@ class Observation:
     ) -> None:
         self.close()
         if self._token is not None:
-            _here.reset(self._token)
+            with suppress(ValueError):  # it is left in another context than it was entered in, as by a fixture
+                _here.reset(self._token)
 
     @property
     def is_open(self) -> bool:

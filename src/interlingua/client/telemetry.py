@@ -85,6 +85,7 @@ class _Recorder:
             for name, kind in METRICS.items()
         }
         self._open: dict[str, _Open] = {}
+        self._filling = allocate_lock()
         self._actions: dict[type[Observed], Callable[[Any], None]] = {
             AgentStarted: self._agent_started,
             AgentFinished: self._agent_finished,
@@ -106,8 +107,10 @@ class _Recorder:
 
     def end_all(self) -> None:
         """End every span that is open."""
-        while self._open:
-            self._open.pop(next(iter(self._open))).span.end()
+        with self._filling:
+            left, self._open = self._open, {}
+        for found in left.values():
+            found.span.end()
 
     # Calls
 
@@ -223,9 +226,11 @@ class _Recorder:
     ) -> Span:
         tags = {f"{NAMES['tag']}{name}": text for name, text in event.tags.items()}
         span = self._tracer.start_span(_name_of(facts), self._parent(event), kind, facts | more | tags)
-        while len(self._open) >= MAX_OPEN_SPANS:
-            self._open.pop(next(iter(self._open))).span.end()
-        self._open[event.id] = _Open(span, is_current, facts)
+        with self._filling:
+            oldest = self._open.pop(next(iter(self._open))) if len(self._open) >= MAX_OPEN_SPANS else None
+            self._open[event.id] = _Open(span, is_current, facts)
+        if oldest is not None:
+            oldest.span.end()
         return span
 
     def _parent(self, event: Observed) -> Context | None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextvars import copy_context
 from typing import Any, cast
 
 import msgspec
@@ -413,6 +414,19 @@ def test_an_observation_is_entered_once() -> None:
         observation.__enter__()
     with pytest.raises(il.UsageError, match="makes another one"):
         observation.__enter__()
+
+
+def test_an_observation_may_be_left_in_another_context() -> None:
+    """A fixture may be ended elsewhere than it was begun: nothing is raised, and nothing is heard any more."""
+    events: list[Any] = []
+    observation = il.on_event(events.append)
+    begun = copy_context()
+    begun.run(observation.__enter__)
+    begun.run(observe.tell, il.TargetSkipped(id="1", model="a/b", reason="x"))
+    observation.__exit__(None, None, None)
+    begun.run(observe.tell, il.TargetSkipped(id="2", model="a/b", reason="x"))
+    assert [event.id for event in events] == ["1"]
+    assert not observe.is_observed()
 
 
 # Observers cannot break anything
