@@ -15,6 +15,7 @@ from fuzz.dialects import dialect_targets
 from fuzz.target import Target
 from interlingua.dialects.table import DIALECTS
 from interlingua.errors import Error
+from interlingua.media.header import read_header
 from interlingua.schema.partials import PartialReader
 from interlingua.schema.repair import repair_output
 from interlingua.schema.validate import validate
@@ -24,6 +25,7 @@ from interlingua.wire.ndjson import JsonArrayDecoder, NdjsonDecoder
 from interlingua.wire.partial import JsonReader
 from interlingua.wire.sse import SseDecoder, encode_event, sniff
 from tests.support.http1_fuzz import fuzz_http1
+from tests.support.tiny import PNG
 
 __all__ = ["TARGETS", "Target"]
 
@@ -94,6 +96,12 @@ def _sniff(data: bytes) -> None:
     sniff(data[:20].decode(errors="replace"), data[20:])
 
 
+def _image(data: bytes) -> None:
+    header = read_header(data)
+    if header is not None and not header.fault and header.pixels <= 0:
+        raise AssertionError("an image without a fault has no pixels")
+
+
 def _answer(data: bytes) -> None:
     """A typed answer: read while it comes as when it is whole, and mended so that it fits."""
     text = data.decode(errors="replace")
@@ -157,6 +165,27 @@ _CHAT_STREAM = (
 _REPLY = b"\x01HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
 _CHUNKED = b"\x80HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
 
+_EXIF = b"MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00"
+_IMAGES = (
+    b"\xff\xd8\xff\xe1\x00\x22Exif\x00\x00"
+    + _EXIF
+    + b"\xff\xc0\x00\x0b\x08\x00\x02\x00\x03\x01\x01\x11\x00\xff\xda\x00\x02\xff\xd9",
+    PNG,
+    b"GIF89a\x02\x00\x03\x00\x80\x00\x00"
+    + bytes(6)
+    + b"!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x02\x00\x03\x00\x00\x02\x01\x44\x00;",
+    b"RIFF\x1e\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x38\x00\x00\x00\x01\x00\x00\x02\x00\x00EXIF\x1a\x00\x00\x00" + _EXIF,
+    b"BM\x3a\x00\x00\x00\x00\x00\x00\x00\x36\x00\x00\x00\x28\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01\x00\x18"
+    + bytes(30),
+    b"II*\x00\x08\x00\x00\x00\x02\x00\x00\x01\x03\x00\x01\x00\x00\x00\x05\x00\x00\x00\x01\x01\x03\x00\x01\x00\x00\x00\x06"
+    + bytes(7),
+    (
+        b"\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic\x00\x00\x00\x30meta\x00\x00\x00\x00\x00\x00\x00\x24iprp\x00\x00\x00\x1cipco"
+        b"\x00\x00\x00\x14ispe\x00\x00\x00\x00\x00\x00\x00\x07\x00\x00\x00\x08"
+    ),
+)
+"""One image of each format, with as little in it as a header needs."""
+
 _SAMPLES = {
     "openai-chat-request": (_CHAT_REQUEST,),
     "openai-chat-response": (_CHAT_RESPONSE, b'{"error":{"message":"m","code":429}}'),
@@ -182,6 +211,7 @@ TARGETS: dict[str, Target] = {
     "json-array": Target(_stream(JsonArrayDecoder), (b"[" + _OBJECT + b"\n,\r\n" + _TOOLS + b"]",)),
     **{name: _with(target, _SAMPLES.get(name, ())) for name, target in _DIALECTS.items()},
     "http1": Target(fuzz_http1, (_REPLY, _CHUNKED)),
+    "image": Target(_image, _IMAGES),
     "sniff": Target(_sniff, (b"text/event-stream   data: 1", b"application/json    " + _OBJECT)),
 }
 """Every target by its name."""
