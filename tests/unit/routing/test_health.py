@@ -230,6 +230,14 @@ def test_a_late_success_does_not_end_a_bench_that_it_has_not_seen(bench: Bench) 
     assert bench.do(Succeeded()).state == "open"
 
 
+def test_a_failure_during_a_longer_bench_begins_it_anew(bench: Bench) -> None:
+    """A try that was made all the same and failed: what began before that failure says nothing about the time after."""
+    bench.do(Failed("auth"))
+    bench.after(10.0, Failed(admitted_s=NOON + 9))
+    assert bench.after(1.0, Succeeded(NOON + 10)) == Standing("benched", NOON + 11, 289.0, "auth", 2)
+    assert bench.do(Succeeded(NOON + 10.5)).state == "open"
+
+
 def test_suspended_until_it_is_resumed(bench: Bench) -> None:
     """No success and no time puts it back; a person does, and everything is forgotten."""
     bench.do(Failed())
