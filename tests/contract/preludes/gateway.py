@@ -1,0 +1,11 @@
+"""What the guide to the gateway takes for granted: a web application, and a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+fastapi = pytest.importorskip("fastapi", reason="the guide mounts the gateway in an application")
+app = fastapi.FastAPI()
+Path("gateway.toml").write_text("[server]\nstrict = true\n", encoding="utf-8")
