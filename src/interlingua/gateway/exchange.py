@@ -99,6 +99,8 @@ async def job_of(asked: Asked) -> Job:
     gateway, settings = asked.gateway, asked.gateway.settings
     own = asked.dialect.name
     lanes = gateway.targets.lanes(asked.head.model, own, tools=asked.head.has_tools)
+    if asked.keeping is not None:
+        lanes = asked.keeping.lanes(lanes)
     if all(relays(asked, lane) for lane in lanes):
         request = _unread(asked, lanes)
     else:

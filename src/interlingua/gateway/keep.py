@@ -47,6 +47,14 @@ class Keeping:
         """Whether the answer of a target is kept here: it has no store of this form, or knows not what came before."""
         return lane.dialect.name != RESPONSES or bool(self._prepared.previous)
 
+    def lanes(self, lanes: tuple[Lane, ...]) -> tuple[Lane, ...]:
+        """The targets that can know what came before: where a provider keeps it, no other Responses provider does."""
+        keeper = self._prepared.kept_by.partition("/")[0]
+        if not keeper:
+            return lanes
+        kept = [lane for lane in lanes if lane.dialect.name != RESPONSES or lane.endpoint.provider == keeper]
+        return tuple(kept) or lanes
+
     def asked(self, request: Request, lane: Lane) -> Request:
         """The request as a target gets it."""
         if not self.is_ours(lane):

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from interlingua.dialects._contract import ServerContext
 from interlingua.dialects.table import get_dialect
-from interlingua.errors import InternalServerError
+from interlingua.errors import ChainExhaustedError, InternalServerError, UnsupportedError
 from interlingua.gateway.http import GatewayReply
 
 if TYPE_CHECKING:
@@ -45,10 +45,20 @@ _UNSAFE = re.compile(r"[^\x20-\x7e]+")
 
 def error_reply(dialect: str, error: Error, *, path: str = "") -> GatewayReply:
     """An error in the body of a dialect, with the tries that led to it and the limits that were hit."""
+    error = _refused_by_all(error)
     told = get_dialect(dialect).encode_error(error, ServerContext(path=path))
     changes: tuple[Change, ...] = getattr(error, "changes", ())
     headers = (*limit_headers(dialect, error.rate_limits), *trail_headers(error.attempts, changes))
     return reply_of(told, headers)
+
+
+def _refused_by_all(error: Error) -> Error:
+    """The error of a chain of which every target must refuse the request: the client's fault, and no upstream's."""
+    refused = [(attempt.error or "").startswith(UnsupportedError.__name__) for attempt in error.attempts]
+    if not isinstance(error, ChainExhaustedError) or not refused or not all(refused):
+        return error
+    changes = error.__cause__.changes if isinstance(error.__cause__, UnsupportedError) else ()
+    return UnsupportedError(error.message, changes=changes, attempts=error.attempts)
 
 
 def reply_of(told: HttpReply, headers: Headers) -> GatewayReply:

@@ -159,3 +159,28 @@ def test_srv_11_a_reference_to_an_item_is_resolved_or_named() -> None:
     assert refused.status == 400
     assert isinstance(refused.body, bytes)
     assert "item_reference" in refused.body.decode()
+
+
+def test_srv_13_only_the_provider_that_keeps_the_answer_is_asked() -> None:
+    """Of two Responses providers the one that knows the id gets it, whichever comes first in the chain."""
+    aliases = {"first": "azure-a/gpt-4.1", "both": "azure-b/gpt-4.1,azure-a/gpt-4.1"}
+    environ = {f"LLM_AZURE_{name}": f"openai-responses://k@{name.lower()}.example/v1" for name in ("A", "B")}
+    made = gateway(environ, aliases)
+    with Upstream("openai-responses", "Hello", "Again").standing() as upstream:
+        first = _told(_ask(made, {"model": "first", "input": "Hi"}))
+        _told(_ask(made, {"model": "both", "previous_response_id": first["id"], "input": "And?"}))
+    assert [request.url for request in upstream.requests] == ["https://a.example/v1/responses"] * 2
+
+
+def test_what_no_target_of_a_chain_can_take_is_the_clients_fault() -> None:
+    """400 and not 502, on which SDKs would ask again; the header names each target."""
+    made = gateway(aliases={"two": "anthropic/claude-opus-4-5,anthropic/claude-haiku-4-5"})
+    with Upstream("anthropic").standing() as upstream:
+        reply = _ask(made, {"model": "two", "input": "Hi", "previous_response_id": "resp_unknown"})
+    assert reply.status == 400
+    assert isinstance(reply.body, bytes)
+    error = decode_any(reply.body)["error"]
+    assert error["type"] == "invalid_request_error"
+    assert error["message"].count("previous_response_id") == 2
+    assert upstream.requests == []
+    assert dict(reply.headers)["x-interlingua-skipped"].count("UnsupportedError") == 2
