@@ -5,23 +5,31 @@ Whoever drills with injected faults must see what a real one would have done; an
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import random
 import threading
 import time
-from collections.abc import Generator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import interlingua as il
+from interlingua import aio
 from interlingua.client.state import forget_state
 from interlingua.dialects.table import DIALECTS
 from interlingua.errors import Error
 from interlingua.testing import faults
 from interlingua.testing.upstream import Say, Upstream
+from interlingua.testing.upstream.loopback import serving
 from interlingua.transport.fault import Fault, FaultPlan, parse_fault
+from interlingua.transport.inprocess import InProcessTransport
+from interlingua.transport.replay import Line
 from interlingua.wire.http import HttpRequest
 from tests.support.client import AWAITED, BLOCKING, Face
 from tests.support.fault_world import TEXT, spec_of, variable
@@ -163,3 +171,116 @@ def test_rtr_09_no_fault_leaves_a_socket_or_a_thread(reached: Services, face: Fa
         storm()
     after = _settled(before, 3.0)
     assert all(now <= then + 2 for now, then in zip(after, before, strict=True)), (before, after)
+
+
+# A crowd
+
+KINDS = ("ok",) * 8 + (
+    "reset",
+    "429:0",
+    "500",
+    "529",
+    "401",
+    "cut:0",
+    "cut:300",
+    "truncate:200",
+    "garbage:300",
+    "drip:90",
+)
+CROWD = 150
+
+
+class Weather(FaultPlan):
+    """Random faults, the same for the same number of requests."""
+
+    def __init__(self) -> None:
+        """Some weather."""
+        super().__init__({}, error_body=lambda _, status: b'{"error":{"message":"weather: %d"}}' % status)
+        self._chance = random.Random(20261122)
+        self._turn = threading.Lock()
+
+    def next(self, request: HttpRequest) -> Fault:
+        """The fault of this request."""
+        with self._turn:
+            return parse_fault(self._chance.choice(KINDS))
+
+
+def _echo(dialect: str) -> Callable[[HttpRequest], Line]:
+    """A service that answers with the question."""
+    transport = InProcessTransport(
+        lambda decoded, _: il.Response(
+            parts=(il.TextPart(f"{decoded.request.messages[-1].text}!"),), finish_reason="stop"
+        )
+    )
+
+    def answer(request: HttpRequest) -> Line:
+        reply = transport.open(msgspec.structs.replace(request, dialect=dialect), il.Timeouts())
+        pieces = tuple(iter(reply.read, b""))
+        return Line(status=reply.status, headers=reply.headers, pieces=pieces)
+
+    return answer
+
+
+async def _ask_one(chain: str, number: int, turn: asyncio.Semaphore) -> str:
+    """How one of many calls ended; what came belongs to it, and came once."""
+    async with turn:
+        model = aio.model(chain, timeouts=PATIENT)
+        prompt, seen = f"Question {number}", ""
+        try:
+            if number % 2:
+                text = (await model.generate(prompt)).text
+            else:
+                stream = model.stream(prompt)
+                async for event in stream:
+                    seen += event.text if isinstance(event, il.TextDelta) else ""
+                text = (await stream.finish()).text
+                assert seen == text
+        except Error:
+            assert f"{prompt}!".startswith(seen)
+            return "failed"
+        assert text == f"{prompt}!"
+        return "served"
+
+
+def _in_threads(chain: str) -> list[str]:
+    """The same of blocking calls in threads."""
+
+    def ask(number: int) -> str:
+        model, prompt = il.model(chain, timeouts=PATIENT), f"Question {number}"
+        try:
+            reply = model.generate(prompt) if number % 2 else model.stream(prompt).finish()
+        except Error:
+            return "failed"
+        assert reply.text == f"{prompt}!"
+        return "served"
+
+    with ThreadPoolExecutor(8) as pool:
+        return list(pool.map(ask, range(CROWD)))
+
+
+async def _in_tasks(chain: str) -> list[str]:
+    turn = asyncio.Semaphore(12)
+    ends = await asyncio.gather(*[_ask_one(chain, number, turn) for number in range(CROWD)])
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+    return ends
+
+
+@pytest.mark.parametrize("awaited", [False, True], ids=["threads", "tasks"])
+def test_a_crowd_in_bad_weather_is_answered_once_each(awaited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of calls at once through chains over real sockets: none lost, none mixed up, no socket left."""
+    monkeypatch.setattr("interlingua.client.chain._random", lambda: 0.0)
+    forget_state()
+    dialects = ("openai-chat", "anthropic", "ollama")
+    with ExitStack() as stack:
+        for dialect in dialects:
+            url = stack.enter_context(serving(_echo(dialect), Weather()))
+            monkeypatch.setenv(*variable(dialect, port=int(url.rpartition(":")[2])))
+        chain = ",".join(spec_of(dialect) for dialect in dialects)
+        ends = asyncio.run(_in_tasks(chain)) if awaited else _in_threads(chain)
+        before = _settled((0, 0), 0.3)
+        again = asyncio.run(_in_tasks(chain)) if awaited else _in_threads(chain)
+        after = _settled((before[0] + 12, before[1] + 12), 3.0)
+    for ended in (ends, again):
+        assert len(ended) == CROWD
+        assert ended.count("served") > CROWD // 2
+    assert all(now <= then + 12 for now, then in zip(after, before, strict=True)), (before, after)  # kept connections
