@@ -23,7 +23,7 @@ TOPICS = (
     "media", "schema subsets", "typed output",
 )  # fmt: skip
 """What the open half of a row may wait for."""
-WAITING = ["R41", "R46"]
+WAITING = ["R41"]
 """Rows of which nothing is there yet."""
 
 

@@ -74,6 +74,19 @@ async def test_ids_of_a_target_of_the_clients_own_dialect_are_its_own(dialect: s
     assert call.id.startswith("call_il") == (dialect == "unified")
 
 
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "unified"])
+@pytest.mark.parametrize("upstream", ["openai-chat", "openai-responses", "anthropic"])
+async def test_r27_pieces_of_arguments_are_passed_on_as_they_come(dialect: str, upstream: str) -> None:
+    """Where both sides have pieces the client gets them as such, not one whole text at the end."""
+    with Upstream(upstream, Say(calls=(Call("get_weather", {"city": "Oslo", "days": 7}),))).standing():
+        events = await events_of(
+            dialect, await gateway()(asking(dialect, MODELS[upstream], stream=True, **WEATHER[dialect]))
+        )
+    pieces = [event.arguments for event in events if isinstance(event, il.ToolCallDelta)]
+    assert len(pieces) > 1
+    assert decode_any("".join(pieces)) == {"city": "Oslo", "days": 7}
+
+
 # Errors before anything was answered
 
 
