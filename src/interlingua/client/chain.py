@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from interlingua.client.effect import Enter, Race, Sleep
 from interlingua.client.job import later
 from interlingua.client.report import failed, outrun, passed_over, served, standing_told, summary
+from interlingua.client.secrets import hide_secrets
 from interlingua.client.state import health_store, limiter
 from interlingua.client.visit import Lasting, Visit, consulted
 from interlingua.errors import (
@@ -278,6 +279,7 @@ class _Trip:
 
     def _note(self, visit: Visit, error: Error, duration_s: float) -> None:
         """Record a try that gave no answer; one that sent nothing was none."""
+        hide_secrets(error, visit.lane.endpoint, self._job.settings.headers)
         self._error = error
         spec = visit.lane.endpoint.spec
         is_skipped = isinstance(error, UnsupportedError | ConfigError)

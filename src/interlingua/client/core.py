@@ -25,6 +25,7 @@ from interlingua.client.meter import count
 from interlingua.client.observe import is_observed
 from interlingua.client.price import cost_of
 from interlingua.client.report import warn
+from interlingua.client.secrets import hide_secrets
 from interlingua.client.visit import Lasting
 from interlingua.dialects._contract import DecodeContext, EncodeOptions
 from interlingua.dialects._errors import request_id
@@ -506,6 +507,7 @@ def _finish(job: Job, live: Live, events: list[Event], attempts: tuple[Attempt, 
         if last.partial is not None:
             count(msgspec.structs.replace(last.partial, cost_usd=cost_of(job, live.lane, last.partial)))
         error = live.error(last)
+        hide_secrets(error, live.lane.endpoint, job.settings.headers)
         if live.visit is not None:
             yield from live.visit.broke(error, job.watch)
     if shown:

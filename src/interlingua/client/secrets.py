@@ -1,0 +1,43 @@
+"""What a target was sent in secret, kept out of the sentences of its errors: servers repeat what they were given.
+
+Rules
+- A key is cut out whatever it looks like; patterns, which `errors.redact` has, know only the usual ones.
+- It is read again for that, and only when there is an error.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from interlingua.errors import redact
+from interlingua.wire.http import SECRET_HEADERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from interlingua.errors import Error
+    from interlingua.registry.endpoint import Endpoint
+    from interlingua.wire.http import Headers
+
+__all__ = ["SHORTEST_SECRET", "hide_secrets"]
+
+SHORTEST_SECRET = 8
+"""Characters that a value has at least that is looked for: shorter ones stand in ordinary sentences."""
+_WORDS = ("key", "token", "secret", "auth", "cookie")
+
+
+def hide_secrets(error: Error, endpoint: Endpoint, headers: Headers) -> None:
+    """Cut out of an error's sentence what was sent to the target in secret: its key, and such headers."""
+    found = [part for value in _secrets(endpoint, headers) for part in (value, *value.split()[1:])]
+    clean = redact(error.message, *[part for part in found if len(part) >= SHORTEST_SECRET])
+    if clean != error.message:
+        error.args = (clean, *error.args[1:])
+
+
+def _secrets(endpoint: Endpoint, headers: Headers) -> Iterator[str]:
+    with suppress(Exception):  # a key function is the user's code; what it raises here, it raised for the request
+        yield endpoint.credential.reveal() or ""
+    for name, value in (*endpoint.headers, *headers):
+        if name.lower() in SECRET_HEADERS or any(word in name.lower() for word in _WORDS):
+            yield value
