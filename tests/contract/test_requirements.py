@@ -23,7 +23,7 @@ TOPICS = (
     "media", "schema subsets", "typed output",
 )  # fmt: skip
 """What the open half of a row may wait for."""
-WAITING = ["R41"]
+WAITING: list[str] = []
 """Rows of which nothing is there yet."""
 
 
