@@ -72,7 +72,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         hidden = ("id", "tags", *_CONTENT)
         told = [f"{name}={_short(value)}" for name, value in self._known() if name not in hidden]
         tags = [f"[{name}={text}]" for name, text in self.tags.items()]
-        return " ".join([type(self).__name__, self.id, *told, *tags])
+        return _printable(" ".join([type(self).__name__, self.id, *told, *tags]))
 
     def _known(self) -> list[tuple[str, Any]]:
         pairs = [(name, getattr(self, name)) for name in self.__struct_fields__]
@@ -273,6 +273,8 @@ class ToolReturned(Observed, frozen=True, kw_only=True):
 
 
 _CONTENT = ("request", "response", "call", "result")
+_LONGEST = 300
+"""Characters of one value in a line that is read by people; the event has all of them."""
 
 Observer: TypeAlias = Callable[[Observed], object]
 """What is called with every event; what it gives is not looked at."""
@@ -291,7 +293,16 @@ def _short(value: object) -> str:
         case Usage():
             return f"{value.input_tokens}+{value.output_tokens}"
         case _:
-            return str(value)
+            return _cut(str(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _printable(text: str) -> str:
+    """The text on one line, without what would steer a terminal: parts of it come from servers."""
+    return text if text.isprintable() else " ".join("".join([c if c.isprintable() else " " for c in text]).split())
 
 
 # Who listens

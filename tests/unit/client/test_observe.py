@@ -541,6 +541,15 @@ def test_events_print_as_one_readable_line() -> None:
     assert str(called) == "ToolCalled 1 parent_id=9f tool=t tool_call_id=c"
 
 
+def test_a_line_is_one_line_whatever_a_server_says() -> None:
+    """Line breaks and what steers a terminal become blanks, a long sentence is cut; the event keeps it as it is."""
+    said = "no\r\nCallFinished \x1b[31mfake\u2028" + "x" * 400
+    event = il.TargetSkipped(id="9f", model="a/b", reason=said)
+    line = str(event)
+    assert line == "TargetSkipped 9f model=a/b reason=no CallFinished [31mfake " + "x" * 272 + "…"
+    assert event.reason == said
+
+
 def test_printing_is_an_observer(capsys: pytest.CaptureFixture[str]) -> None:
     """`il.on_event(print)` prints a line for every event."""
     with il.on_event(print), scripted(chat("a")):
