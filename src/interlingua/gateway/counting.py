@@ -9,7 +9,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 from urllib.parse import quote
 
 import msgspec
@@ -19,9 +19,10 @@ from interlingua.errors import ConfigError, TransportError
 from interlingua.gateway.asked import read
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.passing import call_provider, with_model
+from interlingua.gateway.reading import read_object
 from interlingua.gateway.replies import trail_headers
 from interlingua.types.change import Changes
-from interlingua.wire.json import decode_any, encode
+from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -105,7 +106,7 @@ def _unwrapped(request: GatewayRequest) -> GatewayRequest:
     """Google's clients may wrap the whole request that they would send."""
     if b"generateContentRequest" not in request.body and b"generate_content_request" not in request.body:
         return request
-    body = cast("dict[str, Any]", decode_any(request.body))
+    body = read_object(request.body)
     inner = body.get("generateContentRequest") or body.get("generate_content_request")
     told = encode(cast("object", inner), nulls=len(request.body))
     return msgspec.structs.replace(request, body=told) if isinstance(inner, dict) else request

@@ -23,9 +23,10 @@ from interlingua.dialects.table import DIALECTS, SPELLINGS
 from interlingua.errors import DecodeError, NotFoundError
 from interlingua.gateway.exchange import asked_of, job_of
 from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.reading import read_object
 from interlingua.gateway.relay import outgoing, relays
 from interlingua.types.dump import dump
-from interlingua.wire.json import decode_any, encode
+from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from interlingua.client.plan import Plan, PlannedTarget
@@ -69,8 +70,7 @@ async def explain(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
     Raises: DecodeError for a body without either; as the request itself would, before anything is sent.
     """
-    given = decode_any(request.body)
-    members = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    members = read_object(request.body)
     name = members.get("dialect")
     dialect = SPELLINGS.get(name, name) if isinstance(name, str) else ""
     if dialect not in DIALECTS:

@@ -12,12 +12,13 @@ Source: official clients, types of their lists (openai `Model`, anthropic `Model
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl
 
 from interlingua.errors import DecodeError, NotFoundError, UsageError
 from interlingua.gateway.http import GatewayReply
-from interlingua.wire.json import decode_any, encode
+from interlingua.gateway.reading import read_object
+from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -224,8 +225,7 @@ def _details(model: Listed) -> Shown:
 
 async def show(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """One model, with what it can do as far as that is known."""
-    asked = decode_any(request.body)
-    members = cast("dict[str, Any]", asked) if isinstance(asked, dict) else {}
+    members = read_object(request.body)
     name = members.get("model") or members.get("name")
     if not isinstance(name, str):
         raise DecodeError("/model: it is missing; name the model", path="/model", status=400)

@@ -23,6 +23,7 @@ import msgspec
 
 from interlingua.errors import BadRequestError, DecodeError, NotFoundError
 from interlingua.gateway.items import ID_PATTERN, OWN_RESPONSE, Item, answer_of_item, as_input, input_list, listed
+from interlingua.gateway.reading import read_object
 from interlingua.gateway.state import Entry, MemoryStore
 from interlingua.wire.json import decode, decode_any, encode
 
@@ -101,14 +102,13 @@ class StoredResponses:
         """The request as one that needs nothing of this store.
 
         Raises: BadRequestError for an answer that is not there; DecodeError for a malformed id and an unknown item of
-        ours; each names the member.
+        ours, which name the member, and for a body that is no object.
         """
         if _NEWS.search(body) is None:
             return Prepared(body, body)
-        asked = decode_any(body)
-        if not isinstance(asked, dict):
-            return Prepared(body, body)
-        members = cast("dict[str, Any]", asked)
+        members = read_object(body)
+        if not _is_input(members.get("input")):
+            return Prepared(body, body)  # whoever reads it as a request says what is wrong with it
         previous, kept_by = await self._previous(owner, members.get("previous_response_id"))
         before = await self._conversation(owner, previous) if previous else []
         given = input_list(members.get("input"))
@@ -190,6 +190,13 @@ class StoredResponses:
         """Forget an owner's answer."""
         if await self.find(owner, response_id) is not None:
             await self._store.drop(_keys(owner, response_id))
+
+
+def _is_input(given: object) -> bool:
+    """Whether an `input` is what it may be: nothing, a text, or a list of objects."""
+    if given is None or isinstance(given, str):
+        return True
+    return isinstance(given, list) and all(isinstance(item, dict) for item in cast("list[object]", given))
 
 
 def _keys(owner: str, response_id: str) -> tuple[Key, Key]:

@@ -74,9 +74,14 @@ def is_worth_keeping(turn: Turn) -> bool:
 # Recognising
 
 
-def fingerprints(parts: Sequence[Part], before: Message | None) -> tuple[str, str]:
-    """What is the same whenever the same was said after the same message, and anywhere; no thinking and no ids."""
+def fingerprints(parts: Sequence[Part], before: Message | None) -> tuple[str, str] | None:
+    """What is the same whenever the same was said after the same message, and anywhere; no thinking and no ids.
+
+    None where nothing was said: that is like too many others.
+    """
     text, calls = _said(parts)
+    if not text and not calls:
+        return None
     said = "".join([_digest(text), *[_call_digest(name, arguments) for name, arguments in calls]])
     return said + _digest(_context(before)), said
 

@@ -62,7 +62,7 @@ class Vault:
             ids = {own: provider_ids[own] for own in call_ids_of(parts) if own in provider_ids}
             turn = Turn(parts, ids)
             if is_worth_keeping(turn):
-                await self._store.put(list(_entries(owner, turn, before)))
+                await self._store.put(_entries(owner, turn, before))
 
     async def restore(self, owner: str, request: Request) -> Request:
         """The request with every turn that is remembered as it was; the same request where none is."""
@@ -91,12 +91,17 @@ class Vault:
     async def _found_by_words(
         self, owner: str, messages: Sequence[Message], places: Sequence[int]
     ) -> dict[int, tuple[Turn, ...]]:
-        keys: list[Key] = []
-        for place in places:
-            keys += _word_keys(owner, messages[place].parts, messages[place - 1] if place else None)
-        turns = await self._turns(keys)
-        found = {place: turns[2 * at] or turns[2 * at + 1] for at, place in enumerate(places)}
-        return {place: (turn,) for place, turn in found.items() if turn is not None}
+        asked = [
+            (place, key)
+            for place in places
+            for key in _word_keys(owner, messages[place].parts, messages[place - 1] if place else None)
+        ]
+        turns = await self._turns([key for _, key in asked])
+        found: dict[int, tuple[Turn, ...]] = {}
+        for (place, _), turn in zip(asked, turns, strict=True):
+            if turn is not None:
+                found.setdefault(place, (turn,))
+        return found
 
     async def _turns(self, keys: Sequence[Key]) -> list[Turn | None]:
         """The turn of each key, wherever it is kept."""
@@ -117,18 +122,17 @@ def _call_key(owner: str, call_id: str) -> Key:
 
 def _word_keys(owner: str, parts: Sequence[Part], before: Message | None) -> list[Key]:
     """The keys of a turn by its words: after this message, and anywhere."""
-    after, anywhere = fingerprints(parts, before)
-    return [(owner, "turn", after), (owner, "words", anywhere)]
+    found = fingerprints(parts, before)
+    return [] if found is None else [(owner, "turn", found[0]), (owner, "words", found[1])]
 
 
 def _entries(owner: str, turn: Turn, before: Message | None) -> list[Entry[Remembered]]:
     """What is put for a turn: itself under its first key, which the other keys lead to."""
-    first, *others = dict.fromkeys(
-        [
-            *[_call_key(owner, call_id) for call_id in call_ids_of(turn.parts)],
-            *_word_keys(owner, turn.parts, before),
-        ]
-    )
+    calls = [_call_key(owner, call_id) for call_id in call_ids_of(turn.parts)]
+    keys = list(dict.fromkeys([*calls, *_word_keys(owner, turn.parts, before)]))
+    if not keys:
+        return []  # nobody could find it
+    first, *others = keys
     return [Entry(first, turn, size_of(turn)), *[Entry(other, first, 0) for other in others]]
 
 
