@@ -81,9 +81,9 @@ class AsyncHealth:
         return _shared(store, targets)
 
 
-health = Health()
+health: Health = Health()
 """The health of targets: `snapshot()`, `suspend(spec)`, `resume(spec)`."""
-async_health = AsyncHealth()
+async_health: AsyncHealth = AsyncHealth()
 """The same, awaited."""
 
 

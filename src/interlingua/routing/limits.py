@@ -68,13 +68,13 @@ class Waiter:
 
     def __init__(self, target: str, tokens: int, deadline_s: float, wake: Callable[[], None]) -> None:
         """A call that is woken by `wake`, and gives up at its deadline."""
-        self.target = target
+        self.target: str = target
         """What it wants to ask."""
-        self.tokens = tokens
+        self.tokens: int = tokens
         """How many tokens it is thought to need."""
-        self.deadline_s = deadline_s
+        self.deadline_s: float = deadline_s
         """When it gives up."""
-        self.wake = wake
+        self.wake: Callable[[], None] = wake
         """Wakes it, from any thread; waking twice does no harm."""
 
 
@@ -87,9 +87,9 @@ class Ticket:
         """A ticket of `gate`; None is for a target without limits."""
         self._gate = gate
         self._left = gate is None
-        self.entered_s = entered_s
+        self.entered_s: float = entered_s
         """When the call entered."""
-        self.tokens = tokens
+        self.tokens: int = tokens
         """What it was charged."""
 
     def leave(self, tokens_used: int | None = None) -> None:
@@ -121,11 +121,11 @@ class Gate:
 
     def __init__(self, pattern: str, allowed: Allowance, clock: Callable[[], float]) -> None:
         """A gate that nobody has gone through."""
-        self.pattern = pattern
+        self.pattern: str = pattern
         """Whom it is for."""
-        self.allowed = allowed
+        self.allowed: Allowance = allowed
         """What it lets through."""
-        self.ledger = Ledger()
+        self.ledger: Ledger = Ledger()
         """What counts against that."""
         self.line: deque[Waiter] = deque()
         """Who waits, the first one first."""

@@ -55,7 +55,7 @@ class RedisHealth:
 
     def __init__(self, link: RedisLink, *, clock: Callable[[], float]) -> None:
         """The store behind `link`; `clock` gives the wall-clock time in seconds."""
-        self.link = link
+        self.link: RedisLink = link
         """The way to Redis."""
         self._clock = clock
         self._memory = MemoryHealth(clock)
