@@ -68,7 +68,9 @@ class RedisLink:
 
         Raises: ConfigError for an address that is none.
         """
-        self._url, self.prefix, self._timeout_s = _read(url)
+        self._url, prefix, self._timeout_s = _read(url)
+        self.prefix: str = prefix
+        """What every key begins with."""
         self._check()
         self._outage = Outage(clock, on_change)
         self._client: Any = None
