@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from interlingua.client.report import stops
 from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.openai_chat import DIALECT
 from interlingua.errors import APIConnectionError, APITimeoutError, BillingError, Error
+from interlingua.routing.verdict import verdict
 from interlingua.wire.http import HttpReply
 
 
@@ -43,10 +43,10 @@ def test_r43_faults_on_the_way_are_transient() -> None:
 @pytest.mark.parametrize("status", [400, 405, 418, 422])
 def test_r43_a_fault_of_the_request_ends_a_chain(status: int) -> None:
     """Another target would say the same; other 4xx count as such."""
-    assert stops(_error(status))
+    assert verdict(_error(status)).action == "stop"
 
 
 @pytest.mark.parametrize("status", [401, 402, 403, 404, 408, 413, 429, 500, 529])
 def test_r43_a_fault_of_the_target_does_not(status: int) -> None:
     """The next target may have a key, money, the model, time, or room."""
-    assert not stops(_error(status))
+    assert verdict(_error(status)).action != "stop"
