@@ -87,7 +87,7 @@ class Watch:
         self._first_s: float | None = None
         self._is_finished = False
         self._secrets: tuple[str, ...] = ()
-        self._held: tuple[Lane, int] | None = None
+        self._held: dict[str, tuple[Lane, int]] = {}
 
     def started(self, job: Job, *, stream: bool) -> None:
         """The call begins."""
@@ -104,10 +104,10 @@ class Watch:
 
     def attempt(self, lane: Lane, number: int) -> None:
         """A target is about to be tried; that is told when a request goes out to it."""
-        self._held = (lane, number)
+        self._held[lane.endpoint.spec] = (lane, number)
 
-    def _tell_attempt(self) -> None:
-        held, self._held = self._held, None
+    def _tell_attempt(self, spec: str | None) -> None:
+        held = self._held.pop(spec or "", None)
         if held is None:
             return
         lane, number = held
@@ -128,11 +128,11 @@ class Watch:
         values = [value for name, value in request.headers if name not in _OPEN_HEADERS]
         parts = [part for value in values for part in (value, *value.split()[1:]) if len(part) >= _SHORTEST_SECRET]
         self._secrets = tuple(dict.fromkeys((*self._secrets, *parts)))
-        self._tell_attempt()
+        self._tell_attempt(request.target)
 
     def attempt_failed(self, lane: Lane, number: int, error: Error, duration_s: float) -> None:
         """A try gave no answer."""
-        self._tell_attempt()
+        self._tell_attempt(lane.endpoint.spec)
         self._tell(
             AttemptFailed(
                 **self._head,
@@ -151,7 +151,7 @@ class Watch:
 
     def skipped(self, lane: Lane, reason: str) -> None:
         """A target was passed over without being asked."""
-        self._held = None
+        self._held.pop(lane.endpoint.spec, None)
         self._tell(TargetSkipped(**self._head, model=lane.endpoint.spec, reason=self._clean(reason)))
 
     def benched(self, lane: Lane, for_s: float, reason: str) -> None:

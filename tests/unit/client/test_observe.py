@@ -562,3 +562,17 @@ def test_both_faces_have_the_same_observers() -> None:
     """`interlingua.aio` has the very same function and classes."""
     for name in ("on_event", "instrument", "CallStarted", "ToolReturned", "Observation"):
         assert getattr(aio, name) is getattr(il, name)
+
+
+def test_two_targets_at_once_are_told_apart(face: Face, heard: list[Any]) -> None:
+    """With a hedge both tries are told, each with its number, and the slower one as given up."""
+    slow = Line(pieces=(chat("slow").body,), pause_s=0.5, when=lambda request: request.target == "work/x")
+    with scripted(slow, chat("quick")):
+        reply = face.generate(face.model("work/x,spare/y", hedge_after_s=0.02))
+    told = [(type(event).__name__, event.model, event.number) for event in heard[1:-1]]
+    assert reply.text == "quick"
+    assert told == [
+        ("AttemptStarted", "work/x", 1), ("AttemptStarted", "spare/y", 2), ("AttemptFailed", "work/x", 1),
+    ]  # fmt: skip
+    assert (heard[3].error, heard[3].message) == ("Error", "outrun: another target answered first")
+    assert (heard[-1].model, {event.id for event in heard}) == ("spare/y", {heard[0].id})
