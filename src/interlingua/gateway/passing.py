@@ -8,7 +8,8 @@ Rules
 - What names no model goes to the provider that is configured for it (`[server] provider`), and nowhere without one:
   files and batches of a provider belong to everybody who may use its key.
 - The client's credential stays here; of its headers only those that the body needs go along.
-- A request's body is whole and within the gateway's bound, a reply's body is passed on piece by piece.
+- A request's body is whole and within the gateway's bound, a reply's body is passed on piece by piece. Of an error the
+  whole is read first, so that a key that it repeats can be cut out.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
+from interlingua.client.secrets import SHORTEST_SECRET
 from interlingua.client.transports import async_transport_for
 from interlingua.dialects._contract import Encoded
 from interlingua.errors import DecodeError, LimitExceededError, NotFoundError, PermissionDeniedError
 from interlingua.gateway.http import GatewayReply
 from interlingua.transport.override import answers_alone
-from interlingua.wire.http import HttpReply
+from interlingua.wire.http import SECRET_HEADERS, HttpReply
 from interlingua.wire.json import decode, encode
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.http import GatewayRequest
     from interlingua.registry.endpoint import Endpoint
     from interlingua.transport.base import AsyncReply
-    from interlingua.wire.http import Headers
+    from interlingua.wire.http import Headers, HttpRequest
 
 __all__ = ["PASSED", "Passed", "call_provider", "pass_on", "passing", "with_model"]
 
@@ -55,6 +57,8 @@ REPLY_HEADERS = (
     "location",
 )
 """How headers of a reply begin that come back."""
+FAILED = 400
+"""The least status of an error."""
 MAX_REPLY_BYTES = 64 * 1024 * 1024
 """The most of a reply that is read as a whole."""
 _BOUNDARY = re.compile(r'boundary=(?:"(?P<quoted>[^"]+)"|(?P<bare>[^\s;"]+))', re.IGNORECASE)
@@ -265,10 +269,11 @@ async def pass_on(
 
     Raises: TransportError; ConfigError for a missing key.
     """
-    reply = await _open(gateway, request, endpoint, path, body)
+    sent, reply = await _open(gateway, request, endpoint, path, body)
     headers = tuple([pair for pair in reply.headers if pair[0].startswith(REPLY_HEADERS)])
+    told = _pieces(reply) if reply.status < FAILED else await _without_secrets(sent, reply, endpoint)
     served = ("x-interlingua-target", endpoint.spec)
-    return GatewayReply(status=reply.status, headers=(*headers, served), body=_pieces(reply))
+    return GatewayReply(status=reply.status, headers=(*headers, served), body=told)
 
 
 async def call_provider(
@@ -278,21 +283,15 @@ async def call_provider(
 
     Raises: as `pass_on`; LimitExceededError for a reply beyond the bound.
     """
-    reply = await _open(gateway, request, endpoint, path, body)
-    pieces: list[bytes] = []
-    size = 0
-    async for piece in _pieces(reply):
-        pieces.append(piece)
-        size += len(piece)
-        if size > MAX_REPLY_BYTES:
-            await reply.close()
-            raise LimitExceededError(f"{endpoint.spec} answered with more than {MAX_REPLY_BYTES} bytes", status=502)
-    return HttpReply(status=reply.status, headers=reply.headers, body=b"".join(pieces))
+    sent, reply = await _open(gateway, request, endpoint, path, body)
+    failed = reply.status >= FAILED
+    told = await (_without_secrets(sent, reply, endpoint) if failed else _whole(reply, endpoint))
+    return HttpReply(status=reply.status, headers=reply.headers, body=told)
 
 
 async def _open(
     gateway: Gateway, request: GatewayRequest, endpoint: Endpoint, path: str, body: bytes | None
-) -> AsyncReply:
+) -> tuple[HttpRequest, AsyncReply]:
     told = f"{path}?{request.query}" if request.query and "key=" not in request.query else path
     headers: Headers = tuple([pair for pair in request.headers if pair[0].startswith(REQUEST_HEADERS)])
     encoded = Encoded(path=told, body=request.body if body is None else body)
@@ -301,7 +300,29 @@ async def _open(
         at = urlsplit(sent.url)
         sent = msgspec.structs.replace(sent, url=f"{at.scheme}://{at.netloc}/upload{at.path}?{at.query}".rstrip("?"))
     sent = msgspec.structs.replace(sent, method=request.method)
-    return await async_transport_for(sent.url).open(sent, gateway.settings.timeouts)
+    return sent, await async_transport_for(sent.url).open(sent, gateway.settings.timeouts)
+
+
+async def _whole(reply: AsyncReply, endpoint: Endpoint) -> bytes:
+    pieces: list[bytes] = []
+    size = 0
+    async for piece in _pieces(reply):
+        pieces.append(piece)
+        size += len(piece)
+        if size > MAX_REPLY_BYTES:
+            await reply.close()
+            raise LimitExceededError(f"{endpoint.spec} answered with more than {MAX_REPLY_BYTES} bytes", status=502)
+    return b"".join(pieces)
+
+
+async def _without_secrets(sent: HttpRequest, reply: AsyncReply, endpoint: Endpoint) -> bytes:
+    """The whole body of an error without the key that was sent: some services repeat it."""
+    body = await _whole(reply, endpoint)
+    for name, value in sent.headers:
+        secret = value.rpartition(" ")[2].encode()
+        if name in SECRET_HEADERS and len(secret) >= SHORTEST_SECRET:
+            body = body.replace(secret, b"***")
+    return body
 
 
 async def _pieces(reply: AsyncReply) -> AsyncGenerator[bytes]:

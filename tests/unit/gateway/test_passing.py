@@ -191,6 +191,13 @@ def test_an_error_of_the_provider_comes_as_it_is() -> None:
     assert (reply.status, reply.body, _header(reply, "retry-after")) == (429, body, "7")
 
 
+def test_sec_05_a_key_that_an_error_repeats_is_cut_out() -> None:
+    """Whatever else the provider says of it comes back as it is."""
+    provider = Provider(b'{"error":{"message":"Incorrect key: sk-op', b'enai (see ...)"}}', status=401)
+    reply = _pass(provider, "/v1/embeddings", b'{"model":"embedder"}')
+    assert (reply.status, reply.body) == (401, b'{"error":{"message":"Incorrect key: *** (see ...)"}}')
+
+
 def test_googles_and_ollamas_embeddings() -> None:
     """A model in the path is replaced there, and where the body repeats it."""
     provider = Provider()
