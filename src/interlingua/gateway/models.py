@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OLLAMA_VERSION",
+    "Listed",
     "find_model",
     "greet",
     "known_models",

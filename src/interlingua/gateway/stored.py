@@ -32,7 +32,18 @@ if TYPE_CHECKING:
 
     from interlingua.gateway.state import Key, Store
 
-__all__ = ["Held", "KeptAnswer", "KeptElsewhere", "Prepared", "StoredResponses", "memory_responses", "not_found"]
+__all__ = [
+    "Held",
+    "KeptAnswer",
+    "KeptElsewhere",
+    "Prepared",
+    "StoredResponses",
+    "input_of",
+    "memory_responses",
+    "not_found",
+    "output_of",
+    "page",
+]
 
 MAX_BYTES = 64 * 1024 * 1024
 """How much the store in memory holds."""
