@@ -88,11 +88,12 @@ dist: $(READY) ## wheel and source archive in dist/
 	@rm -rf dist
 	@$(BIN)/python -m build --no-isolation
 
-test-js: ## the official JavaScript SDKs against the gateway
-	@echo "test-js is not built yet: it comes with the gateway"; exit 1
+test-js: $(READY) ## the official JavaScript SDKs and the AI SDK through the gateway; installs them by npm
+	@$(BIN)/python -m pytest tests/e2e/js_sdks.py $(PYTEST_ARGS)
 
-test-agents: ## coding agents through the gateway
-	@echo "test-agents is not built yet: it comes with the gateway"; exit 1
+test-agents: $(READY) ## five coding agents behind `il launch`, loopback alone; npm installs 1.4 GB once
+	@$(BIN)/python -m tests.support.node tests/agents
+	@$(BIN)/python -m tests.support.alone $(BIN)/python -m pytest tests/e2e/agents.py $(PYTEST_ARGS)
 
 test-comply: $(READY) ## llm-comply's 40 checks on the gateway, in front of each of four kinds of upstream
 	@$(BIN)/python -m pytest --verbose --no-header -rN tests/e2e/test_llm_comply_gateway.py

@@ -61,7 +61,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, s
 
 def test_claude() -> None:
     """Its address, key and models; a key of another kind, and ways to another service, are forgotten."""
-    around = {"ANTHROPIC_API_KEY": "sk-ant-own", "CLAUDE_CODE_USE_BEDROCK": "1", "HOME": "/home/me"}
+    around = {"ANTHROPIC_API_KEY": "sk-ant-own", "CLAUDE_CODE_USE_BEDROCK": "1", "HOME": "elsewhere"}
     with written(AGENTS["claude"], PLACE) as papers:
         told = environment(AGENTS["claude"], PLACE, around, papers)
         assert flags(AGENTS["claude"], PLACE, papers) == ["--settings", papers["--settings"]]
@@ -75,7 +75,7 @@ def test_claude() -> None:
         "ANTHROPIC_DEFAULT_FABLE_MODEL": "openai/gpt-5.6",
         "ANTHROPIC_DEFAULT_HAIKU_MODEL": "local/coder",
     }
-    assert told == {"HOME": "/home/me", **own, "NO_PROXY": "127.0.0.1,localhost,::1"}
+    assert told == {"HOME": "elsewhere", **own, "NO_PROXY": "127.0.0.1,localhost,::1"}
     assert settings == {"env": own}
 
 

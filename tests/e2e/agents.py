@@ -1,0 +1,148 @@
+"""Coding agents behind `il launch`, to strict upstreams of other dialects: `make test-agents` runs it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from interlingua.testing.upstream import Call, Say, Upstream
+from interlingua.testing.upstream.answers.glance import glance
+from interlingua.testing.upstream.judge import asked_of
+from tests.support.alone import VARIABLE
+from tests.support.gateway import provider
+from tests.support.node import installed, node
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from interlingua.transport.replay import Line
+    from interlingua.wire.http import HttpRequest
+
+pytestmark = pytest.mark.skipif(
+    VARIABLE not in os.environ, reason="no network of its own: `make test-agents` makes one"
+)
+
+FOLDER = Path(__file__).parents[1] / "agents"
+COMMAND = "expr 6000 + 42"
+MODELS = {
+    "openai-chat": "gpt-4.1",
+    "openai-responses": "gpt-4.1",
+    "anthropic": "claude-opus-4-5",
+    "google": "gemini-2.5-pro",
+}
+"""A model for each kind of upstream."""
+
+
+class Play(NamedTuple):
+    """How one agent is asked to run a command, and by which tool it does."""
+
+    tool: str
+    arguments: dict[str, Any]
+    words: tuple[str, ...]
+    upstreams: tuple[str, ...]
+
+
+PLAYS = {
+    "claude": Play(
+        "Bash",
+        {"command": COMMAND, "description": "Add two numbers"},
+        ("-p", "Add the numbers.", "--allowedTools", "Bash"),
+        ("openai-chat", "openai-responses", "google"),
+    ),
+    "codex": Play(
+        "exec_command",
+        {"cmd": COMMAND},
+        ("exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "Add the numbers."),
+        ("anthropic", "google", "openai-chat"),
+    ),
+    "gemini": Play(
+        "run_shell_command",
+        {"command": COMMAND},
+        ("--skip-trust", "--yolo", "--prompt", "Add the numbers."),
+        ("anthropic", "openai-responses"),
+    ),
+    "qwen": Play(
+        "run_shell_command",
+        {"command": COMMAND, "is_background": False},
+        ("--yolo", "--prompt", "Add the numbers."),
+        ("anthropic", "google"),
+    ),
+    "opencode": Play(
+        "bash",
+        {"command": COMMAND, "description": "Add two numbers"},
+        ("run", "Add the numbers."),
+        ("anthropic", "google"),
+    ),
+}
+RUNS = [(agent, dialect) for agent, play in PLAYS.items() for dialect in play.upstreams]
+
+
+class Model(Upstream):
+    """A model that has the command run when it can, and tells what the tool gave."""
+
+    def __init__(self, dialect: str, play: Play) -> None:
+        """A model of that dialect."""
+        super().__init__(dialect)
+        self.play = play
+        self.results: list[str] = []
+
+    def _answered(self, request: HttpRequest) -> Line:
+        seen = glance(self.dialect, asked_of(self.dialect, request))
+        self.results += seen.results
+        if seen.results:
+            given = Say(text=f"The tool gave: {seen.results[-1]}")
+        elif self.play.tool in seen.tools:
+            given = Say(text="I shall add.", calls=(Call(self.play.tool, self.play.arguments),))
+        else:
+            given = Say(text="A sum")
+        self._answers = [given]
+        return super()._answered(request)
+
+
+@pytest.fixture
+def home() -> Generator[Path]:
+    """A home whose folders are nobody else's: Gemini CLI reads no settings from others."""
+    root = installed(FOLDER) / "node_modules"
+    for folder in (root, *root.parents):
+        if folder.stat().st_mode & 0o022:
+            pytest.skip(f"others can write to {folder}")
+    with TemporaryDirectory(prefix=".home-", dir=root) as made:
+        yield Path(made)
+
+
+@pytest.mark.parametrize(("agent", "dialect"), RUNS, ids=[f"{agent}-{dialect}" for agent, dialect in RUNS])
+def test_an_agent(agent: str, dialect: str, home: Path) -> None:
+    """It calls its tool, hands the result back and tells the final text; the upstream refuses nothing of it."""
+    model = Model(dialect, PLAYS[agent])
+    work = home / "work"
+    work.mkdir()
+    with model.serving() as url:
+        spec = f"up/{MODELS[dialect]}"
+        command = [sys.executable, "-m", "interlingua", "launch", agent, "-m", spec, "--", *PLAYS[agent].words]
+        done = subprocess.run(
+            command,
+            cwd=work,
+            env={
+                "HOME": str(home),
+                "LLM_UP": provider(dialect, url),
+                "PATH": os.pathsep.join((str(FOLDER / "node_modules" / ".bin"), node().path)),
+                "TERM": "xterm-256color",
+            },
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=110,
+            check=False,
+        )
+    told = f"{done.stdout}\n{done.stderr}"
+    assert done.returncode == 0, told
+    assert [str(verdict) for verdict in model.verdicts if not verdict.ok] == []
+    assert any("6042" in result for result in model.results), told
+    assert "The tool gave:" in done.stdout, told
+    assert f"of {spec}" in done.stderr.splitlines()[-2 if "changed on the way" in done.stderr else -1], told
