@@ -34,7 +34,7 @@ from interlingua.errors import (
     RateLimitError,
     UnsupportedError,
 )
-from interlingua.routing.health import Admit
+from interlingua.routing.health import Admit, Look
 from interlingua.routing.order import Traffic, in_order
 from interlingua.routing.retry import MAX_TRIES, Retry, pause_s, share_s
 from interlingua.routing.verdict import verdict
@@ -54,7 +54,13 @@ __all__ = ["is_committed", "lanes_in_order", "routed"]
 
 A = TypeVar("A")
 
-_ADMIT = Admit()
+_ADMIT, _LOOK = Admit(), Look()
+_CLOSED = frozenset({"benched", "suspended"})
+_NONE: frozenset[str] = frozenset()
+_OWN_FAILURES = frozenset({"failures"})
+"""A call that asks again is not stopped by a bench that its own failures may have brought about."""
+_ALL_BUT_SUSPENDED = frozenset({"auth", "billing", "failures", "retry_after"})
+"""Where nobody else is there to ask, only a person's word keeps a target out."""
 _ONLY_READ = frozenset({"cachedContent"})
 """Members of a state at the provider that a call does not change."""
 _ONCE, _NEVER = Retry(), Retry(retries=0)
@@ -162,35 +168,28 @@ class _Trip:
         """The answer of the target whose bench ends first, where nobody else was there to ask."""
         usable = [(lane, standing) for lane, standing in self._benched if standing.reason != "suspended"]
         if not self._tries and usable:
-            lane, standing = min(usable, key=lambda pair: pair[1].wait_s or 0.0)
-            answer = yield from self._tried(lane, standing, 1)
+            lane, _ = min(usable, key=lambda pair: pair[1].wait_s or 0.0)
+            answer = yield from self._tried(lane, 1, is_last=True)
             if answer is not _NOTHING:
                 return answer
         raise self._exhausted() from self._error
 
     def _asked(self, lane: Lane, left: int) -> Steps[Any]:
-        """The answer of a target that may be asked."""
+        """The answer of a target, unless so many were asked already."""
         if self._tries >= MAX_TRIES:
             self._pass_over(lane, f"{MAX_TRIES} tries were made")
             return _NOTHING
-        spec = lane.endpoint.spec
-        store = self._store
-        standing = store.apply(((spec, _ADMIT),))[0] if store.immediate else (yield from consulted(store, spec, _ADMIT))
-        if not standing.admitted and (len(self._lanes) > 1 or standing.reason == "suspended"):
-            self._bench(lane, standing)
-            return _NOTHING
-        return (yield from self._tried(lane, standing, left))
+        return (yield from self._tried(lane, left))
 
-    def _tried(self, lane: Lane, standing: Standing, left: int) -> Steps[Any]:
+    def _tried(self, lane: Lane, left: int, *, is_last: bool = False) -> Steps[Any]:
         """The answer of a target, asked as often as it is worth."""
         again = 0
         waited_s: float | None = None
         while True:
-            ticket = None
-            if self._limits.covers(lane.endpoint.spec):
-                ticket = yield from self._entered(lane, standing)
-                if ticket is None:
-                    return _NOTHING
+            excused = _ALL_BUT_SUSPENDED if is_last or len(self._lanes) == 1 else _OWN_FAILURES if again else _NONE
+            standing, ticket = yield from self._let_in(lane, excused)
+            if standing is None:
+                return _NOTHING
             visit = self._begin(lane, standing, ticket, waited_s)
             job = self._timed(visit.started_s, left, fresh=not again and ticket is None)
             try:
@@ -206,10 +205,36 @@ class _Trip:
                 return _NOTHING
             yield Sleep(waited_s if self._job.with_credential else 0.0)
             again += 1
-            standing = yield from consulted(self._store, lane.endpoint.spec, _ADMIT)
-            if left > 1 and not _may_be_asked_again(standing):
+
+    def _let_in(self, lane: Lane, excused: frozenset[str]) -> Steps[tuple[Standing | None, Ticket | None]]:
+        """How a target stands that may be asked, and the ticket where it has a limit on our own side; else None.
+
+        `excused` are reasons of a bench that keep nobody out. Who has to wait for a ticket takes no probe along.
+        """
+        spec, store = lane.endpoint.spec, self._store
+        ticket = None
+        if self._limits.covers(spec):
+            standing = yield from consulted(store, spec, _LOOK)
+            if standing.state in _CLOSED and standing.reason not in excused:
                 self._bench(lane, standing)
-                return _NOTHING
+                return None, None
+            ticket = yield from self._entered(lane)
+            if ticket is None:
+                return None, None
+        try:
+            standing = (
+                store.apply(((spec, _ADMIT),))[0] if store.immediate else (yield from consulted(store, spec, _ADMIT))
+            )
+        except BaseException:
+            if ticket is not None:
+                ticket.leave(0)
+            raise
+        if standing.admitted or standing.reason in excused:
+            return standing, ticket
+        if ticket is not None:
+            ticket.leave(0)
+        self._bench(lane, standing)
+        return None, None
 
     def _abandoned(self, visit: Visit, problem: BaseException) -> None:
         """Nobody waits for the try any more: the caller is gone, or another target was faster."""
@@ -313,9 +338,9 @@ class _Trip:
 
     def _would_wait(self, lane: Lane) -> bool:
         spec = lane.endpoint.spec
-        return self._limits.covers(spec) and self._limits.would_wait(spec, self._tokens())
+        return self._limits.covers(spec) and self._limits.would_wait(spec, self._tokens(lane))
 
-    def _entered(self, lane: Lane, standing: Standing) -> Steps[Ticket | None]:
+    def _entered(self, lane: Lane) -> Steps[Ticket | None]:
         """The ticket of a target with a limit on our own side; None when it cannot be had in time.
 
         Raises: RateLimitError of the only target.
@@ -323,21 +348,20 @@ class _Trip:
         total_s = self._job.settings.timeouts.total_s
         within_s = None if total_s is None else max(0.0, total_s - (self._job.clock() - self._began))
         try:
-            return (yield Enter(self._limits, lane.endpoint.spec, self._tokens(), within_s))
+            return (yield Enter(self._limits, lane.endpoint.spec, self._tokens(lane), within_s))
         except RateLimitError as error:
             self._error = error
-            Visit(lane, self._store, standing).abandon(error)
             self._pass_over(lane, error.message)
             error.attempts = tuple(self.attempts)
             if len(self._lanes) == 1:
                 raise
             return None
 
-    def _tokens(self) -> int:
+    def _tokens(self, lane: Lane) -> int:
         """About how many tokens the request has."""
-        from interlingua.providers.fake import estimated_tokens  # only who has limits counts
+        from interlingua.client.estimate import estimate_tokens  # only who has limits counts
 
-        return estimated_tokens(self._job.request.messages)
+        return estimate_tokens(self._job.request, lane.endpoint.model)
 
     def _exhausted(self) -> ChainExhaustedError:
         attempts = tuple(self.attempts)
@@ -359,11 +383,6 @@ def _retry(job: Job) -> Retry:
     if retries is None:
         return _ONCE if job.with_credential else _NEVER
     return Retry(retries=retries)
-
-
-def _may_be_asked_again(standing: Standing) -> bool:
-    """Whether the call that has waited for a target may go there; failures in a row may be its own."""
-    return standing.admitted or standing.reason == "failures"
 
 
 def _has_used_its_share(job: Job, now_s: float) -> bool:
