@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.types.request import Request
 
-__all__ = ["MAX_MEDIA_PARTS", "MediaPlan", "kept_images", "make_plan"]
+__all__ = ["MAX_MEDIA_PARTS", "MediaPlan", "make_plan"]
 
 MAX_MEDIA_PARTS = 4_000
 """The most images, sounds and documents in one request."""
@@ -42,11 +42,7 @@ REST_BYTES = 65_536
 INSTALL = "the [media] extra, which would convert it, is not installed: pip install 'interlingua[media]'"
 
 _KEPT = KeptImages()
-
-
-def kept_images() -> KeptImages:
-    """The converted images that this process keeps."""
-    return _KEPT
+"""The converted images that this process keeps."""
 
 
 class _Task(NamedTuple):

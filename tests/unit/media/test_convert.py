@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageCms
 
 import interlingua as il
 from interlingua.media import convert as room
@@ -82,7 +82,7 @@ def test_transparency_becomes_white_where_there_is_none() -> None:
 
 def test_a_channel_of_transparency_that_says_nothing_is_left_out() -> None:
     """So that a solid picture can be a JPEG."""
-    found, image = converted(saved(reference(40, 30).convert("RGBA"), "BMP"))
+    found, image = converted(saved(reference(40, 30).convert("RGBA"), "TIFF"))
     assert (found.media_type, image.mode) == ("image/png", "RGB")
 
 
@@ -128,6 +128,15 @@ def test_no_metadata_are_left() -> None:
         assert b"secret" not in found.data
         assert b"Exif" not in found.data
         assert len(image.getexif()) == 0
+
+
+def test_a_profile_leaves_transparency_alone() -> None:
+    """Colours are converted, the channel beside them is not."""
+    clear = Image.open(io.BytesIO(MADE["png-alpha"]()))
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+    found, image = converted(saved(clear, "TIFF", icc_profile=profile))
+    assert (image.mode, image.getchannel("A").tobytes()) == ("RGBA", clear.getchannel("A").tobytes())
+    assert codes(found) == ["image_transcoded", "image_transcoded"]
 
 
 def test_a_broken_profile_is_left_out() -> None:

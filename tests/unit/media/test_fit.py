@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from PIL import Image
 
 import interlingua as il
@@ -177,13 +178,15 @@ def test_an_image_with_sealed_state_is_left_alone() -> None:
     assert (part.media_type, part.sealed) == ("image/png", sealed)
 
 
+def _knowing(facts: Facts, spec: str = "openai-chat/gpt-4.1") -> Endpoint:
+    """A target of which something else is known."""
+    return replace(endpoint(spec), target=replace(endpoint(spec).target, facts=facts))
+
+
 def test_a_model_that_takes_no_images_is_the_encoders_business() -> None:
     """Nothing is converted for it."""
-    blind = endpoint().target.__class__(facts=Facts(images=False))
-    lane = Endpoint(
-        **{name: getattr(endpoint(), name) for name in Endpoint.__struct_fields__ if name != "target"}, target=blind
-    )
-    assert plan_media(Request(messages=(il.user(il.image(MADE["bmp"]())),)), lane) is None
+    request = Request(messages=(il.user(il.image(MADE["bmp"]())),))
+    assert plan_media(request, _knowing(Facts(images=False))) is None
 
 
 # The extra is missing
@@ -209,12 +212,14 @@ def test_what_needs_the_extra_is_refused_without_it() -> None:
         ("jpeg-9000x200", "anthropic/claude-opus-5", "9,000 x 200 pixels are too many"),
         ("tiff-lzw", "anthropic/claude-opus-5", "image/tiff is not taken"),
         ("webp-lossless", "xai/grok-4", "image/webp is not taken"),
+        ("large.png", "groq/llama-4-scout", r"\d{3},\d{3} bytes, and 570,000 are the most of an image"),
     ],
 )
 def test_the_refusal_says_why(name: str, spec: str, why: str) -> None:
-    """Format, frames or size."""
+    """Format, frames, sides or bytes."""
+    data = MADE[name]() if name in MADE else noise(500, 400, "PNG")
     with pytest.raises(il.UnsupportedError, match=why):
-        planned(il.image(MADE[name]()), spec=spec)
+        planned(il.image(data), spec=spec)
 
 
 @pytest.mark.usefixtures("without_extra")
@@ -381,22 +386,34 @@ def a_small_request(monkeypatch: pytest.MonkeyPatch) -> None:
     _limited(monkeypatch, limits)
 
 
-def noise(width: int, height: int) -> bytes:
-    """A BMP that does not compress well."""
+def noise(width: int, height: int, kind: str = "BMP") -> bytes:
+    """A file that does not compress well."""
     import io
 
     written = io.BytesIO()
-    Image.effect_noise((width, height), 90).convert("RGB").save(written, "BMP")
+    Image.merge("RGB", [Image.effect_noise((width, height), 90) for _ in "RGB"]).save(written, kind)
     return written.getvalue()
 
 
 @pytest.mark.usefixtures("a_small_request")
 def test_images_that_are_too_large_together_are_compressed_harder() -> None:
     """Two of them share what there is room for."""
-    request, changes = done(planned(il.image(noise(300, 200)), il.image(noise(301, 200))))
+    alone, _ = done(planned(il.image(noise(500, 400))))
+    [first] = [len(part.data) for part in alone.messages[0].parts if isinstance(part, il.ImagePart)]
+    small = il.image(MADE["png-1x1"]())
+    request, changes = done(planned(il.image(noise(500, 400)), il.image(noise(501, 400)), small))
     sizes = [len(part.data) for part in request.messages[0].parts if isinstance(part, il.ImagePart)]
-    assert sum(sizes) <= (200_000 - 65_536) * 3 // 4
+    assert sum(sizes) <= (200_000 - 65_536) * 3 // 4 < 2 * first
+    assert max(sizes) < first
     assert [code for _, code, _ in changes].count("image_compressed") == 2
+    assert request.messages[0].parts[2] == small
+
+
+@pytest.mark.usefixtures("a_small_request")
+def test_an_image_is_not_made_tiny_for_the_sake_of_others() -> None:
+    """Below twenty kilobytes each the request is refused instead."""
+    with pytest.raises(il.UnsupportedError, match="30 media parts have"):
+        done(planned(*[il.image(noise(120, 100 + place)) for place in range(30)]))
 
 
 @pytest.mark.usefixtures("a_small_request")
@@ -411,6 +428,13 @@ def test_media_that_are_too_large_together_are_refused() -> None:
 
 
 # Documents and audio
+
+
+def test_what_a_model_does_not_take_at_all_is_the_encoders_business() -> None:
+    """Nothing is said twice of a model that takes neither documents nor sound."""
+    facts = Facts(documents=False, audio=False)
+    parts = (il.DocumentPart(b"PK\x03\x04\x00", "application/zip"), il.AudioPart(b"OggS", "audio/ogg"))
+    assert plan_media(Request(messages=(il.user(*parts),)), _knowing(facts, "anthropic/claude-opus-5")) is None
 
 
 @pytest.mark.parametrize(
@@ -467,6 +491,7 @@ def test_a_document_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch
         (il.DocumentPart(b"", "text/plain"), "the file is empty"),
         (il.DocumentPart(b"GIF89a", "application/pdf"), "said to be application/pdf, and its bytes are image/gif"),
         (il.ImagePart(b"", "image/png"), "the image is empty"),
+        (il.ImagePart(bytes(40), "image/png"), "said to be image/png, and its bytes are no image known here"),
     ],
 )
 def test_r45_empty_and_mislabelled_files_are_refused(part: Any, told: str) -> None:

