@@ -12,7 +12,7 @@ Rules
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
@@ -44,7 +44,7 @@ _SAID_IN: dict[str, tuple[str, ...]] = {
 """The members that say something to the model, where it is not `messages` alone."""
 _NOTHING = frozenset({b"", b"[]", b"null", b'""'})
 _GOOGLE = re.compile(r".*/(?:models|(?P<kind>tunedModels))/(?P<name>.+):(?P<method>\w+)")
-_OURS = re.compile(rb'_il[a-z2-7]{22}|"signature":\s?""')
+_OURS = re.compile(rb'_il[a-z0-9]{22}|"signature":\s?""')
 """What tells that a turn of the history came from another dialect: our own ids, and thinking that nobody signed."""
 _ACTING = re.compile(
     rb'"(?:web_?search|web_fetch|file_?search|code_interpreter|code_?execution|image_generation|mcp|computer_use|'
@@ -54,6 +54,7 @@ _ACTING = re.compile(
 """What among tools tells of one that the provider runs; a caller's own tool of such a name is only asked for once."""
 _STATE = ("previous_response_id", "conversation", "cachedContent", "cached_content", "mcp_servers")
 """Members that let a provider act, or keep something."""
+_MOST_REMEMBERED_BYTES = 65_536
 _MEND, _REFUSE = DecodeOptions(history="mend"), DecodeOptions()
 _Members = dict[str, msgspec.Raw]
 
@@ -121,7 +122,7 @@ class Asked:
             return True
         if any(bytes(members.get(name, b"")) not in _NOTHING for name in _STATE):
             return True
-        return self.head.has_tools and _ACTING.search(bytes(members["tools"])) is not None
+        return self.head.has_tools and _acts(bytes(members["tools"]))
 
     @cached_property
     def wants_usage(self) -> bool:
@@ -242,6 +243,16 @@ def _includes_usage(options: msgspec.Raw) -> bool:
         return decode(options, dict[str, Any]).get("include_usage") is True
     except DecodeError:
         return False  # whoever reads the whole body says what is wrong with it
+
+
+@lru_cache(maxsize=128)
+def _acts_known(tools: bytes) -> bool:
+    return _ACTING.search(tools) is not None
+
+
+def _acts(tools: bytes) -> bool:
+    """Whether one of the tools is the provider's own; agents offer the same ones again and again."""
+    return (_acts_known if len(tools) <= _MOST_REMEMBERED_BYTES else _acts_known.__wrapped__)(tools)
 
 
 def missing(member: str, hint: str) -> DecodeError:

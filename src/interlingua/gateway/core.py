@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from base64 import b32encode
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -111,7 +110,7 @@ class Gateway:
 
     def make_id(self, prefix: str = "call_") -> str:
         """A new id: `prefix`, then 24 of `[a-z0-9]` that begin with `il`, so that ours can be told from others."""
-        return f"{prefix}il{b32encode(self._random(14)).decode().lower()[:22]}"
+        return f"{prefix}il{self._random(11).hex()}"
 
     def owner(self, request: GatewayRequest) -> str:
         """The name of the key that a request brought: whose state it may see; empty where no key is asked for."""
