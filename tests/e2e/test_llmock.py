@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import interlingua as il
+from interlingua.client.state import forget_state
 from tests.support.client import AWAITED, BLOCKING, Face
 
 pytestmark = pytest.mark.skipif(find_spec("llmock") is None, reason="llmock is not installed")
@@ -171,7 +172,7 @@ def test_a_typed_answer(face: Face, mock: Mock) -> None:
 def test_errors_have_their_class(face: Face, mock: Mock, streamed: bool, status: int, kind: type[il.Error]) -> None:
     """Every status is raised as its class, before the first event of a stream as well."""
     mock.behave("fail", status=status)
-    model = face.model("mock/gpt-4o")
+    model = face.model("mock/gpt-4o", retries=0)
     with pytest.raises(il.UpstreamError) as caught:
         _ask(face, model, "Hi", streamed=streamed)
     assert type(caught.value) is kind
@@ -183,7 +184,7 @@ def test_the_wait_is_told(face: Face, mock: Mock) -> None:
     """Retry-After is in the error, in seconds."""
     mock.behave("fail", status=429, retry_after=2)
     with pytest.raises(il.RateLimitError) as caught:
-        face.generate(face.model("mock/gpt-4o"))
+        face.generate(face.model("mock/gpt-4o", retries=0))
     assert caught.value.retry_after_s == 2
 
 
@@ -237,31 +238,165 @@ def test_a_tool_that_was_never_offered(face: Face, mock: Mock) -> None:
     assert result.is_error
 
 
-def _insist(face: Face, model: Any, prompt: str) -> il.Response[Any]:
-    """What a caller does who trusts our errors: try once more if they say so, and wait as long as they say."""
-    try:
-        return face.finish(model.stream(prompt))
-    except il.Error as error:
-        if not error.retryable:
-            raise
-        time.sleep(error.retry_after_s or 0.05)
-        return face.finish(model.stream(prompt))
+# Chains, in every dialect that the mock speaks
+
+SERVICES = {
+    "chat": ("openai-chat", "/v1", "gpt-4o"),
+    "responses": ("openai-responses", "/v1", "gpt-4o"),
+    "messages": ("anthropic", "/anthropic/v1", "claude-sonnet-4-5"),
+    "gemini": ("google", "/gemini/v1beta", "gemini-2.5-flash"),
+    "mistral": ("mistral", "/mistral/v1", "mistral-large-latest"),
+}
+"""Name -> the scheme that it is spoken to with, where it is, and a model."""
 
 
-def test_the_judge_of_the_mock_finds_no_fault(face: Face, mock: Mock) -> None:
-    """Its verdict on a caller who goes by `.retryable` and `.retry_after_s` holds no failure."""
-    model = face.model("mock/gpt-4o")
-    for behavior, facts in (
-        ("fail", {"status": 429, "retry_after": 0.2}),
-        ("fail", {"status": 503}),
-        ("stream_fault", {"kind": "truncate"}),
-        ("stream_fault", {"kind": "disconnect"}),
-    ):
-        mock.behave(behavior, **facts)
-        assert _insist(face, model, f"{behavior} {facts}").text
-    for behavior, facts in (("fail", {"status": 401}), ("stream_fault", {"kind": "malformed"})):
-        mock.behave(behavior, **facts)
-        with pytest.raises(il.Error):
-            _insist(face, model, f"{behavior} {facts}")
-    verdict = mock.call("/_llmock/verdict")
-    assert [finding for finding in verdict["findings"] if finding["severity"] == "error"] == []
+@pytest.fixture
+def services(server: Mock, monkeypatch: pytest.MonkeyPatch) -> Mock:
+    """The server as all of these, with nothing in store and nothing in its journal."""
+    server.call("/_llmock/reset", {})
+    monkeypatch.setattr("interlingua.client.chain._random", lambda: 0.15)  # pauses as they are drawn, but short ones
+    for name, (scheme, path, _) in SERVICES.items():
+        monkeypatch.setenv(f"LLM_MOCK_{name.upper()}", f"{scheme}://key-of-nobody@127.0.0.1:{server.port}{path}?tls=0")
+    return server
+
+
+def _target(name: str) -> str:
+    return f"mock-{name}/{SERVICES[name][2]}"
+
+
+def _other(name: str) -> str:
+    names = list(SERVICES)
+    return names[(names.index(name) + 1) % len(names)]
+
+
+def _chain(face: Face, name: str, **options: Any) -> Any:
+    """A model of one service, with another one behind it."""
+    return face.model(f"{_target(name)},{_target(_other(name))}", **options)
+
+
+def _tries(attempts: tuple[Any, ...]) -> list[tuple[str, str, int | None]]:
+    return [(attempt.model, attempt.outcome, attempt.status) for attempt in attempts]
+
+
+def _findings(mock: Mock) -> list[tuple[str, str]]:
+    """What the judge of the mock found: severity and code."""
+    found = mock.call("/_llmock/verdict")["findings"]
+    return [(finding["severity"], finding["code"]) for finding in found]
+
+
+def _report(mock: Mock, *options: str) -> tuple[int, Any]:
+    """Exit code and verdict of the mock's own command."""
+    program = [sys.executable, "-c", "from llmock.cli import app; app()", "report", "--json"]
+    done = subprocess.run(
+        [*program, "--url", f"http://127.0.0.1:{mock.port}", *options],
+        env={name: value for name, value in os.environ.items() if name in OURS},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    return done.returncode, json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", SERVICES)
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "stream"])
+def test_a_limit_that_passes_is_waited_for(face: Face, services: Mock, name: str, streamed: bool) -> None:
+    """429 with Retry-After: the same target again, no earlier than it asked; the judge sees nothing wrong."""
+    services.behave("fail", status=429, retry_after=0.3)
+    began = time.monotonic()
+    reply = _ask(face, _chain(face, name), "Hi", streamed=streamed)
+    assert _tries(reply.attempts) == [(_target(name), "failed", 429), (_target(name), "served", None)]
+    assert time.monotonic() - began >= 0.3
+    assert _findings(services) == []
+
+
+@pytest.mark.parametrize("name", SERVICES)
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "stream"])
+def test_a_service_that_is_down_is_left(face: Face, services: Mock, name: str, streamed: bool) -> None:
+    """503 twice: the next target serves, and the first one is not stormed."""
+    services.behave("fail", status=503, times=2)
+    reply = _ask(face, _chain(face, name), "Hi", streamed=streamed)
+    assert _tries(reply.attempts) == [
+        (_target(name), "failed", 503),
+        (_target(name), "failed", 503),
+        (_target(_other(name)), "served", None),
+    ]
+    assert _findings(services) == []
+
+
+@pytest.mark.parametrize("name", SERVICES)
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_fault_of_the_target_is_not_tried_again(face: Face, services: Mock, name: str, status: int) -> None:
+    """No retry can mend it: the next target at once."""
+    services.behave("fail", status=status)
+    reply = _ask(face, _chain(face, name), "Hi", streamed=True)
+    assert [outcome for _, outcome, _ in _tries(reply.attempts)] == ["failed", "served"]
+    assert _findings(services) == []
+
+
+@pytest.mark.parametrize("name", SERVICES)
+@pytest.mark.parametrize("fault", ["disconnect", "truncate", "malformed"])
+def test_a_stream_that_breaks_before_its_first_word(face: Face, services: Mock, name: str, fault: str) -> None:
+    """Nobody has read anything: it is asked again, or the next one is; the reader sees one whole answer."""
+    services.behave("reply", text="one two three four five")
+    services.behave("stream_fault", kind=fault, after_chunks=0)
+    reply = _ask(face, _chain(face, name), "Count.", streamed=True)
+    tries = _tries(reply.attempts)
+    assert [outcome for _, outcome, _ in tries] == ["failed", "served"]
+    assert tries[1][0] == _target(name if fault != "malformed" else _other(name))
+    assert [code for severity, code in _findings(services) if severity == "error"] == []
+
+
+@pytest.mark.parametrize("name", SERVICES)
+@pytest.mark.parametrize("fault", ["disconnect", "truncate"])
+def test_a_stream_that_breaks_later_is_the_callers(face: Face, services: Mock, name: str, fault: str) -> None:
+    """What came is kept and the error says that it may be tried again; the library tells no story twice."""
+    words = " ".join(f"word{number}" for number in range(40))
+    services.behave("reply", text=words)
+    services.behave("stream_fault", kind=fault, after_chunks=9)
+    model = _chain(face, name)
+    with pytest.raises(il.IncompleteStreamError) as caught:
+        _ask(face, model, "Count.", streamed=True)
+    assert caught.value.retryable
+    assert caught.value.partial is not None
+    assert caught.value.partial.text
+    assert words.startswith(caught.value.partial.text.strip())
+    assert [outcome for _, outcome, _ in _tries(caught.value.attempts)] == ["served"]
+    assert _ask(face, model, "Count.", streamed=True).text
+    assert [code for severity, code in _findings(services) if severity == "error"] == []
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_stream_that_hangs_is_left(face: Face, services: Mock, name: str) -> None:
+    """A stall before the first word ends at the idle time; the second try serves."""
+    services.behave("stream_fault", kind="stall", after_chunks=0, stall_seconds=5)
+    began = time.monotonic()
+    model = _chain(face, name, timeouts=il.Timeouts(idle_s=0.3, first_byte_s=0.3))
+    reply = _ask(face, model, "Count.", streamed=True)
+    assert [outcome for _, outcome, _ in _tries(reply.attempts)] == ["failed", "served"]
+    assert time.monotonic() - began < 4
+    assert [code for severity, code in _findings(services) if severity == "error"] == []
+
+
+def test_the_judge_of_the_mock_finds_no_fault(face: Face, services: Mock) -> None:
+    """`llmock report` on our retries in every dialect: no error.
+
+    Its one warning is of the malformed chunk, after which the next target is asked, and not the same one again.
+    """
+    for name in SERVICES:
+        for behavior, facts in (
+            ("fail", {"status": 429, "retry_after": 0.2}),
+            ("fail", {"status": 500, "times": 2}),
+            ("fail", {"status": 529}),
+            ("fail", {"status": 401}),
+            ("stream_fault", {"kind": "truncate", "after_chunks": 0}),
+            ("stream_fault", {"kind": "disconnect", "after_chunks": 0}),
+            ("stream_fault", {"kind": "malformed", "after_chunks": 0}),
+        ):
+            forget_state()
+            services.behave(behavior, **facts)
+            assert _ask(face, _chain(face, name), f"{name} {behavior} {facts}", streamed=True).text
+    code, verdict = _report(services)
+    assert code == 0, verdict
+    assert verdict["passed"]
+    assert verdict["faults_injected"] >= 7 * len(SERVICES)
+    assert {finding["code"] for finding in verdict["findings"]} <= {"malformed_chunk_ignored"}
