@@ -283,3 +283,28 @@ async def test_it_lives_and_ends_with_its_server() -> None:
     client = Client(GatewayRequest(method="GET", path="/health/ready", peer="127.0.0.1"))
     await GatewayApp(made)(client.scope, client.receive, client.send)
     assert client.status == 503
+
+
+async def test_aborted_streams_leave_nothing_behind() -> None:
+    """After a hundred clients that left there are no more tasks than before, and every upstream is closed."""
+    before = len(asyncio.all_tasks())
+    upstreams: list[Slow] = []
+    app = GatewayApp(gateway(keep_alive_s=0.01))
+
+    async def leave(number: int) -> None:
+        upstream = Slow([HELLO], silent_open=number % 5 == 0)
+        upstreams.append(upstream)
+        with upstream.standing():
+            dialect = ("openai-chat", "anthropic")[number % 2]
+            client = Client(asking(dialect, MODELS["openai-chat"], stream=number % 3 > 0))
+            task = asyncio.ensure_future(app(client.scope, client.receive, client.send))
+            await _until(upstream.opened.is_set)
+            await asyncio.sleep(0.001 * (number % 4))
+            client.left.set()
+            await asyncio.wait_for(task, 5)
+
+    for number in range(100):
+        await leave(number)
+    await asyncio.sleep(0.05)
+    assert len(asyncio.all_tasks()) == before
+    assert all(upstream.closed_at is not None or upstream.silent_open for upstream in upstreams)
