@@ -50,6 +50,11 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--allow-fetch", action="store_true", help="fetch images that a body names by address, guarded")
     parser.add_argument(
+        "--state",
+        metavar="PLACE",
+        help="share the health of targets: file, file:PATH or redis://…; INTERLINGUA_STATE does not show it to `ps`",
+    )
+    parser.add_argument(
         "--fault",
         action="append",
         default=[],
@@ -75,6 +80,10 @@ def run(options: Namespace) -> int:
             from interlingua.transport.fault import parse_options
 
             stack.enter_context(faults(parse_options(options.fault)))
+        if options.state:
+            from interlingua.client.state import use_state
+
+            use_state(options.state)
         listener = stack.enter_context(listen(host, port))
         gateway = Gateway(settings)
         _welcome(gateway, host, listener.getsockname()[1], options)

