@@ -41,7 +41,7 @@ _TEXTS = {
 
 
 def image(source: Source | PilImage, *, detail: str | None = None, cache: Cache | None = None) -> ImagePart:
-    """The image in a file, in bytes, or of Pillow (written as PNG).
+    """The image in a file, in bytes, or of Pillow (written as PNG); `detail="full"` keeps every pixel a target takes.
 
     Raises: UsageError for a URL, an unreadable file, and for what is no image; LimitExceededError.
     """

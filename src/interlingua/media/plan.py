@@ -84,22 +84,46 @@ class MediaPlan:
     def run(self) -> tuple[Request, tuple[Change, ...]]:
         """The request with media that the target takes, and what was changed; may be called again, from any thread.
 
-        Raises: UnsupportedError where images cannot be brought under the limits; UsageError for a file that cannot be
-            decoded.
+        Raises: UnsupportedError for an image that cannot be decoded or brought under the limits, and has to be.
         """
         changes = Changes(self._changes.dialect, "media", self._changes.allow)
         changes.entries.extend(self._changes.entries)
         swaps = dict(self._swaps)
-        done = {task.place: _converted(task, task.need.recipe) for task in self._tasks}
+        done = {task.place: self._converted(task, task.need.recipe) for task in self._tasks}
         self._fit_together(done, swaps)
         for task in self._tasks:
-            swaps[task.place] = replace(task.part, data=done[task.place].data, media_type=done[task.place].media_type)
-            for code, detail in done[task.place].entries:
-                changes.add(_code(code, task), task.place.path, detail)
+            self._tell(task, done[task.place], swaps, changes)
         messages = with_media(self._request.messages, swaps)
         return replace(self._request, messages=messages), changes.done()
 
-    def _fit_together(self, done: dict[Place, Converted], swaps: dict[Place, Media | TextPart]) -> None:
+    def _tell(
+        self, task: _Task, found: Converted | None, swaps: dict[Place, Media | TextPart], changes: Changes
+    ) -> None:
+        """Put a converted image in its place, with an entry for all that was done to it."""
+        if found is None:
+            changes.add("image_as_given", task.place.path, "it cannot be decoded here")
+            return
+        swaps[task.place] = replace(task.part, data=found.data, media_type=found.media_type)
+        for code, detail in found.entries:
+            changes.add(_code(code, task), task.place.path, detail)
+
+    def _converted(self, task: _Task, recipe: Recipe) -> Converted | None:
+        """The image as the recipe wants it; None where it cannot be decoded, and the target may take it as it is.
+
+        Raises: UnsupportedError where it cannot be converted, and has to be.
+        """
+
+        def work() -> Converted:
+            return convert(task.part.data, task.need.header, recipe)
+
+        try:
+            return _KEPT.get(task.part.data, recipe, work)
+        except UsageError as error:
+            if not task.need.must:
+                return None
+            raise _refusal(self._spec, task.place.path, error.message) from error
+
+    def _fit_together(self, done: dict[Place, Converted | None], swaps: dict[Place, Media | TextPart]) -> None:
         """Compress converted images harder where all media together are too large for one request.
 
         Raises: UnsupportedError where that is not enough.
@@ -107,17 +131,17 @@ class MediaPlan:
         most = _room_of(self._limits)
         if most is None:
             return
-        media = dict(media_of(with_media(self._request.messages, swaps)))
-        sizes = {place: len(done[place].data) if place in done else len(part.data) for place, part in media.items()}
-        over = sum(sizes.values()) - most
-        large = [task for task in self._tasks if sizes[task.place] > most // max(1, len(sizes))]
-        if over <= 0:
+        sizes = {place: len(part.data) for place, part in media_of(with_media(self._request.messages, swaps))}
+        sizes |= {place: len(found.data) for place, found in done.items() if found is not None}
+        total = sum(sizes.values())
+        if total <= most:
             return
-        share = (sum(sizes[task.place] for task in large) - over) // max(1, len(large))
-        if not large or share < _MIN_SHARE_BYTES:
-            raise _too_large(self._spec, len(sizes), sum(sizes.values()), most)
+        large = [task for task in self._tasks if done[task.place] and sizes[task.place] > most // len(sizes)]
+        share = (sum(sizes[task.place] for task in large) + most - total) // max(1, len(large))
+        if share < _MIN_SHARE_BYTES:
+            raise _too_large(self._spec, len(sizes), total, most)
         for task in large:
-            done[task.place] = _converted(task, task.need.recipe._replace(max_bytes=share))
+            done[task.place] = self._converted(task, task.need.recipe._replace(max_bytes=share))
 
 
 _MIN_SHARE_BYTES = 20_000
@@ -130,20 +154,14 @@ def _room_of(limits: MediaLimits) -> int | None:
 
 
 def _too_large(spec: str, count: int, size: int, most: int) -> UnsupportedError:
-    changes = Changes("", "media")
     detail = f"{count} media parts have {size:,} bytes together, and one request has room for {most:,}"
-    changes.add("images", "/messages", detail)
-    return UnsupportedError(f"{spec} cannot take /messages ({detail})", changes=changes.refused())
+    return _refusal(spec, "/messages", detail)
 
 
-def _converted(task: _Task, recipe: Recipe) -> Converted:
-    def work() -> Converted:
-        return convert(task.part.data, task.need.header, recipe)
-
-    try:
-        return _KEPT.get(task.part.data, recipe, work)
-    except UsageError as error:
-        raise UsageError(f"{task.place.path}: {error.message}") from error
+def _refusal(spec: str, path: str, detail: str) -> UnsupportedError:
+    changes = Changes("", "media")
+    changes.add("images", path, detail)
+    return UnsupportedError(f"{spec} cannot take {path} ({detail})", changes=changes.refused())
 
 
 def _code(code: str, task: _Task) -> str:
@@ -185,6 +203,7 @@ class _Planner:
         self.changes = Changes(endpoint.dialect, "media", allow)
         self.swaps: dict[Place, Media | TextPart] = {}
         self.tasks: list[_Task] = []
+        self._needs: dict[Place, tuple[ImagePart, Need]] = {}
         self._facts = endpoint.target.facts
         self._spec = endpoint.spec
         self._media = list(media_of(request.messages))
@@ -236,6 +255,7 @@ class _Planner:
             self._leave_out("images", place, f"{part.media_type} is not taken, and not known here")
             return
         need = need_of(part, header, self.limits, most_px)
+        self._needs[place] = part, need
         if header.media_type != part.media_type:
             self._correct(place, part, header.media_type)
         if (need.must or need.should) and can_convert(header.media_type):
@@ -271,12 +291,21 @@ class _Planner:
             self._leave_out("audio", place, f"{part.media_type} is not taken")
 
     def _weigh(self) -> None:
-        """Refuse media that are too large together, unless images are going to be converted."""
+        """Have all images converted where the media are too large together for one request.
+
+        Raises: UnsupportedError where nothing can be converted.
+        """
         most = _room_of(self.limits)
-        if most is None or self.tasks:
-            return
         sizes = [len(part.data) for place, part in self._media if not isinstance(self.swaps.get(place), TextPart)]
-        if sum(sizes) > most:
+        if most is None or sum(sizes) <= most:
+            return
+        known = {task.place for task in self.tasks}
+        self.tasks += [
+            _Task(place, part, need)
+            for place, (part, need) in self._needs.items()
+            if place not in known and part.sealed is None and can_convert(need.header.media_type)
+        ]
+        if not self.tasks:
             raise _too_large(self._spec, len(sizes), sum(sizes), most)
 
 

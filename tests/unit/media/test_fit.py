@@ -386,12 +386,12 @@ def a_small_request(monkeypatch: pytest.MonkeyPatch) -> None:
     _limited(monkeypatch, limits)
 
 
-def noise(width: int, height: int, kind: str = "BMP") -> bytes:
+def noise(width: int, height: int, kind: str = "BMP", **options: int) -> bytes:
     """A file that does not compress well."""
     import io
 
     written = io.BytesIO()
-    Image.merge("RGB", [Image.effect_noise((width, height), 90) for _ in "RGB"]).save(written, kind)
+    Image.merge("RGB", [Image.effect_noise((width, height), 90) for _ in "RGB"]).save(written, kind, **options)
     return written.getvalue()
 
 
@@ -407,6 +407,37 @@ def test_images_that_are_too_large_together_are_compressed_harder() -> None:
     assert max(sizes) < first
     assert [code for _, code, _ in changes].count("image_compressed") == 2
     assert request.messages[0].parts[2] == small
+
+
+@pytest.mark.usefixtures("a_small_request")
+def test_images_that_fit_alone_and_not_together_are_compressed() -> None:
+    """Two photos that would each go as they are; alone they do."""
+    photos = [il.image(jpeg_of_noise(300 + place)) for place in range(2)]
+    assert [planned(photo) for photo in photos] == [None, None]
+    assert sum(len(photo.data) for photo in photos) > (200_000 - 65_536) * 3 // 4
+    request, changes = done(planned(*photos))
+    assert sum(len(part.data) for part in request.messages[0].parts if isinstance(part, il.ImagePart)) <= 100_848
+    assert {code for _, code, _ in changes} == {"image_compressed"}
+
+
+def jpeg_of_noise(width: int) -> bytes:
+    """A photo of some seventy kilobytes."""
+    return noise(width, 240, "JPEG", quality=90)
+
+
+def test_a_photo_that_cannot_be_decoded_goes_as_it_is_unless_it_has_to_be() -> None:
+    """Its header is whole, its pixels are not those of a JPEG; that it was left as it is, is said."""
+    good = MADE["jpeg-orientation-6"]()
+    at = good.index(b"\xff\xc0")
+    arithmetic = good[:at] + b"\xff\xcb" + good[at + 2 :]
+    request, changes = done(planned(il.image(arithmetic)))
+    assert changes == [("approximated", "image_as_given", "/messages/0/parts/0")]
+    assert request.messages[0].parts[0] == il.image(arithmetic)
+    broken = MADE["tiff-cmyk"]()
+    with pytest.raises(
+        il.UnsupportedError, match=r"cannot take /messages/0/parts/0 \(the image/tiff file cannot be decoded"
+    ):
+        done(planned(il.image(broken[: len(broken) * 2 // 3])))
 
 
 @pytest.mark.usefixtures("a_small_request")
