@@ -21,6 +21,7 @@ import msgspec
 __all__ = ["ROWS", "MediaLimits", "MediaRow", "media_limits"]
 
 PNG, JPEG, WEBP, GIF = "image/png", "image/jpeg", "image/webp", "image/gif"
+BMP, TIFF, HEIC, HEIF, AVIF = "image/bmp", "image/tiff", "image/heic", "image/heif", "image/avif"
 EVERYWHERE = frozenset({PNG, JPEG, WEBP, GIF})
 """The formats that all services of today take."""
 PDF = "application/pdf"
@@ -100,7 +101,7 @@ OPENAI = MediaLimits(
     source='wire openai-chat, "images in", "audio in"; vendor "Images and vision"',
 )
 GOOGLE = MediaLimits(
-    image_types=frozenset({PNG, JPEG, WEBP, "image/heic", "image/heif"}),
+    image_types=frozenset({PNG, JPEG, WEBP, HEIC, HEIF}),
     animated=False,
     useful_side_px=3_072,
     max_images=3_000,
@@ -112,6 +113,12 @@ OLLAMA = MediaLimits(
     image_types=frozenset({PNG, JPEG, WEBP}),
     animated=False,
     source='wire ollama, "images"; wire compat-quirks, "Images"',
+)
+OURS = MediaLimits(
+    image_types=frozenset({PNG, JPEG, WEBP, GIF, BMP, TIFF, HEIC, HEIF, AVIF}),
+    animated=True,
+    useful_side_px=None,
+    source="our own format: the other side knows its targets",
 )
 
 
@@ -133,6 +140,7 @@ ROWS: tuple[MediaRow, ...] = (
         msgspec.structs.replace(GOOGLE, image_types=frozenset({PNG, JPEG, WEBP}), max_document_bytes=None),
         "gemini-compat",
     ),
+    _row(OURS, "interlingua"),
     _row(OLLAMA, "ollama", "ollama-cloud", "foreman", "ollama-compat"),
     # The whole request counts; a fifth of it is what each of the five images may have.
     _row(
@@ -165,7 +173,7 @@ ROWS: tuple[MediaRow, ...] = (
     ),
     _row(
         MediaLimits(
-            image_types=frozenset({PNG, JPEG, GIF, "image/bmp", "image/tiff"}),
+            image_types=frozenset({PNG, JPEG, GIF, BMP, TIFF}),
             max_images=30,
             max_request_bytes=10_000_000,
             source='vendor "Vision models"',
@@ -174,7 +182,7 @@ ROWS: tuple[MediaRow, ...] = (
     ),
     # No WebP: another server that stands in front of this one turns it into PNG for that reason [field].
     _row(
-        MediaLimits(image_types=frozenset({PNG, JPEG, "image/bmp"}), animated=False, source="field"),
+        MediaLimits(image_types=frozenset({PNG, JPEG, BMP}), animated=False, source="field"),
         "llamacpp",
     ),
     _row(

@@ -74,6 +74,12 @@ def test_formats_differ(family: str, taken: str, not_taken: str) -> None:
     assert (taken in types, not_taken in types) == (True, False)
 
 
+def test_another_one_of_ours_fits_media_itself() -> None:
+    """It knows its targets; here everything that has a known format passes in its full size."""
+    limits = media_limits("interlingua", "any")
+    assert (limits.animated, limits.useful_side_px, len(limits.image_types)) == (True, None, 9)
+
+
 def test_five_images_of_groq_fit_into_one_request() -> None:
     """Whatever they are, each has its share of the request."""
     limits = media_limits("groq", "llama-4-scout")
