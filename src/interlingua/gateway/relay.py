@@ -199,7 +199,7 @@ def kept_headers(headers: Headers) -> Headers:
 class RelayedStream(Live):
     """A stream that is passed on as it comes, and read beside that."""
 
-    __slots__ = ("_held", "_open", "_passed", "_separator", "_tail", "is_done")
+    __slots__ = ("_held", "_open", "_passed", "_separator", "_tail", "is_done", "last_frame")
 
     def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
         """A stream of which nothing has come."""
@@ -209,6 +209,8 @@ class RelayedStream(Live):
         self._passed: list[bytes] = []
         self._held: list[bytes] = []
         self._open: set[tuple[int, int]] = set()
+        self.last_frame: bytes = b""
+        """The last frame that was passed on."""
         self.is_done: bool = False
         """Whether the marker came that ends a stream of Chat."""
 
@@ -244,6 +246,7 @@ class RelayedStream(Live):
         elif self._grows(events):
             self._passed += [*self._held, frame]
             self._held.clear()
+            self.last_frame = frame
         else:
             self._held.append(frame)
         return events

@@ -9,6 +9,8 @@ Rules
 
 from __future__ import annotations
 
+import re
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from interlingua.client.core import Outcome
@@ -41,6 +43,7 @@ STREAM_HEADERS: Headers = (("cache-control", "no-cache, no-transform"), ("x-acce
 """What keeps a stream from being held back on its way."""
 _COMMENT = encode_comment("keep-alive")
 _DONE = b"data: [DONE]\n\n"
+_NUMBER = re.compile(rb'"sequence_number":\s*(\d+)')
 
 
 class Course:
@@ -134,21 +137,29 @@ async def _relayed(course: Course, live: RelayedStream) -> AsyncGenerator[bytes]
         if rest:
             yield rest
     except Error as error:
-        yield _break_off(course, error)
+        yield _break_off(course, live, error)
     except Exception as error:  # noqa: BLE001 - as above
         yield course.encoder().encode(stream_error(own_fault(error), None))
     finally:
         await pump.close()
 
 
-def _break_off(course: Course, error: Error) -> bytes:
+def _break_off(course: Course, live: RelayedStream, error: Error) -> bytes:
     """The dialect's error after what was passed on: its writer is told what came before, as if it had written it."""
     encoder = course.encoder()
     came = course.outcome.response or course.outcome.partial
     for event in unfold(came) if came is not None else ():
         if not isinstance(event, StreamEnd):
             encoder.encode(event)
-    return encoder.encode(_failure(course, error))
+    told = encoder.encode(_failure(course, error))
+    return _numbered(told, live.last_frame) if course.asked.dialect.name == "openai-responses" else told
+
+
+def _numbered(told: bytes, last_frame: bytes) -> bytes:
+    """Frames whose numbers go on from the last one that was passed on: who counts them must not see one twice."""
+    before = _NUMBER.findall(last_frame)
+    numbers = count(int(before[-1]) + 1 if before else 0)
+    return _NUMBER.sub(lambda _: b'"sequence_number":%d' % next(numbers), told)
 
 
 def _failure(course: Course, error: Error) -> StreamError:

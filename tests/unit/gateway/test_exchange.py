@@ -180,7 +180,7 @@ async def test_r48_broken_arguments_of_a_whole_answer_are_a_502(dialect: str, up
 
 @pytest.mark.parametrize("dialect", TONGUES)
 @pytest.mark.parametrize("upstream", [*BY_TEXT, "anthropic"])
-async def test_r48_broken_arguments_of_a_stream_are_an_error_in_the_finishs_place(dialect: str, upstream: str) -> None:
+async def test_r48_broken_arguments_of_a_stream_are_an_error_in_place_of_the_finish(dialect: str, upstream: str) -> None:
     """Relayed and translated alike: the client's stream has no finish, but the dialect's own error."""
     with Upstream(upstream, *[BROKEN] * 4).standing():
         data = await body_of(await gateway()(asking(dialect, MODELS[upstream], stream=True, **WEATHER[dialect])))

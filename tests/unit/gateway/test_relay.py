@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 import interlingua as il
 from interlingua.gateway.http import GatewayRequest
-from interlingua.testing.upstream import Call, Fail, Say, Upstream
+from interlingua.testing.upstream import Call, Cut, Fail, Say, Upstream
 from interlingua.wire.json import decode_any
 from tests.support.gateway import MODELS, answer_of, asking, body_of, events_of, gateway, header_of
 
@@ -25,8 +26,8 @@ def _sent(path: str, body: bytes, **headers: str) -> GatewayRequest:
     ("body", "expected"),
     [
         (
-            b'{ "messages":[{"role":"user","content":"caf\\u00e9"}],\n "model" : "openai-chat/gpt-4.1","seed":1e0 }',
-            b'{ "messages":[{"role":"user","content":"caf\\u00e9"}],\n "model" : "gpt-4.1","seed":1e0 }',
+            b'{ "messages":[{"role":"user","content":"\\u00e9t\\u00e9"}],\n "model" : "openai-chat/gpt-4.1","n":1e0 }',
+            b'{ "messages":[{"role":"user","content":"\\u00e9t\\u00e9"}],\n "model" : "gpt-4.1","n":1e0 }',
         ),
         (
             b'{"model":"openai-chat/gpt-4.1","messages":[{"role":"user","content":"\\"model\\""}],"new":{"a":1.0}}',
@@ -247,3 +248,16 @@ async def test_a_server_that_cannot_stream_is_told_as_a_stream() -> None:
         events = await events_of("openai-chat", reply)
     assert isinstance(events[-1], il.StreamEnd)
     assert events[-1].response.text == "Hello from the strict upstream."
+
+
+@pytest.mark.parametrize("after", range(2, 14))
+async def test_out_07_numbers_go_on_when_a_relayed_stream_breaks(after: int) -> None:
+    """The error that we add to a provider's stream has the numbers that follow, wherever it is cut."""
+    say = Say(text="One two three four five six seven eight nine ten eleven twelve.")
+    with Upstream("openai-responses", Cut(say, after=after)).standing():
+        reply = await gateway()(asking("openai-responses", MODELS["openai-responses"], stream=True))
+        data = await body_of(reply)
+    numbers = [int(number) for number in re.findall(rb'"sequence_number":(\d+)', data)]
+    if reply.status == 200:
+        assert numbers == list(range(len(numbers)))
+        assert b"response.failed" in data
