@@ -1,6 +1,6 @@
 """Whether the media of a request have to be fitted to a target: a look at each message, and nothing else.
 
-Who has no media in a conversation pays for that look alone (half a microsecond for ten messages); everything else is
+Who has no media in a conversation pays for that look alone (less than a microsecond for ten messages); all else is
 loaded when the first media part comes along.
 """
 

@@ -94,7 +94,7 @@ def test_without_media_there_is_no_plan() -> None:
 
 
 def test_without_media_a_plan_costs_next_to_nothing() -> None:
-    """Ten messages are looked at in about half a microsecond; the bound leaves room for slow machines."""
+    """Ten messages are looked at in less than a microsecond; the bound leaves room for slow machines."""
     messages = conversation(4)[:10]
     best = min(_seconds(messages) for _ in range(200))
     assert best < 5e-6
