@@ -10,13 +10,18 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Target
 from interlingua.dialects._history import prepare_history
+from interlingua.dialects._history_memo import KnownMessages
+from interlingua.dialects.table import get_dialect
 from interlingua.gateway.vault import memory_vault
 from interlingua.types.change import Changes
 from interlingua.types.content import Part, Sealed, TextPart, ThinkingPart, ToolCall, ToolResult
 from interlingua.types.message import Message, user
 from interlingua.types.request import Request
 from interlingua.types.response import Response
+from interlingua.wire.http import HttpRequest
+from interlingua.wire.json import encode
 
 SEALS = st.none() | st.builds(
     Sealed, st.sampled_from(["google", "anthropic"]), st.fixed_dictionaries({"signature": st.text(max_size=8)})
@@ -119,3 +124,43 @@ def test_a_turn_that_says_something_else_is_not_taken_for_it(one: list[Any], oth
     assert [(call.name, call.arguments) for call in message.tool_calls] == [
         (part.name, part.arguments) for part in shown if isinstance(part, ToolCall)
     ]
+
+
+CHAT, CLAUDE = get_dialect("openai-chat"), get_dialect("anthropic")
+TARGET = EncodeOptions(target=Target(model="claude-opus-4-5", provider="anthropic"), history="mend")
+
+
+def _told(message: Message) -> list[dict[str, Any]]:
+    """A message as a Chat client writes it."""
+    if message.role == "tool":
+        return [{"role": "tool", "tool_call_id": result.call_id, "content": "r"} for result in message.tool_results]
+    calls = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments_json}}
+        for call in message.tool_calls
+    ]
+    return [{"role": message.role, "content": message.text, **({"tool_calls": calls} if calls else {})}]
+
+
+@given(st.lists(SPOKEN, min_size=2, max_size=4), st.uuids())
+def test_a_conversation_that_goes_on_is_restored_alike(spoken: list[Any], name: object) -> None:
+    """Restored and written from where it was before, or as a whole: the same bytes, and each begins with the last."""
+    turns = [(*_turn(one, number), TextPart(f"This was turn {number}.")) for number, one in enumerate(spoken)]
+    messages = (user(f"Go on with {name}, please. " * 8), *_conversation(turns, ids=True)[1:])
+    vault = memory_vault(lambda: 0.0)
+    before = written = b""
+    for number, parts in enumerate(turns):
+        ids = {part.id: f"fc-{part.id[-22:]}" for part in parts if isinstance(part, ToolCall)}
+        asked = Request(messages=messages[: 1 + 2 * number])
+        asyncio.run(vault.remember("", asked, Response(parts=parts), ids))
+        body = encode({"model": "m", "messages": [told for one in messages[: 3 + 2 * number] for told in _told(one)]})
+        for _ in range(2):
+            request = CHAT.decode_request(HttpRequest(url="/", body=body), DecodeOptions(history="mend")).request
+            restored = asyncio.run(vault.restore("", request))
+            plain = asyncio.run(vault.restore("", Request(messages=tuple(request.messages))))
+            assert tuple(restored.messages) == plain.messages
+            written = CLAUDE.encode_request(restored, TARGET).body
+            assert written == CLAUDE.encode_request(plain, TARGET).body
+            assert type(restored.messages) is type(request.messages) or type(request.messages) is not KnownMessages
+        history = written[written.index(b'"messages":[') : written.rindex(b"]")]
+        assert history.startswith(before)
+        before = history

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     System = tuple[TextPart, ...]
     Read = tuple[System, tuple[Message, ...]]
 
-__all__ = ["MAX_TEXT_BYTES", "HistoryMemo", "KnownHistory", "KnownMessages"]
+__all__ = ["MAX_TEXT_BYTES", "HistoryMemo", "KnownHistory", "KnownMessages", "shareable"]
 
 MAX_TEXT_BYTES = 262_144
 """A conversation with a longer text is never remembered."""
@@ -85,6 +85,7 @@ class KnownHistory:
 
     __slots__ = (
         "_written",
+        "aside",
         "calls",
         "entries",
         "is_marked",
@@ -124,6 +125,8 @@ class KnownHistory:
             self.names = parent.names + self.names
             self.is_marked = self.is_marked or parent.is_marked
         self._written: list[WrittenHistory] = []
+        self.aside: dict[object, KnownHistory] = {}
+        """What somebody made of it, by who that is; forgotten together with it."""
 
     def written(self, ways: tuple[object, ...]) -> WrittenHistory | None:
         """How it was written in these ways, if it was."""
@@ -160,6 +163,13 @@ class KnownHistory:
 
 def _joined(wires: Sequence[WireStruct]) -> bytes:
     return b",".join([encode_wire(wire) for wire in wires])
+
+
+def shareable(messages: Sequence[Message]) -> list[Message] | None:
+    """The same messages, as requests can share them; None where something in them cannot be shared."""
+    if not all([_can_be_shared(part) for message in messages for part in message.parts]):  # noqa: C419 — the same
+        return None
+    return [_frozen(message) for message in messages]
 
 
 def _frozen(message: Message) -> Message:

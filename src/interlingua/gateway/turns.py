@@ -35,11 +35,10 @@ from interlingua.wire.arguments import parse_arguments
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from interlingua.types.content import Part
     from interlingua.types.message import Message
-    from interlingua.types.request import Request
 
 __all__ = ["Turn", "call_ids_of", "fingerprints", "is_worth_keeping", "restored", "size_of"]
 
@@ -166,21 +165,26 @@ def _calls(parts: Sequence[Part]) -> list[ToolCall]:
 # Putting back
 
 
-def restored(request: Request, found: Mapping[int, Sequence[Turn]]) -> Request:
-    """The request with its turns as they were; `found` tells by the place of a message which turns it shows."""
-    restorer = _Restorer(request.messages)
-    messages = [
+def restored(
+    messages: Sequence[Message], found: Mapping[int, Sequence[Turn]], begin: int = 0, taken: Iterable[str] = ()
+) -> list[Message]:
+    """The messages from a place on, with their turns as they were; `found` tells by place which turns a message shows.
+
+    `taken` are the ids of the calls before that place, as they were restored.
+    """
+    restorer = _Restorer(messages, taken)
+    return [
         restorer.message(message, found.get(place, ())) if message.role in ("assistant", "tool") else message
-        for place, message in enumerate(request.messages)
+        for place, message in enumerate(messages[begin:], begin)
     ]
-    return msgspec.structs.replace(request, messages=tuple(messages))
 
 
 class _Restorer:
     """Goes through one conversation and remembers which ids it changed."""
 
-    def __init__(self, messages: Sequence[Message]) -> None:
+    def __init__(self, messages: Sequence[Message], taken: Iterable[str]) -> None:
         self.taken = {call_id for message in messages for call_id in call_ids_of(message.parts)}
+        self.taken.update(taken)
         self.renamed: dict[str, str] = {}
 
     def message(self, message: Message, turns: Sequence[Turn]) -> Message:

@@ -7,6 +7,7 @@ Rules
 - A turn is found by any of our own call ids; where the client drops or rewrites these, by what it says after the
   message before it, else by what it says alone (of two such turns the later one counts).
 - An owner finds its own turns only.
+- A conversation that goes on is restored from where it was restored before, so that a turn costs no more than itself.
 - A miss is normal: the encoder then does what the provider documents for lost state, and records it.
 - Seals are tagged with their issuer, so a turn is put back whoever will be asked next: encoders leave out what is not
   theirs.
@@ -18,6 +19,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
+
+from interlingua.dialects._history_memo import KnownHistory, KnownMessages, shareable
 from interlingua.gateway.state import Entry, Key, MemoryStore
 from interlingua.gateway.turns import Turn, call_ids_of, fingerprints, is_worth_keeping, restored, size_of
 
@@ -39,6 +43,9 @@ MAX_ENTRIES = 200_000
 KEEP_S = 24 * 3600.0
 """How long a turn is kept."""
 
+MAX_ASIDE = 8
+"""For how many owners and vaults one conversation is kept restored."""
+
 Remembered: TypeAlias = "Turn | Key"
 """A turn, or the key that it is kept under."""
 
@@ -49,6 +56,7 @@ class Vault:
     def __init__(self, store: Store[Remembered]) -> None:
         """A vault over a store."""
         self._store = store
+        self._token = object()
 
     async def remember(
         self, owner: str, request: Request, response: Response[Any], provider_ids: Mapping[str, str]
@@ -68,11 +76,46 @@ class Vault:
         """The request with every turn that is remembered as it was; the same request where none is."""
         if self._store.is_empty:
             return request
-        places = [place for place, message in enumerate(request.messages) if message.role == "assistant"]
-        found = await self._found_by_id(owner, request.messages, places)
-        rest = [place for place in places if place not in found]
-        found |= await self._found_by_words(owner, request.messages, rest)
-        return restored(request, found) if found else request
+        messages = request.messages
+        if type(messages) is KnownMessages:
+            restored_messages = await self._restored_known(owner, messages.known)
+        else:
+            rest = await self._restored(owner, messages)
+            restored_messages = messages if rest is None else tuple(rest)
+        if restored_messages is messages:
+            return request
+        return msgspec.structs.replace(request, messages=restored_messages)
+
+    async def _restored_known(self, owner: str, known: KnownHistory) -> tuple[Message, ...]:
+        """The messages of a conversation that was read before; what was restored of its beginning is known, too."""
+        slot = (self._token, owner)
+        if slot in known.aside:
+            return known.aside[slot].messages
+        before = known.parent.aside.get(slot) if known.parent is not None else None
+        begin, taken, head = (len(before.messages), before.calls, before.messages) if before else (0, (), ())
+        rest = await self._restored(owner, known.messages, begin, taken)
+        if rest is None and before is None:
+            return known.messages
+        rest = list(known.messages[begin:]) if rest is None else rest
+        shared = shareable(rest)
+        if shared is None:
+            return (*head, *rest)
+        made = KnownHistory(b"", known.system, [*head, *shared], known.entries, before)
+        if before is not None:
+            before.parent = None  # who goes on from there needs no more of what came before
+        if len(known.aside) >= MAX_ASIDE:
+            known.aside.clear()
+        known.aside[slot] = made
+        return made.messages
+
+    async def _restored(
+        self, owner: str, messages: Sequence[Message], begin: int = 0, taken: Sequence[str] = ()
+    ) -> list[Message] | None:
+        """The messages from a place on, restored; None where nothing of them is remembered."""
+        places = [place for place in range(begin, len(messages)) if messages[place].role == "assistant"]
+        found = await self._found_by_id(owner, messages, places)
+        found |= await self._found_by_words(owner, messages, [place for place in places if place not in found])
+        return restored(messages, found, begin, taken) if found else None
 
     async def _found_by_id(
         self, owner: str, messages: Sequence[Message], places: Sequence[int]
