@@ -16,16 +16,24 @@ import pytest
 
 import interlingua as il
 from interlingua.client.state import health_store
-from interlingua.dialects._contract import DecodeContext
-from interlingua.dialects.table import DIALECTS, get_dialect
-from interlingua.errors import APIConnectionError, Error
-from interlingua.stream.fold import error_of
+from interlingua.dialects.table import DIALECTS
+from interlingua.errors import Error
 from interlingua.testing import faults
-from interlingua.transport.fault import GARBAGE, FaultPlan
+from interlingua.transport.fault import FaultPlan
 from interlingua.transport.override import overriding
-from interlingua.types.event import StreamEnd, StreamError
 from tests.support.client import AWAITED, BLOCKING, Face
-from tests.support.fault_world import TEXT, Counted, World, alone, counting, spec_of, variable
+from tests.support.fault_world import (
+    TEXT,
+    Counted,
+    Expected,
+    World,
+    alone,
+    counting,
+    spec_of,
+    stream_expected,
+    variable,
+    whole_expected,
+)
 
 AT_ONCE: dict[str, tuple[str, str]] = {
     "refuse": ("APIConnectionError", "again"),
@@ -54,21 +62,6 @@ AT_ONCE: dict[str, tuple[str, str]] = {
 NAMES = list(DIALECTS)
 BENCHED = {"AuthenticationError": "auth", "BillingError": "billing", "PermissionDeniedError": "auth"}
 IN_THE_BODY = ("cut", "stall", "truncate", "garbage")
-LIVELY = {"APIConnectionError", "APITimeoutError", "IncompleteStreamError"}
-"""Errors in the body after which the same target is asked again."""
-
-
-class Expected(NamedTuple):
-    """What must happen when the first target meets a fault each time."""
-
-    error: str | None
-    """The class of the error that the fault makes; None for none."""
-    follows: str = ""
-    """`again`, `next` or `stop`."""
-    begun: bool = False
-    """Whether a stream had been handed over: then nobody else is asked."""
-    text: str = ""
-    """The text that had come by then."""
 
 
 @pytest.fixture(params=[BLOCKING, AWAITED], ids=["blocking", "awaited"])
@@ -165,35 +158,6 @@ def bytes_of(world: World, dialect: str, *, streamed: bool) -> bytes:
     with overriding(world.transports()):
         assert ask(BLOCKING, spec_of(dialect), streamed=streamed).text == TEXT
     return b"".join(world.line(dialect, streamed=streamed).pieces)
-
-
-def whole_expected(kind: str, place: int, size: int) -> Expected:
-    """What a fault in a whole body must come to."""
-    if kind == "truncate" and place >= size:
-        return Expected(None)
-    error = {"cut": "APIConnectionError", "stall": "APITimeoutError"}.get(kind, "DecodeError")
-    return Expected(error, "again" if error in LIVELY else "next")
-
-
-def stream_expected(dialect: str, kind: str, place: int, body: bytes) -> Expected:
-    """What a fault in a stream must come to, by what the decoder makes of the bytes that arrive."""
-    decoder = get_dialect(dialect).stream_decoder(DecodeContext())
-    events = decoder.feed(body[:place]) if place else []
-    if kind == "garbage":
-        events += [] if decoder.ended else decoder.feed(GARBAGE)
-        events += [] if decoder.ended else decoder.feed(body[place:])
-    if not decoder.ended:
-        is_broken = kind in ("cut", "stall") and not decoder.terminal
-        events += decoder.fail(APIConnectionError("x")) if is_broken else decoder.close()
-    if isinstance(events[-1], StreamEnd):
-        return Expected(None)
-    assert isinstance(events[-1], StreamError)
-    error = {"stall": "APITimeoutError"}.get(kind, type(error_of(events[-1])).__name__)
-    begun = any(not isinstance(event, il.StreamStart | il.UsageUpdate | il.Extra | StreamError) for event in events)
-    if begun:
-        text = "".join(event.text for event in events if isinstance(event, il.TextDelta))
-        return Expected("IncompleteStreamError" if kind == "cut" else error, "stop", begun=True, text=text)
-    return Expected(error, "again" if error in LIVELY else "next")
 
 
 def check(world: World, face: Face, dialect: str, fault: str, expected: Expected, *, streamed: bool) -> None:

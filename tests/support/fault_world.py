@@ -6,17 +6,36 @@ import asyncio
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
+import interlingua as il
+from interlingua.dialects._contract import DecodeContext
+from interlingua.dialects.table import get_dialect
+from interlingua.errors import APIConnectionError
+from interlingua.stream.fold import error_of
 from interlingua.testing.upstream import Say, Upstream
 from interlingua.testing.upstream.door import is_streamed
 from interlingua.testing.upstream.judge import asked_of
 from interlingua.transport.base import AsyncReply, AsyncTransport, Reply, Timeouts, Transport
+from interlingua.transport.fault import GARBAGE
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport, Script
+from interlingua.types.event import StreamEnd, StreamError
 from interlingua.wire.http import HttpRequest
 
-__all__ = ["SCHEMES", "TEXT", "Counted", "World", "counting", "spec_of", "variable"]
+__all__ = [
+    "SCHEMES",
+    "TEXT",
+    "Counted",
+    "Expected",
+    "World",
+    "alone",
+    "counting",
+    "spec_of",
+    "stream_expected",
+    "variable",
+    "whole_expected",
+]
 
 TEXT = "One two three four five six"
 """What every upstream answers."""
@@ -168,3 +187,51 @@ async def alone(work: Any) -> Any:
         return await work
     finally:
         assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+# What must happen
+
+LIVELY = {"APIConnectionError", "APITimeoutError", "IncompleteStreamError"}
+"""Errors in the body after which the same target is asked again."""
+
+
+class Expected(NamedTuple):
+    """What must happen when the first target meets a fault each time."""
+
+    error: str | None
+    """The class of the error that the fault makes; None for none."""
+    follows: str = ""
+    """`again`, `next` or `stop`."""
+    begun: bool = False
+    """Whether a stream had been handed over: then nobody else is asked."""
+    text: str = ""
+    """The text that had come by then."""
+
+
+def whole_expected(kind: str, place: int, size: int) -> Expected:
+    """What a fault in a whole body must come to."""
+    if kind == "truncate" and place >= size:
+        return Expected(None)
+    error = {"cut": "APIConnectionError", "stall": "APITimeoutError"}.get(kind, "DecodeError")
+    return Expected(error, "again" if error in LIVELY else "next")
+
+
+def stream_expected(dialect: str, kind: str, place: int, body: bytes) -> Expected:
+    """What a fault in a stream must come to, by what the decoder makes of the bytes that arrive."""
+    decoder = get_dialect(dialect).stream_decoder(DecodeContext())
+    events = decoder.feed(body[:place]) if place else []
+    if kind == "garbage":
+        events += [] if decoder.ended else decoder.feed(GARBAGE)
+        events += [] if decoder.ended else decoder.feed(body[place:])
+    if not decoder.ended:
+        is_broken = kind in ("cut", "stall") and not decoder.terminal
+        events += decoder.fail(APIConnectionError("x")) if is_broken else decoder.close()
+    if isinstance(events[-1], StreamEnd):
+        return Expected(None)
+    assert isinstance(events[-1], StreamError)
+    error = {"stall": "APITimeoutError"}.get(kind, type(error_of(events[-1])).__name__)
+    begun = any(not isinstance(event, il.StreamStart | il.UsageUpdate | il.Extra | StreamError) for event in events)
+    if begun:
+        text = "".join(event.text for event in events if isinstance(event, il.TextDelta))
+        return Expected("IncompleteStreamError" if kind == "cut" else error, "stop", begun=True, text=text)
+    return Expected(error, "again" if error in LIVELY else "next")

@@ -148,7 +148,8 @@ def _break_off(course: Course, live: RelayedStream, error: Error) -> bytes:
     """The dialect's error after what was passed on: its writer is told what came before, as if it had written it."""
     encoder = course.encoder()
     came = course.outcome.response or course.outcome.partial
-    for event in unfold(came) if came is not None else ():
+    keeps_back = course.asked.dialect.name == "google"  # the last character of a text, which has been passed on
+    for event in unfold(came) if came is not None and not keeps_back else ():
         if not isinstance(event, StreamEnd):
             encoder.encode(event)
     told = encoder.encode(_failure(course, error))
