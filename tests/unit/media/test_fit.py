@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from PIL import Image
 
 import interlingua as il
-from interlingua.dialects._contract import Facts
+from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Facts, Target
+from interlingua.dialects.table import get_dialect
 from interlingua.media import convert, fit, plan
 from interlingua.media.fit import has_media, plan_media
 from interlingua.providers.media_limits import MediaLimits
@@ -19,11 +20,16 @@ from interlingua.registry.endpoint import Endpoint
 from interlingua.registry.resolve import Registry
 from interlingua.types.content import Sealed
 from interlingua.types.request import Request
+from interlingua.wire.http import HttpRequest
 from tests.support.pictures import ACCEPTED, reference
+from tests.support.tiny import PNG
 
 pytest.importorskip("pillow_heif")
 
 REGISTRY = Registry(environ={})
+PATHS = {"google": "/v1beta/models/m:generateContent"}
+"""Where a request is sent, for dialects that name the model there."""
+TO_SOMEBODY = EncodeOptions(target=Target(model="m"))
 MADE = {name: make for made in ACCEPTED.values() for name, make in made.items()}
 
 
@@ -110,6 +116,22 @@ def test_a_known_conversation_is_not_looked_at() -> None:
     """A conversation that was read before holds no media, by how it is remembered."""
     messages = fit.KnownMessages([il.user(jpeg())])
     assert not has_media(messages)
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"])
+def test_a_conversation_with_an_image_is_never_a_known_one(dialect: str) -> None:
+    """However often a client sends it, in whatever dialect: its images are seen each time."""
+    image = il.ImagePart(PNG, "image/png")
+    call = il.ToolCall("call_1", "look", "{}")
+    result = il.ToolResult("call_1", "look", (il.TextPart("This:"), image))
+    talk = il.user("Tell me a long story. " * 20)
+    own = get_dialect(dialect)
+    for messages in ((talk, il.user(image)), (talk, il.assistant(call), il.Message("tool", (result,)))):
+        tool = il.Tool(name="look", description="Looks.", parameters={"type": "object", "properties": {}})
+        body = own.encode_request(Request(messages=messages, tools=(tool,), max_tokens=9), TO_SOMEBODY).body
+        for _ in range(4):
+            asked = HttpRequest(url=f"http://test{PATHS.get(dialect, '/')}", body=body)
+            assert has_media(own.decode_request(asked, DecodeOptions()).request.messages)
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,17 @@ def test_every_beginning_of_a_file_is_cut(name: str) -> None:
         assert header.fault == "cut", end
 
 
+def test_a_transparent_colour_of_a_png_is_transparency() -> None:
+    """A chunk of its own says so; a film of one picture is none."""
+    whole = made("png-palette")
+    at = whole.index(b"IDAT") - 4
+    header = read_header(
+        whole[:at] + png_chunk(b"tRNS", b"\x00") + png_chunk(b"acTL", bytes([0, 0, 0, 1, 0, 0, 0, 0])) + whole[at:]
+    )
+    assert header is not None
+    assert (header.colour, header.alpha, header.animated, header.fault) == ("palette", True, False, "")
+
+
 def test_an_old_bmp_has_small_numbers() -> None:
     """The header of OS/2 has two bytes for a side."""
     data = b"BM" + bytes(8) + b"\x1a\x00\x00\x00" + b"\x0c\x00\x00\x00" + struct.pack("<HHHH", 3, 2, 1, 24) + bytes(24)
