@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from interlingua.gateway.spaces import in_spaces, in_spaces_event, without_spaces
 from interlingua.types.event import StreamEnd, StreamStart
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from interlingua.client.job import Lane
     from interlingua.gateway.core import Gateway
+    from interlingua.gateway.spaces import Spaces
     from interlingua.gateway.stored import Prepared
     from interlingua.types.event import Event
     from interlingua.types.request import Request
@@ -40,8 +42,14 @@ class Keeping:
         self._prepared = prepared
         self._wanted = wanted
         self._id = gateway.make_id("resp_")
+        self._spaces: Spaces = {}
         self.is_changed: bool = prepared.is_changed
         """Whether the request is not the one that came, so that it cannot go out as it came."""
+
+    @property
+    def has_spaces(self) -> bool:
+        """Whether calls of the answer have to be put in their namespaces."""
+        return bool(self._spaces)
 
     def is_ours(self, lane: Lane) -> bool:
         """Whether the answer of a target is kept here: it has no store of this form, or knows not what came before."""
@@ -59,6 +67,8 @@ class Keeping:
         """The request as a target gets it."""
         if not self.is_ours(lane):
             return request
+        if lane.dialect.name != RESPONSES:
+            request, self._spaces = without_spaces(request)
         return msgspec.structs.replace(request, store=False if lane.dialect.name == RESPONSES else None)
 
     def event(self, event: Event, lane: Lane) -> Event:
@@ -67,12 +77,13 @@ class Keeping:
             return msgspec.structs.replace(event, id=self._id, extra=self._told(event.extra))
         if isinstance(event, StreamEnd):
             return StreamEnd(self.answer(event.response, lane))
-        return event
+        return in_spaces_event(event, self._spaces) if self._spaces else event
 
     def answer(self, response: Response[Any], lane: Lane) -> Response[Any]:
         """The answer as the client gets it."""
         if not self.is_ours(lane):
             return response
+        response = in_spaces(response, self._spaces)
         return msgspec.structs.replace(response, id=self._id, extra=self._told(response.extra))
 
     def _told(self, extra: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -68,7 +68,7 @@ class Course:
         return self.asked.dialect.stream_encoder(self.asked.context(self.live.lane.dialect.name))
 
     def shown(self, events: list[Event]) -> list[Event]:
-        """Events of its beginning or its end, as the client gets them."""
+        """Events of its beginning, its end or a call, as the client gets them."""
         keeping, lane = self.asked.keeping, self.live.lane
         return events if keeping is None else [keeping.event(event, lane) for event in events]
 
@@ -103,10 +103,12 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
     encode_event = encoder.encode
     pump, outcome = course.pump, course.outcome
     batch: list[Event] | None = course.shown(events)
+    shows_all = course.asked.keeping is not None and course.asked.keeping.has_spaces
     try:
         while batch is not None:
             if outcome.response is not None:  # before its last bytes: the next request may come with them
                 await course.keep(outcome.response, is_translated=True)
+            if outcome.response is not None or shows_all:
                 batch = course.shown(batch)
             data = b"".join([encode_event(event) for event in batch])
             if data:

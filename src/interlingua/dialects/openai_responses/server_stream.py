@@ -256,7 +256,8 @@ class ResponsesStreamEncoder:
         """Open a call."""
         kind, holder = ("custom_tool_call", "input") if start.freeform else ("function_call", "arguments")
         wire = ItemWire(type=kind, call_id=start.id, name=start.name, status="in_progress")
-        merge_members(wire, {holder: ""})
+        known = start.extra.get(NAME, {})
+        merge_members(wire, {holder: "", **({"namespace": known["namespace"]} if "namespace" in known else {})})
         return self._added(start, members, wire)[1]
 
     # Items grow

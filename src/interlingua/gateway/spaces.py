@@ -1,0 +1,154 @@
+"""Tools in a namespace of Responses, for targets that know no namespaces: Codex has its MCP servers' tools in them.
+
+Rules
+- Each becomes a tool of its own, under the name of its namespace and its own. What a namespace is for stands in the
+  description of its first tool.
+- Calls of a history are named alike; calls of the answer come back in their namespace.
+- A request without a namespace stays the very same object.
+
+Source: description of Responses, `NamespaceToolParam` and `FunctionToolCall.namespace`; Codex 0.169.0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+
+import msgspec
+
+from interlingua.dialects.openai_responses.tools import decode_tool
+from interlingua.dialects.openai_responses.wire import ToolWire
+from interlingua.types.change import Changes
+from interlingua.types.content import BrokenToolCall, ToolCall, ToolResult
+from interlingua.types.event import BlockEnd, BlockStart, StreamEnd, ToolCallReady
+from interlingua.types.tool import OpaqueTool, Tool
+from interlingua.wire.json import decode_wire, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from interlingua.types.content import Part
+    from interlingua.types.event import Event
+    from interlingua.types.message import Message
+    from interlingua.types.request import Request
+    from interlingua.types.response import Response
+
+__all__ = ["Spaces", "in_spaces", "in_spaces_event", "without_spaces"]
+
+DIALECT = "openai-responses"
+JOINT = "__"
+"""What stands between the name of a namespace and that of a tool."""
+
+Spaces: TypeAlias = dict[str, tuple[str, str]]
+"""Name of a tool by itself -> its namespace, and its name there."""
+P = TypeVar("P")
+
+
+def without_spaces(request: Request) -> tuple[Request, Spaces]:
+    """The request with every tool by itself, and where each belongs."""
+    if not any(_is_space(tool) for tool in request.tools):
+        return request, {}
+    spaces: Spaces = {}
+    tools: list[Tool | OpaqueTool] = []
+    for tool in request.tools:
+        tools += _opened(tool, spaces) if isinstance(tool, OpaqueTool) and _is_space(tool) else [tool]
+    return msgspec.structs.replace(request, tools=tuple(tools), messages=_renamed(request.messages)), spaces
+
+
+def _is_space(tool: Tool | OpaqueTool) -> bool:
+    return isinstance(tool, OpaqueTool) and tool.dialect == DIALECT and tool.kind == "namespace"
+
+
+def _opened(space: OpaqueTool, spaces: Spaces) -> Iterator[Tool | OpaqueTool]:
+    """The tools of a namespace.
+
+    Raises: DecodeError for a function without a name.
+    """
+    raw = cast("dict[str, Any]", space.raw)
+    name, about = str(raw.get("name", "")), raw.get("description")
+    for place, given in enumerate(cast("list[object]", raw.get("tools") or [])):
+        wire = decode_wire(encode(given), ToolWire)
+        tool = decode_tool(wire, Changes(DIALECT, "decode_request"), f"/tools/{name}/{place}")
+        if not isinstance(tool, Tool):
+            yield tool
+            continue
+        told = tool.description if place or not about else "\n\n".join(filter(None, (tool.description, about)))
+        alone = f"{name}{JOINT}{tool.name}"
+        spaces[alone] = (name, tool.name)
+        yield msgspec.structs.replace(tool, name=alone, description=told)
+
+
+def _renamed(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The conversation, its calls and results named as the tools are."""
+    names: dict[str, str] = {}
+    return tuple([_renamed_message(message, names) for message in messages])
+
+
+def _renamed_message(message: Message, names: dict[str, str]) -> Message:
+    parts = tuple([_renamed_part(part, names) for part in message.parts])
+    changed = any(new is not old for new, old in zip(parts, message.parts, strict=True))
+    return msgspec.structs.replace(message, parts=parts) if changed else message
+
+
+def _renamed_part(part: Part, names: dict[str, str]) -> Part:
+    match part:
+        case (
+            ToolCall(extra={"openai-responses": {"namespace": str(space)}})
+            | BrokenToolCall(extra={"openai-responses": {"namespace": str(space)}})
+        ):
+            alone = names[part.id] = f"{space}{JOINT}{part.name}"
+            return msgspec.structs.replace(part, name=alone, extra=_without_space(part.extra))
+        case ToolResult(call_id=call_id) if call_id in names:
+            return msgspec.structs.replace(part, name=names[call_id])
+        case _:
+            return part
+
+
+def _without_space(extra: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    members = {name: value for name, value in extra[DIALECT].items() if name != "namespace"}
+    rest = {dialect: given for dialect, given in extra.items() if dialect != DIALECT}
+    return {**rest, DIALECT: members} if members else rest
+
+
+# The answer
+
+
+def in_spaces(response: Response[Any], spaces: Spaces) -> Response[Any]:
+    """The answer with its calls in their namespaces."""
+    if not spaces:
+        return response
+    alternatives = [
+        msgspec.structs.replace(choice, parts=_placed_parts(choice.parts, spaces)) for choice in response.alternatives
+    ]
+    parts = _placed_parts(response.parts, spaces)
+    return msgspec.structs.replace(response, parts=parts, alternatives=tuple(alternatives))
+
+
+def in_spaces_event(event: Event, spaces: Spaces) -> Event:
+    """An event with the call that it tells in its namespace."""
+    match event:
+        case BlockStart(name=str(name), extra=extra) if name in spaces:
+            space, inner = spaces[name]
+            return msgspec.structs.replace(event, name=inner, extra=_with_space(extra, space))
+        case BlockEnd(part=part):
+            return msgspec.structs.replace(event, part=_placed(part, spaces))
+        case ToolCallReady(call=call):
+            return msgspec.structs.replace(event, call=_placed(call, spaces))
+        case StreamEnd(response=response):
+            return StreamEnd(in_spaces(response, spaces))
+        case _:
+            return event
+
+
+def _placed_parts(parts: tuple[Part, ...], spaces: Spaces) -> tuple[Part, ...]:
+    return tuple([_placed(part, spaces) for part in parts])
+
+
+def _placed(part: P, spaces: Spaces) -> P:
+    if not isinstance(part, ToolCall | BrokenToolCall) or part.name not in spaces:
+        return part
+    space, inner = spaces[part.name]
+    return cast("P", msgspec.structs.replace(part, name=inner, extra=_with_space(part.extra, space)))
+
+
+def _with_space(extra: dict[str, dict[str, Any]], space: str) -> dict[str, dict[str, Any]]:
+    return {**extra, DIALECT: {**extra.get(DIALECT, {}), "namespace": space}}
