@@ -33,10 +33,12 @@ if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.types.response import Response
 
-__all__ = ["ANSWER_IDS", "Asked", "Head", "missing", "read", "read_head"]
+__all__ = ["ANSWER_IDS", "MAX_MODEL_CHARACTERS", "Asked", "Head", "missing", "read", "read_head"]
 
 ANSWER_IDS = {"openai-chat": "chatcmpl-", "openai-responses": "resp_", "anthropic": "msg_"}
 """How ids of answers begin, by dialect."""
+MAX_MODEL_CHARACTERS = 1_024
+"""How long the name of a model may be, a chain included."""
 _SAID_IN: dict[str, tuple[str, ...]] = {
     "openai-responses": ("input", "previous_response_id", "conversation", "prompt"),
     "google": ("contents",),
@@ -182,6 +184,8 @@ def read(gateway: Gateway, http: GatewayRequest, name: str) -> Asked:
     head = read_head(http, name)
     if not head.model:
         raise missing("model", "name the model, as `provider/model` or by an alias")
+    if len(head.model) > MAX_MODEL_CHARACTERS:
+        raise DecodeError(f"/model: a name has at most {MAX_MODEL_CHARACTERS} characters", path="/model", status=400)
     if not gateway.may_use(http, head.model):
         raise PermissionDeniedError(f"this key may not ask for the model {head.model[:100]!r}", status=403)
     said_in = _SAID_IN.get(name, ("messages",))

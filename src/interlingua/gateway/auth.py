@@ -98,9 +98,11 @@ class Guard:
         return "" if key is None else key.name
 
     def may_use(self, request: GatewayRequest, model: str) -> bool:
-        """Whether the key of a request may ask for a model name."""
+        """Whether the key of a request may ask for a model name; of a chain, for every element."""
         key = self._key(request)
-        return key is None or not key.models or any(_fits(pattern, model) for pattern in key.models)
+        if key is None or not key.models:
+            return True
+        return all(any(_fits(pattern, name.strip()) for pattern in key.models) for name in model.split(","))
 
     def _key(self, request: GatewayRequest) -> GatewayKey | None:
         if not self._keys:

@@ -9,6 +9,7 @@ import pytest
 import interlingua as il
 from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.table import get_dialect
+from interlingua.gateway.asked import MAX_MODEL_CHARACTERS
 from interlingua.gateway.auth import hash_key
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
@@ -197,6 +198,24 @@ async def test_a_key_may_be_bound_to_models() -> None:
         refused = await made(asking("openai-chat", "openai/gpt-4.1", headers=headers))
     assert refused.status == 403
     assert b"openai/gpt-4.1" in await body_of(refused)
+
+
+@pytest.mark.parametrize("chain", ["smart,openai/gpt-4.1", "anthropic/m , openai/gpt-4.1", "openai/gpt-4.1,smart"])
+async def test_a_key_that_is_bound_may_not_hide_a_model_in_a_chain(chain: str) -> None:
+    """Every element of what is named has to be allowed."""
+    made = gateway(keys=KEYS, aliases={"smart": "anthropic/m"})
+    with Upstream("anthropic").standing() as upstream:
+        reply = await made(asking("openai-chat", chain, headers={"x-api-key": KEY}))
+    assert reply.status == 403
+    assert upstream.requests == []
+
+
+async def test_the_name_of_a_model_is_bounded() -> None:
+    """At the bound it is looked up, beyond it refused: what is remembered of names has a size."""
+    made = gateway(aliases={"*": "anthropic/m"})
+    with Upstream("anthropic").standing():
+        assert (await made(asking("openai-chat", "x" * MAX_MODEL_CHARACTERS))).status == 200
+        assert (await made(asking("openai-chat", "x" * (MAX_MODEL_CHARACTERS + 1)))).status == 400
 
 
 @pytest.mark.parametrize(
