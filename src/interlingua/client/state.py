@@ -9,7 +9,8 @@ Rules
   log `interlingua.state`, and asks again after a few seconds.
 - What stands in for the targets (a fake, a cassette, injected faults) has a store of its own for as long as it does, so
   that a test or a drill benches nothing of the process, and finds nothing benched.
-- Limits are the process's; only what answers in the place of targets has its own, none at first.
+- Limits are the process's; only what answers in the place of targets has its own, none at first. Where state is in
+  Redis, all processes with the same address count together what goes to the same pattern.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from interlingua.transport.override import answers_alone, innermost
 
 if TYPE_CHECKING:
     from interlingua.routing.health import HealthStore
+    from interlingua.routing.redis_link import RedisLink
 
 __all__ = ["STATE_VARIABLE", "forget_state", "health_store", "limit", "limiter", "open_health", "use_state"]
 
@@ -66,6 +68,7 @@ def use_state(place: str) -> None:
     scope = _scope()
     with _making:
         before, scope.health = scope.health, store
+        scope.limiter = _limiter_beside(store, scope.limiter)
     if before is not None:
         before.close()
 
@@ -130,7 +133,26 @@ def _made() -> HealthStore:
     with _making:
         if scope.health is None:
             scope.health = _of_environment() if scope is _process else MemoryHealth(monotonic)
+            scope.limiter = _limiter_beside(scope.health, scope.limiter)
         return scope.health
+
+
+def _limiter_beside(store: HealthStore, before: Limiter) -> Limiter:
+    """The limiter that belongs to a store, in its Redis or in this process; it limits what the one before did."""
+    link: RedisLink | None = getattr(store, "link", None)
+    if link is None and type(before) is Limiter:
+        return before
+    after = Limiter(monotonic) if link is None else _shared_limiter(link)
+    after.take_over(before)
+    return after
+
+
+def _shared_limiter(link: RedisLink) -> Limiter:
+    from secrets import token_hex
+
+    from interlingua.routing.shared import SharedLimiter
+
+    return SharedLimiter(link, clock=monotonic, wall_clock=time, make_id=lambda: token_hex(8))
 
 
 def _of_environment() -> HealthStore:

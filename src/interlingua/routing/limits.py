@@ -33,7 +33,7 @@ from interlingua.routing.window import Ledger
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["CLIENT_LIMIT", "MAX_WAITING", "MAX_WAIT_S", "Gate", "Limiter", "Load", "Ticket", "Waiter"]
+__all__ = ["CLIENT_LIMIT", "FREE", "MAX_WAITING", "MAX_WAIT_S", "Gate", "Limiter", "Load", "Ticket", "Waiter"]
 
 MAX_WAITING = 1_000
 """How many calls wait before one gate."""
@@ -113,7 +113,8 @@ class Ticket:
             self._gate.lose()
 
 
-_FREE = Ticket(None)
+FREE = Ticket(None)
+"""The ticket for a target without limits."""
 
 
 class Gate:
@@ -300,8 +301,31 @@ class Limiter:
         Raises: RateLimitError when the line is full or the time does not suffice, with the seconds to wait.
         """
         gate = self._gate(target)
-        if gate is None:
-            return _FREE
+        return FREE if gate is None else self._pass(gate, target, tokens, within_s)
+
+    async def enter_async(self, target: str, tokens: int = 0, within_s: float | None = None) -> Ticket:
+        """The same, awaited; who is cancelled leaves the line.
+
+        Raises: RateLimitError when the line is full or the time does not suffice, with the seconds to wait.
+        """
+        gate = self._gate(target)
+        return FREE if gate is None else await self._pass_async(gate, target, tokens, within_s)
+
+    def loads(self) -> dict[str, Load]:
+        """How each limit is used, by pattern."""
+        found: dict[str, Load] = {}
+        for pattern, gate in sorted(self._gates.items()):
+            with gate.lock:
+                found[pattern] = gate.load()
+        return found
+
+    def take_over(self, other: Limiter) -> None:
+        """Limit what `other` limits; what goes through it at the moment is not counted."""
+        with self._lock:
+            self._from_file, self._from_code = other._from_file, dict(other._from_code)
+            self._settle()
+
+    def _pass(self, gate: Gate, target: str, tokens: int, within_s: float | None) -> Ticket:
         with gate.lock:
             if (ticket := gate.try_now(tokens)) is not None:
                 return ticket
@@ -322,14 +346,7 @@ class Limiter:
                 gate.go(waiter)
             raise
 
-    async def enter_async(self, target: str, tokens: int = 0, within_s: float | None = None) -> Ticket:
-        """The same, awaited; who is cancelled leaves the line.
-
-        Raises: RateLimitError when the line is full or the time does not suffice, with the seconds to wait.
-        """
-        gate = self._gate(target)
-        if gate is None:
-            return _FREE
+    async def _pass_async(self, gate: Gate, target: str, tokens: int, within_s: float | None) -> Ticket:
         with gate.lock:
             if (ticket := gate.try_now(tokens)) is not None:
                 return ticket
@@ -350,14 +367,6 @@ class Limiter:
             with gate.lock:
                 gate.go(waiter)
             raise
-
-    def loads(self) -> dict[str, Load]:
-        """How each limit is used, by pattern."""
-        found: dict[str, Load] = {}
-        for pattern, gate in sorted(self._gates.items()):
-            with gate.lock:
-                found[pattern] = gate.load()
-        return found
 
     def _waiter(self, target: str, tokens: int, within_s: float | None, wake: Callable[[], None]) -> Waiter:
         return Waiter(target, tokens, self._clock() + (MAX_WAIT_S if within_s is None else within_s), wake)

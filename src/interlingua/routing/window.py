@@ -13,13 +13,17 @@ Rules
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
+from typing import TypeAlias
 
 from interlingua.registry.allowance import Allowance
 
-__all__ = ["PERIOD_S", "Ledger"]
+__all__ = ["PERIOD_S", "Kept", "Ledger"]
 
 PERIOD_S = 60.0
 """The length of a window."""
+Kept: TypeAlias = tuple[float, float, int, int]
+"""A grant that is kept elsewhere: from when, until when, requests, tokens."""
 
 
 class _Grant:
@@ -49,6 +53,23 @@ class Ledger:
         """Requests of the last minute."""
         self.tokens: int = 0
         """Tokens of the last minute."""
+
+    @classmethod
+    def resumed(cls, grants: Iterable[Kept], running: int, grain_s: float) -> Ledger:
+        """The ledger that was kept as `kept` gives it."""
+        ledger = cls(grain_s)
+        ledger.running = running
+        for begun_s, at_s, requests, tokens in grants:
+            grant = _Grant(at_s, requests, tokens)
+            grant.begun_s = begun_s
+            ledger._grants.append(grant)
+            ledger.requests += requests
+            ledger.tokens += tokens
+        return ledger
+
+    def kept(self) -> list[Kept]:
+        """What the last minute was, for who keeps it elsewhere."""
+        return [(grant.begun_s, grant.at_s, grant.requests, grant.tokens) for grant in self._grants]
 
     def wait_s(self, allowed: Allowance, tokens: int, now_s: float) -> float | None:
         """Seconds until a call with so many tokens fits, 0 for now; None while a call has to leave first."""

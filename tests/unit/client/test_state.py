@@ -13,6 +13,7 @@ from interlingua.client.state import forget_state, health_store, limit, limiter
 from interlingua.registry.allowance import Allowance
 from interlingua.routing.file import FileHealth
 from interlingua.routing.health import Failed, HealthStore, MemoryHealth
+from interlingua.routing.limits import Limiter
 from interlingua.testing import FakeModel, faults, use
 
 
@@ -145,6 +146,25 @@ def test_what_is_no_place_is_refused(place: str, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv("INTERLINGUA_STATE", place)
         with pytest.raises(il.ConfigError, match="INTERLINGUA_STATE: state is kept in"):
             health_store()
+
+
+def test_limits_move_to_redis_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was limited before is limited after, by code and by variable; a fake stays out of it."""
+    pytest.importorskip("redis")
+    limit("openai/*", rpm=60)
+    monkeypatch.setenv("INTERLINGUA_STATE", "redis://127.0.0.1:9/0")
+    health_store()
+    assert type(limiter()).__name__ == "SharedLimiter"
+    assert limiter().covers("openai/a")
+    with use(FakeModel("hello")):
+        assert not limiter().covers("openai/a")
+    limit("groq/*", concurrency=1)
+    il.use_state("memory")
+    assert type(limiter()) is Limiter
+    assert {pattern: load.allowance for pattern, load in limiter().loads().items()} == {
+        "groq/*": Allowance(concurrency=1),
+        "openai/*": Allowance(rpm=60),
+    }
 
 
 def test_a_place_that_is_gone_is_told_once_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
