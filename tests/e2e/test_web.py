@@ -158,7 +158,7 @@ def test_sse_25_headers_on_the_wire(path: str, media_type: bytes) -> None:
         head, body = _asked(url, path)
     lines = head.lower().split(b"\r\n")
     assert [line for line in lines if line.startswith(b"content-type")] == [b"content-type: " + media_type]
-    assert b"cache-control: no-cache" in lines
+    assert b"cache-control: no-cache, no-transform" in lines
     assert b"x-accel-buffering: no" in lines
     assert (b"x-vercel-ai-ui-message-stream: v1" in lines) == (path == "/chat")
     assert body.endswith(b"0\r\n\r\n")

@@ -31,13 +31,14 @@ if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.types.event import Event
     from interlingua.types.response import Response
+    from interlingua.wire.http import Headers
 
-__all__ = ["ID_PREFIXES", "SseBody", "Teller", "answer_ids", "begun_before", "source_of"]
+__all__ = ["ID_PREFIXES", "STREAM_HEADERS", "SseBody", "Teller", "answer_ids", "begun_before", "source_of"]
 
 ID_PREFIXES: dict[str, str] = {"openai-chat": "chatcmpl-", "openai-responses": "resp_", "anthropic": "msg_"}
 """How the ids of answers begin, where clients know them by it."""
-_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
-"""Keep proxies from holding back what has come."""
+STREAM_HEADERS: Headers = (("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no"))
+"""What keeps a stream from being held back, or compressed, on its way."""
 
 
 class Teller:
@@ -57,7 +58,7 @@ class Teller:
     def headers(self) -> dict[str, str]:
         """The headers of the answer that these bytes are the body of."""
         own = AI_SDK_HEADERS if self._name == AI_SDK else {}
-        return {"content-type": stream_type(self._name), **_HEADERS, **own}
+        return {"content-type": stream_type(self._name), **dict(STREAM_HEADERS), **own}
 
     @property
     def changes(self) -> tuple[Change, ...]:

@@ -14,6 +14,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from interlingua.client.core import Outcome
+from interlingua.client.sse import STREAM_HEADERS
 from interlingua.dialects.table import stream_type
 from interlingua.errors import Error, MalformedArgumentsError
 from interlingua.gateway.http import GatewayReply
@@ -35,12 +36,9 @@ if TYPE_CHECKING:
     from interlingua.gateway.asked import Asked
     from interlingua.types.event import Event
     from interlingua.types.response import Attempt, Response
-    from interlingua.wire.http import Headers
 
-__all__ = ["STREAM_HEADERS", "Course", "keep_alive_of", "streamed"]
+__all__ = ["Course", "keep_alive_of", "streamed"]
 
-STREAM_HEADERS: Headers = (("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no"))
-"""What keeps a stream from being held back on its way."""
 _COMMENT = encode_comment("keep-alive")
 _DONE = b"data: [DONE]\n\n"
 _NUMBER = re.compile(rb'"sequence_number":\s*(\d+)')

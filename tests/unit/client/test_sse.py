@@ -151,17 +151,17 @@ def _opened(face: Face, tell: Callable[[Any], Any], **options: Any) -> bytes:
     ("dialect", "media_type"), [("openai-chat", "text/event-stream"), ("gemini", "text/event-stream"),
                                 ("ollama", "application/x-ndjson")]
 )  # fmt: skip
-def test_sse_25_headers_of_the_answer(face: Face, dialect: str, media_type: str) -> None:
-    """The dialect's own media type, and that proxies hold nothing back."""
+def test_sse_25_and_26_headers_of_the_answer(face: Face, dialect: str, media_type: str) -> None:
+    """The dialect's own media type, and that proxies neither hold it back nor compress it."""
     body = _stream(face).sse(dialect)
-    assert body.headers == {"content-type": media_type, "cache-control": "no-cache", "x-accel-buffering": "no"}
+    assert body.headers == {"content-type": media_type, "cache-control": "no-cache, no-transform", "x-accel-buffering": "no"}
 
 
 def test_headers_of_the_ai_sdk(face: Face) -> None:
     """Its own header says which version of its protocol it is."""
     assert _stream(face).sse("ai-sdk").headers == {
         "content-type": "text/event-stream",
-        "cache-control": "no-cache",
+        "cache-control": "no-cache, no-transform",
         "x-accel-buffering": "no",
         "x-vercel-ai-ui-message-stream": "v1",
     }
