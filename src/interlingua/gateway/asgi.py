@@ -21,9 +21,8 @@ from interlingua.gateway.bodies import Intake
 from interlingua.gateway.http import GatewayReply, GatewayRequest
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
     from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import Pieces
     from interlingua.wire.http import Headers
 
 __all__ = ["GatewayApp", "Receive", "Scope", "Send"]
@@ -149,19 +148,18 @@ class _Presence:
 
 async def _send(send: Send, reply: GatewayReply, keep_alive_s: float = 0.0) -> None:
     body = reply.body
-    whole = isinstance(body, bytes)
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers]
-    if whole:
+    if isinstance(body, bytes):
         headers.append((b"content-length", b"%d" % len(body)))
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    if whole:
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
         return
     async with aclosing(body):
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await _send_pieces(send, body, reply.keep_alive, keep_alive_s)
 
 
-async def _send_pieces(send: Send, pieces: AsyncGenerator[bytes], keep_alive: bytes, keep_alive_s: float) -> None:
+async def _send_pieces(send: Send, pieces: Pieces, keep_alive: bytes, keep_alive_s: float) -> None:
     pulse = _Pulse(send, keep_alive, keep_alive_s)
     try:
         async for piece in pieces:

@@ -185,7 +185,11 @@ async def _streamed(asked: Asked, job: Job) -> GatewayReply:
     course = Course(asked)
     course.pump = AsyncPump(_told(asked, job, course.outcome, course))
     events = await course.pump.pull()
-    return streamed(course, events or [])
+    try:
+        return streamed(course, events or [])
+    except BaseException:
+        await course.pump.close()
+        raise
 
 
 def _told(asked: Asked, job: Job, outcome: Outcome, course: Course) -> Steps[None]:

@@ -3,21 +3,34 @@
 Rules
 - Header names are lower case; order is kept; a name may repeat.
 - A request's body is whole, inflated and within the bound; a reply's body is whole, or pieces to send as they come.
-- Who sends the pieces closes them (`aclose`) when the client leaves, and that closes the upstream.
+- Who sends the pieces closes them (`aclose`), also when none was taken, and that closes the upstream.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from typing import TypeAlias
+from collections.abc import AsyncIterator, Awaitable
+from typing import Protocol, TypeAlias
 
 import msgspec
 
 from interlingua.wire.http import Headers, header
 
-__all__ = ["Body", "GatewayReply", "GatewayRequest"]
+__all__ = ["Body", "GatewayReply", "GatewayRequest", "Pieces"]
 
-Body: TypeAlias = "bytes | AsyncGenerator[bytes]"
+
+class Pieces(Protocol):
+    """A body that comes piece by piece; an asynchronous generator is one."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        """The pieces, whole frames each where the body has frames."""
+        ...
+
+    def aclose(self) -> Awaitable[object]:
+        """Close what they come from."""
+        ...
+
+
+Body: TypeAlias = "bytes | Pieces"
 """A whole body, or its pieces as they come."""
 
 

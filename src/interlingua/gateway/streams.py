@@ -93,7 +93,25 @@ def streamed(course: Course, events: list[Event]) -> GatewayReply:
         *limits,
         *trail_headers(course.attempts, (*asked.read_changes, *live.encoded.changes)),
     )
-    return GatewayReply(headers=headers, body=body, keep_alive=keep_alive_of(asked))
+    return GatewayReply(headers=headers, body=_Telling(body, course.pump), keep_alive=keep_alive_of(asked))
+
+
+class _Telling:
+    """The pieces of a stream; a generator that never began would close nothing."""
+
+    __slots__ = ("_pieces", "_pump")
+
+    def __init__(self, pieces: AsyncGenerator[bytes], pump: AsyncPump[None]) -> None:
+        self._pieces = pieces
+        self._pump = pump
+
+    def __aiter__(self) -> AsyncGenerator[bytes]:
+        return self._pieces
+
+    async def aclose(self) -> None:
+        """Close the upstream."""
+        await self._pieces.aclose()
+        await self._pump.close()
 
 
 async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[bytes]:

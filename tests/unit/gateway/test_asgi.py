@@ -157,6 +157,24 @@ async def test_rtr_08_a_translated_stream_is_closed_as_well() -> None:
     assert upstream.closed_at is not None
 
 
+@pytest.mark.parametrize("dialect", ["openai-chat", "anthropic"])
+async def test_rtr_08_a_client_that_leaves_while_the_head_is_sent_closes_the_upstream(dialect: str) -> None:
+    """The stream has begun upstream, and nothing of it was taken yet: relayed and translated."""
+    upstream = Slow([HELLO])
+    with upstream.standing():
+        client = Client(asking(dialect, MODELS["openai-chat"], stream=True))
+        send = client.send
+
+        async def stuck(message: Any) -> None:
+            await send(message)
+            client.left.set()
+            await asyncio.sleep(30)
+
+        await asyncio.wait_for(GatewayApp(gateway())(client.scope, client.receive, stuck), 5)
+    assert [message["type"] for message in client.sent] == ["http.response.start"]
+    assert upstream.closed_at is not None
+
+
 SIGNS = {
     "openai-chat": b": keep-alive\n",
     "openai-responses": b": keep-alive\n",
