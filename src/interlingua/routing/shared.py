@@ -193,6 +193,7 @@ class SharedLimiter(Limiter):
         """
         now_s = self._clock()
         left_s = deadline_s - now_s
+        self._full_until_s[gate.pattern] = now_s + (wait_s or POLL_S)
         if left_s <= 0 or (wait_s is not None and wait_s > left_s):
             raise RateLimitError(
                 f"{target}: the limit of our own for {gate.pattern} is reached by all processes together",
@@ -200,7 +201,6 @@ class SharedLimiter(Limiter):
                 retry_after_s=wait_s or 1.0,
             )
         nap_s = POLL_S if wait_s is None else min(wait_s, _LONGEST_NAP_S)
-        self._full_until_s[gate.pattern] = now_s + nap_s
         return min(nap_s, left_s)
 
     # What is written down in Redis

@@ -90,8 +90,11 @@ def test_requests_of_all_processes_count_together(replicas: Replicas) -> None:
     refusal = refused(two)
     assert (refusal.code, refusal.retry_after_s) == ("client_limit", 30.0)
     assert "is reached by all processes together" in refusal.message
+    assert two.would_wait(A)
+    assert not one.would_wait(A)  # it has not asked since
     replicas.clock.now_s += 30.0
     two.enter(A).leave()
+    assert not two.would_wait(A)
     assert refused(one).retry_after_s == 10.0
     assert one.loads() == {"*": Load(allowance=Allowance(rpm=3), running=0, waiting=0, requests=3, tokens=0)}
 
