@@ -31,7 +31,7 @@ MAX_MESSAGE = 300
 MAX_NESTING = 4
 """Errors inside of errors, and texts that hold JSON, are read this deep."""
 MAX_DELAY_S = 86_400.0
-_DELAY = re.compile(r"(\d+(?:\.\d+)?)s")
+_DELAY = r"(\d+(?:\.\d+)?)s"
 _STATUSES = range(400, 600)
 _INSIDE = ("error", "errors", "detail")
 """Members that hold an error, or several."""
@@ -189,7 +189,7 @@ def _status(value: object) -> int | None:
 
 
 def _delay(detail: dict[str, Any]) -> float | None:
-    found = _DELAY.fullmatch(str(detail.get("retryDelay")))
+    found = re.fullmatch(_DELAY, str(detail.get("retryDelay")))
     return min(float(found[1]), MAX_DELAY_S) if found else None
 
 

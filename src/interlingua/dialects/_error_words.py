@@ -11,7 +11,6 @@ Source: the documentation of each service, public reports with whole bodies, rec
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from interlingua.errors import (
@@ -61,22 +60,25 @@ WORDS: dict[str, type[Error]] = {
     "UNAVAILABLE": OverloadedError,  # Google behind a router, in a stream
 }
 """Structured word -> class."""
-PHRASES: tuple[tuple[re.Pattern[str], type[Error]], ...] = (
-    (re.compile(r"credit balance is too low"), BillingError),  # Anthropic
-    (re.compile(r"reached your specified (workspace )?API usage limits"), BillingError),  # Anthropic
-    (re.compile(r"prompt is too long"), ContextWindowExceededError),  # Anthropic, and Fireworks as "The prompt is …"
-    (re.compile(r"exceeds? (the )?context (limit|window)"), ContextWindowExceededError),  # Anthropic
-    (re.compile(r"[Ii]nput is too long for requested model"), ContextWindowExceededError),  # Claude on Bedrock
-    (re.compile(r"Output blocked by content filtering policy"), ContentPolicyViolationError),  # Anthropic
-    (re.compile(r"input token count .*exceeds the maximum number of tokens"), ContextWindowExceededError),  # Google
-    (re.compile(r"Request payload size exceeds the limit"), RequestTooLargeError),  # Google
-    (re.compile(r"User location is not supported"), PermissionDeniedError),  # Google
-    (re.compile(r"exceeds the context length"), ContextWindowExceededError),  # Ollama
-    (re.compile(r"maximum context length"), ContextWindowExceededError),  # older vLLM, DeepSeek, Mistral
-    (re.compile(r"longer than the model's context length"), ContextWindowExceededError),  # SGLang
-    (re.compile(r"`inputs` tokens \+ `max_new_tokens` must be <="), ContextWindowExceededError),  # TGI, Together
-    (re.compile(r"maximum prompt length is"), ContextWindowExceededError),  # xAI
-    (re.compile(r"^too many tokens: "), ContextWindowExceededError),  # Cohere
-    (re.compile(r"^Incorrect API key provided"), AuthenticationError),  # xAI, 400
+PHRASES: tuple[tuple[str, type[Error]], ...] = (
+    (r"credit balance is too low", BillingError),  # Anthropic
+    (r"reached your specified (workspace )?API usage limits", BillingError),  # Anthropic
+    (r"prompt is too long", ContextWindowExceededError),  # Anthropic, and Fireworks as "The prompt is …"
+    (r"exceeds? (the )?context (limit|window)", ContextWindowExceededError),  # Anthropic
+    (r"[Ii]nput is too long for requested model", ContextWindowExceededError),  # Claude on Bedrock
+    (r"Output blocked by content filtering policy", ContentPolicyViolationError),  # Anthropic
+    (r"input token count .*exceeds the maximum number of tokens", ContextWindowExceededError),  # Google
+    (r"Request payload size exceeds the limit", RequestTooLargeError),  # Google
+    (r"User location is not supported", PermissionDeniedError),  # Google
+    (r"exceeds the context length", ContextWindowExceededError),  # Ollama
+    (r"maximum context length", ContextWindowExceededError),  # older vLLM, DeepSeek, Mistral
+    (r"longer than the model's context length", ContextWindowExceededError),  # SGLang
+    (r"`inputs` tokens \+ `max_new_tokens` must be <=", ContextWindowExceededError),  # TGI, Together
+    (r"maximum prompt length is", ContextWindowExceededError),  # xAI
+    (r"^too many tokens: ", ContextWindowExceededError),  # Cohere
+    (r"^Incorrect API key provided", AuthenticationError),  # xAI, 400
 )
-"""What a bad request says where its server has no code for it."""
+"""What a bad request says where its server has no code for it, as regular expressions.
+
+They are compiled when the first error asks for them: whoever only imports a dialect does not pay for that.
+"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from interlingua.dialects._error_words import PHRASES, WORDS
@@ -92,7 +93,7 @@ def class_of(body: ErrorBody, status: int | None, table: Mapping[str, type[Error
     word = next((word for word in known if word not in VAGUE_WORDS), known[0] if known else "")
     found = precise_class(table.get(word) or WORDS.get(word), status)
     if found is BadRequestError or (found is InternalServerError and status is None):
-        return next((finer for phrase, finer in PHRASES if phrase.search(body.message)), found)
+        return next((finer for phrase, finer in PHRASES if re.search(phrase, body.message)), found)
     return found
 
 
