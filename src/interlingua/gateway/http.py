@@ -8,14 +8,14 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import Protocol, TypeAlias
 
 import msgspec
 
 from interlingua.wire.http import Headers, header
 
-__all__ = ["Body", "GatewayReply", "GatewayRequest", "Pieces"]
+__all__ = ["Body", "Closing", "GatewayReply", "GatewayRequest", "Pieces"]
 
 
 class Pieces(Protocol):
@@ -28,6 +28,26 @@ class Pieces(Protocol):
     def aclose(self) -> Awaitable[object]:
         """Close what they come from."""
         ...
+
+
+class Closing:
+    """Pieces with what has to be closed after them: a generator that never began would close nothing."""
+
+    __slots__ = ("_close", "_pieces")
+
+    def __init__(self, pieces: AsyncGenerator[bytes], close: Callable[[], Awaitable[None]]) -> None:
+        """The pieces, and what closes their source any number of times."""
+        self._pieces = pieces
+        self._close = close
+
+    def __aiter__(self) -> AsyncGenerator[bytes]:
+        """The pieces."""
+        return self._pieces
+
+    async def aclose(self) -> None:
+        """Close the source."""
+        await self._pieces.aclose()
+        await self._close()
 
 
 Body: TypeAlias = "bytes | Pieces"

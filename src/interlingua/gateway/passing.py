@@ -24,7 +24,7 @@ from interlingua.client.secrets import SHORTEST_SECRET
 from interlingua.client.transports import async_transport_for
 from interlingua.dialects._contract import Encoded
 from interlingua.errors import DecodeError, LimitExceededError, NotFoundError, PermissionDeniedError
-from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.http import Closing, GatewayReply
 from interlingua.transport.override import answers_alone
 from interlingua.wire.http import SECRET_HEADERS, HttpReply
 from interlingua.wire.json import decode, encode
@@ -271,7 +271,9 @@ async def pass_on(
     """
     sent, reply = await _open(gateway, request, endpoint, path, body)
     headers = tuple([pair for pair in reply.headers if pair[0].startswith(REPLY_HEADERS)])
-    told = _pieces(reply) if reply.status < FAILED else await _without_secrets(sent, reply, endpoint)
+    told = (
+        Closing(_pieces(reply), reply.close) if reply.status < FAILED else await _without_secrets(sent, reply, endpoint)
+    )
     served = ("x-interlingua-target", endpoint.spec)
     return GatewayReply(status=reply.status, headers=(*headers, served), body=told)
 

@@ -17,7 +17,7 @@ from interlingua.client.core import Outcome
 from interlingua.client.sse import STREAM_HEADERS
 from interlingua.dialects.table import stream_type
 from interlingua.errors import Error, MalformedArgumentsError
-from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.http import Closing, GatewayReply
 from interlingua.gateway.relay import RelayedStream, kept_headers
 from interlingua.gateway.replies import limit_headers, own_fault, trail_headers
 from interlingua.stream.build import stream_error
@@ -93,25 +93,7 @@ def streamed(course: Course, events: list[Event]) -> GatewayReply:
         *limits,
         *trail_headers(course.attempts, (*asked.read_changes, *live.encoded.changes)),
     )
-    return GatewayReply(headers=headers, body=_Telling(body, course.pump), keep_alive=keep_alive_of(asked))
-
-
-class _Telling:
-    """The pieces of a stream; a generator that never began would close nothing."""
-
-    __slots__ = ("_pieces", "_pump")
-
-    def __init__(self, pieces: AsyncGenerator[bytes], pump: AsyncPump[None]) -> None:
-        self._pieces = pieces
-        self._pump = pump
-
-    def __aiter__(self) -> AsyncGenerator[bytes]:
-        return self._pieces
-
-    async def aclose(self) -> None:
-        """Close the upstream."""
-        await self._pieces.aclose()
-        await self._pump.close()
+    return GatewayReply(headers=headers, body=Closing(body, course.pump.close), keep_alive=keep_alive_of(asked))
 
 
 async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[bytes]:
