@@ -72,13 +72,17 @@ async def test_a_conversation_keeps_its_connection_awaited(monkeypatch: pytest.M
 
 
 def test_a_chain_goes_on_over_the_wire(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that resets, one that is overloaded and one that answers."""
+    """R42: a server that resets and one that is overloaded are asked twice each, then the one that answers."""
     busy = Answer((reply(b'{"error": {"message": "Busy."}}', status="503 Service Unavailable"),))
     with serving(Answer((Reset(),))) as first, serving(busy) as second, serving(WHOLE) as third:
         spec = ",".join(_at(server, monkeypatch, name) for server, name in ((first, "a"), (second, "b"), (third, "c")))
         answer = face.generate(face.model(spec), "Hi")
     assert answer.model == "c/some-model"
-    assert [attempt.outcome for attempt in answer.attempts] == ["failed", "failed", "served"]
+    assert [(attempt.model, attempt.outcome) for attempt in answer.attempts] == [
+        *[("a/some-model", "failed")] * 2,
+        *[("b/some-model", "failed")] * 2,
+        ("c/some-model", "served"),
+    ]
 
 
 def test_a_stream_comes_as_it_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:

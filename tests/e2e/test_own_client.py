@@ -236,7 +236,7 @@ def test_connections_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         model.generate("Hi")
         model.stream("Hi").finish()
         with pytest.raises(il.RateLimitError):
-            model.generate("Hi")
+            model.generate("Hi", retries=0)
         model.generate("Hi")
     assert chat.server.connections == 1
 
@@ -249,7 +249,7 @@ async def test_connections_are_kept_awaited(monkeypatch: pytest.MonkeyPatch) -> 
         await model.generate("Hi")
         await model.stream("Hi").finish()
         with pytest.raises(il.RateLimitError):
-            await model.generate("Hi")
+            await model.generate("Hi", retries=0)
         await model.generate("Hi")
     assert chat.server.connections == 1
 
