@@ -10,6 +10,7 @@ Rules
 from __future__ import annotations
 
 import re
+from math import ceil
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -40,6 +41,7 @@ __all__ = [
 MAX_CHANGES_BYTES = 2_048
 """How long the list of changes in a header may get."""
 _IDS = frozenset({"x-request-id", "request-id"})
+_SECONDS = re.compile(r"\d+(\.\d+)?(e\+?\d+)?", re.ASCII)
 _UNSAFE = re.compile(r"[^\x20-\x7e]+")
 
 
@@ -63,8 +65,16 @@ def _refused_by_all(error: Error) -> Error:
 
 def reply_of(told: HttpReply, headers: Headers) -> GatewayReply:
     """A dialect's reply with further headers; the upstream's id of the request steps aside for ours."""
-    own = [(f"x-interlingua-upstream-{name}" if name in _IDS else name, value) for name, value in told.headers]
+    own = [_header(name, value) for name, value in told.headers]
     return GatewayReply(status=told.status, headers=(*own, *headers), body=told.body)
+
+
+def _header(name: str, value: str) -> tuple[str, str]:
+    if name in _IDS:
+        return f"x-interlingua-upstream-{name}", value
+    if name == "retry-after" and _SECONDS.fullmatch(value):
+        return name, str(ceil(float(value)))  # HTTP knows whole ones; who came too early would be refused again
+    return name, value
 
 
 def trail_headers(

@@ -54,3 +54,16 @@ def test_replicas_share_what_they_find_out(redis: RedisServer) -> None:
         redis.stop()
         assert [target(first), target(second)] == ["fake/b", "fake/a"]
     assert "sesame" not in " ".join(first.told + second.told)
+
+
+def test_a_limit_of_two_replicas_is_one_limit(redis: RedisServer, tmp_path: Path) -> None:
+    """Five requests a minute over both gateways; who would be too late is told 429 and when to come again."""
+    path = tmp_path / "gateway.toml"
+    path.write_text('[server]\ntimeout_s = 20\n\n[limits."fake/*"]\nrpm = 5\n')
+    arguments = ("-m", "fake/a", "--config", str(path), "--state", redis.url)
+    with _serving(*arguments) as first, _serving(*arguments) as second:
+        replies = [served.ask() for _ in range(4) for served in (first, second)]
+        bodies = [reply.read() for reply in replies]
+    assert [reply.status for reply in replies] == [200] * 5 + [429] * 3
+    assert b"is reached by all processes together" in bodies[-1]
+    assert 50 <= int(replies[-1].getheader("retry-after") or 0) <= 60

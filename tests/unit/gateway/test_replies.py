@@ -5,10 +5,18 @@ from __future__ import annotations
 import pytest
 
 import interlingua as il
-from interlingua.gateway.replies import MAX_CHANGES_BYTES, error_reply, limit_headers, told_changes, trail_headers
+from interlingua.gateway.replies import (
+    MAX_CHANGES_BYTES,
+    error_reply,
+    limit_headers,
+    reply_of,
+    told_changes,
+    trail_headers,
+)
 from interlingua.testing.upstream import Upstream
 from interlingua.types.limit import RateLimit
 from interlingua.types.response import Attempt
+from interlingua.wire.http import HttpReply
 from tests.support.gateway import asking, gateway, header_of
 
 
@@ -83,3 +91,20 @@ def test_the_upstreams_id_of_a_request_steps_aside() -> None:
     reply = error_reply("openai-chat", il.RateLimitError("slow down", status=429, request_id="req_theirs"))
     assert header_of(reply, "x-interlingua-upstream-x-request-id") == "req_theirs"
     assert header_of(reply, "x-request-id") is None
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("2.5", "3"),
+        ("7", "7"),
+        ("0.001", "1"),
+        ("1e+06", "1000000"),
+        ("Wed, 21 Oct 2026 07:28:00 GMT", None),
+        ("inf", None),
+    ],
+)
+def test_a_retry_after_is_in_whole_seconds(told: str, shown: str | None) -> None:
+    """HTTP has no other ones, and many clients stumble over a fraction; it is never earlier than it was."""
+    reply = reply_of(HttpReply(status=429, headers=(("retry-after", told),), body=b""), ())
+    assert reply.headers == (("retry-after", shown or told),)
