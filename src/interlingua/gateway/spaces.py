@@ -1,12 +1,15 @@
-"""Tools in a namespace of Responses, for targets that know no namespaces: Codex has its MCP servers' tools in them.
+"""Tools of Responses in places that other targets do not know: in namespaces, and in items of the conversation.
+
+Codex has the tools of its MCP servers in namespaces, and tells its newest models of all tools by an item.
 
 Rules
+- The tools of an item are tools of the request, wherever the item stands.
 - Each becomes a tool of its own, under the name of its namespace and its own. What a namespace is for stands in the
   description of its first tool.
 - Calls of a history are named alike; calls of the answer come back in their namespace.
-- A request without a namespace stays the very same object.
+- A request without any of this stays the very same object.
 
-Source: description of Responses, `NamespaceToolParam` and `FunctionToolCall.namespace`; Codex 0.169.0.
+Source: description of Responses, `NamespaceToolParam`, `FunctionToolCall.namespace`, `AdditionalTools`; Codex 0.169.0.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import msgspec
 from interlingua.dialects.openai_responses.tools import decode_tool
 from interlingua.dialects.openai_responses.wire import ToolWire
 from interlingua.types.change import Changes
-from interlingua.types.content import BrokenToolCall, ToolCall, ToolResult
+from interlingua.types.content import BrokenToolCall, OpaquePart, ToolCall, ToolResult
 from interlingua.types.event import BlockEnd, BlockStart, StreamEnd, ToolCallReady
 from interlingua.types.tool import OpaqueTool, Tool
 from interlingua.wire.json import decode_wire, encode
@@ -45,6 +48,7 @@ P = TypeVar("P")
 
 def without_spaces(request: Request) -> tuple[Request, Spaces]:
     """The request with every tool by itself, and where each belongs."""
+    request = _without_items(request)
     if not any(_is_space(tool) for tool in request.tools):
         return request, {}
     spaces: Spaces = {}
@@ -52,6 +56,35 @@ def without_spaces(request: Request) -> tuple[Request, Spaces]:
     for tool in request.tools:
         tools += _opened(tool, spaces) if isinstance(tool, OpaqueTool) and _is_space(tool) else [tool]
     return msgspec.structs.replace(request, tools=tuple(tools), messages=_renamed(request.messages)), spaces
+
+
+def _without_items(request: Request) -> Request:
+    """The request with the tools that items of its conversation bring among its own."""
+    items = [part for message in request.messages for part in message.parts if _is_item(part)]
+    if not items:
+        return request
+    tools = [tool for item in items for tool in _tools(cast("OpaquePart", item).raw, "/input")]
+    kept = [
+        msgspec.structs.replace(message, parts=tuple([part for part in message.parts if not _is_item(part)]))
+        for message in request.messages
+    ]
+    messages = tuple([message for message in kept if message.parts])
+    return msgspec.structs.replace(request, tools=(*request.tools, *tools), messages=messages)
+
+
+def _is_item(part: Part) -> bool:
+    return isinstance(part, OpaquePart) and part.dialect == DIALECT and part.kind == "additional_tools"
+
+
+def _tools(raw: dict[str, Any], path: str) -> list[Tool | OpaqueTool]:
+    """The tools that an item or a namespace holds.
+
+    Raises: DecodeError for a function without a name.
+    """
+    changes = Changes(DIALECT, "decode_request")
+    entries = cast("list[object]", raw.get("tools") or [])
+    wires = [decode_wire(encode(entry), ToolWire) for entry in entries]
+    return [decode_tool(wire, changes, f"{path}/tools/{place}") for place, wire in enumerate(wires)]
 
 
 def _is_space(tool: Tool | OpaqueTool) -> bool:
@@ -65,9 +98,7 @@ def _opened(space: OpaqueTool, spaces: Spaces) -> Iterator[Tool | OpaqueTool]:
     """
     raw = cast("dict[str, Any]", space.raw)
     name, about = str(raw.get("name", "")), raw.get("description")
-    for place, given in enumerate(cast("list[object]", raw.get("tools") or [])):
-        wire = decode_wire(encode(given), ToolWire)
-        tool = decode_tool(wire, Changes(DIALECT, "decode_request"), f"/tools/{name}/{place}")
+    for place, tool in enumerate(_tools(raw, f"/tools/{name}")):
         if not isinstance(tool, Tool):
             yield tool
             continue

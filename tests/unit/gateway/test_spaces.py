@@ -64,6 +64,18 @@ def test_calls_come_back_in_their_namespace(dialect: str, stream: bool) -> None:
     assert second.count('"wiki__read"') >= 2
 
 
+@pytest.mark.parametrize("dialect", ["anthropic", "google", "openai-chat"])
+def test_tools_that_an_item_brings(dialect: str) -> None:
+    """The newest models of Codex are told of all tools by an item; another target gets them as its tools."""
+    item = {"type": "additional_tools", "role": "developer", "tools": [SPACE, OWN]}
+    made = gateway()
+    with Upstream(dialect, CALLS).standing() as upstream:
+        body = {"model": MODELS[dialect], "input": [item, {"role": "user", "content": "Read both."}], "store": False}
+        calls = _items(ask(made, "/v1/responses", body), stream=False)
+        assert [str(verdict) for verdict in upstream.verdicts if not verdict.ok] == []
+    assert [_named(call) for call in calls] == [("wiki", "read"), (None, "read")]
+
+
 def test_a_provider_of_responses_gets_them_as_they_are() -> None:
     """To a target of the client's own dialect a namespace goes as it came."""
     made = gateway()
