@@ -78,6 +78,14 @@ def test_sse_04_a_relayed_stream_is_the_same_however_it_is_cut(upstream: str, pl
     assert _told(upstream, upstream, _cut(data, places)) == data
 
 
+@settings(max_examples=30)
+@given(places=st.lists(st.integers(0, 10_000), max_size=12), ending=st.sampled_from([b"\r\n", b"\r"]))
+def test_sse_04_other_line_ends_are_passed_on_as_they_are(places: list[int], ending: bytes) -> None:
+    """CRLF and CR end lines as well, also when a cut goes through one; frames are passed on once they are whole."""
+    data = _stream_of("anthropic").replace(b"\n", ending)
+    assert _told("anthropic", "anthropic", _cut(data, places)) == data
+
+
 @pytest.mark.parametrize("upstream", TONGUES)
 @pytest.mark.parametrize("client", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"])
 @settings(max_examples=8)

@@ -47,6 +47,8 @@ _HEADERS: dict[str, frozenset[str]] = {
 _DEFAULTS: dict[str, Headers] = {"anthropic": (("anthropic-version", "2023-06-01"),)}
 _KEPT = ("x-ratelimit-", "anthropic-ratelimit-", "retry-after", "content-type")
 """How headers of a reply begin that are passed on."""
+_ENDINGS = (b"\n\n", b"\r\n\r\n", b"\r\r")
+"""What ends a server-sent event."""
 _BETAS = frozenset({"container", "context_management", "mcp_servers", "output_format", "speed"})
 """Members of a Messages request that a server only knows together with a beta feature."""
 
@@ -225,9 +227,8 @@ class RelayedStream(Live):
         if not piece:
             return self._ending()
         data = self._tail + piece if self._tail else piece
-        if not self._separator:
-            self._separator = b"\r\n\r\n" if b"\r\n" in data else b"\n\n"
-        *frames, self._tail = data.split(self._separator)
+        separator = self._separator = self._separator or _separator_in(data)
+        *frames, self._tail = data.split(separator) if separator else (data,)
         if len(self._tail) > MAX_EVENT_BYTES:
             raise LimitExceededError(f"{self.lane.endpoint.spec} sent an event of more than {MAX_EVENT_BYTES} bytes")
         events: list[Event] = []
@@ -273,6 +274,12 @@ class RelayedStream(Live):
         if fault(end.response) is None:
             self._passed += [*self._held, frame]
         self._held.clear()
+
+
+def _separator_in(data: bytes) -> bytes:
+    """What ends the first frame; empty while none has ended."""
+    found = [(place, ending) for ending in _ENDINGS if (place := data.find(ending)) >= 0]
+    return min(found)[1] if found else b""
 
 
 def _adds(events: list[Event]) -> bool:
