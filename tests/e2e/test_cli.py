@@ -80,7 +80,6 @@ def test_a_tool_of_a_file(tmp_path: Path) -> None:
         (("ask", "-m", "down/x", "Hi", "--timeout", "5"), 1),
         (("ask", "Hi"), 2),
         (("ask", "-m", "nobody/x", "Hi"), 2),
-        (("serve",), 2),
         (("explain", "-m", "openai/gpt-4o", "Hi"), 0),
     ],
 )
