@@ -20,11 +20,12 @@ from interlingua.dialects._contract import DecodedRequest  # noqa: E402
 from interlingua.testing.upstream import Call, Cut, Fail, Say, Upstream  # noqa: E402
 from tests.contract.blocks import FENCE  # noqa: E402
 from tests.contract.source import ROOT  # noqa: E402
+from tests.support import tiny
 from tests.support.chat_server import Said, chat_serving  # noqa: E402
 from tests.support.compat import Caller, said  # noqa: E402
 
 MODEL = "gpt-5.2"
-PNG = "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(16)).decode()
+PNG = "data:image/png;base64," + base64.b64encode(tiny.PNG).decode()
 PARAMETERS: dict[str, Any] = {
     "type": "object",
     "properties": {"city": {"type": "string"}},
