@@ -23,6 +23,7 @@ from interlingua.gateway.http import GatewayReply, GatewayRequest
 if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import Pieces
+    from interlingua.gateway.record import Entry
     from interlingua.wire.http import Headers
 
 __all__ = ["GatewayApp", "Receive", "Scope", "Send"]
@@ -55,22 +56,32 @@ class GatewayApp:
             await send({"type": "websocket.close", "code": 1003})
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        head = _head(scope)
+        head = self.gateway.begin(_head(scope))
+        if head.entry is None:
+            await self._answer(head, receive, send)
+            return
+        try:
+            await self._answer(head, receive, send)
+        finally:
+            head.entry.done()
+
+    async def _answer(self, head: GatewayRequest, receive: Receive, send: Send) -> None:
         refusal = self.gateway.screen(head)
         if refusal is not None:
-            await _send(send, refusal)
+            await _send(send, refusal, head.entry)
             return
         try:
             body = await _body(receive, head.headers, self.gateway.settings.max_body_bytes)
         except Error as error:
-            await _send(send, self.gateway.refuse(head, error))
+            await _send(send, self.gateway.refuse(head, error), head.entry)
             return
         if body is None:
             return
         request = msgspec.structs.replace(head, body=body) if body else head
         with suppress(_ClientLeft):
             async with _Presence(receive):
-                await _send(send, await self.gateway.answer(request), self.gateway.settings.keep_alive_s)
+                reply = await self.gateway.answer(request)
+                await _send(send, reply, head.entry, self.gateway.settings.keep_alive_s)
 
     async def _live(self, receive: Receive, send: Send) -> None:
         while True:
@@ -79,6 +90,7 @@ class GatewayApp:
                 await send({"type": "lifespan.startup.complete"})
             else:
                 self.gateway.draining = True
+                await self.gateway.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
 
@@ -146,17 +158,19 @@ class _Presence:
             raise _ClientLeft
 
 
-async def _send(send: Send, reply: GatewayReply, keep_alive_s: float = 0.0) -> None:
+async def _send(send: Send, reply: GatewayReply, entry: Entry | None, keep_alive_s: float = 0.0) -> None:
     body = reply.body
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers]
     if isinstance(body, bytes):
         headers.append((b"content-length", b"%d" % len(body)))
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
-        return
-    async with aclosing(body):
-        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-        await _send_pieces(send, body, reply.keep_alive, keep_alive_s)
+    else:
+        async with aclosing(body):
+            await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+            await _send_pieces(send, body, reply.keep_alive, keep_alive_s)
+    if entry is not None:
+        entry.sent()
 
 
 async def _send_pieces(send: Send, pieces: Pieces, keep_alive: bytes, keep_alive_s: float) -> None:

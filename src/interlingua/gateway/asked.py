@@ -21,12 +21,14 @@ import msgspec
 from interlingua.dialects._contract import DecodeOptions, ServerContext
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError, PermissionDeniedError
+from interlingua.gateway.admission import FREE
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import decode
 
 if TYPE_CHECKING:
     from interlingua.client.job import Lane
     from interlingua.dialects._contract import DecodedRequest, Dialect
+    from interlingua.gateway.admission import Grant
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.keep import Keeping
@@ -96,6 +98,8 @@ class Asked:
         """What writing the answer changed."""
         self.provider_ids: dict[str, str] = {}
         """Our own call ids in the answer, and the provider's that they stand for."""
+        self.grant: Grant = FREE
+        """The right to make this call."""
         self.keeping: Keeping | None = None
         """How the answer is kept, for a client that can go on from it by its id."""
 
@@ -182,6 +186,8 @@ def read(gateway: Gateway, http: GatewayRequest, name: str) -> Asked:
     PermissionDeniedError for a model that the key may not ask for.
     """
     head = read_head(http, name)
+    if http.entry is not None:
+        http.entry.asked(head.model, stream=head.stream)
     if not head.model:
         raise missing("model", "name the model, as `provider/model` or by an alias")
     if len(head.model) > MAX_MODEL_CHARACTERS:

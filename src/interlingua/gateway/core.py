@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from interlingua.errors import BadRequestError, Error, NotFoundError
+from interlingua.gateway.admission import admission_of
 from interlingua.gateway.auth import Guard
+from interlingua.gateway.keyring import KeyRing, open_database
+from interlingua.gateway.record import Recorder, told_of
 from interlingua.gateway.replies import error_reply, own_fault
 from interlingua.gateway.routes import find_route, methods_of
 from interlingua.gateway.settings import GatewaySettings
@@ -28,7 +31,9 @@ from interlingua.registry.resolve import default_registry
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from interlingua.gateway.admission import Admission
     from interlingua.gateway.http import GatewayReply, GatewayRequest
+    from interlingua.gateway.routes import Route
     from interlingua.media.fetch import Fetched
     from interlingua.registry.resolve import Registry
 
@@ -66,7 +71,10 @@ class Gateway:
         """Where names come from."""
         self.targets: Targets = Targets(self.registry)
         """What they stand for."""
-        self.guard: Guard = Guard(self.settings)
+        self._database = open_database(self.settings, now)
+        self.keys: KeyRing = KeyRing(self.settings.keys, self._database, clock=clock)
+        """The keys that it takes."""
+        self.guard: Guard = Guard(self.settings, self.keys, now=now)
         """Who may ask."""
         self.clock: Callable[[], float] = clock
         """Seconds that only grow."""
@@ -80,11 +88,31 @@ class Gateway:
         """What clients' dialects have no room for."""
         self.stored: StoredResponses = memory_responses(clock)
         """Answers that clients go on from by their ids."""
+        self.recorder: Recorder = Recorder(self)
+        """Who wants to know what became of requests."""
         self._random = random
+        self.admission: Admission = admission_of(self)
+        """What keys may now."""
 
     async def __call__(self, request: GatewayRequest) -> GatewayReply:
         """The reply to a request; it never raises but for cancellation."""
+        if not self.recorder.is_wanted or request.entry is not None:
+            return self.screen(request) or await self.answer(request)
+        request = self.begin(request)
+        return await told_of(request, self._reply(request))
+
+    async def _reply(self, request: GatewayRequest) -> GatewayReply:
         return self.screen(request) or await self.answer(request)
+
+    def begin(self, request: GatewayRequest) -> GatewayRequest:
+        """The request with an entry, where somebody wants to know what becomes of it; who serves it tells its end."""
+        if not self.recorder.is_wanted:
+            return request
+        route = find_route(request.method, request.path)
+        pattern, client = ("", dialect_of(request)) if route is None else (route.pattern, route.dialect)
+        entry = self.recorder.begin(request, self._id_of(request), pattern, client or dialect_by_headers(request))
+        entry.key = self.guard.name_of(request)
+        return msgspec.structs.replace(request, entry=entry)
 
     def screen(self, request: GatewayRequest) -> GatewayReply | None:
         """The refusal of who may not ask, from the head of a request alone; None for who may."""
@@ -101,12 +129,22 @@ class Gateway:
         try:
             if route is None:
                 raise _unknown(request)
-            reply = await route.handler(self, request)
+            reply = await self._handled(route, request)
         except Error as error:
             return self.refuse(request, error)
         except Exception as error:  # noqa: BLE001 - a fault of ours must reach the client as an error of its dialect
             return self.refuse(request, own_fault(error))
         return self._named(request, reply)
+
+    async def _handled(self, route: Route, request: GatewayRequest) -> GatewayReply:
+        traffic = None if request.entry is None else request.entry.traffic
+        if traffic is None:
+            return await route.handler(self, request)
+        from interlingua.transport.override import tapped  # only who wants content listens
+
+        traffic.asked(request)
+        with tapped(traffic.tap):
+            return await route.handler(self, request)
 
     def make_id(self, prefix: str = "call_") -> str:
         """A new id: `prefix`, then 24 of `[a-z0-9]` that begin with `il`, so that ours can be told from others."""
@@ -120,10 +158,28 @@ class Gateway:
         """Whether the key that a request brought may ask for a model name."""
         return self.guard.may_use(request, model)
 
+    def set_up(self, settings: GatewaySettings) -> None:
+        """Go on with other settings: keys, terms and bounds count from the next request on.
+
+        The database of keys, and what the keys have used, stay those that it began with.
+        """
+        self.settings = settings
+        self.keys = KeyRing(settings.keys, self._database, clock=self.clock)
+        self.guard = Guard(settings, self.keys, now=self.now)
+        self.admission.teams = settings.teams
+
+    async def close(self) -> None:
+        """Write what keys have used, and let go of what is open; nothing is to be asked after that."""
+        await self.admission.close()
+        if self._database is not None:
+            self._database.close()
+
     def refuse(self, request: GatewayRequest, error: Error) -> GatewayReply:
         """The reply that tells an error in the dialect of whoever asked."""
         route = find_route(request.method, request.path)
         dialect = dialect_of(request) if route is None else route.dialect or dialect_by_headers(request)
+        if request.entry is not None:
+            request.entry.failed(error)
         reply = error_reply(dialect, error, path=request.path)
         if error.status == 405:
             allowed = ", ".join(methods_of(request.path))
@@ -132,10 +188,15 @@ class Gateway:
 
     def _named(self, request: GatewayRequest, reply: GatewayReply) -> GatewayReply:
         """The reply with the id of the request: the client's own where it brought one."""
-        given = request.header("x-request-id")
-        name = given if given is not None and _ID.fullmatch(given) else self.make_id("req_")
+        entry = request.entry
+        name = self._id_of(request) if entry is None else entry.id
         headers = (*reply.headers, ("x-request-id", name), ("request-id", name))
-        return msgspec.structs.replace(reply, headers=headers)
+        named = msgspec.structs.replace(reply, headers=headers)
+        return named if entry is None else entry.replied(named)
+
+    def _id_of(self, request: GatewayRequest) -> str:
+        given = request.header("x-request-id")
+        return given if given is not None and _ID.fullmatch(given) else self.make_id("req_")
 
 
 async def _guarded(address: str) -> Fetched:

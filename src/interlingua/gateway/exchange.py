@@ -69,10 +69,16 @@ def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
 async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> GatewayReply:
     asked = await asked_of(gateway, http, dialect)
     job = await job_of(asked)
+    asked.grant = await gateway.admission.admit(gateway.guard.key(http), asked, job)
     try:
         return await (_streamed if asked.head.stream else _whole)(asked, job)
     except UnsupportedError as error:
+        await asked.grant.settle(None)
         raise with_way_out(error) from error
+    except BaseException as error:
+        came = getattr(error, "response", None) or getattr(error, "partial", None)  # what was answered was paid for
+        await asked.grant.settle(came)
+        raise
 
 
 async def asked_of(gateway: Gateway, http: GatewayRequest, dialect: str) -> Asked:
@@ -148,6 +154,7 @@ async def _whole(asked: Asked, job: Job) -> GatewayReply:
     served: list[_Served] = []
     response = await AsyncPump(_answered(job, partial(_answer, asked), served)).run()
     lane, relayed = served[-1].lane, served[-1].relayed
+    await asked.grant.settle(response, lane)
     if relayed is not None:
         told, limits = msgspec.structs.replace(relayed, headers=()), kept_headers(relayed.headers)
         await asked.keep(response, lane, relayed.body)
@@ -158,6 +165,8 @@ async def _whole(asked: Asked, job: Job) -> GatewayReply:
         await asked.keep(response, lane, told.body)
         limits = limit_headers(asked.dialect.name, response.rate_limits)
     changes = (*asked.read_changes, *response.changes, *asked.changes)
+    if asked.http.entry is not None:
+        asked.http.entry.answered(response, changes)
     return reply_of(told, (*limits, *trail_headers(response.attempts, changes, response.cost_usd)))
 
 

@@ -9,11 +9,14 @@ Rules
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import msgspec
 
 from interlingua.wire.http import Headers, header
+
+if TYPE_CHECKING:
+    from interlingua.gateway.record import Entry
 
 __all__ = ["Body", "Closing", "GatewayReply", "GatewayRequest", "Pieces"]
 
@@ -35,7 +38,7 @@ class Closing:
 
     __slots__ = ("_close", "_pieces")
 
-    def __init__(self, pieces: AsyncGenerator[bytes], close: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, pieces: AsyncGenerator[bytes], close: Callable[[], Awaitable[object]]) -> None:
         """The pieces, and what closes their source any number of times."""
         self._pieces = pieces
         self._close = close
@@ -69,6 +72,8 @@ class GatewayRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The whole body."""
     peer: str = ""
     """The address of the client; empty when unknown."""
+    entry: Entry | None = None
+    """What is written down of it; None where nobody wants to know."""
 
     def header(self, name: str) -> str | None:
         """The first value of the header `name` (lower case), or None."""

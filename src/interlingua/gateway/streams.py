@@ -10,13 +10,14 @@ Rules
 from __future__ import annotations
 
 import re
+from contextlib import aclosing
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from interlingua.client.core import Outcome
 from interlingua.client.sse import STREAM_HEADERS
 from interlingua.dialects.table import stream_type
-from interlingua.errors import Error, MalformedArgumentsError
+from interlingua.errors import APIConnectionError, Error, MalformedArgumentsError
 from interlingua.gateway.http import Closing, GatewayReply
 from interlingua.gateway.relay import RelayedStream, kept_headers
 from interlingua.gateway.replies import limit_headers, own_fault, trail_headers
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from interlingua.client.core import Live
     from interlingua.dialects._contract import StreamEncoder
     from interlingua.gateway.asked import Asked
+    from interlingua.gateway.record import Entry
     from interlingua.types.event import Event
     from interlingua.types.response import Attempt, Response
 
@@ -71,10 +73,25 @@ class Course:
         return events if keeping is None else [keeping.event(event, lane) for event in events]
 
     async def keep(self, response: Response[Any], *, is_translated: bool) -> None:
-        """Keep what the client's next request may need."""
+        """Settle the call, and keep what the client's next request may need."""
+        await self.asked.grant.settle(response, self.live.lane)
         if is_translated:
             await self.asked.remember(response)
         await self.asked.keep(response, self.live.lane)
+
+    async def close(self) -> None:
+        """Close the upstream, and settle a call that was left before its end."""
+        await self.pump.close()
+        if self.asked.grant.counts:
+            await self.asked.grant.settle(self._came(), self.live.lane, is_partial=True)
+
+    def _came(self) -> Response[Any] | None:
+        """What had come when the stream failed or was left."""
+        came, decoder = self.outcome.response or self.outcome.partial, self.live.decoder
+        if came is None and decoder is not None and not decoder.terminal:
+            last = decoder.fail(APIConnectionError("left by the client"))[-1:]
+            came = next((event.partial for event in last if isinstance(event, StreamError)), None)
+        return came
 
 
 def streamed(course: Course, events: list[Event]) -> GatewayReply:
@@ -93,7 +110,11 @@ def streamed(course: Course, events: list[Event]) -> GatewayReply:
         *limits,
         *trail_headers(course.attempts, (*asked.read_changes, *live.encoded.changes)),
     )
-    return GatewayReply(headers=headers, body=Closing(body, course.pump.close), keep_alive=keep_alive_of(asked))
+    if asked.http.entry is not None:
+        asked.http.entry.first()
+        asked.http.entry.tried(course.attempts)
+        body = _noted(course, asked.http.entry, body)
+    return GatewayReply(headers=headers, body=Closing(body, course.close), keep_alive=keep_alive_of(asked))
 
 
 async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[bytes]:
@@ -115,9 +136,21 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
     except Error as error:
         yield encode_event(_failure(course, error))
     except Exception as error:  # noqa: BLE001 - a fault of ours must end the stream as an error of its dialect
-        yield course.encoder().encode(stream_error(own_fault(error), None))
+        yield _own_failure(course, error)
     finally:
-        await pump.close()
+        await course.close()
+
+
+async def _noted(course: Course, entry: Entry, body: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+    """The bytes of a stream, with what it came to written down at its end."""
+    try:
+        async with aclosing(body):
+            async for piece in body:
+                yield piece
+    finally:
+        asked, came = course.asked, course.outcome.response or course.outcome.partial
+        changes = (*course.live.encoded.changes, *asked.changes) if came is None else (*came.changes, *asked.changes)
+        entry.answered(came, (*asked.read_changes, *changes))
 
 
 async def _relayed(course: Course, live: RelayedStream) -> AsyncGenerator[bytes]:
@@ -139,9 +172,9 @@ async def _relayed(course: Course, live: RelayedStream) -> AsyncGenerator[bytes]
     except Error as error:
         yield _break_off(course, live, error)
     except Exception as error:  # noqa: BLE001 - as above
-        yield course.encoder().encode(stream_error(own_fault(error), None))
+        yield _own_failure(course, error)
     finally:
-        await pump.close()
+        await course.close()
 
 
 def _break_off(course: Course, live: RelayedStream, error: Error) -> bytes:
@@ -163,11 +196,18 @@ def _numbered(told: bytes, last_frame: bytes) -> bytes:
     return _NUMBER.sub(lambda _: b'"sequence_number":%d' % next(numbers), told)
 
 
-def _failure(course: Course, error: Error) -> StreamError:
+def _own_failure(course: Course, error: Exception) -> bytes:
+    """The dialect's error for a fault of ours."""
+    return course.encoder().encode(_failure(course, own_fault(error), beside=False))
+
+
+def _failure(course: Course, error: Error, *, beside: bool = True) -> StreamError:
     """The event of an error that ends a stream; what came is beside it, unless that would be told as a finish."""
+    if course.asked.http.entry is not None:
+        course.asked.http.entry.failed(error)
     came = course.outcome.response or course.outcome.partial
     hides = isinstance(error, MalformedArgumentsError) and course.asked.dialect.name != "unified"
-    return stream_error(error, None if hides else came)
+    return stream_error(error, came if beside and not hides else None)
 
 
 def keep_alive_of(asked: Asked) -> bytes:

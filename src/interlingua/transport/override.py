@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from interlingua.transport.base import AsyncTransport, Transport
 
-__all__ = ["Override", "answers_alone", "innermost", "overridden", "overridden_async", "overriding"]
+__all__ = ["Override", "answers_alone", "innermost", "overridden", "overridden_async", "overriding", "tapped"]
 
 Wrap: TypeAlias = Callable[[Transport], Transport]
 WrapAsync: TypeAlias = Callable[[AsyncTransport], AsyncTransport]
@@ -44,6 +44,7 @@ class Override:
 
 _everywhere: list[Override] = []
 _here: ContextVar[tuple[Override, ...] | None] = ContextVar("interlingua_overrides", default=None)
+_tap: ContextVar[WrapAsync | None] = ContextVar("interlingua_tap", default=None)
 
 
 @contextmanager
@@ -58,6 +59,19 @@ def overriding(override: Override) -> Generator[Override]:
         override.active = False
         _everywhere.remove(override)
         _here.reset(token)
+
+
+@contextmanager
+def tapped(tap: WrapAsync) -> Generator[None]:
+    """The awaited transports of this context with somebody who listens to them, for as long as the block runs.
+
+    A tap changes nothing, so it is no override: what calls remember of each other is not its own.
+    """
+    token = _tap.set(tap)
+    try:
+        yield
+    finally:
+        _tap.reset(token)
 
 
 def answers_alone() -> bool:
@@ -81,10 +95,11 @@ def overridden(transport: Transport) -> Transport:
 
 
 def overridden_async(transport: AsyncTransport) -> AsyncTransport:
-    """`transport` behind every override that holds here."""
+    """`transport` behind every override that holds here, and behind who listens."""
     for override in _active():
         transport = override.wrap_async(transport)
-    return transport
+    tap = _tap.get()
+    return transport if tap is None else tap(transport)
 
 
 def _active() -> tuple[Override, ...]:
