@@ -124,6 +124,18 @@ def test_a_file_that_is_no_database_is_no_crash(tmp_path: Path) -> None:
     store.close()
 
 
+def test_what_somebody_else_wrote_counts_as_nothing(tmp_path: Path) -> None:
+    """A value that is no mark is no reason to fail, and is written over."""
+    store = make_store(tmp_path / "s")
+    store.apply([(A, Failed("auth"))])
+    with sqlite3.connect(tmp_path / "s") as connection:
+        connection.execute("UPDATE health SET mark = ?", (b"[1]",))
+    connection.close()
+    assert store.snapshot() == {}
+    assert store.apply([(A, Failed()), (A, Failed())])[1].state == "benched"
+    store.close()
+
+
 def test_a_lock_is_waited_for_a_quarter_of_a_second_once(tmp_path: Path) -> None:
     """Somebody who holds the file does not stop sixty-four threads for longer than that."""
     store = make_store(tmp_path / "s")

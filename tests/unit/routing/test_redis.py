@@ -295,6 +295,30 @@ def test_a_wrong_password_is_a_problem_and_no_crash(server: RedisServer) -> None
     store.link.close()
 
 
+async def test_the_awaited_snapshot_goes_on_without_redis(server: RedisServer) -> None:
+    """What the process found out by itself is shown."""
+    store = make_store(server.url)
+    server.stop()
+    await store.apply_async([(A, Failed("billing"))])
+    assert [health.reason for health in (await store.snapshot_async()).values()] == ["billing"]
+    store.link.close()
+
+
+def test_whoever_is_always_too_late_is_answered_all_the_same() -> None:
+    """After sixty-four changes that others were faster with, the answer is given and nothing is written."""
+    link = RedisLink("redis://127.0.0.1:9/0", clock=time.monotonic)
+    steps = RedisHealth(link, clock=lambda: 4_000_000_000.0)._applied([(A, Failed("auth"))])
+    assert next(steps)[0][0] == "MGET"
+    commands: Any = steps.send([[None]])
+    for failures in range(1, 64):
+        assert commands[0][0] == "EVAL"
+        commands = steps.send([b'{"seen_s":4000000000.0,"failures":%d}' % failures])
+    with pytest.raises(StopIteration) as ended:
+        steps.send([b"somebody else's"])
+    (standing,) = ended.value.value
+    assert (standing.state, standing.failures) == ("benched", 63)
+
+
 # Addresses
 
 
