@@ -93,7 +93,7 @@ test-js: $(READY) ## the official JavaScript SDKs and the AI SDK through the gat
 
 test-agents: $(READY) ## five coding agents behind `il launch`, loopback alone; npm installs 1.4 GB once
 	@$(BIN)/python -m tests.support.node tests/agents
-	@$(BIN)/python -m tests.support.alone $(BIN)/python -m pytest tests/e2e/agents.py $(PYTEST_ARGS)
+	@$(BIN)/python -m tests.support.alone $(BIN)/python -m pytest -n $(WORKERS) tests/e2e/agents.py $(PYTEST_ARGS)
 
 test-comply: $(READY) ## llm-comply's 40 checks on the gateway, in front of each of four kinds of upstream
 	@$(BIN)/python -m pytest --verbose --no-header -rN tests/e2e/test_llm_comply_gateway.py

@@ -46,8 +46,13 @@ class Play(NamedTuple):
     arguments: dict[str, Any]
     words: tuple[str, ...]
     upstreams: tuple[str, ...]
+    agent: str = ""
+    """The agent, where it is not the name of the play."""
+    model: str = ""
+    """A model that the agent knows, which here stands for another."""
 
 
+SCRIPT = f'const told = await tools.exec_command({{cmd: "{COMMAND}"}}); text(told.output ?? JSON.stringify(told));'
 PLAYS = {
     "claude": Play(
         "Bash",
@@ -60,6 +65,14 @@ PLAYS = {
         {"cmd": COMMAND},
         ("exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "Add the numbers."),
         ("anthropic", "google", "openai-chat"),
+    ),
+    "codex-scripts": Play(
+        "functions__exec",
+        {"input": SCRIPT},
+        ("exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "Add the numbers."),
+        ("anthropic", "openai-chat"),
+        agent="codex",
+        model="gpt-6-sol",  # its tools come in an item of the conversation, in namespaces, and run as JavaScript
     ),
     "gemini": Play(
         "run_shell_command",
@@ -80,7 +93,7 @@ PLAYS = {
         ("anthropic", "google"),
     ),
 }
-RUNS = [(agent, dialect) for agent, play in PLAYS.items() for dialect in play.upstreams]
+RUNS = [(name, dialect) for name, play in PLAYS.items() for dialect in play.upstreams]
 
 
 class Model(Upstream):
@@ -116,17 +129,21 @@ def home() -> Generator[Path]:
         yield Path(made)
 
 
-@pytest.mark.parametrize(("agent", "dialect"), RUNS, ids=[f"{agent}-{dialect}" for agent, dialect in RUNS])
-def test_an_agent(agent: str, dialect: str, home: Path) -> None:
+@pytest.mark.parametrize(("name", "dialect"), RUNS, ids=[f"{name}-{dialect}" for name, dialect in RUNS])
+def test_an_agent(name: str, dialect: str, home: Path) -> None:
     """It calls its tool, hands the result back and tells the final text; the upstream refuses nothing of it."""
-    model = Model(dialect, PLAYS[agent])
+    play = PLAYS[name]
+    model = Model(dialect, play)
     work = home / "work"
     work.mkdir()
     with model.serving() as url:
         spec = f"up/{MODELS[dialect]}"
-        command = [sys.executable, "-m", "interlingua", "launch", agent, "-m", spec, "--", *PLAYS[agent].words]
+        asked = play.model or spec
+        config = home / "aliases.toml"
+        config.write_text(f'[aliases]\n"{play.model or "unused"}" = "{spec}"\n', encoding="utf-8")
+        launch = [sys.executable, "-m", "interlingua", "launch", play.agent or name, "-m", asked, "--config", config]
         done = subprocess.run(
-            command,
+            [*launch, "--", *play.words],
             cwd=work,
             env={
                 "HOME": str(home),

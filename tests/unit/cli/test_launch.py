@@ -230,6 +230,18 @@ def test_signals_are_the_programs(program: Callable[[str, str], Path], tmp_path:
             assert launched.wait(10) == expected
 
 
+def test_the_keyboard_is_the_programs(program: Callable[[str, str], Path], tmp_path: Path) -> None:
+    """Ctrl-C reaches the program from the terminal, and does not end us before it."""
+    stops = "import signal, sys, time\nsignal.signal(signal.SIGINT, lambda *_: sys.exit(5))\n"
+    program("claude", f"{stops}open('ready', 'w')\ntime.sleep(20)")
+    command = [sys.executable, "-m", "interlingua", "launch", "claude", "-q", "-m", "openai/gpt-5.6"]
+    with subprocess.Popen(command, start_new_session=True) as launched:
+        while not (tmp_path / "ready").exists():
+            assert launched.poll() is None
+        os.killpg(launched.pid, signal.SIGINT)  # what a terminal does
+        assert launched.wait(10) == 5
+
+
 def test_a_missing_program(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sentence says how to install it."""
     monkeypatch.setenv("PATH", "")
