@@ -163,3 +163,19 @@ def _words(case: dict[str, Any]) -> set[str]:
         return {*read_error(bytes_of(case)).words}
     lines = [line.removeprefix("data: ") for line in bytes_of(case).decode().splitlines() if "{" in line]
     return {word for line in lines for word in read_error(line.encode()).words} | {case.get("code", "")}
+
+
+@pytest.mark.parametrize(
+    ("body", "message", "words"),
+    [
+        ('{"error":"{not JSON at all"}', "{not JSON at all", ()),
+        ('{"error":"{\\"message\\":{}}"}', '{"message":{}}', ()),
+        ('{"error":{"error":{"error":{"error":{"error":{"code":"deep"}}}}}}', "the server gave no reason", ()),
+        ('{"error":{"error":{"error":{"code":"deep","message":"m"}}}}', "m", ("deep",)),
+        ('{"error":7.5}', "the server gave no reason", ("7.5",)),
+    ],
+)
+def test_r43_errors_in_errors_are_read_so_far_and_no_further(body: str, message: str, words: tuple[str, ...]) -> None:
+    """A text that only looks like JSON is a sentence; what is nested without end is not followed."""
+    found = read_error(body.encode())
+    assert (found.message, found.words) == (message, words)
