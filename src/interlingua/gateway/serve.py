@@ -15,18 +15,32 @@ from typing import TYPE_CHECKING, NoReturn
 
 from interlingua.errors import ConfigError, UsageError
 from interlingua.gateway.asgi import GatewayApp
+from interlingua.transport.default import set_default_options
+from interlingua.transport.options import HttpOptions
 
 if TYPE_CHECKING:
     import uvicorn
 
     from interlingua.gateway.core import Gateway
 
-__all__ = ["DEFAULT_PORT", "DRAIN_S", "check_address", "is_loopback", "listen", "serve_until_stopped", "server_of"]
+__all__ = [
+    "DEFAULT_PORT",
+    "DRAIN_S",
+    "MAX_CONNECTIONS",
+    "check_address",
+    "is_loopback",
+    "listen",
+    "make_room",
+    "serve_until_stopped",
+    "server_of",
+]
 
 DEFAULT_PORT = 8787
 """Where `il serve` listens unless it is told otherwise."""
 DRAIN_S = 30
 """Seconds that requests under way have when the server ends."""
+MAX_CONNECTIONS = 10_000
+"""How many connections a serving process holds to its upstreams, as far as the system lets it."""
 
 
 def check_address(host: str, *, has_keys: bool) -> None:
@@ -70,6 +84,7 @@ def serve_until_stopped(gateway: Gateway, listener: socket.socket) -> None:
 
     Raises: ConfigError without the [gateway] extra.
     """
+    make_room()
     server = server_of(gateway)
     previous = {sign: signal.signal(sign, _stop) for sign in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -80,6 +95,20 @@ def serve_until_stopped(gateway: Gateway, listener: socket.socket) -> None:
         for sign, handler in previous.items():
             signal.signal(sign, handler)
         listener.close()
+
+
+def make_room() -> None:
+    """Let this process hold as many connections as it may: a stream takes one on either side."""
+    set_default_options(HttpOptions(max_connections=MAX_CONNECTIONS, max_connections_per_origin=MAX_CONNECTIONS))
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * MAX_CONNECTIONS + 1_000
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
 
 
 class _Stopped(BaseException):

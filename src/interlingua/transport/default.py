@@ -9,12 +9,20 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from interlingua.transport.base import AsyncTransport, Transport
+    from interlingua.transport.options import HttpOptions
 
-__all__ = ["default_async_transport", "default_transport"]
+__all__ = ["default_async_transport", "default_transport", "set_default_options"]
 
 _lock = threading.Lock()
+_options: HttpOptions | None = None
 _transport: Transport | None = None
 _async_transport: AsyncTransport | None = None
+
+
+def set_default_options(options: HttpOptions | None) -> None:
+    """Say how the transports of this process connect, for those that were not made yet; None is the default again."""
+    global _options  # noqa: PLW0603 - those of the process
+    _options = options
 
 
 def default_transport() -> Transport:
@@ -25,7 +33,7 @@ def default_transport() -> Transport:
             if _transport is None:
                 from interlingua.transport.sync import HttpTransport
 
-                made = HttpTransport(environment=os.environ)
+                made = HttpTransport(_options, environment=os.environ)
                 atexit.register(made.close)
                 _transport = made
     return _transport
@@ -39,7 +47,7 @@ def default_async_transport() -> AsyncTransport:
             if _async_transport is None:
                 from interlingua.transport.aio import HttpTransport
 
-                made = HttpTransport(environment=os.environ)
+                made = HttpTransport(_options, environment=os.environ)
                 atexit.register(made.close_without_loop)
                 _async_transport = made
     return _async_transport

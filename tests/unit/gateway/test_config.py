@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ import interlingua as il
 from interlingua import gateway
 from interlingua.gateway.auth import hash_key
 from interlingua.gateway.config import ServerConfig, read_server_config
-from interlingua.gateway.serve import check_address, is_loopback, listen
+from interlingua.gateway.serve import MAX_CONNECTIONS, check_address, is_loopback, listen, make_room
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.registry.resolve import default_registry
 
@@ -136,3 +137,14 @@ def test_an_address_that_is_taken_is_one_sentence() -> None:
             listen("127.0.0.1", port)
     with listen("127.0.0.1", 0) as free:
         assert free.getsockname()[1] > 0
+
+
+def test_a_serving_process_makes_room_for_many_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bounds of a library call, 250 connections to one host, are not those of a server."""
+    from interlingua.transport import default
+
+    monkeypatch.setattr(default, "_options", None)
+    monkeypatch.setattr(default, "_async_transport", None)
+    make_room()
+    made: Any = default.default_async_transport()
+    assert made._options.max_connections_per_origin == MAX_CONNECTIONS
