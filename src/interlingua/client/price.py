@@ -19,9 +19,10 @@ from interlingua.providers.price import Price, cost_usd
 
 if TYPE_CHECKING:
     from interlingua.client.core import Job, Lane
+    from interlingua.registry.endpoint import Endpoint
     from interlingua.types.response import Response
 
-__all__ = ["cost_of"]
+__all__ = ["cost_of", "price_of"]
 
 _STANDARD = frozenset({"auto", "default", "standard", "standard_only"})
 """Words for the tier of service that the price list means when it says nothing."""
@@ -39,13 +40,23 @@ _MOST_REMEMBERED = 1_024
 def cost_of(job: Job, lane: Lane, response: Response[Any]) -> float | None:
     """What an answer cost, in US dollars; None when that is not known."""
     endpoint, usage = lane.endpoint, response.usage
-    if endpoint.price is not None:
-        return cost_usd(endpoint.price, usage)
-    if usage is None or not job.with_credential or not endpoint.base_url.startswith("https://"):
+    if usage is None:
         return None
     names = (response.wire_model, endpoint.model)
-    price = _LIST.price(endpoint.base_url, names, job.request.service_tier)
+    price = price_of(endpoint, names, job.request.service_tier, is_asked=job.with_credential)
     return None if price is None else cost_usd(price, usage)
+
+
+def price_of(endpoint: Endpoint, names: tuple[str | None, ...], tier: str | None, *, is_asked: bool) -> Price | None:
+    """The price of a target now, under the first of `names` that its service is known to sell; None where unknown.
+
+    `is_asked` says that the service itself answers, and nothing in its place.
+    """
+    if endpoint.price is not None:
+        return endpoint.price
+    if not is_asked or not endpoint.base_url.startswith("https://"):
+        return None
+    return _LIST.price(endpoint.base_url, names, tier)
 
 
 class _List:
@@ -57,7 +68,7 @@ class _List:
         self._models: dict[tuple[str, str], Any] = {}
         self._prices: dict[int, tuple[Any, Price | None]] = {}
 
-    def price(self, address: str, names: tuple[str | None, str], tier: str | None) -> Price | None:
+    def price(self, address: str, names: tuple[str | None, ...], tier: str | None) -> Price | None:
         """The price that holds now for the first of `names` that the service at `address` is known to sell."""
         if self._missing:
             return None

@@ -3,7 +3,8 @@
 Rules
 - Without keys only clients on the same machine are served.
 - A key is accepted as `Authorization: Bearer`, `x-api-key`, `api-key`, `x-goog-api-key`, or `key` in the query, as
-  Google's clients send it. Only digests are kept; the comparison takes the same time wherever keys differ.
+  Google's clients send it. Only digests are kept; the comparison takes the same time wherever keys differ. A key that
+  has expired or was revoked says so: who has it may know.
 - Without keys, a `Host` that is no address, no `localhost` and not configured is refused: a page of a site whose name
   was pointed at this machine asks under that name. A foreign `Origin` is refused as well. With keys a page has none to
   send, and `Host` is checked when names are configured. No answer has CORS headers.
@@ -13,19 +14,22 @@ Rules
 
 from __future__ import annotations
 
-import hmac
 import re
+import time
 from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
 from interlingua.errors import AuthenticationError, PermissionDeniedError
+from interlingua.gateway.keyring import KeyRing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.settings import GatewayKey, GatewaySettings
 
-__all__ = ["Guard", "hash_key", "key_of"]
+__all__ = ["Guard", "day_time", "hash_key", "key_of"]
 
 KEY_HEADERS = ("x-api-key", "api-key", "x-goog-api-key")
 _LOOPBACK = re.compile(r"127(?:\.\d{1,3}){3}|::1|::ffff:127(?:\.\d{1,3}){3}|")
@@ -36,6 +40,11 @@ _HOST = re.compile(r"(?P<name>\[[^\]]*\]|[^:]*)(?::\d{0,5})?")
 def hash_key(key: str) -> str:
     """What is kept of a key: `sha256:` and the digest."""
     return f"sha256:{sha256(key.encode()).hexdigest()}"
+
+
+def day_time(at_s: float) -> str:
+    """A time in UTC, for people."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at_s))
 
 
 def key_of(request: GatewayRequest) -> str | None:
@@ -55,9 +64,12 @@ def key_of(request: GatewayRequest) -> str | None:
 class Guard:
     """Screens requests by the settings of a gateway."""
 
-    def __init__(self, settings: GatewaySettings) -> None:
-        """A guard that knows the digests of the keys."""
-        self._keys = settings.keys
+    def __init__(
+        self, settings: GatewaySettings, keys: KeyRing | None = None, *, now: Callable[[], float] = time.time
+    ) -> None:
+        """A guard that knows the digests of the keys, those of the settings by default; `now` gives Unix seconds."""
+        self._keys = KeyRing(settings.keys, clock=time.monotonic) if keys is None else keys
+        self._now = now
         self._is_open = settings.is_open
         self._names_hosts = bool(settings.hosts)
         self._hosts = frozenset(host.lower().rstrip(".") for host in ("localhost", *settings.hosts))
@@ -84,40 +96,39 @@ class Guard:
                     status=403,
                 )
             return
-        given = key_of(request)
+        self._check_key(key_of(request))
+
+    def _check_key(self, given: str | None) -> None:
         if given is None:
             raise AuthenticationError(
                 "no key: send one as `Authorization: Bearer`, `x-api-key`, `api-key` or `x-goog-api-key`", status=401
             )
-        if self._known(given) is None:
+        key = self._keys.find(hash_key(given))
+        if key is None:
             raise AuthenticationError("this key is not known here", status=401)
+        if key.revoked_s is not None:
+            raise AuthenticationError(f"the key {key.name} was revoked", status=401)
+        if key.expires_s is not None and key.expires_s <= self._now():
+            raise AuthenticationError(f"the key {key.name} expired at {day_time(key.expires_s)}", status=401)
 
     def name_of(self, request: GatewayRequest) -> str:
         """The name of the key that a request brings; empty where there are no keys, or it is unknown."""
-        key = self._key(request)
+        key = self.key(request)
         return "" if key is None else key.name
 
     def may_use(self, request: GatewayRequest, model: str) -> bool:
         """Whether the key of a request may ask for a model name; of a chain, for every element."""
-        key = self._key(request)
+        key = self.key(request)
         if key is None or not key.models:
             return True
         return all(any(_fits(pattern, name.strip()) for pattern in key.models) for name in model.split(","))
 
-    def _key(self, request: GatewayRequest) -> GatewayKey | None:
+    def key(self, request: GatewayRequest) -> GatewayKey | None:
+        """The key that a request brings; None where there are no keys, or it is unknown."""
         if not self._keys:
             return None
         given = key_of(request)
-        return None if given is None else self._known(given)
-
-    def _known(self, given: str) -> GatewayKey | None:
-        """The key with that text; every digest is compared, so that the time tells nothing."""
-        digest = hash_key(given).encode()
-        found: GatewayKey | None = None
-        for key in self._keys:
-            if hmac.compare_digest(digest, key.hash.encode()):
-                found = key
-        return found
+        return None if given is None else self._keys.find(hash_key(given))
 
     def _check_host(self, host: str | None) -> None:
         if host is not None and not self._is_ours(host):

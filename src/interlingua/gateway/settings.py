@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from interlingua.gateway.terms import NO_TERMS, Terms
 from interlingua.transport.base import Timeouts
 from interlingua.types.capability import Capability
 from interlingua.wire.json import MAX_BODY_BYTES
@@ -20,6 +21,14 @@ class GatewayKey(msgspec.Struct, frozen=True, kw_only=True):
     """`sha256:` and the hexadecimal digest of the key; the key itself is kept nowhere."""
     models: tuple[str, ...] = ()
     """The model names that it may ask for, `*` at the end for all that begin alike; empty: any."""
+    terms: Terms = NO_TERMS
+    """What it may use."""
+    team: str = ""
+    """The team that it belongs to; the team's own terms hold for all of its keys together."""
+    expires_s: float | None = None
+    """When it stops working, in Unix seconds; None for never."""
+    revoked_s: float | None = None
+    """When it was made to stop working; None while it works."""
 
 
 class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,6 +36,10 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
 
     keys: tuple[GatewayKey, ...] = ()
     """The keys it takes; with none, only clients on the same machine are served."""
+    teams: dict[str, Terms] = {}
+    """What all keys of a team may use together, by its name."""
+    key_file: str = ""
+    """The database of further keys, which also keeps what keys have used; empty: none."""
     hosts: tuple[str, ...] = ()
     """Names under which it may be asked, beside addresses and `localhost`."""
     origins: tuple[str, ...] = ()

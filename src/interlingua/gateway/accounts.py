@@ -1,0 +1,113 @@
+"""Where the accounts of keys are kept: the face of such a store, and the one in this process's memory.
+
+Rules
+- A store applies an operation to all of its accounts or to none, and no two operations at the same time.
+- What was settled stays settled: `leave` returns when the store would still know it if the process were killed.
+- The face is awaited, so that a store in a file or on another machine can have it; the one in memory never waits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from interlingua.gateway.budget import Account, Enter, Leave, Refusal, step
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["COUNTS", "Accounts", "MemoryAccounts", "Row", "added"]
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a key has used of one model on one day; also what one call adds to that."""
+
+    key: str
+    """The name of the key."""
+    day: str
+    """The day in UTC, as `2026-11-22`."""
+    model: str
+    """The target, `provider/model`; empty where none answered."""
+    requests: int = 0
+    """Calls that were let in."""
+    failed: int = 0
+    """Of these: calls without an answer."""
+    input_tokens: int = 0
+    """Tokens read."""
+    output_tokens: int = 0
+    """Tokens written."""
+    estimated: int = 0
+    """Calls whose tokens nobody counted, so that they were estimated."""
+    nano_usd: int = 0
+    """What it cost, as far as that is known, in billionths of a dollar."""
+    unpriced: int = 0
+    """Calls whose price is not known."""
+
+
+class Accounts(Protocol):
+    """Keeps the accounts of keys and teams, and what was used."""
+
+    @property
+    def immediate(self) -> bool:
+        """Whether its methods never wait, so that a call cannot be left in the middle of one."""
+        ...
+
+    async def enter(self, operation: Enter) -> Refusal | None:
+        """Reserve what a call may use; the refusal where it does not fit."""
+        ...
+
+    async def leave(self, operation: Leave, row: Row | None = None) -> None:
+        """Settle a call, and add a row to what was used."""
+        ...
+
+    async def accounts(self, names: Sequence[str]) -> list[Account | None]:
+        """The account of each name, as it was written last; None for one that nobody has used."""
+        ...
+
+    async def close(self) -> None:
+        """Write what is still to be written, and let go of what is open."""
+        ...
+
+
+class MemoryAccounts:
+    """Accounts in this process."""
+
+    immediate: bool = True
+    """It never waits."""
+
+    def __init__(self) -> None:
+        """No account was used yet."""
+        self._accounts: dict[str, Account] = {}
+        self.rows: dict[tuple[str, str, str], Row] = {}
+        """What was used, by key, day and model."""
+
+    async def enter(self, operation: Enter) -> Refusal | None:
+        """Reserve what a call may use; the refusal where it does not fit."""
+        changed, refusal = step(self._accounts, operation)
+        self._accounts |= changed
+        return refusal
+
+    async def leave(self, operation: Leave, row: Row | None = None) -> None:
+        """Settle a call, and add a row to what was used."""
+        self._accounts |= step(self._accounts, operation)[0]
+        if row is not None:
+            place = row.key, row.day, row.model
+            self.rows[place] = added(self.rows[place], row) if place in self.rows else row
+
+    async def accounts(self, names: Sequence[str]) -> list[Account | None]:
+        """The account of each name; None for one that nobody has used."""
+        return [self._accounts.get(name) for name in names]
+
+    async def close(self) -> None:
+        """Nothing: what is in memory ends with the process."""
+
+
+COUNTS = ("requests", "failed", "input_tokens", "output_tokens", "estimated", "nano_usd", "unpriced")
+"""The members of a row that are summed."""
+
+
+def added(first: Row, second: Row) -> Row:
+    """Both rows as one."""
+    sums = {name: getattr(first, name) + getattr(second, name) for name in COUNTS}
+    return msgspec.structs.replace(first, **sums)

@@ -1,0 +1,429 @@
+"""What a key may now: a call is let in before it is made, and settled when it has ended.
+
+Strategy: for a key whose limits count tokens or money, the most that a call may use is reserved before it: its input
+as `client/estimate` has it, and for the output `max_tokens` of each choice (4,096 where it does not say). The price is
+that of the dearest target of its chain. When the call has ended, what it used takes the place of the reservation.
+
+Rules
+- A key without limits is not looked at before a call; where a database is kept, what it used is counted after it.
+- What a provider did not count is estimated from what came. A client that leaves pays for what had come. A call without
+  an answer costs nothing.
+- Where money is limited and the price of a target is not known, the call is refused (403), and so is what is passed to
+  a provider without being read. Configured prices, also of 0, make such targets usable.
+- A minute and the calls at a time are told with 429, a budget with 402, each with the limit, and when it begins anew.
+- A grant is settled once, whatever ends the call, and also when the client has left meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from interlingua.client.estimate import estimate_tokens
+from interlingua.client.price import price_of
+from interlingua.errors import BillingError, Error, PermissionDeniedError, RateLimitError
+from interlingua.gateway.accounts import MemoryAccounts, Row
+from interlingua.gateway.budget import Call, Enter, Leave, Used
+from interlingua.gateway.terms import NO_TERMS, money, nano_usd, told_budget
+from interlingua.providers.price import cost_usd
+from interlingua.transport.override import answers_alone
+from interlingua.types.limit import RateLimit
+from interlingua.types.message import Message
+from interlingua.types.request import Request
+from interlingua.types.usage import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Sequence
+
+    from interlingua.client.job import Job, Lane
+    from interlingua.gateway.accounts import Accounts
+    from interlingua.gateway.asked import Asked
+    from interlingua.gateway.budget import Refusal
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.settings import GatewayKey
+    from interlingua.gateway.terms import Terms
+    from interlingua.providers.price import Price
+    from interlingua.types.response import Response
+
+__all__ = ["FREE", "OUTPUT_TOKENS", "Admission", "Grant", "account_of", "admission_of", "refusal_error"]
+
+OUTPUT_TOKENS = 4_096
+"""What is reserved for the output of a call that does not say how long it may get."""
+SOON_S = 1.0
+"""When to come again where another call has to end first."""
+BYTES_OF_TOKEN = 3.5
+"""How many bytes of a body that cannot be read make a token."""
+
+
+def account_of(name: str, *, team: bool = False) -> str:
+    """The name of a key's account, or of a team's."""
+    return f"{'team' if team else 'key'}:{name}"
+
+
+class Grant:
+    """The right to make one call, until it is settled."""
+
+    __slots__ = ("_admission", "_call", "_is_settled", "_key", "_names", "_request")
+
+    def __init__(
+        self,
+        admission: Admission | None,
+        key: GatewayKey | None = None,
+        call: Call | None = None,
+        names: Sequence[str] = (),
+        request: Request | None = None,
+    ) -> None:
+        """A grant of a call that has entered; without an admission it costs nothing and counts nothing."""
+        self._admission = admission
+        self._key = key
+        self._call = call
+        self._names = tuple(names)
+        self._request = request
+        self._is_settled = admission is None
+
+    @property
+    def counts(self) -> bool:
+        """Whether it matters to anybody what the call has used."""
+        return not self._is_settled
+
+    async def settle(
+        self, response: Response[Any] | None, lane: Lane | None = None, *, is_partial: bool = False
+    ) -> None:
+        """Write down what the call has used; a second time does nothing.
+
+        `response` is the answer of the target `lane`, None where there was none; `is_partial` says that it is what had
+        come of one.
+        """
+        if self._is_settled or self._admission is None or self._key is None or self._call is None:
+            return
+        self._is_settled = True
+        spent = _Spent(self._call, self._request, response, lane, is_partial=is_partial)
+        await self._admission.settle(self._call, self._names, spent.used(), spent.row(self._key.name))
+
+
+FREE = Grant(None)
+"""Lets in whoever has no limits, where nothing is counted."""
+
+
+class Admission:
+    """Lets calls in."""
+
+    def __init__(
+        self,
+        accounts: Accounts,
+        teams: dict[str, Terms],
+        *,
+        now: Callable[[], float],
+        make_id: Callable[[], str],
+        holder: str = "",
+        counts: bool = True,
+    ) -> None:
+        """Lets in by what `accounts` hold; `now` gives Unix seconds, `counts` has keys without limits counted, too."""
+        self.accounts: Accounts = accounts
+        """What keys and teams have used."""
+        self.teams: dict[str, Terms] = teams
+        """What teams may use."""
+        self._now = now
+        self._make_id = make_id
+        self._holder = holder
+        self._counts = counts
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    async def admit(self, key: GatewayKey | None, asked: Asked, job: Job) -> Grant:
+        """The grant of a call that is about to be made.
+
+        Raises: RateLimitError, BillingError with the limit and when it begins anew; PermissionDeniedError where money
+        is limited and a price is not known.
+        """
+        if key is None:
+            return FREE
+        terms = self._terms(key)
+        if not terms:
+            return self._uncounted(key)
+        if not any(each.needs_tokens for _, each in terms):
+            return await self._enter(key, terms)
+        request = _read(asked, job)
+        needs_money = any(each.needs_money for _, each in terms)
+        tokens, cost = _most(request, asked, job.lanes, needs_money=needs_money)
+        return await self._enter(key, terms, tokens, cost, request)
+
+    async def admit_unread(self, key: GatewayKey | None, body: bytes) -> Grant:
+        """The grant of a request that is passed to a provider without being read.
+
+        Raises: as `admit`.
+        """
+        if key is None:
+            return FREE
+        terms = self._terms(key)
+        if not terms:
+            return self._uncounted(key)
+        if body and any(each.needs_money for _, each in terms):
+            raise PermissionDeniedError(
+                f"the key {key.name} has a budget in money, and what this request costs is not known", status=403
+            )
+        needs_tokens = any(each.needs_tokens for _, each in terms)
+        return await self._enter(key, terms, round(len(body) / BYTES_OF_TOKEN) if needs_tokens else 0)
+
+    async def settle(self, call: Call, names: tuple[str, ...], used: Used, row: Row) -> None:
+        """Write down what a call has used; it is written also when the client leaves meanwhile."""
+        await self._whole(self.accounts.leave(Leave(call, names, used, self._now()), row))
+
+    async def close(self) -> None:
+        """Write what is still to be written."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+        await self.accounts.close()
+
+    def _terms(self, key: GatewayKey) -> tuple[tuple[str, Terms], ...]:
+        """The accounts that a call of a key concerns and that have limits."""
+        team = self.teams.get(key.team, NO_TERMS) if key.team else NO_TERMS
+        named = ((account_of(key.name), key.terms), (account_of(key.team, team=True), team))
+        return tuple([(name, terms) for name, terms in named if terms != NO_TERMS])
+
+    def _names(self, key: GatewayKey) -> tuple[str, ...]:
+        """The accounts in which a call is written down: a limit that is set later counts what was used before."""
+        return (account_of(key.name), account_of(key.team, team=True)) if key.team else (account_of(key.name),)
+
+    def _uncounted(self, key: GatewayKey) -> Grant:
+        if not self._counts:
+            return FREE
+        return Grant(self, key, Call("", self._holder, self._now()), self._names(key))
+
+    async def _enter(
+        self,
+        key: GatewayKey,
+        terms: tuple[tuple[str, Terms], ...],
+        tokens: int = 0,
+        cost: int = 0,
+        request: Request | None = None,
+    ) -> Grant:
+        call = Call(self._make_id(), self._holder, self._now(), tokens, cost)
+        names = self._names(key)
+        limited = dict(terms)
+        operation = Enter(call, tuple([(name, limited.get(name, NO_TERMS)) for name in names]))
+        grant = Grant(self, key, call, names, request)
+        refusal = await self._whole(self.accounts.enter(operation), on_left=lambda: grant.settle(None))
+        if refusal is not None:
+            raise refusal_error(refusal, call)
+        return grant
+
+    async def _whole(
+        self,
+        work: Coroutine[Any, Any, Refusal | None],
+        on_left: Callable[[], Coroutine[Any, Any, None]] | None = None,
+    ) -> Refusal | None:
+        """What the work comes to. It is finished also when the client leaves meanwhile, and then `on_left` is done."""
+        if self.accounts.immediate:
+            return await work
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if on_left is not None:
+                left = asyncio.ensure_future(_after(task, on_left))
+                self._tasks.add(left)
+                left.add_done_callback(self._tasks.discard)
+            raise
+
+
+def admission_of(gateway: Gateway) -> Admission:
+    """The admission of a gateway: over its database of keys where it has one, else in memory."""
+    path, holder = gateway.settings.key_file, ""
+    accounts: Accounts = MemoryAccounts()
+    if path:
+        from pathlib import Path
+
+        from interlingua.gateway.ledger import SqliteAccounts, holder_here  # only who has keys in a file needs SQLite
+
+        holder = holder_here()
+        accounts = SqliteAccounts(Path(path).expanduser(), now=gateway.now, holder=holder)
+    return Admission(
+        accounts,
+        gateway.settings.teams,
+        now=gateway.now,
+        make_id=lambda: gateway.make_id(""),
+        holder=holder,
+        counts=bool(path),
+    )
+
+
+async def _after(task: asyncio.Task[Refusal | None], then: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Give back what was reserved for a client that did not wait for it."""
+    with suppress(Error):
+        if await task is None:
+            await then()
+
+
+# What a call may use, and what it has used
+
+
+def _read(asked: Asked, job: Job) -> Request | None:
+    """The request; None for a body that only its provider can read."""
+    if "decoded" not in asked.__dict__ and job.request.messages:
+        return job.request
+    try:
+        return asked.decoded.request
+    except Error:
+        return None
+
+
+def _most(request: Request | None, asked: Asked, lanes: Sequence[Lane], *, needs_money: bool) -> tuple[int, int]:
+    """The most tokens that a call may use, and the most that it may cost, at the dearest of its targets.
+
+    Raises: PermissionDeniedError where money is limited and a price is not known.
+    """
+    most_tokens = most_cost = 0
+    for lane in lanes:
+        if request is None:
+            read = max(1, round(len(asked.http.body) / BYTES_OF_TOKEN))
+        else:
+            read = estimate_tokens(request, lane.endpoint.model)
+        written = OUTPUT_TOKENS
+        if request is not None:
+            written = (request.max_tokens or OUTPUT_TOKENS) * (request.n or 1)
+        most_tokens = max(most_tokens, read + written)
+        if needs_money:
+            tier = None if request is None else request.service_tier
+            most_cost = max(most_cost, _most_cost(lane, Usage(input_tokens=read, output_tokens=written), tier))
+    return most_tokens, most_cost
+
+
+def _most_cost(lane: Lane, usage: Usage, tier: str | None) -> int:
+    price = _price(lane, tier)
+    cost = None if price is None else cost_usd(price, usage)
+    if cost is None:
+        raise PermissionDeniedError(
+            f"this key has a budget in money, and the price of {lane.endpoint.spec} is not known: configure it "
+            "(?price_in=…&price_out=… in its DSN, US dollars for a million tokens), or install interlingua[prices]",
+            status=403,
+        )
+    return nano_usd(cost)
+
+
+class _Spent:
+    """What a call has used."""
+
+    def __init__(
+        self,
+        call: Call,
+        request: Request | None,
+        response: Response[Any] | None,
+        lane: Lane | None,
+        *,
+        is_partial: bool,
+    ) -> None:
+        self._call = call
+        self._lane = lane
+        self._response = response
+        told = (response.usage if response is not None else None) or Usage()
+        self._is_estimated = is_partial or told.input_tokens is None or told.output_tokens is None
+        if response is not None and self._is_estimated:
+            read, written = told.input_tokens, told.output_tokens or 0
+            told = msgspec.structs.replace(
+                told,
+                input_tokens=self._estimated_input(request) if read is None else read,
+                output_tokens=max(written, _estimated_output(response)),
+            )
+        self._usage = told
+        self._cost = response.cost_usd if response is not None and not is_partial else None
+        if response is not None and self._cost is None:
+            self._cost = self._estimated_cost(request)
+
+    def used(self) -> Used:
+        """For the accounts; where a price that was known is not any more, what was reserved."""
+        if self._response is None:
+            return Used()
+        nano = self._call.nano_usd if self._cost is None else nano_usd(self._cost)
+        return Used(self._usage.total_tokens or 0, nano)
+
+    def row(self, key: str) -> Row:
+        """For the day of a key."""
+        day = datetime.fromtimestamp(self._call.at_s, UTC).strftime("%Y-%m-%d")
+        model = self._lane.endpoint.spec if self._lane is not None else ""
+        row = Row(key=key, day=day, model=model, requests=1)
+        if self._response is None:
+            return msgspec.structs.replace(row, failed=1)
+        return msgspec.structs.replace(
+            row,
+            input_tokens=self._usage.input_tokens or 0,
+            output_tokens=self._usage.output_tokens or 0,
+            estimated=int(self._is_estimated),
+            nano_usd=0 if self._cost is None else nano_usd(self._cost),
+            unpriced=int(self._cost is None),
+        )
+
+    def _estimated_input(self, request: Request | None) -> int:
+        if request is None or self._lane is None:
+            return 0
+        return estimate_tokens(request, self._lane.endpoint.model)
+
+    def _estimated_cost(self, request: Request | None) -> float | None:
+        if self._lane is None:
+            return None
+        price = _price(self._lane, None if request is None else request.service_tier)
+        return None if price is None else cost_usd(price, self._usage)
+
+
+def _price(lane: Lane, tier: str | None) -> Price | None:
+    return price_of(lane.endpoint, (lane.endpoint.model,), tier, is_asked=not answers_alone())
+
+
+def _estimated_output(response: Response[Any]) -> int:
+    """About how many tokens came."""
+    told = [response.parts, *[choice.parts for choice in response.alternatives]]
+    messages = tuple([Message(role="assistant", parts=parts) for parts in told])
+    return estimate_tokens(Request(messages=messages)) if any(told) else 0
+
+
+# What is told
+
+
+_SAID = {"requests": "requests a minute", "tokens": "tokens a minute", "concurrency": "calls at a time"}
+
+
+def refusal_error(refusal: Refusal, call: Call) -> Error:
+    """The error that tells why a call does not enter."""
+    kind, _, name = refusal.account.partition(":")
+    whose = f"the {kind} {name}"
+    if refusal.limit == "budget":
+        return _over_budget(refusal, whose, call)
+    wait_s = SOON_S if refusal.wait_s is None else max(0.001, refusal.wait_s)
+    end = "another call has to end first" if refusal.wait_s is None else f"it may come again in {_time(wait_s)}"
+    limits = {refusal.limit: RateLimit(limit=refusal.allowed, remaining=refusal.left, reset_s=wait_s)}
+    return RateLimitError(
+        f"{whose} may have {refusal.allowed:,} {_SAID[refusal.limit]}, and they are used up; {end}",
+        status=429,
+        retry_after_s=wait_s,
+        rate_limits=limits if refusal.limit != "concurrency" else {},
+    )
+
+
+def _over_budget(refusal: Refusal, whose: str, call: Call) -> Error:
+    assert refusal.budget is not None, "a budget that is used up is named"  # noqa: S101 - an invariant
+    budget = refusal.budget
+
+    def amount(count: int) -> str:
+        return money(count) if budget.unit == "usd" else f"{count:,} tokens"
+
+    said = f"{whose} has a budget of {told_budget(budget)}"
+    wants = f"this call may use up to {amount(refusal.wanted)}, and {amount(refusal.left)} is left"
+    if refusal.is_reserved:
+        return RateLimitError(
+            f"{said}; {wants} while other calls are under way", status=429, retry_after_s=SOON_S, code="budget_reserved"
+        )
+    if refusal.wait_s is not None:
+        begins = datetime.fromtimestamp(call.at_s + refusal.wait_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        wants = f"{wants}; it begins anew at {begins}"
+    elif budget.period != "total":
+        wants = f"{wants}; ask for fewer max_tokens"
+    return BillingError(f"{said}; {wants}", status=402, retry_after_s=refusal.wait_s, code="insufficient_quota")
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
