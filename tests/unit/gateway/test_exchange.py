@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import interlingua as il
 from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.table import get_dialect
-from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.testing.conformance.session import TONGUES
 from interlingua.testing.upstream import Call, Cut, Fail, Say, Upstream
 from interlingua.wire.http import HttpReply
@@ -180,7 +181,9 @@ async def test_r48_broken_arguments_of_a_whole_answer_are_a_502(dialect: str, up
 
 @pytest.mark.parametrize("dialect", TONGUES)
 @pytest.mark.parametrize("upstream", [*BY_TEXT, "anthropic"])
-async def test_r48_broken_arguments_of_a_stream_are_an_error_in_place_of_the_finish(dialect: str, upstream: str) -> None:
+async def test_r48_broken_arguments_of_a_stream_are_an_error_in_place_of_the_finish(
+    dialect: str, upstream: str
+) -> None:
     """Relayed and translated alike: the client's stream has no finish, but the dialect's own error."""
     with Upstream(upstream, *[BROKEN] * 4).standing():
         data = await body_of(await gateway()(asking(dialect, MODELS[upstream], stream=True, **WEATHER[dialect])))
@@ -267,3 +270,30 @@ async def test_the_request_id_is_the_clients_or_a_new_one() -> None:
     made = header_of(other, "x-request-id")
     assert made is not None
     assert made.startswith("req_il")
+
+
+@pytest.mark.parametrize("upstream", ["google", "anthropic"])
+@pytest.mark.parametrize("is_cut", [False, True])
+async def test_a_google_client_may_want_its_stream_as_one_array(upstream: str, is_cut: bool) -> None:
+    """Without `alt=sse` the body is one JSON array, also when it ends in an error."""
+    say = Say(text="One two three four five six seven.")
+    with Upstream(upstream, Cut(say, after=4) if is_cut else say).standing():
+        asked = asking("google", MODELS[upstream], stream=True)
+        reply = await gateway()(GatewayRequest(path=asked.path, body=asked.body, peer=asked.peer))
+        frames: Any = decode_any(await body_of(reply))
+    assert header_of(reply, "content-type") == "application/json"
+    assert "candidates" in frames[0]
+    assert ("error" in frames[-1]) is is_cut
+
+
+async def test_the_policy_of_an_alias_orders_its_targets(tmp_path: Path) -> None:
+    """A weight of a thousand to one asks the second target first."""
+    path = tmp_path / "gateway.toml"
+    targets = '["anthropic/one", "anthropic/two"]'
+    rule = f'{{ targets = {targets}, policy = "weighted", weights = [1, 9999999] }}'
+    path.write_text(f"[aliases]\nboth = {rule}\n", encoding="utf-8")
+    made = gateway()
+    made.registry.load_config(path)
+    with Upstream("anthropic").standing():
+        reply = await made(asking("openai-chat", "both"))
+    assert header_of(reply, "x-interlingua-target") == "anthropic/two"
