@@ -104,8 +104,8 @@ class _Trip:
     """One call on its way."""
 
     __slots__ = (
-        "_attempt", "_began", "_benched", "_error", "_is_raced", "_job", "_lanes", "_limits", "_retry", "_store",
-        "_traffic", "_tries", "attempts",
+        "_attempt", "_began", "_benched", "_error", "_is_hasty", "_is_raced", "_job", "_lanes", "_limits", "_retry",
+        "_store", "_traffic", "_tries", "_waiting", "attempts",
     )  # fmt: skip
 
     def __init__(self, job: Job, attempt: Callable[[Job, Lane], Steps[Any]]) -> None:
@@ -120,23 +120,26 @@ class _Trip:
         self._benched: list[tuple[Lane, Standing]] = []
         self._error: Error | None = None
         self._is_raced = False
+        self._is_hasty = False
+        self._waiting: deque[Lane] = deque()
         self._tries = 0
         self.attempts: list[Attempt] = []
 
     def go(self) -> Steps[Any]:
         """The first answer."""
-        waiting: deque[Lane] = deque()
+        waiting = self._waiting
         queue = deque(self._lanes)
         while queue:
             lane = queue.popleft()
             left = len(queue) + len(waiting) + 1
             if left > 1 and self._would_wait(lane):
-                waiting.append(lane)
-                self._pass_over(lane, "its limit on our own side is used up")
+                self._put_off(lane)
                 continue
+            self._is_hasty = left > 1
             answer = yield from (self._hedged(lane, queue, left) if self._hedges(queue) else self._asked(lane, left))
             if answer is not _NOTHING:
                 return answer
+        self._is_hasty = False
         while waiting:
             answer = yield from self._asked(waiting.popleft(), len(waiting) + 1)
             if answer is not _NOTHING:
@@ -336,6 +339,11 @@ class _Trip:
         if self._job.watch is not None:
             self._job.watch.skipped(lane, reason)
 
+    def _put_off(self, lane: Lane) -> None:
+        """Ask others first: this one would have to wait for its limit."""
+        self._waiting.append(lane)
+        self._pass_over(lane, "its limit on our own side is used up")
+
     def _would_wait(self, lane: Lane) -> bool:
         spec = lane.endpoint.spec
         return self._limits.covers(spec) and self._limits.would_wait(spec, self._tokens(lane))
@@ -348,8 +356,13 @@ class _Trip:
         total_s = self._job.settings.timeouts.total_s
         within_s = None if total_s is None else max(0.0, total_s - (self._job.clock() - self._began))
         try:
-            return (yield Enter(self._limits, lane.endpoint.spec, self._tokens(lane), within_s))
+            return (
+                yield Enter(self._limits, lane.endpoint.spec, self._tokens(lane), 0.0 if self._is_hasty else within_s)
+            )
         except RateLimitError as error:
+            if self._is_hasty:  # a limit that is shared is known only when it is asked
+                self._put_off(lane)
+                return None
             self._error = error
             self._pass_over(lane, error.message)
             error.attempts = tuple(self.attempts)

@@ -13,6 +13,7 @@ from interlingua.registry.allowance import Allowance
 from interlingua.registry.ranking import Ranking, Rule
 from interlingua.registry.resolve import Registry
 from interlingua.routing.health import Suspend
+from interlingua.routing.limits import Limiter
 from interlingua.routing.order import Traffic
 from interlingua.types.tool import OpaqueTool
 from tests.support.chains import Body, World, ask, good, refusal, told
@@ -173,6 +174,28 @@ def test_a_target_whose_limit_is_used_up_is_passed_over(awaited: bool, streamed:
     reply = ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
     assert told(reply.attempts) == [(A, "skipped"), (B, "served")]
     assert reply.attempts[0].error == "its limit on our own side is used up"
+
+
+class _Unknowing(Limiter):
+    """A limiter that knows only when it is asked, as one does that is shared with other processes."""
+
+    def would_wait(self, target: str, tokens: int = 0) -> bool:
+        return False
+
+
+def test_a_limit_that_others_used_up_costs_no_waiting_while_somebody_is_free(awaited: bool, streamed: bool) -> None:
+    """It is found out when it is asked; then the next target is, and the first one is waited for when none is left."""
+    world = World().on(A, good("A", streamed=streamed)).on(B, good("B", streamed=streamed), refusal(401))
+    world.limits = _Unknowing(lambda: world.now)
+    world.limits.set(A, Allowance(rpm=1))
+    ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
+    reply = ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
+    assert told(reply.attempts) == [(A, "skipped"), (B, "served")]
+    assert reply.attempts[0].error == "its limit on our own side is used up"
+    with pytest.raises(il.ChainExhaustedError, match="limit of our own") as caught:
+        ask(world, world.job(A, B, timeout_s=5), awaited=awaited, streamed=streamed)
+    assert told(caught.value.attempts) == [(A, "skipped"), (B, "failed"), (A, "skipped")]
+    assert list(world.health.snapshot()) == [B]
 
 
 def test_a_limit_is_told_when_there_is_no_time_to_wait(awaited: bool, streamed: bool) -> None:
