@@ -82,7 +82,7 @@ PLAYS = {
     ),
     "qwen": Play(
         "run_shell_command",
-        {"command": COMMAND, "is_background": False},
+        {"command": f"{COMMAND}; sleep 1", "is_background": False},  # it loses what comes just before the end
         ("--yolo", "--prompt", "Add the numbers."),
         ("anthropic", "google"),
     ),
