@@ -10,6 +10,7 @@ Rules
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -154,13 +155,26 @@ def _candidate(job: Job, lane: Lane) -> _Candidate:
 def _standing(job: Job, endpoint: Endpoint) -> tuple[tuple[int, float], str]:
     """How soon a target would be asked for the sake of its health, and why not now; nothing is changed by looking."""
     store = job.health or health_store()
-    if not store.immediate:  # explaining waits for nobody
+    if not store.immediate and _on_a_loop():  # which would stand still meanwhile
         return (_NOW, 0.0), ""
     [standing] = store.apply(((endpoint.spec, Look()),))
     if standing.state in ("open", "probe", "half_open"):
         return (_NOW, 0.0), ""
     rank = _NEVER if standing.reason == "suspended" else _IF_NOBODY_ELSE
     return (rank, standing.wait_s or 0.0), standing_told(standing)
+
+
+def _on_a_loop() -> bool:
+    """Whether an event loop runs here; nobody who has none needs `asyncio` for that."""
+    if "asyncio" not in sys.modules:
+        return False
+    from asyncio import get_running_loop
+
+    try:
+        get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _lacking(job: Job, endpoint: Endpoint, encoded: Encoded) -> str:

@@ -84,6 +84,18 @@ def test_other_commands_keep_to_it(capsys: Capture) -> None:
     assert "suspended" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("shared")
+def test_explaining_knows_of_it(capsys: Capture) -> None:
+    """`il explain` shows whom a call would reach now, and why not the first."""
+    assert run("suspend", "fake/echo") == 0
+    forget_state()
+    assert main(["explain", "-m", "fake/echo,fake/other", "Hello"]) == 0
+    out = capsys.readouterr().out
+    assert "suspended by hand" in out
+    plan = il.model("fake/echo,fake/other").explain("Hello")
+    assert [(target.spec, target.chosen) for target in plan.targets] == [("fake/echo", False), ("fake/other", True)]
+
+
 def test_memory_is_this_command_alone(capsys: Capture) -> None:
     """A table that can only be empty says why; a word that nobody would hear is refused."""
     assert run() == 0
