@@ -1,8 +1,10 @@
-"""The gateway's part of the configuration file: `[server]` and `[keys.<name>]`.
+"""The gateway's part of the configuration file: `[server]`, `[keys.<name>]` and `[teams.<name>]`.
 
 Shape: `[server]` holds `host`, `port`, `hosts`, `origins`, `providers`, `open`, `timeout_s`, `first_byte_s`,
-`idle_s`, `keep_alive_s`, `max_body_bytes`, `allow`, `strict` and `allow_fetch`; `[keys.team-a]` holds `hash` and
-`models`.
+`idle_s`, `keep_alive_s`, `max_body_bytes`, `keys`, `allow`, `strict`, `allow_fetch`,
+`console`, `console_content` and `operators`; `[keys.team-a]` holds `hash`,
+`models`, `rpm`, `tpm`, `concurrency`, `budget`, `expires` and `team`; `[teams.research]` holds `rpm`, `tpm`,
+`concurrency` and `budget`.
 
 Rules
 - Unknown keys are errors with the line; so is what has the wrong type.
@@ -12,16 +14,20 @@ Rules
 from __future__ import annotations
 
 import re
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast, get_args
 
+from interlingua.errors import ConfigError
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
+from interlingua.gateway.terms import Terms, read_budget, read_count, read_end
 from interlingua.registry.config import parse_file, read_file, table_of
 from interlingua.registry.spec import shown
 from interlingua.transport.base import Timeouts
 from interlingua.types.capability import Capability
 
 if TYPE_CHECKING:
+    from interlingua.gateway.terms import Budget
     from interlingua.registry.config import ConfigFile, Table
 
 __all__ = ["ServerConfig", "read_server_config"]
@@ -46,10 +52,27 @@ _SERVER: dict[str, _Check] = {
     "allow": _TEXTS,
     "strict": _FLAG,
     "allow_fetch": _FLAG,
+    "console": _FLAG,
+    "console_content": _FLAG,
+    "operators": _TEXTS,
+    "keys": (str, "the path of a file"),
 }
-_KEY: dict[str, _Check] = {"hash": (str, "a text"), "models": _TEXTS}
+_COUNT: _Check = ((int, str), 'a number, as 60 or "200k"')
+_TERMS: dict[str, _Check] = {
+    "rpm": _COUNT,
+    "tpm": _COUNT,
+    "concurrency": _COUNT,
+    "budget": ((str, list), 'a budget, as "50 USD/month", or a list of them'),
+}
+_KEY: dict[str, _Check] = {
+    "hash": (str, "a text"),
+    "models": _TEXTS,
+    **_TERMS,
+    "expires": ((str, date), "a date, as 2027-01-31"),
+    "team": (str, "the name of a team"),
+}
 _TIMEOUTS = {"timeout_s": "total_s", "first_byte_s": "first_byte_s", "idle_s": "idle_s"}
-_AS_IT_IS = ("keep_alive_s", "max_body_bytes", "strict", "allow_fetch")
+_AS_IT_IS = ("keep_alive_s", "max_body_bytes", "strict", "allow_fetch", "console", "console_content")
 
 
 class ServerConfig(NamedTuple):
@@ -72,11 +95,15 @@ def read_server_config(path: str | Path) -> ServerConfig:
     content = parse_file(file)
     server = _checked(content.get("server", {}), file, "", "server", _SERVER)
     keys = table_of(content.get("keys", {}), file, "", "keys")
+    teams = table_of(content.get("teams", {}), file, "", "teams")
     settings = GatewaySettings(
         keys=tuple([_key(name, value, file) for name, value in keys.items()]),
+        teams={name: _team(name, value, file) for name, value in teams.items()},
+        key_file=server.get("keys", ""),
         hosts=tuple(server.get("hosts", ())),
         origins=tuple(server.get("origins", ())),
         providers=tuple(server.get("providers", ())),
+        operators=tuple(server.get("operators", ())),
         is_open=server.get("open", False),
         timeouts=Timeouts(**{name: server[key] for key, name in _TIMEOUTS.items() if key in server}),
         allow=_allowed(server.get("allow", []), file),
@@ -105,7 +132,45 @@ def _key(name: str, value: object, file: ConfigFile) -> GatewayKey:
     digest = table.get("hash", "")
     if not _DIGEST.fullmatch(digest):
         file.refuse(f"hash in [keys.{name}] is not `sha256:` and 64 hexadecimal digits", f"keys.{name}", "hash")
-    return GatewayKey(name=name, hash=digest, models=tuple(table.get("models", ())))
+    return GatewayKey(
+        name=name,
+        hash=digest,
+        models=tuple(table.get("models", ())),
+        terms=_terms(table, file, f"keys.{name}"),
+        team=table.get("team", ""),
+        expires_s=_expires(table["expires"], file, f"keys.{name}") if "expires" in table else None,
+    )
+
+
+def _team(name: str, value: object, file: ConfigFile) -> Terms:
+    return _terms(_checked(value, file, "teams", name, _TERMS), file, f"teams.{name}")
+
+
+def _terms(table: Table, file: ConfigFile, where: str) -> Terms:
+    said: dict[str, Any] = {}
+    for name in _TERMS:
+        if name not in table:
+            continue
+        try:
+            if name == "budget":
+                said["budgets"] = _budgets(table[name])
+            else:
+                said[name] = read_count(table[name], name)
+        except ConfigError as error:
+            file.refuse(f"{error.message} in [{where}]", where, name)
+    return Terms(**said)
+
+
+def _budgets(value: object) -> tuple[Budget, ...]:
+    texts = cast("list[object]", value) if isinstance(value, list) else [value]
+    return tuple([read_budget(str(text)) for text in texts])
+
+
+def _expires(value: str | date, file: ConfigFile, where: str) -> float:
+    try:
+        return read_end(value)
+    except ConfigError as error:
+        file.refuse(f"{error.message} in [{where}]", where, "expires")
 
 
 def _allowed(kinds: list[str], file: ConfigFile) -> frozenset[Capability]:

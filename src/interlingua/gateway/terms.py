@@ -8,6 +8,7 @@ Units: tokens, and billionths of a US dollar, so that sums are exact.
 from __future__ import annotations
 
 import re
+from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
 from typing import Literal, TypeAlias, cast, get_args
 
@@ -27,6 +28,7 @@ __all__ = [
     "nano_usd",
     "read_budget",
     "read_count",
+    "read_end",
     "told_budget",
     "told_terms",
 ]
@@ -41,6 +43,8 @@ MOST = 1_000_000_000
 """The largest number of dollars, or of thousands of tokens, that is taken for a budget."""
 _COUNT = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)([kKmM]?)")
 _BUDGET = re.compile(r"(?P<amount>[\d.]+[kKmM]?)\s*(?P<unit>[A-Za-z]+)(?:\s*/\s*(?P<period>\w+))?", re.ASCII)
+_SPAN = re.compile(r"([1-9][0-9]{0,4})([mhdw])")
+_SPANS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _SIZES = {"": 1, "k": 1_000, "m": 1_000_000}
 _UNITS: dict[str, Unit] = {"usd": "usd", "token": "tokens", "tokens": "tokens"}
 
@@ -111,6 +115,30 @@ def read_budget(text: str) -> Budget:
     if not 0 < whole <= MOST * (NANO if unit == "usd" else 1_000):
         raise ConfigError(f"the budget {shown(text)} is nothing, or more than anybody has")
     return Budget(amount=whole, unit=unit, period=cast("Period", period))
+
+
+def read_end(text: str | date, now_s: float | None = None) -> float:
+    """When something ends, in Unix seconds: a day (then at its end, in UTC), a time, or a span as `90d` from `now_s`.
+
+    A span means something where it is said once, and nothing in a file.
+
+    Raises: ConfigError.
+    """
+    span = _SPAN.fullmatch(text.strip()) if isinstance(text, str) else None
+    if span is not None and now_s is not None:
+        return now_s + int(span[1]) * _SPANS[span[2]]
+    try:
+        end = _moment(datetime.fromisoformat(text.strip()) if isinstance(text, str) else text, text)
+        return end.timestamp()
+    except (ValueError, OverflowError):
+        known = "2027-01-31" if now_s is None else "90d, 12h or 2027-01-31"
+        raise ConfigError(f"an end is {known}, not {shown(str(text))}") from None
+
+
+def _moment(found: date, said: str | date) -> datetime:
+    if not isinstance(found, datetime) or (isinstance(said, str) and len(said.strip()) == len("2027-01-31")):
+        return datetime(found.year, found.month, found.day, tzinfo=UTC) + timedelta(days=1)
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
 def nano_usd(dollars: float) -> int:

@@ -1,8 +1,8 @@
 """The part of the configuration file that concerns the library: `[providers.<name>]`, `[aliases]` and `[limits."…"]`.
 
 Shape: `[providers.work]` holds `dsn` or `dsn_env`; `[aliases]` maps a name to a spec, a list of targets, or a table
-`{ targets, policy, weights }`; `[limits."openai/*"]` holds `concurrency`, `rpm` and `tpm`. `[keys]` and `[server]` are
-the gateway's and are not read here.
+`{ targets, policy, weights }`; `[limits."openai/*"]` holds `concurrency`, `rpm` and `tpm`. `[keys]`, `[teams]` and
+`[server]` are the gateway's and are not read here.
 
 Rules
 - Unknown keys are errors with the line; so is what has the wrong type.
@@ -26,7 +26,7 @@ __all__ = ["Config", "ConfigFile", "Table", "parse_file", "read_config", "read_f
 Table: TypeAlias = "dict[str, Any]"
 """A table of a file, parsed."""
 
-SECTIONS = ("providers", "aliases", "keys", "limits", "server")
+SECTIONS = ("providers", "aliases", "keys", "limits", "server", "teams")
 _ALIAS_KEYS = ("targets", "policy", "weights")
 MAX_FILE_BYTES = 4 * 1024 * 1024
 

@@ -14,6 +14,7 @@ from interlingua.gateway.auth import hash_key
 from interlingua.gateway.config import ServerConfig, read_server_config
 from interlingua.gateway.serve import MAX_CONNECTIONS, check_address, is_loopback, listen, make_room
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
+from interlingua.gateway.terms import NANO, Budget, Terms
 from interlingua.registry.resolve import default_registry
 
 DIGEST = hash_key("a key")
@@ -33,10 +34,20 @@ max_body_bytes = 1000
 allow = ["images", "documents"]
 strict = true
 allow_fetch = true
+keys = "keys.sqlite"
 
 [keys.team-a]
 hash = "{DIGEST}"
 models = ["smart", "claude-*"]
+rpm = 60
+tpm = "200k"
+concurrency = 4
+budget = ["50 USD/month", "2M tokens/day"]
+expires = 2027-01-31
+team = "research"
+
+[teams.research]
+budget = "500 USD/month"
 
 [providers.work]
 dsn = "openai://127.0.0.1:1/v1?tls=0"
@@ -56,7 +67,26 @@ def test_everything_that_can_be_set_is_read(tmp_path: Path) -> None:
     """Every key of `[server]` and `[keys]` has its place in the settings."""
     assert read_server_config(_written(tmp_path, WHOLE)) == ServerConfig(
         GatewaySettings(
-            keys=(GatewayKey(name="team-a", hash=DIGEST, models=("smart", "claude-*")),),
+            keys=(
+                GatewayKey(
+                    name="team-a",
+                    hash=DIGEST,
+                    models=("smart", "claude-*"),
+                    terms=Terms(
+                        rpm=60,
+                        tpm=200_000,
+                        concurrency=4,
+                        budgets=(
+                            Budget(amount=50 * NANO, unit="usd", period="month"),
+                            Budget(amount=2_000_000, unit="tokens", period="day"),
+                        ),
+                    ),
+                    team="research",
+                    expires_s=1_801_440_000.0,
+                ),
+            ),
+            teams={"research": Terms(budgets=(Budget(amount=500 * NANO, unit="usd", period="month"),))},
+            key_file="keys.sqlite",
             hosts=("gateway.example",),
             origins=("https://app.example",),
             providers=("openai",),
@@ -89,6 +119,15 @@ def test_an_empty_file_is_the_default(tmp_path: Path) -> None:
         ('[server]\nallow = ["imgs"]\n', "allow in [server] knows images"),
         ('[keys.a]\nhash = "sha256:abc"\n', "line 2: hash in [keys.a] is not `sha256:` and 64 hexadecimal digits"),
         (f'[keys.a]\nhash = "{DIGEST}"\nkey = "x"\n', "unknown key 'key' in [keys.a]; known: hash, models"),
+        (
+            f'[keys.a]\nhash = "{DIGEST}"\nrpm = "many"\n',
+            "line 3: rpm is a whole number from 1 on, as 60, 200k or 1.5M",
+        ),
+        (f'[keys.a]\nhash = "{DIGEST}"\n\nbudget = "50 EUR"\n', "line 4: a budget is `50 USD/month`"),
+        (f'[keys.a]\nhash = "{DIGEST}"\nbudget = ["1 USD", 7]\n', "line 3: a budget is `50 USD/month`"),
+        (f'[keys.a]\nhash = "{DIGEST}"\nexpires = "90d"\n', "line 3: an end is 2027-01-31, not '90d' in [keys.a]"),
+        (f'[keys.a]\nhash = "{DIGEST}"\nteam = 7\n', "line 3: team in [keys.a] is not the name of a team"),
+        ("[teams.a]\nhash = 7\n", "line 2: unknown key 'hash' in [teams.a]; known: rpm, tpm, concurrency, budget"),
         ("[keys.a]\n", "hash in [keys.a] is not"),
         ("keys = 1\n", "keys is not a table"),
     ],
@@ -103,10 +142,12 @@ def test_what_is_not_known_or_wrong_is_an_error_with_the_line(tmp_path: Path, te
 def test_the_app_of_a_file_has_its_settings_and_its_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One file is for the library and the gateway alike."""
     registry = default_registry()
+    monkeypatch.chdir(tmp_path)
     path = _written(tmp_path, WHOLE)
     try:
         app = gateway.app(path)
         assert app.gateway.settings.strict
+        assert (tmp_path / "keys.sqlite").stat().st_mode & 0o777 == 0o600
         assert [endpoint.spec for endpoint in app.gateway.registry.resolve("smart")] == ["work/model"]
     finally:
         registry.load_config(_written(tmp_path, ""))
