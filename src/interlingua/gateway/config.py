@@ -49,6 +49,9 @@ _SERVER: dict[str, _Check] = {
     "idle_s": _NUMBER,
     "keep_alive_s": _NUMBER,
     "max_body_bytes": (int, "a number of bytes"),
+    "max_connections": (int, "a number"),
+    "receive_s": _NUMBER,
+    "send_s": _NUMBER,
     "allow": _TEXTS,
     "strict": _FLAG,
     "allow_fetch": _FLAG,
@@ -72,7 +75,7 @@ _KEY: dict[str, _Check] = {
     "team": (str, "the name of a team"),
 }
 _TIMEOUTS = {"timeout_s": "total_s", "first_byte_s": "first_byte_s", "idle_s": "idle_s"}
-_AS_IT_IS = ("keep_alive_s", "max_body_bytes", "strict", "allow_fetch", "console", "console_content")
+_AS_IT_IS = ("keep_alive_s", "max_body_bytes", "max_connections", "receive_s", "send_s", "strict", "allow_fetch", "console", "console_content")
 
 
 class ServerConfig(NamedTuple):

@@ -128,9 +128,11 @@ def server_of(gateway: Gateway) -> uvicorn.Server:
         import uvicorn
     except ImportError:
         raise ConfigError("serving needs the [gateway] extra: pip install 'interlingua[gateway]'") from None
+    from interlingua.gateway.connections import Connection
+
     config = uvicorn.Config(
         GatewayApp(gateway),
-        http="httptools",
+        http=Connection,
         ws="none",
         lifespan="on",
         log_config=None,

@@ -52,6 +52,12 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     """After so many silent seconds a stream shows that it is alive."""
     max_body_bytes: int = MAX_BODY_BYTES
     """The largest body of a request, also once it is inflated."""
+    max_connections: int = 4_096
+    """How many connections are held at once; a further one gets a 503."""
+    receive_s: float = 30.0
+    """How long a client may be silent while it sends a request, and take beyond one second for each KiB of it."""
+    send_s: float = 60.0
+    """How long a client may take nothing of a reply."""
     allow: frozenset[Capability] = frozenset()
     """What may be let go where a target cannot take it, instead of refusing the request."""
     strict: bool = False
