@@ -189,7 +189,7 @@ class _Trip:
         again = 0
         waited_s: float | None = None
         while True:
-            excused = _ALL_BUT_SUSPENDED if is_last or len(self._lanes) == 1 else _OWN_FAILURES if again else _NONE
+            excused = _ALL_BUT_SUSPENDED if is_last or len(self._lanes) == 1 else self._own() if again else _NONE
             standing, ticket = yield from self._let_in(lane, excused)
             if standing is None:
                 return _NOTHING
@@ -208,6 +208,10 @@ class _Trip:
                 return _NOTHING
             yield Sleep(waited_s if self._job.with_credential else 0.0)
             again += 1
+
+    def _own(self) -> frozenset[str]:
+        """Reasons of a bench that the try before made itself; a wait that a stand-in skips counts as waited."""
+        return _OWN_FAILURES if self._job.with_credential else _OWN_FAILURES | {"retry_after"}
 
     def _let_in(self, lane: Lane, excused: frozenset[str]) -> Steps[tuple[Standing | None, Ticket | None]]:
         """How a target stands that may be asked, and the ticket where it has a limit on our own side; else None.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from interlingua.errors import (
     AuthenticationError,
+    BadRequestError,
     BillingError,
     ContentPolicyViolationError,
     ContextWindowExceededError,
@@ -56,6 +57,7 @@ WORDS: dict[str, type[Error]] = {
     "payload_too_large": RequestTooLargeError,  # OpenRouter, in a stream
     "API_KEY_INVALID": AuthenticationError,  # Google behind its compatible face, 400
     "BILLING_DISABLED": BillingError,  # Google behind its compatible face, 403
+    "INVALID_ARGUMENT": BadRequestError,  # Google behind a router, in a stream
     "RESOURCE_EXHAUSTED": RateLimitError,  # Google behind a router, in a stream
     "UNAVAILABLE": OverloadedError,  # Google behind a router, in a stream
 }

@@ -67,6 +67,8 @@ CODE_CLASSES: dict[str, type[Error]] = {
     "timeout": APITimeoutError,
     "incomplete_stream": IncompleteStreamError,
     "conflict": UpstreamError,
+    "tool_use_failed": BadRequestError,
+    "json_validate_failed": BadRequestError,
 }
 """Structured code -> class."""
 TYPE_CLASSES: dict[str, type[Error]] = {

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._error_body import ErrorBody, error_body
 from interlingua.dialects._members import is_object
+from interlingua.dialects._openai_errors import CODE_CLASSES as HTTP_CODES
 from interlingua.dialects._openai_errors import encode_error_body, error_of_body
 from interlingua.errors import (
     APITimeoutError,
@@ -101,8 +102,8 @@ def _named(kind: type[Error], body: ErrorBody) -> Error:
 
 
 def failure_members(error: Error) -> dict[str, Any]:
-    """`{"code", "message"}` of an answer that failed; an upstream's own code is kept."""
+    """`{"code", "message"}` of an answer that failed; an upstream's own code is kept where its readers know it."""
     _, body = encode_error_body(error)
     told = body["error"]
-    code = error.code if error.code in CODE_CLASSES else told["code"] or told["type"]
-    return {"code": code, "message": error.message}
+    code = told["code"] if told["code"] in HTTP_CODES else told["type"]
+    return {"code": error.code if error.code in CODE_CLASSES else code, "message": error.message}
