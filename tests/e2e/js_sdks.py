@@ -37,6 +37,8 @@ UPSTREAMS = {
     "ollama": "qwen3",
 }
 """A model for each kind of upstream."""
+THINKERS = {**UPSTREAMS, "openai-responses": "gpt-5.6"}
+"""One that thinks."""
 SCRIPTS = {
     "openai.mjs": ("anthropic", "google"),
     "anthropic.mjs": ("openai-chat", "openai-responses", "google"),
@@ -74,6 +76,7 @@ def _gateway(dialect: str) -> Generator[tuple[str, Upstream]]:
                 providers={name: provider(dialect, address) for name, address in addresses.items()},
                 aliases={
                     "talk": f"up/{UPSTREAMS[dialect]}",
+                    "think": f"up/{THINKERS[dialect]}",
                     **{name: f"{name}/{UPSTREAMS[dialect]}" for name in others},
                 },
                 keys=(GatewayKey(name="js", hash=hash_key(KEY)),),

@@ -7,7 +7,8 @@ import { zodOutputFormat } from "@anthropic-ai/sdk/helpers/zod";
 import { z } from "zod";
 
 import {
-  all, ASK_TWICE, ASK_WEATHER, BROKEN, BUSY, failure, GATEWAY, HELLO, KEY, PNG_BASE64, RESULT, TALK, WEATHER,
+  all, ASK_TWICE, ASK_WEATHER, BROKEN, BUSY, failure, GATEWAY, HELLO, KEY, PNG_BASE64, RESULT, TALK, THINK, THINKS,
+  THOUGHT, WEATHER,
 } from "./common.mjs";
 
 const client = new Anthropic({ baseURL: GATEWAY, apiKey: KEY, maxRetries: 0 });
@@ -63,6 +64,20 @@ test("parallel calls and their results", async () => {
   }
 });
 
+test("thinking that goes along into the next turn", { skip: !THINKS }, async () => {
+  const thinking = { type: "adaptive", display: "summarized" };
+  for (const streamed of [false, true]) {
+    const body = asked(ASK_WEATHER, { model: THINK, max_tokens: 4000, tools: [tool], thinking, output_config: { effort: "low" } });
+    const reply = streamed ? await client.messages.stream(body).finalMessage() : await client.messages.create(body);
+    const [thought, call] = reply.content;
+    assert.equal(thought.type, "thinking");
+    assert.equal(thought.thinking, THOUGHT);
+    const results = [{ type: "tool_result", tool_use_id: call.id, content: RESULT }];
+    const history = [...body.messages, { role: "assistant", content: reply.content }, { role: "user", content: results }];
+    assert.match(textOf(await client.messages.create({ ...body, messages: history })), /4 degrees/);
+  }
+});
+
 test("structured output", async () => {
   const Trip = z.object({ city: z.enum(["Oslo"]), days: z.literal(3) });
   const reply = await client.messages.parse(asked("A trip", { output_config: { format: zodOutputFormat(Trip) } }));
@@ -85,6 +100,7 @@ test("models and tokens", async () => {
 test("errors have the SDK's classes", async () => {
   const busy = await failure(client.messages.create({ ...asked("Hi"), model: BUSY }));
   assert.ok(busy instanceof Anthropic.RateLimitError, String(busy));
+  assert.equal(busy.headers.get("retry-after"), "3600");
   const stranger = new Anthropic({ baseURL: GATEWAY, apiKey: "sk-wrong", maxRetries: 0 });
   const refused = await failure(stranger.messages.create(asked("Hi")));
   assert.ok(refused instanceof Anthropic.AuthenticationError, String(refused));

@@ -5,6 +5,9 @@ export const GATEWAY = need("GATEWAY");
 export const KEY = need("GATEWAY_KEY");
 export const HELLO = "Hello from the strict upstream.";
 export const TALK = "talk"; // answers, calls tools, fills schemas
+export const THINK = "think"; // the same, after a thought where it is asked for one
+export const THINKS = ["anthropic", "google", "openai-responses"].includes(process.env.UPSTREAM);
+export const THOUGHT = "Let me see.";
 export const BUSY = "busy"; // always refuses with 429
 export const BROKEN = "broken"; // its streams break off
 

@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { ApiError, FunctionCallingConfigMode, GoogleGenAI } from "@google/genai";
+import { ApiError, FunctionCallingConfigMode, GoogleGenAI, ThinkingLevel } from "@google/genai";
 
 import {
-  all, ASK_TWICE, ASK_WEATHER, BROKEN, BUSY, failure, GATEWAY, HELLO, KEY, PNG_BASE64, RESULT, TALK, TRIP, WEATHER,
+  all, ASK_TWICE, ASK_WEATHER, BROKEN, BUSY, failure, GATEWAY, HELLO, KEY, PNG_BASE64, RESULT, TALK, THINK, THINKS,
+  THOUGHT, TRIP, WEATHER,
 } from "./common.mjs";
 
 const made = (apiKey) => new GoogleGenAI({ apiKey, httpOptions: { baseUrl: GATEWAY } });
@@ -50,6 +51,20 @@ test("parallel calls and their results, streamed", async () => {
   const calls = chunks.flatMap((chunk) => chunk.functionCalls ?? []);
   assert.deepEqual(calls.map((call) => call.args), [{ city: "Oslo" }, { city: "Oslo" }]);
   assert.match((await chat.sendMessage({ message: responses(calls) })).text, /4 degrees.*4 degrees/);
+});
+
+test("a thought that goes along into the next turn", { skip: !THINKS }, async () => {
+  for (const streamed of [false, true]) {
+    const config = { tools, thinkingConfig: { includeThoughts: true, thinkingLevel: ThinkingLevel.LOW } };
+    const chat = client.chats.create({ model: THINK, config });
+    const told = streamed
+      ? await all(await chat.sendMessageStream({ message: ASK_WEATHER }))
+      : [await chat.sendMessage({ message: ASK_WEATHER })];
+    const parts = told.flatMap((reply) => reply.candidates[0].content.parts);
+    assert.equal(parts.filter((part) => part.thought).map((part) => part.text).join(""), THOUGHT);
+    const calls = told.flatMap((reply) => reply.functionCalls ?? []);
+    assert.match((await chat.sendMessage({ message: responses(calls) })).text, /4 degrees/);
+  }
 });
 
 test("a forced call", async () => {

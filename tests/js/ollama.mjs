@@ -5,7 +5,8 @@ import test from "node:test";
 import { Ollama } from "ollama";
 
 import {
-  all, ASK_TWICE, ASK_WEATHER, BROKEN, BUSY, failure, GATEWAY, HELLO, KEY, PNG_BASE64, RESULT, TALK, TRIP, WEATHER,
+  all, ASK_TWICE, ASK_WEATHER, BROKEN, BUSY, failure, GATEWAY, HELLO, KEY, PNG_BASE64, RESULT, TALK, THINK, THINKS,
+  THOUGHT, TRIP, WEATHER,
 } from "./common.mjs";
 
 const made = (key) => new Ollama({ host: GATEWAY, headers: { Authorization: `Bearer ${key}` } });
@@ -51,6 +52,13 @@ test("parallel calls and their results, streamed", async () => {
   const results = tool_calls.map(() => ({ role: "tool", tool_name: WEATHER.name, content: RESULT }));
   const history = [...body.messages, { role: "assistant", content: "", tool_calls }, ...results];
   assert.match((await client.chat({ ...body, messages: history })).message.content, /4 degrees.*4 degrees/);
+});
+
+test("thinking", { skip: !THINKS }, async () => {
+  const body = { ...asked("Hi", { think: true }), model: THINK };
+  assert.equal((await client.chat(body)).message.thinking, THOUGHT);
+  const lines = await all(await client.chat({ ...body, stream: true }));
+  assert.equal(lines.map((line) => line.message.thinking ?? "").join(""), THOUGHT);
 });
 
 test("structured output", async () => {

@@ -7,7 +7,8 @@ import { zodResponseFormat, zodTextFormat } from "openai/helpers/zod";
 import { z } from "zod";
 
 import {
-  all, ASK_TWICE, ASK_WEATHER, BROKEN, BUSY, failure, GATEWAY, HELLO, KEY, PNG_BASE64, RESULT, TALK, WEATHER,
+  all, ASK_TWICE, ASK_WEATHER, BROKEN, BUSY, failure, GATEWAY, HELLO, KEY, PNG_BASE64, RESULT, TALK, THINK, THINKS,
+  THOUGHT, WEATHER,
 } from "./common.mjs";
 
 const client = new OpenAI({ baseURL: `${GATEWAY}/v1`, apiKey: KEY, maxRetries: 0 });
@@ -106,6 +107,20 @@ test("responses: parallel calls and their results", async () => {
   }
 });
 
+test("responses: reasoning that goes along into the next turn", { skip: !THINKS }, async () => {
+  const input = [{ role: "user", content: ASK_WEATHER }];
+  for (const streamed of [false, true]) {
+    const body = { model: THINK, input, tools: [flatTool], reasoning: { effort: "low", summary: "auto" }, store: false };
+    const reply = streamed ? await client.responses.stream(body).finalResponse() : await client.responses.create(body);
+    const [thought, call] = reply.output;
+    assert.equal(thought.type, "reasoning");
+    assert.equal(thought.summary.map((part) => part.text).join(""), THOUGHT);
+    const result = { type: "function_call_output", call_id: call.call_id, output: RESULT };
+    const next = await client.responses.create({ ...body, input: [...input, ...reply.output, result] });
+    assert.match(next.output_text, /4 degrees/);
+  }
+});
+
 test("responses: structured output", async () => {
   const reply = await client.responses.parse({ model: TALK, input: "A trip", text: { format: zodTextFormat(Trip, "trip") } });
   assert.deepEqual(reply.output_parsed, { city: "Oslo", days: 3 });
@@ -128,6 +143,7 @@ test("models", async () => {
 test("errors have the SDK's classes", async () => {
   const busy = await failure(client.chat.completions.create({ ...asked("Hi"), model: BUSY }));
   assert.ok(busy instanceof OpenAI.RateLimitError, String(busy));
+  assert.equal(busy.headers.get("retry-after"), "3600");
   const stranger = new OpenAI({ baseURL: `${GATEWAY}/v1`, apiKey: "sk-wrong", maxRetries: 0 });
   const refused = await failure(stranger.chat.completions.create(asked("Hi")));
   assert.ok(refused instanceof OpenAI.AuthenticationError, String(refused));
