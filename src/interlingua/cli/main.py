@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "lint": ("interlingua.cli.commands.lint", "what each provider will rewrite or refuse of your tools, and why"),
     "doctor": ("interlingua.cli.commands.doctor", "versions, extras, keys, and what is broken"),
     "serve": ("interlingua.cli.commands.serve", "the gateway: every client of a model API to every provider"),
+    "keys": ("interlingua.cli.commands.keys", "keys of the gateway: create, list, revoke, usage"),
     "health": ("interlingua.cli.commands.health", "which targets are passed over, and why; suspend and resume them"),
     "launch": ("interlingua.cli.commands.launch", "a coding agent on any model: claude, codex, gemini, qwen, opencode"),
     "models": ("interlingua.cli.commands.models", "local models: list, pull, path"),
@@ -42,7 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 """Every command, in the order of the help: the module where it is, and what it does in one line."""
 LATER = frozenset({
-    "keys", "logs", "replay",
+    "logs", "replay",
 })  # fmt: skip
 """Commands that later versions have."""
 

@@ -49,7 +49,16 @@ if TYPE_CHECKING:
     from interlingua.providers.price import Price
     from interlingua.types.response import Response
 
-__all__ = ["FREE", "OUTPUT_TOKENS", "Admission", "Grant", "account_of", "admission_of", "refusal_error"]
+__all__ = [
+    "FREE",
+    "OUTPUT_TOKENS",
+    "Admission",
+    "Grant",
+    "account_of",
+    "admission_of",
+    "estimate_bytes",
+    "refusal_error",
+]
 
 OUTPUT_TOKENS = 4_096
 """What is reserved for the output of a call that does not say how long it may get."""
@@ -104,6 +113,25 @@ class Grant:
         spent = _Spent(self._call, self._request, response, lane, is_partial=is_partial)
         await self._admission.settle(self._call, self._names, spent.used(), spent.row(self._key.name))
 
+    async def settle_unread(self, spec: str, *, is_failed: bool = False) -> None:
+        """Write down a call of which nobody reads what it used: as it was reserved. A second time does nothing."""
+        if self._is_settled or self._admission is None or self._key is None or self._call is None:
+            return
+        self._is_settled = True
+        call = self._call
+        tokens = 0 if is_failed else call.tokens
+        row = Row(
+            key=self._key.name,
+            day=_day(call),
+            model=spec,
+            requests=1,
+            failed=int(is_failed),
+            input_tokens=tokens,
+            estimated=int(not is_failed),
+            unpriced=int(not is_failed),
+        )
+        await self._admission.settle(call, self._names, Used(tokens), row)
+
 
 FREE = Grant(None)
 """Lets in whoever has no limits, where nothing is counted."""
@@ -151,22 +179,24 @@ class Admission:
         tokens, cost = _most(request, asked, job.lanes, needs_money=needs_money)
         return await self._enter(key, terms, tokens, cost, request)
 
-    async def admit_unread(self, key: GatewayKey | None, body: bytes) -> Grant:
-        """The grant of a request that is passed to a provider without being read.
+    async def admit_unread(self, key: GatewayKey | None, tokens: int | None) -> Grant:
+        """The grant of a request that is passed to a provider without being read, with about so many tokens.
 
-        Raises: as `admit`.
+        0 is one that costs nothing, None one of which nobody knows what it costs.
+
+        Raises: as `admit`; PermissionDeniedError where there is a budget, and what is used is not known.
         """
         if key is None:
             return FREE
         terms = self._terms(key)
         if not terms:
             return self._uncounted(key)
-        if body and any(each.needs_money for _, each in terms):
+        is_limited = any(each.budgets if tokens is None else each.needs_money for _, each in terms)
+        if is_limited and tokens != 0:
             raise PermissionDeniedError(
-                f"the key {key.name} has a budget in money, and what this request costs is not known", status=403
+                f"the key {key.name} has a budget, and what this request uses of it is not known", status=403
             )
-        needs_tokens = any(each.needs_tokens for _, each in terms)
-        return await self._enter(key, terms, round(len(body) / BYTES_OF_TOKEN) if needs_tokens else 0)
+        return await self._enter(key, terms, tokens or 0)
 
     async def settle(self, call: Call, names: tuple[str, ...], used: Used, row: Row) -> None:
         """Write down what a call has used; it is written also when the client leaves meanwhile."""
@@ -263,6 +293,11 @@ async def _after(task: asyncio.Task[Refusal | None], then: Callable[[], Coroutin
 # What a call may use, and what it has used
 
 
+def estimate_bytes(body: bytes) -> int:
+    """About how many tokens a body has that nobody reads."""
+    return max(1, round(len(body) / BYTES_OF_TOKEN))
+
+
 def _read(asked: Asked, job: Job) -> Request | None:
     """The request; None for a body that only its provider can read."""
     if "decoded" not in asked.__dict__ and job.request.messages:
@@ -280,10 +315,7 @@ def _most(request: Request | None, asked: Asked, lanes: Sequence[Lane], *, needs
     """
     most_tokens = most_cost = 0
     for lane in lanes:
-        if request is None:
-            read = max(1, round(len(asked.http.body) / BYTES_OF_TOKEN))
-        else:
-            read = estimate_tokens(request, lane.endpoint.model)
+        read = estimate_bytes(asked.http.body) if request is None else estimate_tokens(request, lane.endpoint.model)
         written = OUTPUT_TOKENS
         if request is not None:
             written = (request.max_tokens or OUTPUT_TOKENS) * (request.n or 1)
@@ -344,9 +376,8 @@ class _Spent:
 
     def row(self, key: str) -> Row:
         """For the day of a key."""
-        day = datetime.fromtimestamp(self._call.at_s, UTC).strftime("%Y-%m-%d")
         model = self._lane.endpoint.spec if self._lane is not None else ""
-        row = Row(key=key, day=day, model=model, requests=1)
+        row = Row(key=key, day=_day(self._call), model=model, requests=1)
         if self._response is None:
             return msgspec.structs.replace(row, failed=1)
         return msgspec.structs.replace(
@@ -368,6 +399,10 @@ class _Spent:
             return None
         price = _price(self._lane, None if request is None else request.service_tier)
         return None if price is None else cost_usd(price, self._usage)
+
+
+def _day(call: Call) -> str:
+    return datetime.fromtimestamp(call.at_s, UTC).strftime("%Y-%m-%d")
 
 
 def _price(lane: Lane, tier: str | None) -> Price | None:

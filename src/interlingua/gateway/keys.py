@@ -146,6 +146,11 @@ class KeyDatabase:
         self._now = now
         self._connection = connect(self.path)
 
+    @staticmethod
+    def exists(path: str | Path) -> bool:
+        """Whether there is such a file."""
+        return Path(path).expanduser().exists()
+
     def create(self, key: GatewayKey) -> None:
         """Keep a key.
 

@@ -24,6 +24,7 @@ from interlingua.client.secrets import SHORTEST_SECRET
 from interlingua.client.transports import async_transport_for
 from interlingua.dialects._contract import Encoded
 from interlingua.errors import DecodeError, LimitExceededError, NotFoundError, PermissionDeniedError
+from interlingua.gateway.admission import estimate_bytes
 from interlingua.gateway.http import Closing, GatewayReply
 from interlingua.transport.override import answers_alone
 from interlingua.wire.http import SECRET_HEADERS, HttpReply
@@ -32,13 +33,14 @@ from interlingua.wire.json import decode, encode
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
+    from interlingua.gateway.admission import Grant
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.registry.endpoint import Endpoint
     from interlingua.transport.base import AsyncReply
     from interlingua.wire.http import Headers, HttpRequest
 
-__all__ = ["PASSED", "Passed", "call_provider", "pass_on", "passing", "with_model"]
+__all__ = ["PASSED", "Passed", "call_provider", "pass_on", "passing", "settled_after", "with_model"]
 
 SPOKEN: dict[str, tuple[str, ...]] = {"openai-chat": ("openai-chat", "openai-responses")}
 """The dialects whose providers answer under the paths of a dialect, where it is not that dialect alone."""
@@ -111,6 +113,8 @@ PASSED: tuple[Passed, ...] = (
     Passed(("POST",), "/api/embeddings", "ollama"),
 )
 """Everything that is passed on."""
+_UNBILLED = ("/files", "/uploads", "/vector_stores", "/conversations", "/moderations")
+"""What no model answers; storing is paid for, if at all, by the day."""
 _GOOGLE_MODEL = re.compile(r"/v1beta/models/(?P<model>.+)(?P<method>:\w+)")
 
 
@@ -122,9 +126,47 @@ def passing(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gatew
         named, rewrite = _model_of(request)
         endpoint = _target(gateway, request, named, spoken) if named else _provider(gateway, request, spoken)
         body = None if rewrite is None else rewrite(endpoint.model)
-        return await pass_on(gateway, request, endpoint, _path(request, endpoint, named), body)
+        path = _path(request, endpoint, named)
+        grant = await gateway.admission.admit_unread(gateway.guard.key(request), _tokens(request, named))
+        try:
+            reply = await pass_on(gateway, request, endpoint, path, body)
+        except BaseException:
+            await grant.settle(None)
+            raise
+        return await settled_after(reply, grant, endpoint.spec)
 
     return handler
+
+
+def _tokens(request: GatewayRequest, named: str) -> int | None:
+    """About how many tokens a request uses; None where nobody can say."""
+    if request.method != "POST" or any(word in request.path for word in _UNBILLED):
+        return 0
+    said = request.header("content-type") or "application/json"
+    return estimate_bytes(request.body) if named and "json" in said else None
+
+
+async def settled_after(reply: GatewayReply, grant: Grant, spec: str) -> GatewayReply:
+    """The reply of the target `spec`, with its grant settled when it is over."""
+    if not grant.counts:
+        return reply
+    body = reply.body
+    if isinstance(body, bytes):
+        await grant.settle_unread(spec, is_failed=reply.status >= FAILED)
+        return reply
+
+    async def close() -> None:
+        await body.aclose()
+        await grant.settle_unread(spec)
+
+    async def pieces() -> AsyncGenerator[bytes]:
+        try:
+            async for piece in body:
+                yield piece
+        finally:
+            await close()
+
+    return msgspec.structs.replace(reply, body=Closing(pieces(), close))
 
 
 # Who is asked

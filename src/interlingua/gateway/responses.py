@@ -30,6 +30,7 @@ from interlingua.types.message import user
 from interlingua.wire.json import decode_any, encode
 
 if TYPE_CHECKING:
+    from interlingua.client.job import Job
     from interlingua.gateway.asked import Asked
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
@@ -138,18 +139,29 @@ async def compact(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     prepared = await gateway.stored.prepare(gateway.owner(request), request.body)
     http = msgspec.structs.replace(request, body=prepared.body)
     asked = read(gateway, http, RESPONSES)
+    job = await job_of(asked)
+    asked.grant = await gateway.admission.admit(gateway.guard.key(request), asked, job)
+    try:
+        return await _compacted(gateway, asked, job, is_changed=prepared.is_changed)
+    except BaseException:
+        await asked.grant.settle(None)
+        raise
+
+
+async def _compacted(gateway: Gateway, asked: Asked, job: Job, *, is_changed: bool) -> GatewayReply:
+    http = asked.http
     for lane in gateway.targets.lanes(asked.head.model, RESPONSES, tools=asked.head.has_tools):
-        if lane.dialect.name == RESPONSES and not asked.is_ours and not prepared.is_changed:
+        if lane.dialect.name == RESPONSES and not asked.is_ours and not is_changed:
             body = with_model(http.body, lane.endpoint.model)
             reply = await call_provider(gateway, http, lane.endpoint, "/responses/compact", body)
             if reply.status not in CANNOT_COMPACT:
+                await asked.grant.settle_unread(lane.endpoint.spec, is_failed=reply.status != 200)
                 served = ("x-interlingua-target", lane.endpoint.spec)
                 return GatewayReply(status=reply.status, headers=(*JSON, served), body=reply.body)
-    return await _summarized(gateway, asked)
+    return await _summarized(gateway, asked, job)
 
 
-async def _summarized(gateway: Gateway, asked: Asked) -> GatewayReply:
-    job = await job_of(asked)
+async def _summarized(gateway: Gateway, asked: Asked, job: Job) -> GatewayReply:
     request = await gateway.vault.restore(gateway.owner(asked.http), asked.decoded.request)
     choice = "none" if request.tools else None
     wanted = msgspec.structs.replace(
@@ -162,6 +174,7 @@ async def _summarized(gateway: Gateway, asked: Asked) -> GatewayReply:
         extra={},
     )
     response = await AsyncPump(call(job._replace(request=wanted))).run()
+    await asked.grant.settle(response, next((lane for lane in job.lanes if lane.endpoint.spec == response.model), None))
     if not response.text.strip():
         raise BadRequestError(f"{response.model} gave no summary of the conversation", status=502)
     summary = compacted(response.text, gateway.make_id("cmp_"))

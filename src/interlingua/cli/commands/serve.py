@@ -39,6 +39,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--key", metavar="KEY", help="a key that clients must bring; --key-env does not show it to `ps`"
     )
+    parser.add_argument("--keys", metavar="FILE", help="the database of `il keys` (default: where that keeps it)")
     parser.add_argument("--key-env", metavar="NAME", help="the variable that holds the key")
     parser.add_argument("--strict", action="store_true", help="refuse whatever would be dropped or approximated")
     parser.add_argument(
@@ -71,7 +72,6 @@ def run(options: Namespace) -> int:
     settings, host, port = _settings(options)
     host = options.host or host or "127.0.0.1"
     port = options.port if options.port is not None else port if port is not None else DEFAULT_PORT
-    check_address(host, has_keys=bool(settings.keys) or settings.is_open)
     if options.model:
         _name_the_rest(options.model)
     with ExitStack() as stack:
@@ -84,8 +84,9 @@ def run(options: Namespace) -> int:
             from interlingua.client.state import use_state
 
             use_state(options.state)
-        listener = stack.enter_context(listen(host, port))
         gateway = Gateway(settings)
+        check_address(host, has_keys=bool(gateway.keys) or settings.is_open)
+        listener = stack.enter_context(listen(host, port))
         _welcome(gateway, host, listener.getsockname()[1], options)
         serve_until_stopped(gateway, listener)
     note("stopped", faint=True)
@@ -108,11 +109,25 @@ def _settings(options: Namespace) -> tuple[GatewaySettings, str | None, int | No
             note(problem)
     said = {
         "keys": (*settings.keys, *_keys(options)),
+        "key_file": options.keys or settings.key_file,
         "strict": settings.strict or options.strict,
         "allow": settings.allow | frozenset(options.allow),
         "allow_fetch": settings.allow_fetch or options.allow_fetch,
     }
-    return msgspec.structs.replace(settings, **said), host, port
+    return _with_database(msgspec.structs.replace(settings, **said)), host, port
+
+
+def _with_database(settings: GatewaySettings) -> GatewaySettings:
+    """The settings with the database at its usual place: where there is one, and where limits need one."""
+    import msgspec
+
+    from interlingua.gateway.keys import default_file
+    from interlingua.gateway.terms import NO_TERMS
+
+    is_limited = any(key.terms != NO_TERMS for key in settings.keys) or bool(settings.teams)
+    if settings.key_file or not (is_limited or default_file().exists()):
+        return settings
+    return msgspec.structs.replace(settings, key_file=str(default_file()))
 
 
 def _keys(options: Namespace) -> tuple[GatewayKey, ...]:
@@ -145,9 +160,11 @@ def _name_the_rest(spec: str) -> None:
 def _welcome(gateway: Gateway, host: str, port: int, options: Namespace) -> None:
     """Say where it listens, what it serves, and what to tell a client."""
     at = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    keys = gateway.settings.keys
-    who = f"{len(keys)} key{'s' * (len(keys) != 1)}" if keys else "no key: this machine only"
+    keys = [key for key in gateway.keys.keys if key.revoked_s is None]
+    who = f"{len(keys)} key{'s' * (len(keys) != 1)}" if gateway.keys else "no key: this machine only"
     note(f"serving on {at} ({who})")
+    for name in gateway.keys.passed_over:
+        note(f"the key {name} is in the file and in the database; the file wins", head="    ")
     for line in _served(gateway):
         note(line, head="    ")
     note("tell a client:", head="    ")

@@ -1,0 +1,357 @@
+"""`il keys`: make a key for a client of the gateway, list keys, revoke one, see what they have used."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from interlingua.cli.terminal import note, write
+from interlingua.errors import UsageError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from interlingua.gateway.accounts import Row
+    from interlingua.gateway.budget import Account
+    from interlingua.gateway.keys import KeptKey, KeyDatabase
+    from interlingua.gateway.settings import GatewayKey, GatewaySettings
+    from interlingua.gateway.terms import Terms
+
+__all__ = ["EXAMPLES", "arguments", "run"]
+
+EXAMPLES = """\
+A key is shown once, on stdout, and kept nowhere: the database has its digest. `il serve` takes the database's keys, and
+sees within a second what is done here. A key of the same name in a configuration file wins over the database.
+
+examples:
+  il keys create team-a --models smart --rpm 60 --tpm 200k --budget '50 USD/month' --expires 90d
+  il keys create ci --concurrency 2 --budget '2M tokens/day' --budget '5 USD/day' --team research
+  il keys list --config gateway.toml
+  il keys usage team-a
+  il keys usage --json --since 2026-11-01
+  il keys revoke team-a
+"""
+ACTIONS = ("create", "list", "revoke", "usage")
+_OF_CREATE = ("models", "rpm", "tpm", "concurrency", "budget", "expires", "team")
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("action", choices=ACTIONS, help="what to do")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="the name of a key")
+    parser.add_argument("--models", metavar="NAMES", help="aliases and provider/model, with commas; `claude-*`, `*`")
+    parser.add_argument("--rpm", metavar="N", help="requests in any minute")
+    parser.add_argument("--tpm", metavar="N", help="tokens in any minute, input and output: 200k")
+    parser.add_argument("--concurrency", metavar="N", help="calls at a time")
+    parser.add_argument(
+        "--budget", action="append", metavar="BUDGET", help="'50 USD/month', '2M tokens/day', '100 USD'; repeatable"
+    )
+    parser.add_argument("--expires", metavar="WHEN", help="90d, 12h, or the last day, as 2027-01-31")
+    parser.add_argument("--team", metavar="NAME", help="the team whose limits ([teams.NAME] of the file) hold, too")
+    parser.add_argument("--since", metavar="DAY", help="usage: from this day on, as 2026-11-01 (UTC)")
+    parser.add_argument("--keys", metavar="FILE", help="the database (default: keys.sqlite where state is kept)")
+    parser.add_argument("--config", metavar="FILE", help="list, usage: with the keys of this TOML file")
+    parser.add_argument("--json", action="store_true", help="JSON instead of a table")
+
+
+def run(options: Namespace) -> int:
+    """Create, list, revoke, or show what was used.
+
+    Raises: UsageError for options that belong to another action; ConfigError for a file that cannot be used.
+    """
+    from interlingua.gateway.keys import KeyDatabase, default_file
+
+    if options.action != "create":
+        given = [name for name in _OF_CREATE if getattr(options, name) is not None]
+        if given:
+            raise UsageError(f"keys {options.action}: --{given[0]} belongs to create")
+    if options.name is None and options.action in ("create", "revoke"):
+        raise UsageError(f"keys {options.action}: which key? il keys {options.action} NAME")
+    path = options.keys or _configured(options).key_file or default_file()
+    if options.action in ("list", "usage") and not KeyDatabase.exists(path):
+        note(f"there is no database of keys at {path} yet; il keys create NAME makes one")
+        if not options.config:
+            write("[]\n" if options.json else "")
+            return 0
+    with closing(KeyDatabase(path, now=time.time)) as database:
+        _ACTIONS[options.action](options, database)
+    return 0
+
+
+def _configured(options: Namespace) -> GatewaySettings:
+    from interlingua.gateway.config import read_server_config
+    from interlingua.gateway.settings import GatewaySettings
+
+    return read_server_config(options.config).settings if options.config else GatewaySettings()
+
+
+# create and revoke
+
+
+def _create(options: Namespace, database: KeyDatabase) -> None:
+    from interlingua.gateway.auth import hash_key
+    from interlingua.gateway.keys import make_key
+    from interlingua.gateway.settings import GatewayKey
+    from interlingua.gateway.terms import read_end
+
+    text = make_key()
+    models = [name.strip() for name in (options.models or "").split(",")]
+    key = GatewayKey(
+        name=options.name,
+        hash=hash_key(text),
+        models=tuple([name for name in models if name]),
+        terms=_terms(options),
+        team=options.team or "",
+        expires_s=None if options.expires is None else read_end(options.expires, time.time()),
+    )
+    database.create(key)
+    if options.json:
+        write(_json({"key": text, **_told(key)}))
+        return
+    write(f"{text}\n")
+    note(f"that is the key {key.name}: {_summary(key)}. It is shown this once; what is kept is its digest")
+    note("in a configuration file it would be", head="    ")
+    note(f"[keys.{_quoted(key.name)}]", head="      ")
+    note(f'hash = "{key.hash}"', head="      ")
+    if any(of_file.name == key.name for of_file in _configured(options).keys):
+        note(f"{options.config} has a key {key.name}, which wins: this one will not be taken")
+
+
+def _terms(options: Namespace) -> Terms:
+    from interlingua.gateway.terms import Terms, read_budget, read_count
+
+    counts = {
+        name: read_count(getattr(options, name), f"--{name}")
+        for name in ("rpm", "tpm", "concurrency")
+        if getattr(options, name) is not None
+    }
+    return Terms(**counts, budgets=tuple([read_budget(text) for text in options.budget or ()]))
+
+
+def _quoted(name: str) -> str:
+    return name if name.replace("-", "").replace("_", "").isalnum() else f'"{name}"'
+
+
+def _revoke(options: Namespace, database: KeyDatabase) -> None:
+    database.revoke(options.name)
+    note(f"the key {options.name} is revoked; a gateway that runs knows it within a second")
+
+
+# list
+
+
+def _list(options: Namespace, database: KeyDatabase) -> None:
+    kept = database.all_keys()
+    of_file = _configured(options).keys
+    names = {key.name for key in of_file}
+    if options.json:
+        shown = [{**_told(key), "source": "file", "state": _state(key)} for key in of_file]
+        shown += [
+            {**_told(one.key), "source": "database", "state": _state(one.key, names), "created": _time(one.created_s)}
+            for one in kept
+        ]
+        write(_json(shown))
+    elif of_file or kept:
+        write(_key_table(of_file, kept, names))
+    else:
+        note("there is no key; il keys create NAME makes one")
+    for one in kept:
+        if one.key.name in names and one.key.revoked_s is None:
+            note(f"the key {one.key.name} is in {options.config}, too; the file wins, and the database's is not taken")
+
+
+def _key_table(of_file: tuple[GatewayKey, ...], kept: list[KeptKey], names: set[str]) -> str:
+    from interlingua.cli.table import table
+
+    rows = [(key.name, "file", _state(key), *_cells(key)) for key in of_file]
+    rows += [(one.key.name, "database", _state(one.key, names), *_cells(one.key)) for one in kept]
+    return table(("key", "from", "state", "models", "limits", "team", "expires"), rows)
+
+
+def _cells(key: GatewayKey) -> tuple[str, str, str, str]:
+    from interlingua.gateway.terms import told_terms
+
+    ends = "-" if key.expires_s is None else _time(key.expires_s)
+    return ", ".join(key.models) or "*", ", ".join(told_terms(key.terms)) or "-", key.team or "-", ends
+
+
+def _state(key: GatewayKey, of_file: set[str] | None = None) -> str:
+    """Whether a key works, and why not."""
+    if key.revoked_s is not None:
+        return "revoked"
+    if of_file and key.name in of_file:
+        return "not taken: the file has one"
+    return "expired" if key.expires_s is not None and key.expires_s <= time.time() else "works"
+
+
+def _summary(key: GatewayKey) -> str:
+    from interlingua.gateway.terms import told_terms
+
+    ends = "" if key.expires_s is None else f", until {_time(key.expires_s)}"
+    return f"models {', '.join(key.models) or '*'}; {', '.join(told_terms(key.terms)) or 'no limits'}{ends}"
+
+
+def _told(key: GatewayKey) -> dict[str, Any]:
+    """A key as JSON has it; its digest is nobody's business here."""
+    from interlingua.gateway.terms import told_budget
+
+    terms = key.terms
+    return {
+        "name": key.name,
+        "models": list(key.models) or ["*"],
+        "rpm": terms.rpm,
+        "tpm": terms.tpm,
+        "concurrency": terms.concurrency,
+        "budgets": [told_budget(budget) for budget in terms.budgets],
+        "team": key.team or None,
+        "expires": None if key.expires_s is None else _time(key.expires_s),
+        "revoked": None if key.revoked_s is None else _time(key.revoked_s),
+    }
+
+
+# usage
+
+
+def _usage(options: Namespace, database: KeyDatabase) -> None:
+    from interlingua.gateway.keyring import merged
+
+    settings = _configured(options)
+    rows = database.usage(options.name or "", _day(options.since))
+    keys = merged(settings.keys, [kept.key for kept in database.all_keys()]).keys.values()
+    working = [key for key in keys if key.revoked_s is None and options.name in (None, key.name)]
+    if options.name is not None and not rows and not working:
+        raise UsageError(f"there is no key {options.name:.64}, and nothing was used under that name")
+    budgets = _budgets(working, settings.teams, database)
+    if options.json:
+        write(_json({"usage": [_told_row(row) for row in rows], "budgets": budgets}))
+        return
+    if rows:
+        write(_usage_table(rows))
+    else:
+        note("nothing was used")
+    if budgets:
+        write(("\n" if rows else "") + _budget_table(budgets))
+
+
+def _budgets(keys: list[GatewayKey], teams: dict[str, Terms], database: KeyDatabase) -> list[dict[str, Any]]:
+    """Every budget, with what is used and reserved of it."""
+    from interlingua.gateway.admission import account_of
+    from interlingua.gateway.budget import EMPTY
+
+    named = {account_of(key.name): key.terms for key in keys}
+    named |= {account_of(key.team, team=True): teams[key.team] for key in keys if key.team in teams}
+    accounts = database.accounts(tuple(named))
+    found: list[dict[str, Any]] = []
+    for account, terms in named.items():
+        found += _of_account(account, terms, accounts.get(account, EMPTY))
+    return found
+
+
+def _of_account(name: str, terms: Terms, account: Account) -> list[dict[str, Any]]:
+    from interlingua.gateway.budget import left_of, reset_s, used_of
+    from interlingua.gateway.terms import NANO, told_budget
+
+    now_s = time.time()
+    found: list[dict[str, Any]] = []
+    for budget in terms.budgets:
+        unit = NANO if budget.unit == "usd" else 1
+        used, reserved = used_of(account, budget, now_s)
+        ends_s = reset_s(budget, now_s)
+        found.append(
+            {
+                "of": name,
+                "budget": told_budget(budget),
+                "unit": budget.unit,
+                "used": used / unit if unit > 1 else used,
+                "reserved": reserved / unit if unit > 1 else reserved,
+                "left": left_of(account, budget, now_s) / unit if unit > 1 else left_of(account, budget, now_s),
+                "begins_anew": None if ends_s is None else _time(now_s + ends_s),
+            }
+        )
+    return found
+
+
+def _usage_table(rows: list[Row]) -> str:
+    from interlingua.cli.table import table
+
+    head = ("key", "day", "model", "requests", "failed", "input", "output", "cost")
+    return table(
+        head,
+        [
+            (
+                row.key,
+                row.day,
+                row.model or "-",
+                f"{row.requests:,}",
+                f"{row.failed:,}",
+                f"{row.input_tokens:,}",
+                f"{row.output_tokens:,}",
+                _cost(row),
+            )
+            for row in rows
+        ],
+    )
+
+
+def _cost(row: Row) -> str:
+    """What is known of the cost; with a plus where the price of some calls is not."""
+    from interlingua.gateway.terms import money
+
+    if row.unpriced and row.unpriced >= row.requests - row.failed:
+        return "-"
+    return f"{money(row.nano_usd)}{' +' if row.unpriced else ''}"
+
+
+def _budget_table(budgets: list[dict[str, Any]]) -> str:
+    from interlingua.cli.table import table
+
+    rows = [
+        (
+            one["of"].replace(":", " "),
+            one["budget"],
+            *[_amount(one[name], one["unit"]) for name in ("used", "reserved", "left")],
+            one["begins_anew"] or "never",
+        )
+        for one in budgets
+    ]
+    return table(("of", "budget", "used", "reserved", "left", "begins anew"), rows)
+
+
+def _amount(value: float, unit: str) -> str:
+    from interlingua.gateway.terms import money, nano_usd
+
+    return money(nano_usd(value)) if unit == "usd" else f"{value:,}"
+
+
+def _told_row(row: Row) -> dict[str, Any]:
+    import msgspec
+
+    told = {name: getattr(row, name) for name in row.__struct_fields__ if name != "nano_usd"}
+    return {**msgspec.to_builtins(told), "cost_usd": row.nano_usd / 1_000_000_000}
+
+
+def _day(text: str | None) -> str:
+    from datetime import date
+
+    if text is None:
+        return ""
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise UsageError(f"--since takes a day, as 2026-11-01, not {text:.40}") from None
+
+
+def _time(at_s: float) -> str:
+    from interlingua.gateway.auth import day_time
+
+    return day_time(at_s)
+
+
+def _json(value: object) -> str:
+    import json
+
+    return f"{json.dumps(value, indent=2, ensure_ascii=False)}\n"
+
+
+_ACTIONS = {"create": _create, "list": _list, "revoke": _revoke, "usage": _usage}
