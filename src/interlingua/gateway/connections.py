@@ -35,6 +35,7 @@ MAX_HEADERS = 128
 """The most headers of a request."""
 LEAST_BYTES_PER_S = 1_024
 """How slowly a request may come once `receive_s` has passed."""
+_HOST_LENGTH = len("host")
 _FRAMING = 8
 """How many bytes of framing are taken for each byte of a chunked body: enough for chunks of one byte."""
 
@@ -59,7 +60,7 @@ class Connection(HttpToolsProtocol):
         self._count = self._body_count = self._head_count = 0
         self._fault: tuple[int, str] | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn's
+    def connection_made(self, transport: asyncio.Transport) -> None:
         """Watch a new connection, or refuse it where there are too many."""
         super().connection_made(transport)
         self._began_s = self._last_s = self.loop.time()
@@ -112,6 +113,9 @@ class Connection(HttpToolsProtocol):
         self._add_to_head(len(name) + len(value) + 4)
         if len(self.headers) >= MAX_HEADERS:
             self._fault = (431, f"more than {MAX_HEADERS} headers")
+            raise ValueError
+        if len(name) == _HOST_LENGTH and name.lower() == b"host" and any(known == b"host" for known, _ in self.headers):
+            self._fault = (400, "two Host headers: which one counts would depend on who reads them")
             raise ValueError
         super().on_header(name, value)
 
