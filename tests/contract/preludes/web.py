@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlingua.testing import tool_call
 
-REPLIES = ["Hi there.", tool_call("get_weather", city="Oslo"), "It is cold in Oslo."]
+REPLIES = ["Hi there.", tool_call("get_weather", city="Oslo"), "It is cold in Oslo.", "Hi again."]
 """The script of the fake model."""
 
 
