@@ -271,3 +271,13 @@ async def test_cancelling_the_reader_closes_the_upstream(monkeypatch: pytest.Mon
         with pytest.raises(asyncio.CancelledError):
             await task
         assert await asyncio.to_thread(upstream.hung_up.wait, 5)
+
+
+async def test_a_body_that_nobody_holds_closes_the_upstream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that fails to send drops the body without a word; that is enough."""
+    with serving(Answer((HEAD + chunked(*chunks("Hello")[:2], end=False), Hold()))) as upstream:
+        monkeypatch.setenv("LLM_STALLED", f"openai://key@127.0.0.1:{upstream.port}/v1?tls=0")
+        body = (await aio.model("stalled/any").stream("Hi").open()).sse("anthropic")
+        await anext(body)
+        del body
+        assert await asyncio.to_thread(upstream.hung_up.wait, 5)
