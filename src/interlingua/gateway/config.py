@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast, get_args
 
 from interlingua.errors import ConfigError
+from interlingua.gateway.log import LogForm
+from interlingua.gateway.observing import MetricsAccess, Observing
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.gateway.terms import Terms, read_budget, read_count, read_end
 from interlingua.registry.config import parse_file, read_file, table_of
@@ -74,6 +76,18 @@ _KEY: dict[str, _Check] = {
     "expires": ((str, date), "a date, as 2027-01-31"),
     "team": (str, "the name of a team"),
 }
+_OBSERVING: dict[str, _Check] = {
+    "log": (str, '"json", "text" or "off"'),
+    "log_content": _FLAG,
+    "metrics": (str, '"off", "keys" or "open"'),
+    "store": (str, "the name of a file"),
+    "store_days": ((int, float), "a number of days"),
+    "store_mb": (int, "a number of megabytes"),
+    "record": (str, "the name of a directory"),
+    "record_mb": (int, "a number of megabytes"),
+    "otel": _FLAG,
+}
+_CHOICES: dict[str, tuple[str, ...]] = {"log": get_args(LogForm), "metrics": get_args(MetricsAccess)}
 _TIMEOUTS = {"timeout_s": "total_s", "first_byte_s": "first_byte_s", "idle_s": "idle_s"}
 _AS_IT_IS = ("keep_alive_s", "max_body_bytes", "max_connections", "receive_s", "send_s", "strict", "allow_fetch", "console", "console_content")
 
@@ -96,7 +110,7 @@ def read_server_config(path: str | Path) -> ServerConfig:
     """
     file = read_file(Path(path).expanduser())
     content = parse_file(file)
-    server = _checked(content.get("server", {}), file, "", "server", _SERVER)
+    server = _checked(content.get("server", {}), file, "", "server", _SERVER | _OBSERVING)
     keys = table_of(content.get("keys", {}), file, "", "keys")
     teams = table_of(content.get("teams", {}), file, "", "teams")
     settings = GatewaySettings(
@@ -110,6 +124,7 @@ def read_server_config(path: str | Path) -> ServerConfig:
         is_open=server.get("open", False),
         timeouts=Timeouts(**{name: server[key] for key, name in _TIMEOUTS.items() if key in server}),
         allow=_allowed(server.get("allow", []), file),
+        observing=_observing(server, file),
         **{name: server[name] for name in _AS_IT_IS if name in server},
     )
     return ServerConfig(settings, server.get("host"), server.get("port"))
@@ -174,6 +189,17 @@ def _expires(value: str | date, file: ConfigFile, where: str) -> float:
         return read_end(value)
     except ConfigError as error:
         file.refuse(f"{error.message} in [{where}]", where, "expires")
+
+
+def _observing(server: Table, file: ConfigFile) -> Observing:
+    for name, known in _CHOICES.items():
+        if name in server and server[name] not in known:
+            told = ", ".join([f'"{choice}"' for choice in known])
+            file.refuse(f"{name} in [server] is one of {told}, not {shown(server[name])}", "server", name)
+    for name in ("store_days", "store_mb", "record_mb"):
+        if name in server and server[name] <= 0:
+            file.refuse(f"{name} in [server] is more than 0", "server", name)
+    return Observing(**{name: server[name] for name in _OBSERVING if name in server})
 
 
 def _allowed(kinds: list[str], file: ConfigFile) -> frozenset[Capability]:

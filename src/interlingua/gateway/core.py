@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,6 +20,7 @@ from interlingua.errors import BadRequestError, Error, NotFoundError
 from interlingua.gateway.admission import admission_of
 from interlingua.gateway.auth import Guard
 from interlingua.gateway.keyring import KeyRing, open_database
+from interlingua.gateway.observing import observed
 from interlingua.gateway.record import Recorder, told_of
 from interlingua.gateway.replies import error_reply, own_fault
 from interlingua.gateway.routes import find_route, methods_of
@@ -27,13 +29,16 @@ from interlingua.gateway.stored import StoredResponses, memory_responses
 from interlingua.gateway.targets import Targets
 from interlingua.gateway.vault import Vault, memory_vault
 from interlingua.registry.resolve import default_registry
+from interlingua.transport.override import tapped
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from interlingua.gateway.admission import Admission
     from interlingua.gateway.http import GatewayReply, GatewayRequest
+    from interlingua.gateway.metrics import Metrics
     from interlingua.gateway.routes import Route
+    from interlingua.gateway.spans import Spans
     from interlingua.media.fetch import Fetched
     from interlingua.registry.resolve import Registry
 
@@ -90,6 +95,11 @@ class Gateway:
         """Answers that clients go on from by their ids."""
         self.recorder: Recorder = Recorder(self)
         """Who wants to know what became of requests."""
+        self.metrics: Metrics | None = None
+        """What counts requests, where somebody may ask for that."""
+        self.spans: Spans | None = None
+        """What makes OpenTelemetry spans, where they are wanted."""
+        self._end_observers: tuple[Callable[[], None], ...] = observed(self)
         self._random = random
         self.admission: Admission = admission_of(self)
         """What keys may now."""
@@ -111,7 +121,9 @@ class Gateway:
         route = find_route(request.method, request.path)
         pattern, client = ("", dialect_of(request)) if route is None else (route.pattern, route.dialect)
         entry = self.recorder.begin(request, self._id_of(request), pattern, client or dialect_by_headers(request))
-        entry.key = self.guard.name_of(request)
+        key = self.guard.key(request)
+        if key is not None:
+            entry.key, entry.team = key.name, key.team
         return msgspec.structs.replace(request, entry=entry)
 
     def screen(self, request: GatewayRequest) -> GatewayReply | None:
@@ -137,13 +149,15 @@ class Gateway:
         return self._named(request, reply)
 
     async def _handled(self, route: Route, request: GatewayRequest) -> GatewayReply:
-        traffic = None if request.entry is None else request.entry.traffic
-        if traffic is None:
+        entry = request.entry
+        if entry is None or (entry.traffic is None and self.spans is None):
             return await route.handler(self, request)
-        from interlingua.transport.override import tapped  # only who wants content listens
-
-        traffic.asked(request)
-        with tapped(traffic.tap):
+        with ExitStack() as stack:
+            if entry.traffic is not None:
+                entry.traffic.asked(request)
+                stack.enter_context(tapped(entry.traffic.tap))
+            if self.spans is not None:
+                stack.enter_context(self.spans.around(request, entry))
             return await route.handler(self, request)
 
     def make_id(self, prefix: str = "call_") -> str:
@@ -171,6 +185,8 @@ class Gateway:
     async def close(self) -> None:
         """Write what keys have used, and let go of what is open; nothing is to be asked after that."""
         await self.admission.close()
+        for end in self._end_observers:
+            end()
         if self._database is not None:
             self._database.close()
 

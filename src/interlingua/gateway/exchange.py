@@ -117,6 +117,7 @@ async def job_of(asked: Asked) -> Job:
         request,
         Settings(
             timeouts=settings.timeouts,
+            headers=() if gateway.spans is None else gateway.spans.headers(),
             strict=settings.strict or asked.http.header("x-interlingua-strict") == "1",
             allow=settings.allow,
             call_ids="own",

@@ -197,6 +197,8 @@ class Entry(msgspec.Struct, kw_only=True, eq=False):
     """Seconds until a stream's first content."""
     traffic: Traffic | None = None
     """What was asked and answered, where somebody wants that."""
+    ending: Callable[[Record], None] | None = None
+    """Is told its record before every sink."""
     is_sent: bool = False
     """Whether its last byte went to the client."""
     is_done: bool = False
@@ -253,8 +255,8 @@ class Entry(msgspec.Struct, kw_only=True, eq=False):
             self.is_done = True
             self.gateway.recorder.finish(self)
 
-    def record(self) -> Record:
-        """What is known now, as it is told at the end."""
+    def record(self, *, content: bool = False) -> Record:
+        """What is known now, as it is told at the end; what was asked and answered only on demand."""
         usage = self.usage
         return Record(
             id=self._clean(self.id, LONGEST),
@@ -281,7 +283,7 @@ class Entry(msgspec.Struct, kw_only=True, eq=False):
             total_s=self.running_s,
             aborted=not self.is_sent,
             peer=self.request.peer,
-            content=None if self.traffic is None else self.traffic.content(self.secret),
+            content=None if self.traffic is None or not content else self.traffic.content(self.secret),
         )
 
     def _told(self, attempt: Attempt) -> Attempt:
@@ -369,8 +371,8 @@ class Recorder:
     def finish(self, entry: Entry) -> None:
         """Tell everybody about a request that is over."""
         self.under_way.pop(entry, None)
-        record = entry.record()
-        for sink in self.content_sinks:
+        record = entry.record(content=True)
+        for sink in self.content_sinks if entry.ending is None else (entry.ending, *self.content_sinks):
             self._tell(sink, record)
         if not self.sinks:
             return

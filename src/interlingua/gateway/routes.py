@@ -17,6 +17,7 @@ from interlingua.gateway import models, responses
 from interlingua.gateway.counting import COUNTS, counting
 from interlingua.gateway.exchange import converse
 from interlingua.gateway.explaining import explain, explain_path
+from interlingua.gateway.metrics import metrics
 from interlingua.gateway.passing import PASSED, passing
 from interlingua.gateway.wellbeing import live, ready, targets
 
@@ -66,6 +67,7 @@ ROUTES: list[Route] = [
     Route("GET", "/api/version", models.version, "ollama"),
     Route("HEAD", "/", models.greet, is_open=True),
     Route("GET", "/", models.greet, is_open=True),
+    Route("GET", "/metrics", metrics, "unified", is_open=True),
     Route("GET", "/health/live", live, "unified", is_open=True),
     Route("GET", "/health/ready", ready, "unified", is_open=True),
     Route("GET", "/health/targets", targets, "unified"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from interlingua.gateway.observing import Observing
 from interlingua.gateway.terms import NO_TERMS, Terms
 from interlingua.transport.base import Timeouts
 from interlingua.types.capability import Capability
@@ -66,3 +67,11 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     """The providers that get what names no model (files, batches, caches): of each dialect the first that speaks it."""
     allow_fetch: bool = False
     """Whether images and documents that a body names by address are fetched, by the guarded fetcher."""
+    console: bool | None = None
+    """Whether a browser that opens `/` gets the console; None: unless the gateway is open to whoever reaches it."""
+    console_content: bool = False
+    """Whether the console may show what is asked and answered, of the last requests, while somebody looks."""
+    operators: tuple[str, ...] = ()
+    """Names of the keys that see what every key does and take targets out; empty: the only key, where there is one."""
+    observing: Observing = Observing()
+    """What is told of requests: log, metrics, logbook, cassettes, spans."""

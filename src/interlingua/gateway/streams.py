@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from contextlib import aclosing
+from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -83,10 +84,11 @@ class Course:
         """Close the upstream, and settle a call that was left before its end."""
         await self.pump.close()
         if self.asked.grant.counts:
-            await self.asked.grant.settle(self._came(), self.live.lane, is_partial=True)
+            await self.asked.grant.settle(self.came, self.live.lane, is_partial=True)
 
-    def _came(self) -> Response[Any] | None:
-        """What had come when the stream failed or was left."""
+    @cached_property
+    def came(self) -> Response[Any] | None:
+        """What had come when the stream ended, failed or was left; it is over once this was asked for."""
         came, decoder = self.outcome.response or self.outcome.partial, self.live.decoder
         if came is None and decoder is not None and not decoder.terminal:
             last = decoder.fail(APIConnectionError("left by the client"))[-1:]
@@ -148,7 +150,7 @@ async def _noted(course: Course, entry: Entry, body: AsyncGenerator[bytes]) -> A
             async for piece in body:
                 yield piece
     finally:
-        asked, came = course.asked, course.outcome.response or course.outcome.partial
+        asked, came = course.asked, course.came
         changes = (*course.live.encoded.changes, *asked.changes) if came is None else (*came.changes, *asked.changes)
         entry.answered(came, (*asked.read_changes, *changes))
 

@@ -1,0 +1,94 @@
+"""Writing away from the event loop: what comes is put in a queue, and one thread writes it, many at a time.
+
+Rules
+- Putting never waits and never raises; beyond the bound what comes is dropped, counted, and said once.
+- What fails to be written is said once and dropped; the thread goes on with what comes next.
+- `close` writes what is left, for as long as that may take; the end of the process does the same.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import threading
+from collections import deque
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["MAX_WAITING", "Batches"]
+
+MAX_WAITING = 10_000
+"""How many may wait to be written."""
+CLOSING_S = 10.0
+"""How long the end waits for what is left."""
+T = TypeVar("T")
+
+
+class Batches(Generic[T]):
+    """A queue with a thread that empties it."""
+
+    def __init__(self, write: Callable[[list[T]], None], *, name: str, every_s: float = 0.05) -> None:
+        """A queue that is empty; its thread begins with the first thing and rests for `every_s` after a batch."""
+        self._write = write
+        self._name = name
+        self._every_s = every_s
+        self._waiting: deque[T] = deque()
+        self._wake = threading.Event()
+        self._closing = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._has_failed = False
+        self.dropped: int = 0
+        """How many were dropped because too many waited."""
+
+    def put(self, item: T) -> None:
+        """Have something written soon."""
+        if len(self._waiting) >= MAX_WAITING:
+            if not self.dropped:
+                self._say("it takes longer to write than to come; what does not fit is dropped, this is said once")
+            self.dropped += 1
+            return
+        self._waiting.append(item)
+        if not self._wake.is_set():
+            self._wake.set()
+            if self._thread is None:
+                self._begin()
+
+    def close(self) -> None:
+        """Write what is left; nothing is to be put after that."""
+        self._closing.set()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join(CLOSING_S)
+        else:
+            self._flush()
+        atexit.unregister(self.close)
+
+    def _begin(self) -> None:
+        self._thread = threading.Thread(target=self._run, name=f"interlingua-{self._name}", daemon=True)
+        self._thread.start()
+        atexit.register(self.close)
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            self._wake.wait()
+            self._wake.clear()  # before looking: what is put after this wakes again
+            self._flush()
+            self._closing.wait(self._every_s)
+        self._flush()
+
+    def _flush(self) -> None:
+        waiting = self._waiting
+        batch = [waiting.popleft() for _ in range(len(waiting))]
+        if not batch:
+            return
+        try:
+            self._write(batch)
+        except Exception as error:  # noqa: BLE001 - a full disk or a closed pipe must not end the thread
+            if not self._has_failed:
+                self._has_failed = True
+                self._say("what cannot be written is dropped, this is said once", error)
+
+    def _say(self, sentence: str, error: Exception | None = None) -> None:
+        logging.getLogger("interlingua.gateway").warning("%s: %s", self._name, sentence, exc_info=error)
