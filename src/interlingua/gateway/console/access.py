@@ -1,0 +1,87 @@
+"""Who may see what on the console, and what asks on its behalf.
+
+Rules
+- A key sees its own requests, and what it has used. An operator sees everybody's, and takes targets out and puts them
+  back. Without keys whoever is served is an operator; with keys, those that `[server] operators` names, or the only key
+  that there is.
+- Behind an application that checks its users itself, nobody knows who asks, so that the console is off unless it is
+  asked for.
+- What changes something is asked with a header of ours, which no page of another site can send without being allowed
+  to. Keys come in headers; there are no cookies.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from interlingua.errors import NotFoundError, PermissionDeniedError
+
+if TYPE_CHECKING:
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.record import Entry, Record
+
+__all__ = ["PAGE_HEADER", "Viewer", "check_on", "check_operator", "is_on", "viewer_of"]
+
+PAGE_HEADER = "x-interlingua-console"
+"""What the page sends with whatever it asks to be changed."""
+
+
+class Viewer(NamedTuple):
+    """Who looks."""
+
+    name: str
+    """The name of the key; empty for none."""
+    sees_all: bool
+    """Whether what others do is shown."""
+
+    def sees(self, one: Record | Entry) -> bool:
+        """Whether a request is shown."""
+        return self.sees_all or one.key == self.name
+
+
+def is_on(gateway: Gateway) -> bool:
+    """Whether there is a console."""
+    settings = gateway.settings
+    return not settings.is_open if settings.console is None else settings.console
+
+
+def check_on(gateway: Gateway) -> None:
+    """Nothing, where there is a console.
+
+    Raises: NotFoundError.
+    """
+    if not is_on(gateway):
+        raise NotFoundError(
+            "the console is off: [server] console = true, or `il serve` without --no-console", status=404
+        )
+
+
+def viewer_of(gateway: Gateway, request: GatewayRequest) -> Viewer:
+    """Who asks.
+
+    Raises: NotFoundError where there is no console.
+    """
+    check_on(gateway)
+    name = gateway.owner(request)
+    return Viewer(name, _sees_all(gateway, name))
+
+
+def check_operator(gateway: Gateway, request: GatewayRequest) -> None:
+    """Nothing, for an operator who asks from the page.
+
+    Raises: NotFoundError where there is no console; PermissionDeniedError.
+    """
+    if not viewer_of(gateway, request).sees_all:
+        raise PermissionDeniedError("this key is no operator's: [server] operators names those that are", status=403)
+    if request.header(PAGE_HEADER) is None:
+        raise PermissionDeniedError(f"what the console changes is asked with the header {PAGE_HEADER}: 1", status=403)
+
+
+def _sees_all(gateway: Gateway, name: str) -> bool:
+    operators = gateway.settings.operators
+    if not gateway.keys:
+        return True
+    if operators:
+        return name in operators
+    return len(gateway.keys.keys) == 1

@@ -1,0 +1,73 @@
+// Targets and how they are; operators take one out and put it back.
+
+import { json } from "./api.js";
+import { byId, count, make, pill, span } from "./view.js";
+
+const KINDS = { open: "good", half_open: "warn", probe: "warn", benched: "bad", suspended: "warn" };
+const WORDS = { open: "open", half_open: "next try is a probe", probe: "probing", benched: "benched", suspended: "suspended" };
+let operator = false;
+
+export function start() {
+  byId("out-form").addEventListener("submit", (submit) => {
+    submit.preventDefault();
+    const for_s = byId("out-for").value ? Number(byId("out-for").value) : null;
+    change("suspend", { target: byId("out-target").value.trim(), for_s });
+  });
+}
+
+export function allow(isOperator) {
+  operator = isOperator;
+  byId("out-form").hidden = !isOperator;
+}
+
+export async function load() {
+  const told = await json("console/targets");
+  const focused = document.activeElement?.dataset?.target;
+  byId("targets-rows").replaceChildren(...told.targets.map(row));
+  if (focused) document.querySelector(`[data-target="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  byId("targets-empty").hidden = told.targets.length > 0;
+  byId("aliases").replaceChildren(...told.aliases.map(alias));
+  byId("providers-title").hidden = told.providers.length === 0;
+  byId("providers").replaceChildren(...told.providers.map((name) => make("li", {}, name)));
+  complain(told.problem);
+}
+
+function alias({ name, targets }) {
+  return make("li", {}, make("code", {}, name), " → ", targets.join(", then "));
+}
+
+function row(target) {
+  const until = target.wait_s ? `, ${span(target.wait_s)} to go` : "";
+  const out = target.state === "suspended" || target.state === "benched";
+  const button = make(
+    "button",
+    { type: "button", class: "quiet", "data-target": target.spec,
+      onclick: () => change(out ? "resume" : "suspend", { target: target.spec, for_s: null }) },
+    out ? "Resume" : "Suspend",
+    make("span", { class: "unseen" }, ` ${target.spec}`),
+  );
+  return make(
+    "tr",
+    {},
+    make("td", { class: "wide first" }, target.spec),
+    make("td", {}, pill(WORDS[target.state] ?? target.state, KINDS[target.state] ?? "")),
+    make("td", {}, target.reason ? target.reason.replaceAll("_", " ") + until : ""),
+    make("td", { class: "n", of: "failures" }, target.failures ? count(target.failures) : ""),
+    make("td", {}, target.error ?? ""),
+    make("td", { class: "n" }, operator ? button : ""),
+  );
+}
+
+async function change(what, body) {
+  try {
+    await json(`console/targets/${what}`, { body });
+    await load();
+  } catch (error) {
+    complain(error.message);
+  }
+}
+
+function complain(text) {
+  byId("targets-problem").hidden = !text;
+  byId("targets-problem").textContent = text;
+}

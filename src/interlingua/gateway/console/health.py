@@ -1,0 +1,88 @@
+"""Targets and how they are, for the page; an operator takes one out, and puts it back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from interlingua.client.state import health_store
+from interlingua.errors import APIConnectionError, DecodeError
+from interlingua.gateway.console.access import check_operator, viewer_of
+from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.models import known_models
+from interlingua.gateway.reading import read_object
+from interlingua.gateway.wellbeing import served_names
+from interlingua.routing.health import Resume, Suspend
+from interlingua.wire.json import encode
+
+if TYPE_CHECKING:
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayRequest
+    from interlingua.routing.health import Operation, TargetHealth
+
+__all__ = ["JSON", "resume", "suspend", "targets"]
+
+JSON = (("content-type", "application/json"), ("cache-control", "no-store"))
+"""The headers of what the page asks."""
+MAX_FOR_S = 31 * 86_400.0
+"""For how long a target may be taken out; longer is until it is put back."""
+
+
+async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+    """Providers, the names that clients may use, and the targets with their health."""
+    viewer = viewer_of(gateway, request)
+    store = health_store()
+    known = await store.snapshot_async()
+    models = known_models(gateway, request)
+    specs = dict.fromkeys(endpoint.spec for model in models for endpoint in model.endpoints)
+    others = [spec for spec in known if spec not in specs and (viewer.sees_all or gateway.may_use(request, spec))]
+    aliases = [model for model in models if [endpoint.spec for endpoint in model.endpoints] != [model.id]]
+    told: dict[str, Any] = {
+        "providers": served_names(gateway) if viewer.sees_all else [],
+        "aliases": [{"name": one.id, "targets": [endpoint.spec for endpoint in one.endpoints]} for one in aliases],
+        "targets": [_told(spec, known.get(spec)) for spec in (*specs, *others)],
+        "problem": store.problem,
+    }
+    return GatewayReply(headers=JSON, body=encode(told, nulls=10))
+
+
+async def suspend(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+    """The targets that are taken out, for `for_s` seconds or until they are put back.
+
+    Raises: PermissionDeniedError for who is no operator; DecodeError; UnknownModelError for what leads nowhere;
+    APIConnectionError when the place where state is shared could not be told.
+    """
+    check_operator(gateway, request)
+    members = read_object(request.body)
+    for_s = members.get("for_s")
+    if for_s is not None and (not isinstance(for_s, int | float) or not 0 < for_s <= MAX_FOR_S):
+        raise DecodeError(f"/for_s: seconds up to {MAX_FOR_S:.0f}, or null", path="/for_s", status=400)
+    return await _applied(gateway, members, Suspend(for_s))
+
+
+async def resume(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+    """The targets that are put back.
+
+    Raises: as `suspend`.
+    """
+    check_operator(gateway, request)
+    return await _applied(gateway, read_object(request.body), Resume())
+
+
+async def _applied(gateway: Gateway, members: dict[str, Any], operation: Operation) -> GatewayReply:
+    target = members.get("target")
+    if not isinstance(target, str) or not target:
+        raise DecodeError("/target: it is missing; name the target", path="/target", status=400)
+    specs = [lane.endpoint.spec for lane in gateway.targets.lanes(target, "openai-chat", tools=False)]
+    store = health_store()
+    await store.apply_async([(spec, operation) for spec in specs])
+    if store.problem:
+        raise APIConnectionError(f"only this gateway was told: {store.problem}")
+    return GatewayReply(headers=JSON, body=encode({"targets": specs}))
+
+
+def _told(spec: str, health: TargetHealth | None) -> dict[str, Any]:
+    told = {"state": "open"} if health is None else cast("dict[str, Any]", msgspec.to_builtins(health))
+    told["error"] = str(told.get("error", "")).partition(":")[0]
+    return {"spec": spec, **told}

@@ -1,0 +1,95 @@
+"""The requests of a gateway as a stream of events, for the page: first who looks, then what comes.
+
+Shape: `hello` with `key`, `operator`, `content`, `version`; then, at most twice a second and only where something has
+changed, `requests` with `done` (the requests that are over), `now` (those under way) and `missed`.
+
+Rules
+- The stream ends when the key stops working, when the console is switched off, and when the gateway drains.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from interlingua.client.sse import STREAM_HEADERS
+from interlingua.errors import Error, RateLimitError
+from interlingua.gateway.console.access import viewer_of
+from interlingua.gateway.console.feed import MAX_WATCHERS
+from interlingua.gateway.http import Closing, GatewayReply
+from interlingua.wire.json import encode
+from interlingua.wire.sse import encode_comment, encode_event
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from interlingua.gateway.console.access import Viewer
+    from interlingua.gateway.console.feed import Feed
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayRequest
+
+__all__ = ["TICK_S", "live"]
+
+TICK_S = 0.5
+"""How often is looked."""
+_HEADERS = (("content-type", "text/event-stream"), *STREAM_HEADERS)
+
+
+async def live(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+    """The stream.
+
+    Raises: NotFoundError where there is no console; RateLimitError where too many look.
+    """
+    viewer = viewer_of(gateway, request)
+    feed = gateway.feed
+    if not feed.enter():
+        raise RateLimitError(f"{MAX_WATCHERS} pages look already", status=429, retry_after_s=5.0)
+    left = False
+
+    async def leave() -> None:
+        nonlocal left
+        if not left:
+            left = True
+            feed.leave()
+
+    told = _told(gateway, request, viewer, feed)
+    return GatewayReply(headers=_HEADERS, body=Closing(told, leave), keep_alive=encode_comment("keep-alive"))
+
+
+async def _told(gateway: Gateway, request: GatewayRequest, viewer: Viewer, feed: Feed) -> AsyncGenerator[bytes]:
+    yield _event("hello", _hello(viewer, feed))
+    last, before = 0, b""
+    while not gateway.draining and _may_look(gateway, request, viewer):
+        batch = feed.since(last, viewer)
+        last = batch.last
+        now = encode(feed.under_way(viewer))
+        if batch.records or batch.missed or now != before:
+            before = now
+            yield _event("requests", {"done": batch.records, "now": msgspec.Raw(now), "missed": batch.missed})
+        await asyncio.sleep(TICK_S)
+
+
+def _hello(viewer: Viewer, feed: Feed) -> dict[str, Any]:
+    from interlingua import __version__
+
+    return {
+        "key": viewer.name,
+        "operator": viewer.sees_all,
+        "content": feed.has_content,
+        "version": __version__,
+    }
+
+
+def _may_look(gateway: Gateway, request: GatewayRequest, viewer: Viewer) -> bool:
+    """Whether who looks still is who they were when the stream began."""
+    try:
+        gateway.guard.check(request)
+        return viewer_of(gateway, request) == viewer
+    except Error:
+        return False
+
+
+def _event(name: str, value: dict[str, Any]) -> bytes:
+    return encode_event(encode(value), event=name)

@@ -1,0 +1,137 @@
+"""One request in every dialect, side by side; and the answer to it, where its content was kept. Nothing is sent.
+
+Shape: `{"dialect": …, "request": …}`, `model` beside it where the dialect names that in the path; or `{"id": …}` of a
+request that the console shows, where content is kept. The answer holds `dialect`, `model`, `request` and, where there
+is one, `answer`: a list with `dialect`, `path`, `body`, `changes` and `error` of each dialect.
+
+Rules
+- It is the translation itself, as it is for a target of which nothing is known but its dialect; `/explain` tells what a
+  certain target gets.
+- A dialect that cannot say it is shown with its refusal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote
+
+import msgspec
+
+from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
+from interlingua.dialects.table import DIALECTS, SPELLINGS, get_dialect
+from interlingua.errors import DecodeError, Error, NotFoundError, UnsupportedError
+from interlingua.gateway.console.access import viewer_of
+from interlingua.gateway.console.health import JSON
+from interlingua.gateway.explaining import PATHS
+from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.reading import read_object
+from interlingua.types.event import StreamEnd
+from interlingua.wire.http import HttpReply, HttpRequest
+from interlingua.wire.json import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlingua.dialects._contract import DecodedRequest
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.record import Content
+    from interlingua.types.change import Change
+    from interlingua.types.response import Response
+
+__all__ = ["sides"]
+
+_NULLS = 1 << 30
+
+
+async def sides(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+    """The request in every dialect.
+
+    Raises: DecodeError, HistoryError for what is no request of its dialect; NotFoundError for an id of which no content
+    is kept.
+    """
+    viewer = viewer_of(gateway, request)
+    members = read_object(request.body)
+    name = members.get("id")
+    if name is not None:
+        record = gateway.feed.find(str(name), viewer)
+        if record is None or record.content is None:
+            raise NotFoundError("the content of this request is not kept, or not any more", status=404)
+        return _told(record.client, _url_of(record.content), record.content.body, record.content)
+    given = members.get("dialect")
+    dialect = SPELLINGS.get(given, given) if isinstance(given, str) else ""
+    if dialect not in DIALECTS:
+        raise DecodeError(f"/dialect: name one of {', '.join(DIALECTS)}", path="/dialect", status=400)
+    inner = members.get("request")
+    if not isinstance(inner, dict):
+        raise DecodeError("/request: it is missing; give the body of a request", path="/request", status=400)
+    body = encode(cast("object", inner), nulls=_NULLS)
+    return _told(dialect, _path(dialect, str(members.get("model") or "model")), body, None)
+
+
+def _path(dialect: str, model: str) -> str:
+    return PATHS[dialect].format(model=quote(model, safe="/@-._~"))
+
+
+def _url_of(content: Content) -> str:
+    return f"{content.path}?{content.query}" if content.query else content.path
+
+
+def _told(dialect: str, url: str, body: bytes, content: Content | None) -> GatewayReply:
+    options = DecodeOptions(history="refuse" if dialect == "unified" else "mend")
+    decoded = get_dialect(dialect).decode_request(HttpRequest(url=url, body=body), options)
+    response = None if content is None else _answer_of(dialect, content)
+    told: dict[str, Any] = {
+        "dialect": dialect,
+        "model": decoded.model,
+        "changes": decoded.changes,
+        "request": [_side(name, _as_request(name, decoded)) for name in DIALECTS],
+    }
+    if response is not None:
+        told["answer"] = [_side(name, _as_answer(name, decoded, response)) for name in DIALECTS]
+    return GatewayReply(headers=JSON, body=encode(told, nulls=_NULLS))
+
+
+def _side(name: str, said: Callable[[], tuple[bytes, tuple[Change, ...]]]) -> dict[str, Any]:
+    """What a dialect makes of it, or why it refuses."""
+    try:
+        body, changes = said()
+    except Error as error:
+        refused = error.changes if isinstance(error, UnsupportedError) else ()
+        return {"dialect": name, "error": error.message, "changes": refused}
+    return {"dialect": name, "body": msgspec.Raw(body), "changes": changes}
+
+
+def _as_request(name: str, decoded: DecodedRequest) -> Callable[[], tuple[bytes, tuple[Change, ...]]]:
+    def said() -> tuple[bytes, tuple[Change, ...]]:
+        target = Target(model=decoded.model)
+        options = EncodeOptions(target=target, stream=decoded.stream, stream_usage=decoded.stream, history="mend")
+        encoded = get_dialect(name).encode_request(decoded.request, options)
+        return encoded.body, encoded.changes
+
+    return said
+
+
+def _as_answer(
+    name: str, decoded: DecodedRequest, response: Response[Any]
+) -> Callable[[], tuple[bytes, tuple[Change, ...]]]:
+    def said() -> tuple[bytes, tuple[Change, ...]]:
+        changes: list[Change] = []
+        context = ServerContext(model=decoded.model, request=decoded.request, path=PATHS[name], changes=changes)
+        return get_dialect(name).encode_response(response, context).body, tuple(changes)
+
+    return said
+
+
+def _answer_of(dialect: str, content: Content) -> Response[Any] | None:
+    """The answer, read back from what the client got; None where it was an error, or is not whole."""
+    kind = dict(content.reply_headers).get("content-type", "")
+    try:
+        if kind.startswith("application/json"):
+            reply = HttpReply(status=200, headers=content.reply_headers, body=content.reply_body)
+            return get_dialect(dialect).decode_response(reply, DecodeContext())
+        decoder = get_dialect(dialect).stream_decoder(DecodeContext())
+        events = [*decoder.feed(content.reply_body), *decoder.close()]
+    except Error:
+        return None
+    return next((event.response for event in events if isinstance(event, StreamEnd)), None)
