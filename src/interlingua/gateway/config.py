@@ -89,7 +89,17 @@ _OBSERVING: dict[str, _Check] = {
 }
 _CHOICES: dict[str, tuple[str, ...]] = {"log": get_args(LogForm), "metrics": get_args(MetricsAccess)}
 _TIMEOUTS = {"timeout_s": "total_s", "first_byte_s": "first_byte_s", "idle_s": "idle_s"}
-_AS_IT_IS = ("keep_alive_s", "max_body_bytes", "max_connections", "receive_s", "send_s", "strict", "allow_fetch", "console", "console_content")
+_AS_IT_IS = (
+    "keep_alive_s",
+    "max_body_bytes",
+    "max_connections",
+    "receive_s",
+    "send_s",
+    "strict",
+    "allow_fetch",
+    "console",
+    "console_content",
+)
 
 
 class ServerConfig(NamedTuple):

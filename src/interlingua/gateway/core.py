@@ -19,6 +19,7 @@ import msgspec
 from interlingua.errors import BadRequestError, Error, NotFoundError
 from interlingua.gateway.admission import admission_of
 from interlingua.gateway.auth import Guard
+from interlingua.gateway.console.feed import Feed
 from interlingua.gateway.keyring import KeyRing, open_database
 from interlingua.gateway.observing import observed
 from interlingua.gateway.record import Recorder, told_of
@@ -100,6 +101,8 @@ class Gateway:
         self.spans: Spans | None = None
         """What makes OpenTelemetry spans, where they are wanted."""
         self._end_observers: tuple[Callable[[], None], ...] = observed(self)
+        self.feed: Feed = Feed(self)
+        """What the console shows of requests."""
         self._random = random
         self.admission: Admission = admission_of(self)
         """What keys may now."""

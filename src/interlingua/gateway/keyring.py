@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from interlingua.gateway.accounts import Row
     from interlingua.gateway.keys import KeyDatabase
     from interlingua.gateway.settings import GatewayKey, GatewaySettings
 
@@ -98,6 +99,10 @@ class KeyRing:
         found = self._keys.get(digest)
         known = _NOBODY if found is None else found.hash.encode()
         return found if hmac.compare_digest(digest.encode(), known) else None
+
+    def used(self, key: str = "", since: str = "") -> list[Row]:
+        """What the database knows that was used, by key, day and model; of one key where it is named, from a day on."""
+        return [] if self._database is None else self._database.usage(key, since)
 
     def _look_again(self) -> None:
         if self._database is not None and self._clock() >= self._look_at_s:

@@ -14,6 +14,11 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from interlingua.gateway import models, responses
+from interlingua.gateway.console import health
+from interlingua.gateway.console.live import live as live_feed
+from interlingua.gateway.console.page import asset, root
+from interlingua.gateway.console.sides import sides
+from interlingua.gateway.console.usage import keys
 from interlingua.gateway.counting import COUNTS, counting
 from interlingua.gateway.exchange import converse
 from interlingua.gateway.explaining import explain, explain_path
@@ -66,7 +71,7 @@ ROUTES: list[Route] = [
     Route("GET", "/api/ps", models.ps, "ollama"),
     Route("GET", "/api/version", models.version, "ollama"),
     Route("HEAD", "/", models.greet, is_open=True),
-    Route("GET", "/", models.greet, is_open=True),
+    Route("GET", "/", root, is_open=True),
     Route("GET", "/metrics", metrics, "unified", is_open=True),
     Route("GET", "/health/live", live, "unified", is_open=True),
     Route("GET", "/health/ready", ready, "unified", is_open=True),
@@ -78,6 +83,13 @@ ROUTES: list[Route] = [
     Route("DELETE", "/v1/responses/{id}", responses.delete, "openai-responses"),
     Route("POST", "/v1/responses/{id}/cancel", responses.cancel, "openai-responses"),
     Route("GET", "/v1/responses/{id}/input_items", responses.input_items, "openai-responses"),
+    Route("GET", "/console/live", live_feed, "unified"),
+    Route("GET", "/console/targets", health.targets, "unified"),
+    Route("POST", "/console/targets/suspend", health.suspend, "unified"),
+    Route("POST", "/console/targets/resume", health.resume, "unified"),
+    Route("GET", "/console/keys", keys, "unified"),
+    Route("POST", "/console/sides", sides, "unified"),
+    Route("GET", "/console/{name}", asset, "unified", is_open=True),
     Route("POST", "/explain", explain, "unified"),
     Route("POST", "/explain/{path:path}", explain_path, "unified"),
     *[Route(method, kind.pattern, passing(kind.dialect), kind.dialect) for kind in PASSED for method in kind.methods],

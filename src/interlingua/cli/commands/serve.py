@@ -49,6 +49,10 @@ def arguments(parser: ArgumentParser) -> None:
         choices=get_args(Capability),
         help="what may be let go where a target cannot take it; may be repeated",
     )
+    parser.add_argument("--no-console", action="store_true", help="give browsers no console at /")
+    parser.add_argument(
+        "--console-content", action="store_true", help="let the console show what is asked and answered while one looks"
+    )
     parser.add_argument("--allow-fetch", action="store_true", help="fetch images that a body names by address, guarded")
     parser.add_argument(
         "--state",
@@ -113,6 +117,8 @@ def _settings(options: Namespace) -> tuple[GatewaySettings, str | None, int | No
         "strict": settings.strict or options.strict,
         "allow": settings.allow | frozenset(options.allow),
         "allow_fetch": settings.allow_fetch or options.allow_fetch,
+        "console": False if options.no_console else settings.console,
+        "console_content": settings.console_content or options.console_content,
     }
     return _with_database(msgspec.structs.replace(settings, **said)), host, port
 
