@@ -235,7 +235,8 @@ def test_the_keyboard_is_the_programs(program: Callable[[str, str], Path], tmp_p
     stops = "import signal, sys, time\nsignal.signal(signal.SIGINT, lambda *_: sys.exit(5))\n"
     program("claude", f"{stops}open('ready', 'w')\ntime.sleep(20)")
     command = [sys.executable, "-m", "interlingua", "launch", "claude", "-q", "-m", "openai/gpt-5.6"]
-    with subprocess.Popen(command, start_new_session=True) as launched:
+    environ = {**os.environ, "OPENAI_API_KEY": "k"}
+    with subprocess.Popen(command, env=environ, start_new_session=True) as launched:
         while not (tmp_path / "ready").exists():
             assert launched.poll() is None
         os.killpg(launched.pid, signal.SIGINT)  # what a terminal does
@@ -251,8 +252,22 @@ def test_a_missing_program(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> 
     )
 
 
-def test_a_program_that_cannot_start(program: Callable[[str, str], Path], capsys: Capture) -> None:
+def test_a_missing_key(program: Callable[[str, str], Path], capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Said before anything starts, since every answer would be an error; one key of a chain is enough."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("GROQ_API_KEY", raising=False)
+    program("claude", "")
+    assert main(["launch", "claude", "-m", "openai/gpt-5.6"]) == 2
+    assert capsys.readouterr().err.startswith("il: openai: no key; set OPENAI_API_KEY")
+    monkeypatch.setenv("GROQ_API_KEY", "gsk")
+    assert main(["launch", "claude", "-q", "-m", "openai/gpt-5.6,groq/some-model"]) == 0
+
+
+def test_a_program_that_cannot_start(
+    program: Callable[[str, str], Path], capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One sentence, no traceback."""
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
     path = program("claude", "")
     path.write_text("#!/no/such/interpreter\n", encoding="utf-8")
     assert main(["launch", "claude", "-m", "openai/gpt-5.6"]) == 2

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from interlingua.cli.agents import AGENTS, Place, environment, flags, shell_lines, written
 from interlingua.cli.terminal import note, write
-from interlingua.errors import UsageError
+from interlingua.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -57,6 +57,7 @@ def run(options: Namespace) -> int:
     program = shutil.which(name)
     if program is None:
         raise UsageError(f"{agent.title} is not installed: npm install -g {agent.package} (its program is `{name}`)")
+    _want_keys(names.spec)
     with ExitStack() as stack:
         tally = stack.enter_context(_heard(quiet=options.quiet))
         url, key = stack.enter_context(_gateway())
@@ -100,6 +101,26 @@ def _named(options: Namespace) -> _Names:
     for name in AGENTS[options.agent].small_names:
         registry.register_alias(name, small)
     return _Names(spec, _name_of(spec, "main"), _name_of(small, "small"))
+
+
+def _want_keys(spec: str) -> None:
+    """Nothing, where one target of a spec has its key: an agent would only show that every answer is an error.
+
+    Raises: ConfigError, with what to set.
+    """
+    from interlingua.dialects._contract import Encoded
+    from interlingua.registry.resolve import default_registry
+    from interlingua.transport.override import answers_alone
+
+    missing: list[ConfigError] = []
+    for endpoint in default_registry().resolve(spec):
+        try:
+            endpoint.http_request(Encoded(path="/", body=b""), with_credential=not answers_alone())
+        except ConfigError as error:
+            missing.append(error)
+        else:
+            return
+    raise missing[0]
 
 
 def _name_of(spec: str, name: str) -> str:
