@@ -8,6 +8,8 @@ Rules
 - A reply that is not taken for `send_s` seconds ends its connection; until then the upstream waits, and memory is flat.
 - Request line and headers are bounded in bytes and number; what stands around chunks is bounded by the chunks.
 - Beyond `max_connections` a new connection gets a 503. What has no path yet is told in OpenAI's form.
+- No other protocol is switched to. The parser takes what follows such a wish for the other protocol, a body included:
+  with a body it is refused, and without one it is the last request of its connection.
 - Trailers are left out: a header that comes after the body was screened by nobody.
 """
 
@@ -22,6 +24,7 @@ from interlingua.wire.json import encode
 if TYPE_CHECKING:
     import asyncio
 
+    from httptools import HttpRequestParser
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
@@ -35,6 +38,7 @@ MAX_HEADERS = 128
 """The most headers of a request."""
 LEAST_BYTES_PER_S = 1_024
 """How slowly a request may come once `receive_s` has passed."""
+_BODY_HEADERS = (b"content-length", b"transfer-encoding")
 _HOST_LENGTH = len("host")
 _FRAMING = 8
 """How many bytes of framing are taken for each byte of a chunked body: enough for chunks of one byte."""
@@ -55,6 +59,7 @@ class Connection(HttpToolsProtocol):
         self._gateway = cast("GatewayApp", config.app).gateway
         self._watch: asyncio.TimerHandle | None = None
         self._is_receiving = self._is_in_head = True
+        self._is_over = False
         self._began_s = self._last_s = 0.0
         self._stalled_s: float | None = None
         self._count = self._body_count = self._head_count = 0
@@ -79,6 +84,8 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take what came, unless it is too much of what is no body."""
+        if self._is_over:
+            return
         self._last_s = self.loop.time()
         if not self._is_receiving:
             self._begin()
@@ -128,7 +135,14 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Take what follows for a body."""
         self._is_in_head = False
+        wants_another = cast("HttpRequestParser", self.parser).should_upgrade()
+        if wants_another and any(name in _BODY_HEADERS for name, _ in self.headers):
+            self._fault = (400, "Upgrade: no other protocol is spoken here, and a body cannot come with this header")
+            raise ValueError
         super().on_headers_complete()
+        if wants_another:
+            self._is_over = True
+            self.cycle.keep_alive = False
 
     def on_body(self, body: bytes) -> None:
         """Take a piece of the body."""
@@ -174,6 +188,9 @@ class Connection(HttpToolsProtocol):
             return float("inf")
         return min(self._last_s + receive_s, self._began_s + receive_s + self._count / LEAST_BYTES_PER_S)
 
+    def _unsupported_upgrade_warning(self) -> None:
+        """Nothing: whoever likes could fill the log with it."""
+
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP, or a head beyond its bounds."""
         self._refuse(*(self._fault or (400, msg)))
@@ -186,4 +203,5 @@ class Connection(HttpToolsProtocol):
             body = encode({"error": {"message": message, "type": kind, "param": None, "code": None}}, nulls=2)
             head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(body)
             self.transport.write(STATUS_LINE[status] + head + body)
+        self._is_over = True
         self.transport.close()

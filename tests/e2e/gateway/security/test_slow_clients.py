@@ -1,0 +1,212 @@
+"""Clients that take their time: each costs a bounded time, a bounded memory, and nobody else anything."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from interlingua.gateway.connections import MAX_HEAD_BYTES, MAX_HEADERS
+from interlingua.transport.base import Timeouts
+from interlingua.transport.override import Override, overriding
+from interlingua.transport.replay import ReplayTransport
+from interlingua.wire.http import Headers, HttpRequest
+from interlingua.wire.json import encode
+from tests.e2e.gateway.security.raw import BODY, CHAT, Answer, answer_of, chat, connected, rest_of, send
+from tests.support.gateway import MODELS, serving
+
+HEAD = f"POST {CHAT} HTTP/1.1\r\nhost: localhost\r\n".encode()
+RECEIVE_S, SEND_S = 0.4, 0.4
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """A gateway that is impatient."""
+    with serving(receive_s=RECEIVE_S, send_s=SEND_S) as at:
+        yield at
+
+
+def _slowly(url: str, *pieces: bytes, every_s: float = 0.05, most_s: float = 3.0) -> tuple[Answer, float]:
+    """The answer to pieces that come one by one, the last again and again, and how long it took."""
+    began_s = time.monotonic()
+    with connected(url) as connection:
+        try:
+            for piece in (*pieces, *[pieces[-1]] * int(most_s / every_s)):
+                connection.sendall(piece)
+                connection.settimeout(every_s)
+                try:
+                    if connection.recv(1, 2):  # MSG_PEEK: an answer, or the end
+                        break
+                    return answer_of(b""), time.monotonic() - began_s
+                except TimeoutError:
+                    connection.settimeout(10)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        connection.settimeout(10)
+        return answer_of(rest_of(connection)), time.monotonic() - began_s
+
+
+def test_headers_that_drip_in_are_a_408(url: str) -> None:
+    """A byte now and then keeps no connection open: the time counts from the first one."""
+    answer, took_s = _slowly(url, HEAD, b"x-a: b\r\n")
+    assert answer.status == 408
+    assert took_s < 2
+
+
+def test_a_body_that_drips_in_is_a_408(url: str) -> None:
+    """So with a body, whose length was announced."""
+    answer, took_s = _slowly(url, HEAD + b"content-length: 1000\r\n\r\n", b"{")
+    assert answer.status == 408
+    assert took_s < 2
+
+
+@pytest.mark.parametrize("begun", [b"", b"\r\n", b"POST", HEAD, HEAD + b"content-length: 9\r\n\r\n"])
+def test_silence_is_a_408(url: str, begun: bytes) -> None:
+    """Whether nothing was said yet, or half."""
+    began_s = time.monotonic()
+    assert send(url, begun).status == 408
+    assert time.monotonic() - began_s < 2
+
+
+def test_a_body_that_comes_steadily_may_take_longer_than_silence(url: str) -> None:
+    """What comes at a kilobyte a second or more has its time: slow is not attacked."""
+    body = encode(BODY | {"metadata": {"a": "x" * 4_000}})
+    with connected(url) as connection:
+        connection.sendall(HEAD + b"connection: close\r\ncontent-length: %d\r\n\r\n" % len(body))
+        for place in range(0, len(body), 600):
+            connection.sendall(body[place : place + 600])
+            time.sleep(0.1)
+        assert answer_of(rest_of(connection)).status == 200
+
+
+# What is around a body
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        chat(None, "x-a: " + "b" * MAX_HEAD_BYTES),
+        chat(None, *[f"x-{number}: b" for number in range(MAX_HEADERS)]),
+        chat(None, path="/v1/models/" + "a" * MAX_HEAD_BYTES, method="GET"),
+        chat(None, "x" * MAX_HEAD_BYTES + ": a"),
+    ],
+    ids=["one header", "many headers", "the path", "a name"],
+)
+def test_a_head_beyond_its_bound_is_a_431(url: str, told: bytes) -> None:
+    """In bytes and in number, and nothing of it is answered."""
+    answer = send(url, told)
+    assert (answer.status, answer.replies) == (431, 1)
+
+
+def test_a_head_within_its_bounds_is_read(url: str) -> None:
+    """As many headers and as many bytes as fit."""
+    few = MAX_HEADERS - 3
+    assert send(url, chat(None, *[f"x-{number}: b" for number in range(few)])).status == 200
+    assert send(url, chat(None, "x-a: " + "b" * (MAX_HEAD_BYTES - 300))).status == 200
+
+
+def test_a_header_that_never_ends_is_cut_off() -> None:
+    """After some hundred kilobytes at most, however long the client may take."""
+    with serving() as url, connected(url) as connection:
+        connection.sendall(HEAD + b"x-a: ")
+        sent = 0
+        with suppress(BrokenPipeError, ConnectionResetError):
+            while sent < 50_000_000:
+                connection.sendall(b"b" * 10_000)
+                sent += 10_000
+                time.sleep(0.001)
+    assert sent < 10_000_000
+
+
+def test_what_stands_around_chunks_is_bounded_by_them() -> None:
+    """Chunk extensions and trailers hold no connection, and grow no memory."""
+    body = encode(BODY)
+    chunks = HEAD + b"transfer-encoding: chunked\r\n\r\n"
+    with serving() as url:
+        assert send(url, chunks + b"1;" + b"a" * 200_000 + b"\r\n{\r\n").status == 431
+        assert send(url, chunks + b"%x\r\n%s\r\n0\r\nx-a: " % (len(body), body) + b"a" * 200_000).status in (431, 0)
+        single = b"".join([b"1\r\n%c\r\n" % byte for byte in body])
+        assert (
+            send(url, chunks.replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n") + single + b"0\r\n\r\n").status
+            == 200
+        )
+
+
+# How many
+
+
+def test_connections_beyond_the_bound_are_a_503_and_the_others_go_on() -> None:
+    """Many that say nothing take no more than their places, and give them back."""
+    with serving(max_connections=8, receive_s=1.0) as url:
+        with contextmanager(_idle)(url, 8):
+            answer = send(url, chat())
+            assert answer.status == 503
+        time.sleep(0.1)
+        assert send(url, chat()).status == 200
+        with contextmanager(_idle)(url, 8):
+            time.sleep(1.8)
+            assert send(url, chat()).status == 200
+
+
+def _idle(url: str, count: int) -> Generator[None]:
+    if not count:
+        yield
+        return
+    with connected(url), contextmanager(_idle)(url, count - 1):
+        time.sleep(0.01)
+        yield
+
+
+# A reader that does not read
+
+
+class Endless:
+    """An upstream that answers for ever, and counts what was taken of it."""
+
+    status = 200
+    headers: Headers = (("content-type", "text/event-stream"),)
+
+    def __init__(self) -> None:
+        self.taken = 0
+        self.is_closed = False
+
+    async def open(self, request: HttpRequest, timeouts: Timeouts) -> Endless:
+        """Itself."""
+        return self
+
+    async def read(self) -> bytes:
+        """Another ten kilobytes."""
+        await asyncio.sleep(0)
+        self.taken += 1
+        delta = b'{"role":"assistant","content":"%s"}' % (b"x" * 10_000)
+        return (
+            b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m",'
+            b'"choices":[{"index":0,"delta":%s}]}\n\n' % delta
+        )
+
+    async def close(self) -> None:
+        """Remember it."""
+        self.is_closed = True
+
+
+@pytest.mark.parametrize("path", [CHAT, "/v1/messages"], ids=["relayed", "translated"])
+def test_a_reader_that_stops_holds_the_upstream_back_and_is_let_go(path: str) -> None:
+    """What comes waits at the upstream, so that memory is flat; after a while the connection is ended, and so is it."""
+    upstream = Endless()
+    body = {**BODY, "model": MODELS["openai-chat"], "stream": True, "max_tokens": 100}
+    standing = overriding(Override(lambda _: ReplayTransport(), lambda _: upstream, answers=True))
+    with standing, serving(send_s=1.0) as url, connected(url, receive_bytes=4_096) as connection:
+        connection.sendall(chat(body, path=path))
+        connection.recv(1_000)
+        time.sleep(0.5)
+        taken = upstream.taken
+        time.sleep(0.3)
+        assert upstream.taken == taken
+        assert taken * 10_000 < 12_000_000  # the buffers of the two sockets, and one of ours
+        deadline_s = time.monotonic() + 5
+        while not upstream.is_closed and time.monotonic() < deadline_s:
+            time.sleep(0.05)
+    assert upstream.is_closed
