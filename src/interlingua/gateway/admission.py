@@ -455,7 +455,7 @@ def _over_budget(refusal: Refusal, whose: str, call: Call) -> Error:
     if refusal.wait_s is not None:
         begins = datetime.fromtimestamp(call.at_s + refusal.wait_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         wants = f"{wants}; it begins anew at {begins}"
-    elif budget.period != "total":
+    elif refusal.left:
         wants = f"{wants}; ask for fewer max_tokens"
     return BillingError(f"{said}; {wants}", status=402, retry_after_s=refusal.wait_s, code="insufficient_quota")
 

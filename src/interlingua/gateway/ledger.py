@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SqliteAccounts", "holder_here", "is_gone_here"]
 
+MOST_KEPT = 100_000
+"""How many calls are remembered that have ended while the file cannot be written."""
 _USAGE = " ".join(
     [
         "INSERT INTO usage (key, day, model,",
@@ -120,6 +122,8 @@ class SqliteAccounts:
 
     async def close(self) -> None:
         """Write what is still to be written, and close the file."""
+        if self._waiting and self._writer is None:
+            self._writer = asyncio.ensure_future(self._write_all())
         while self._writer is not None:
             with suppress(asyncio.CancelledError):
                 await asyncio.shield(self._writer)
@@ -143,27 +147,26 @@ class SqliteAccounts:
                 try:
                     outcomes = await loop.run_in_executor(self._executor(), self._apply, batch)
                 except (sqlite3.Error, OSError) as error:
-                    if self._postponed(batch, error):
-                        return
+                    self._postpone(batch, error)
+                    return
                 else:
                     for waiting, outcome in zip(batch, outcomes, strict=True):
                         _tell(waiting.done, outcome)
         finally:
             self._writer = None
 
-    def _postponed(self, batch: list[_Waiting], error: Exception) -> bool:
-        """Refuse who wants to begin; keep what has ended, to be written with the next one. Whether nobody waits now."""
+    def _postpone(self, batch: list[_Waiting], error: Exception) -> None:
+        """Refuse who wants to begin; keep what has ended, to be written with the next one."""
         import logging  # only an outage needs it
 
         logging.getLogger("interlingua.gateway").error("the accounts of keys cannot be written: %s", error)
-        newer, self._waiting = self._waiting, []
+        newer, self._waiting = self._waiting[:MOST_KEPT], []
         for waiting in (*batch, *newer):
             if isinstance(waiting.operation, Leave):
                 _tell(waiting.done, None)  # nobody waits for it any longer; it is written later
                 self._waiting.append(waiting)
             elif not waiting.done.done():
                 waiting.done.set_exception(_unwritable())
-        return True
 
     def _apply(self, batch: Sequence[_Waiting]) -> list[Refusal | None]:
         connection = self._connection
