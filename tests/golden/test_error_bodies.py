@@ -173,9 +173,26 @@ def _words(case: dict[str, Any]) -> set[str]:
         ('{"error":{"error":{"error":{"error":{"error":{"code":"deep"}}}}}}', "the server gave no reason", ()),
         ('{"error":{"error":{"error":{"code":"deep","message":"m"}}}}', "m", ("deep",)),
         ('{"error":7.5}', "the server gave no reason", ("7.5",)),
+        ('{"error":"[{\\"message\\":\\"m\\",\\"code\\":\\"c\\"}]"}', "m", ("c",)),
+        ('{"message":"Failed.","metadata":{"raw":"{}"}}', "Failed.", ()),
+        ('{"message":"Failed.","metadata":{"raw":"{\\"code\\":\\"c\\"}"}}', "Failed.", ("c",)),
+        ('{"message":"Failed.","metadata":{"raw":"Busy."}}', "Failed: Busy.", ()),
     ],
 )
 def test_r43_errors_in_errors_are_read_so_far_and_no_further(body: str, message: str, words: tuple[str, ...]) -> None:
     """A text that only looks like JSON is a sentence; what is nested without end is not followed."""
     found = read_error(body.encode())
     assert (found.message, found.words) == (message, words)
+
+
+def test_r43_a_body_that_is_no_json_is_cut_at_300_characters() -> None:
+    """A page is no sentence; its beginning says enough."""
+    assert [len(read_error(b"x" * length).message) for length in (299, 300, 301, 5_000)] == [299, 300, 300, 300]
+
+
+@pytest.mark.parametrize(
+    ("code", "status"), [(399, None), (400, 400), (599, 599), (600, None), ("503", 503), ("1e2", None)]
+)
+def test_r43_a_number_is_a_status_where_it_can_be_one(code: object, status: int | None) -> None:
+    """From 400 to 599, as a number or as three digits."""
+    assert read_error(json.dumps({"error": {"message": "m", "code": code}}).encode()).status == status

@@ -35,7 +35,7 @@ _DELAY = r"(\d+(?:\.\d+)?)s"
 _STATUSES = range(400, 600)
 _INSIDE = ("error", "errors", "detail")
 """Members that hold an error, or several."""
-_SENTENCES = ("message", "msg", "error", "detail", "title")
+_SENTENCES = ("message", "msg", "detail", "title")
 _STATUS_PLACES = ("code", "status_code", "statusCode", "status")
 """`status` counts in the outermost object alone: further inside, a filter says with it what it would have answered."""
 _WORD_PLACES = ("code", "error_code", "type", "error_type")
@@ -209,4 +209,4 @@ def _behind(own: ErrorBody, metadata: object, depth: int) -> ErrorBody:
     raw = _read(metadata.get("raw"), depth + 1)
     both = _joined(ErrorBody("", words + raw.words, delay_s=raw.delay_s, headers=limits), own)
     told = raw.message if not raw.message.startswith("{") else ""
-    return both._replace(message=f"{own.message}: {told}" if told else own.message)
+    return both._replace(message=f"{own.message.rstrip('.')}: {told}" if told else own.message)
