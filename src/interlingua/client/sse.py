@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from interlingua.types.response import Response
     from interlingua.wire.http import Headers
 
-__all__ = ["ID_PREFIXES", "STREAM_HEADERS", "SseBody", "Teller", "answer_ids", "begun_before", "source_of"]
+__all__ = ["ID_PREFIXES", "STREAM_HEADERS", "BodyFace", "SseBody", "Teller", "answer_ids", "begun_before", "source_of"]
 
 ID_PREFIXES: dict[str, str] = {"openai-chat": "chatcmpl-", "openai-responses": "resp_", "anthropic": "msg_"}
 """How the ids of answers begin, where clients know them by it."""
@@ -115,12 +115,11 @@ class _Source(Protocol):
     def close(self) -> None: ...
 
 
-class SseBody:
-    """The bytes of a stream, piece by piece: an iterator, closed at its end, by `close`, or when nobody holds it."""
+class BodyFace:
+    """What the blocking and the awaited bytes of a stream share."""
 
-    def __init__(self, source: _Source, teller: Teller, partial: Callable[[], Response[Any] | None]) -> None:
-        """The bytes of `source`, of which nothing was read yet; a stream's `sse` makes them."""
-        self._source = source
+    def __init__(self, teller: Teller, partial: Callable[[], Response[Any] | None]) -> None:
+        """Bytes that `teller` makes; `partial` gives what had come of a stream that broke."""
         self._teller = teller
         self._partial = partial
         self._ended = False
@@ -135,6 +134,23 @@ class SseBody:
         """What telling it dropped and approximated so far; what translation changed before is in the response."""
         return self._teller.changes
 
+    def _end(self) -> bytes:
+        self._ended = True
+        return b""
+
+    def _fail(self, error: Error) -> bytes:
+        self._ended = True
+        return self._teller.fail(error, self._partial())
+
+
+class SseBody(BodyFace):
+    """The bytes of a stream, piece by piece: an iterator, closed at its end, by `close`, or when nobody holds it."""
+
+    def __init__(self, source: _Source, teller: Teller, partial: Callable[[], Response[Any] | None]) -> None:
+        """The bytes of `source`, of which nothing was read yet; a stream's `sse` makes them."""
+        super().__init__(teller, partial)
+        self._source = source
+
     def __iter__(self) -> Self:
         return self
 
@@ -148,11 +164,9 @@ class SseBody:
         try:
             return self._teller.tell(next(self._source))
         except StopIteration:
-            self._ended = True
-            return b""
+            return self._end()
         except Error as error:
-            self._ended = True
-            return self._teller.fail(error, self._partial())
+            return self._fail(error)
 
     def close(self) -> None:
         """Close the stream; nothing more comes."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from interlingua.client.sse import BodyFace
 from interlingua.errors import Error
 
 if TYPE_CHECKING:
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from interlingua.client.sse import Teller
-    from interlingua.types.change import Change
     from interlingua.types.response import Response
 
 __all__ = ["AsyncSseBody"]
@@ -25,25 +25,13 @@ class _Source(Protocol):
     async def close(self) -> None: ...
 
 
-class AsyncSseBody:
+class AsyncSseBody(BodyFace):
     """The bytes of a stream, piece by piece: an async iterator, closed at its end, by cancellation, by `aclose`."""
 
     def __init__(self, source: _Source, teller: Teller, partial: Callable[[], Response[Any] | None]) -> None:
         """The bytes of `source`, of which nothing was read yet; a stream's `sse` makes them."""
+        super().__init__(teller, partial)
         self._source = source
-        self._teller = teller
-        self._partial = partial
-        self._ended = False
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """The headers of an answer with this body: its media type, and that proxies must not hold it back."""
-        return self._teller.headers
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """What telling it dropped and approximated so far; what translation changed before is in the response."""
-        return self._teller.changes
 
     def __aiter__(self) -> Self:
         return self
@@ -58,11 +46,9 @@ class AsyncSseBody:
         try:
             return self._teller.tell(await self._source.__anext__())
         except StopAsyncIteration:
-            self._ended = True
-            return b""
+            return self._end()
         except Error as error:
-            self._ended = True
-            return self._teller.fail(error, self._partial())
+            return self._fail(error)
 
     async def aclose(self) -> None:
         """Close the stream; nothing more comes."""
