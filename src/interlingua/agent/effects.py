@@ -7,9 +7,8 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from interlingua.agent.events import LoopEvent
 from interlingua.agent.state import Call
-from interlingua.client.core import Open, Read
+from interlingua.client.effect import Effect
 from interlingua.types.content import ToolResult
-from interlingua.types.event import Event
 
 __all__ = ["Begin", "Finished", "Invoke", "LoopEffect", "LoopSteps", "Next", "Notice", "Progressed"]
 
@@ -59,6 +58,6 @@ class Finished(NamedTuple):
 
 Notice: TypeAlias = Progressed | Finished
 """What running calls tell."""
-LoopEffect: TypeAlias = Open | Read | list[Event] | list[LoopEvent] | Begin | Next | Invoke
+LoopEffect: TypeAlias = "Effect | list[LoopEvent] | Begin | Next | Invoke"
 """What a driver has to do; a list of events is given to whoever reads the run."""
 LoopSteps: TypeAlias = Generator[LoopEffect, Any, R]
