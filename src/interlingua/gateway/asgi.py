@@ -19,6 +19,7 @@ import msgspec
 from interlingua.errors import Error
 from interlingua.gateway.bodies import Intake
 from interlingua.gateway.http import GatewayReply, GatewayRequest
+from interlingua.gateway.replies import visible
 
 if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
@@ -160,7 +161,7 @@ class _Presence:
 
 async def _send(send: Send, reply: GatewayReply, entry: Entry | None, keep_alive_s: float = 0.0) -> None:
     body = reply.body
-    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers]
+    headers = [(name.encode("latin-1"), _field(value)) for name, value in reply.headers]
     if isinstance(body, bytes):
         headers.append((b"content-length", b"%d" % len(body)))
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
@@ -171,6 +172,11 @@ async def _send(send: Send, reply: GatewayReply, entry: Entry | None, keep_alive
             await _send_pieces(send, body, reply.keep_alive, keep_alive_s)
     if entry is not None:
         entry.sent()
+
+
+def _field(value: str) -> bytes:
+    """A header's value as it is sent: whoever wrote it, it breaks neither the head nor its encoding."""
+    return (value if value.isascii() and value.isprintable() else visible(value)).encode("ascii")
 
 
 async def _send_pieces(send: Send, pieces: Pieces, keep_alive: bytes, keep_alive_s: float) -> None:

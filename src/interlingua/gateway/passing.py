@@ -26,6 +26,8 @@ from interlingua.dialects._contract import Encoded
 from interlingua.errors import DecodeError, LimitExceededError, NotFoundError, PermissionDeniedError
 from interlingua.gateway.admission import estimate_bytes
 from interlingua.gateway.http import Closing, GatewayReply
+from interlingua.gateway.reading import is_plain
+from interlingua.gateway.replies import visible
 from interlingua.transport.override import answers_alone
 from interlingua.wire.http import SECRET_HEADERS, HttpReply
 from interlingua.wire.json import decode, encode
@@ -64,7 +66,8 @@ FAILED = 400
 MAX_REPLY_BYTES = 64 * 1024 * 1024
 """The most of a reply that is read as a whole."""
 _BOUNDARY = re.compile(r'boundary=(?:"(?P<quoted>[^"]+)"|(?P<bare>[^\s;"]+))', re.IGNORECASE)
-_MODEL_FIELD = re.compile(rb'content-disposition:\s*form-data\b[^\r\n]*;\s*name="?model"?\s*(?:;|\r|$)', re.IGNORECASE)
+_FORM_LINE = re.compile(rb"content-disposition:\s*form-data\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_QUOTES = re.compile(rb'[\s"]')
 _STEP = re.compile(r"[\w.:@~+=-]+(?:/[\w.:@~+=-]+)*")
 """What the rest of a path may be; neither a query nor a step back."""
 
@@ -204,7 +207,7 @@ def _model_in_json(body: bytes) -> tuple[str, Rewrite | None]:
 def _with_member(body: bytes, members: dict[str, msgspec.Raw], model: bytes) -> bytes:
     """The body with another model; where that member can be told apart, the rest is the bytes that came."""
     known = bytes(members["model"])
-    if body.count(b'"model"') == 1:
+    if is_plain(body, "model"):
         place = body.index(known, body.index(b'"model"') + len(b'"model"'))
         return body[:place] + model + body[place + len(known) :]
     told = {**members, "model": msgspec.Raw(model)}
@@ -238,8 +241,11 @@ def _model_in_form(body: bytes, content_type: str) -> tuple[str, Rewrite | None]
 
 
 def _is_model_field(part: bytes) -> bool:
+    """Whether a part is the field `model`; one pass, however long its head is."""
     head = part[: part.find(b"\r\n\r\n")] if b"\r\n\r\n" in part else b""
-    return _MODEL_FIELD.search(head) is not None
+    found = [_FORM_LINE.match(line) for line in re.split(rb"[\r\n]+", head)]
+    told = b";".join([line["rest"] for line in found if line is not None])
+    return any(_QUOTES.sub(b"", member).lower() == b"name=model" for member in told.split(b";"))
 
 
 def _target(gateway: Gateway, request: GatewayRequest, model: str, dialect: str) -> Endpoint:
@@ -316,7 +322,7 @@ async def pass_on(
     told = (
         Closing(_pieces(reply), reply.close) if reply.status < FAILED else await _without_secrets(sent, reply, endpoint)
     )
-    served = ("x-interlingua-target", endpoint.spec)
+    served = ("x-interlingua-target", visible(endpoint.spec))
     return GatewayReply(status=reply.status, headers=(*headers, served), body=told)
 
 

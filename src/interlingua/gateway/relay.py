@@ -22,6 +22,7 @@ from interlingua.client.core import Live, fault
 from interlingua.dialects._contract import Encoded
 from interlingua.dialects.table import STREAM_TYPES
 from interlingua.errors import LimitExceededError, UnsupportedError
+from interlingua.gateway.reading import is_plain
 from interlingua.types.change import Changes
 from interlingua.types.event import BlockEnd, BlockStart, StreamEnd, StreamError, UsageUpdate
 from interlingua.wire.json import MAX_EVENT_BYTES, encode
@@ -156,7 +157,7 @@ def _body(asked: Asked, model: str, left_out: tuple[str, ...]) -> bytes:
     if not left_out and (not model or known is None):
         return body
     name = encode(model) if model else b""
-    if not left_out and body.count(b'"model"') == 1 and known is not None:
+    if not left_out and known is not None and is_plain(body, "model"):
         place = body.index(b'"model"') + len(b'"model"')
         place = body.index(bytes(known), place)
         return body if bytes(known) == name else body[:place] + name + body[place + len(bytes(known)) :]

@@ -36,6 +36,7 @@ __all__ = [
     "reply_of",
     "told_changes",
     "trail_headers",
+    "visible",
 ]
 
 MAX_CHANGES_BYTES = 2_048
@@ -85,12 +86,12 @@ def trail_headers(
     skipped: list[str] = []
     for attempt in attempts:
         if attempt.outcome == "served":
-            headers.append(("x-interlingua-target", _visible(attempt.model)))
+            headers.append(("x-interlingua-target", visible(attempt.model)))
         else:
             why = (attempt.error or attempt.outcome).partition(":")[0]
             skipped.append(f"{attempt.model} ({attempt.outcome}: {why})")
     if skipped:
-        headers.append(("x-interlingua-skipped", _visible(", ".join(skipped))))
+        headers.append(("x-interlingua-skipped", visible(", ".join(skipped))))
     if told := told_changes(changes):
         headers.append(("x-interlingua-changes", told))
     if cost_usd is not None:
@@ -132,7 +133,8 @@ def _reset(dialect: str, limit: RateLimit) -> str | None:
     return (datetime.now(UTC) + timedelta(seconds=limit.reset_s)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
+    """A text as a header may hold it: what is no visible ASCII as question marks, and no more than 2 kB."""
     return _UNSAFE.sub("?", text)[:MAX_CHANGES_BYTES]
 
 

@@ -24,7 +24,7 @@ from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.items import Item, compacted, input_list, listed
 from interlingua.gateway.keep import RESPONSES
 from interlingua.gateway.passing import call_provider, pass_on, with_model
-from interlingua.gateway.replies import trail_headers
+from interlingua.gateway.replies import trail_headers, visible
 from interlingua.gateway.stored import KeptAnswer, KeptElsewhere, input_of, not_found, page
 from interlingua.types.message import user
 from interlingua.wire.json import decode_any, encode
@@ -156,7 +156,7 @@ async def _compacted(gateway: Gateway, asked: Asked, job: Job, *, is_changed: bo
             reply = await call_provider(gateway, http, lane.endpoint, "/responses/compact", body)
             if reply.status not in CANNOT_COMPACT:
                 await asked.grant.settle_unread(lane.endpoint.spec, is_failed=reply.status != 200)
-                served = ("x-interlingua-target", lane.endpoint.spec)
+                served = ("x-interlingua-target", visible(lane.endpoint.spec))
                 return GatewayReply(status=reply.status, headers=(*JSON, served), body=reply.body)
     return await _summarized(gateway, asked, job)
 
