@@ -29,9 +29,9 @@ def read_object(body: bytes) -> dict[str, Any]:
 
 
 def is_plain(body: bytes, member: str) -> bool:
-    """Whether a member of an object can be found in its text by its name: it stands there once, and nowhere escaped.
+    r"""Whether a member of an object can be found in its text by its name: it stands there once, and nowhere escaped.
 
-    Elsewhere the name may be spelled with escapes (`mod\\u0065l`), so that what is found is another member's, or one
+    Elsewhere the name may be spelled with escapes (`mod\u0065l`), so that what is found is another member's, or one
     deeper down: what was read and what would be sent on then were not the same.
     """
     return body.count(b'"%s"' % member.encode()) == 1 and _ESCAPED_LETTER not in body
