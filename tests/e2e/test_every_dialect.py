@@ -455,7 +455,7 @@ def test_errors_keep_their_class(
 ) -> None:
     """Class, status, sentence, wait and worth of a retry come through, each in the dialect's own body."""
     with chat_serving(error, dialect=dialect) as chat:
-        model = _model(face, chat, monkeypatch)
+        model = _model(face, chat, monkeypatch).with_options(retries=0)
         with pytest.raises(il.Error) as caught:
             ask(model)
     found = caught.value

@@ -155,7 +155,7 @@ def test_errors_keep_their_class(face: Face, ask: Any, monkeypatch: pytest.Monke
     """An error of the server is the same at the client: class, status, sentence, wait, request id, worth a retry."""
     error.request_id = "req_9"
     with chat_serving(error) as chat:
-        model = _model(face, chat, monkeypatch)
+        model = _model(face, chat, monkeypatch).with_options(retries=0)
         with pytest.raises(il.Error) as caught:
             ask(model)
     found = caught.value
