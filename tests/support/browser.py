@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -69,16 +69,20 @@ class Page:
 
     def value(self, expression: str) -> Any:
         """What an expression of JavaScript comes to; a promise is awaited."""
-        found = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        found = self._evaluated(expression)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
-    def wait(self, expression: str, patience_s: float = PATIENCE_S) -> Any:
-        """What an expression comes to, once that is true."""
+    def _evaluated(self, expression: str) -> Any:
+        return self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+
+    def wait(self, expression: str, patience_s: float = PATIENCE_S) -> None:
+        """Nothing, once an expression is true."""
         end_s = time.monotonic() + patience_s
         while time.monotonic() < end_s:
-            if found := self.value(expression):
-                return found
+            found = self._evaluated(f"!!({expression})")
+            if found["result"].get("value") is True:  # where the page is just being loaded there may be an exception
+                return
             time.sleep(0.05)
         body = self.value("document.body.innerText")
         raise AssertionError(f"waited in vain for {expression}; the page says: {body}; problems: {self.problems}")
@@ -86,7 +90,7 @@ class Page:
     def open(self, url: str) -> None:
         """Go there."""
         self.call("Page.navigate", url=url)
-        self.wait("document.readyState === 'complete'")
+        self.wait("document.readyState === 'complete' && location.href !== 'about:blank'")
 
     def text(self, selector: str) -> str:
         """What a person reads there."""
@@ -141,16 +145,16 @@ class Browser:
     def __init__(self, address: str) -> None:
         """The browser behind an address of its protocol."""
         self._address = address
-        self._links: list[ClientConnection] = []
+        self._links = ExitStack()
 
     def page(self, url: str = "about:blank") -> Page:
         """A new page."""
         with connect(self._address, max_size=None, compression=None) as link:
             target = Page(link).call("Target.createTarget", url="about:blank")["targetId"]
         root = self._address.partition("/devtools/")[0]
-        link = connect(f"{root}/devtools/page/{target}", max_size=None, compression=None)
-        self._links.append(link)
-        page = Page(link)
+        page = Page(
+            self._links.enter_context(connect(f"{root}/devtools/page/{target}", max_size=None, compression=None))
+        )
         for domain in ("Page", "Runtime", "Log"):
             page.call(f"{domain}.enable")
         page.size(1280)
@@ -160,8 +164,7 @@ class Browser:
 
     def close(self) -> None:
         """Let go of its pages."""
-        for link in self._links:
-            link.close()
+        self._links.close()
 
 
 @contextmanager
