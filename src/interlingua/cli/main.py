@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from interlingua.cli.command import CommandModule
 
-__all__ = ["COMMANDS", "LATER", "main"]
+__all__ = ["COMMANDS", "main"]
 
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -36,17 +36,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("interlingua.cli.commands.doctor", "versions, extras, keys, and what is broken"),
     "serve": ("interlingua.cli.commands.serve", "the gateway: every client of a model API to every provider"),
     "keys": ("interlingua.cli.commands.keys", "keys of the gateway: create, list, revoke, usage"),
+    "logs": ("interlingua.cli.commands.logs", "what the requests of a gateway came to: list, filter, follow"),
+    "replay": ("interlingua.cli.commands.replay", "a recorded request again, offline, in any dialect"),
     "health": ("interlingua.cli.commands.health", "which targets are passed over, and why; suspend and resume them"),
     "launch": ("interlingua.cli.commands.launch", "a coding agent on any model: claude, codex, gemini, qwen, opencode"),
     "models": ("interlingua.cli.commands.models", "local models: list, pull, path"),
     "version": ("interlingua.cli.commands.version", "the version of interlingua"),
 }
 """Every command, in the order of the help: the module where it is, and what it does in one line."""
-LATER = frozenset({
-    "logs", "replay",
-})  # fmt: skip
-"""Commands that later versions have."""
-
 HEAD = """\
 il: one command for every model. `il` is short for `interlingua`.
 
@@ -131,8 +128,6 @@ def _load_quickly() -> None:
 
 
 def _unknown(name: str) -> UsageError:
-    if name in LATER:
-        return UsageError(f"this version has no `{name}` yet; a later one will, and `il --help` lists what there is")
     if name.startswith("-"):
         return UsageError(f"a command comes first, not {name}; `il --help` lists them")
     from interlingua.registry.spec import near, shown

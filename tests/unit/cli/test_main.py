@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from interlingua.cli import outcome
-from interlingua.cli.main import COMMANDS, LATER, main
+from interlingua.cli.main import COMMANDS, main
 from interlingua.errors import AuthenticationError, OutputError
 from interlingua.testing import use
 
@@ -39,16 +39,6 @@ def test_help_of_a_command_comes_both_ways(capsys: Capture) -> None:
     first = capsys.readouterr().out
     assert main(["ask", "--help"]) == 0
     assert capsys.readouterr().out == first
-
-
-@pytest.mark.parametrize("name", sorted(LATER))
-def test_later_commands_say_so(name: str, capsys: Capture) -> None:
-    """A command of a later version is one sentence and exit 2, and not in the help."""
-    assert name not in COMMANDS
-    assert main([name, "--whatever"]) == 2
-    assert capsys.readouterr().err == (
-        f"il: this version has no `{name}` yet; a later one will, and `il --help` lists what there is\n"
-    )
 
 
 def test_a_mistyped_command_is_guessed(capsys: Capture) -> None:

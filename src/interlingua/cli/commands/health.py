@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from interlingua.cli.duration import seconds_of
 from interlingua.cli.outcome import FAILED
 from interlingua.cli.table import table
 from interlingua.cli.terminal import note, write
@@ -28,8 +28,6 @@ examples:
   il health suspend openai/gpt-5.6 --for 10m      passed over for ten minutes; without --for until it is resumed
   il health resume smart                          every target of the alias may be asked again
 """
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)")
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -45,7 +43,7 @@ def run(options: Namespace) -> int:
     """Look, suspend or resume."""
     from interlingua.client.state import health_store, use_state
 
-    for_s = _seconds(options.duration)
+    for_s = None if options.duration is None else seconds_of(options.duration, "--for")
     if options.action is None and (options.spec or options.duration):
         raise UsageError("health: suspend or resume it? `il health` alone shows what is known")
     if options.action == "resume" and options.duration:
@@ -105,15 +103,6 @@ def _json(snapshot: dict[str, TargetHealth]) -> str:
 
     members = {target: msgspec.to_builtins(health) for target, health in snapshot.items()}
     return f"{json.dumps(members, indent=2, ensure_ascii=False)}\n"
-
-
-def _seconds(duration: str | None) -> float | None:
-    if duration is None:
-        return None
-    found = _DURATION.fullmatch(duration)
-    if found is None or not float(found[1]):
-        raise UsageError(f"--for takes 30s, 10m, 2h or 1d, not {duration:.40}")
-    return float(found[1]) * _UNITS[found[2]]
 
 
 def _time(seconds: float) -> str:

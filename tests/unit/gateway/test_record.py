@@ -1,0 +1,212 @@
+"""Records of requests: one for each, whatever its end, and nothing at all while nobody wants any."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+
+from interlingua.gateway.asgi import GatewayApp
+from interlingua.gateway.auth import hash_key
+from interlingua.gateway.core import Gateway
+from interlingua.gateway.http import GatewayRequest
+from interlingua.gateway.record import LEFT_STATUS, Record
+from interlingua.gateway.settings import GatewayKey
+from interlingua.testing.upstream import Upstream
+from interlingua.transport.override import Override, overriding
+from interlingua.transport.replay import Line, ReplayTransport
+from tests.support.gateway import MODELS, asking, body_of, gateway
+from tests.unit.gateway.test_asgi import HELLO, Client, Slow
+
+CHAT = ("openai-chat", MODELS["openai-chat"])
+KEY = GatewayKey(name="team-a", hash=hash_key("il-secret-key"), team="red")
+
+
+def listened(**settings: Any) -> tuple[Gateway, list[Record]]:
+    """A gateway with a sink, and what that gets."""
+    made, records = gateway(**settings), list[Record]()
+    made.recorder.sinks = (records.append,)
+    return made, records
+
+
+async def served(made: Gateway, client: Client) -> None:
+    """One request by ASGI, to its end."""
+    await asyncio.wait_for(GatewayApp(made)(client.scope, client.receive, client.send), 5)
+
+
+async def left(made: Gateway, client: Client, upstream: Slow) -> None:
+    """One request by ASGI, whose client leaves in the middle of its stream."""
+    task = asyncio.ensure_future(GatewayApp(made)(client.scope, client.receive, client.send))
+    async with asyncio.timeout(5):
+        while len(client.sent) < 2 and not upstream.silent_open:  # noqa: ASYNC110 - what is waited for is another's list
+            await asyncio.sleep(0.001)
+        if upstream.silent_open:
+            await upstream.opened.wait()
+    client.left.set()
+    await asyncio.wait_for(task, 5)
+
+
+async def test_nothing_is_made_while_nobody_wants_to_know() -> None:
+    """Without a sink a request has no entry, in the process and by ASGI."""
+    made = gateway()
+    request = asking(*CHAT)
+    assert made.begin(request) is request
+    with Upstream("openai-chat").standing():
+        await served(made, Client(request))
+    assert made.recorder.under_way == {}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("client", ["openai-chat", "anthropic"])
+async def test_an_answer_is_one_record(client: str, stream: bool) -> None:
+    """Relayed and translated, whole and streamed: what is known of it, and no content."""
+    made, records = listened(keys=(KEY,))
+    with Upstream("openai-chat").standing():
+        key = {"authorization": "Bearer il-secret-key", "x-request-id": "mine-1"}
+        await served(made, Client(asking(client, CHAT[1], stream=stream, headers=key)))
+    (record,) = records
+    assert (record.id, record.key, record.team, record.client) == ("mine-1", "team-a", "red", client)
+    assert (record.model, record.target, record.stream) == (CHAT[1], CHAT[1], stream)
+    assert (record.status, record.error, record.message, record.aborted) == (200, "", "", False)
+    assert [attempt.outcome for attempt in record.attempts] == ["served"]
+    assert (record.first_s is not None) is stream
+    assert record.content is None
+    if not stream:
+        assert (record.input_tokens, record.output_tokens) == (20, 10)
+    assert made.recorder.under_way == {}
+
+
+async def test_a_refusal_is_one_record() -> None:
+    """An unknown key, an unknown path, a body that is too large, a body that names no model."""
+    made, records = listened(keys=(KEY,), max_body_bytes=100)
+    key = (("authorization", "Bearer il-secret-key"),)
+    for request in (
+        asking(*CHAT, headers={"authorization": "Bearer other"}),
+        GatewayRequest(method="GET", path="/nothing", headers=key),
+        GatewayRequest(path="/v1/messages", headers=key, body=b" " * 200),
+        GatewayRequest(path="/api/chat", headers=key, body=b"{}"),
+    ):
+        await served(made, Client(request))
+    assert [(record.status, record.error, record.route) for record in records] == [
+        (401, "AuthenticationError", "/v1/chat/completions"),
+        (404, "NotFoundError", ""),
+        (413, "LimitExceededError", "/v1/messages"),
+        (400, "DecodeError", "/api/chat"),
+    ]
+    assert [record.key for record in records] == ["", "team-a", "team-a", "team-a"]
+    assert not any(record.aborted for record in records)
+
+
+async def test_a_failed_upstream_is_one_record() -> None:
+    """A status before the answer, and a break in the middle of a stream, under the error's class."""
+    made, records = listened()
+    refusal = Line(status=401, pieces=(b'{"error":{"message":"bad key"}}',))
+    cut = Line(pieces=(HELLO,), headers=(("content-type", "text/event-stream"),))
+    for line, stream in ((refusal, False), (cut, True)):
+        upstream = Slow()
+        upstream.status, upstream.headers = line.status, line.headers
+        pieces = list(line.pieces)
+
+        async def read(pieces: list[bytes] = pieces) -> bytes:
+            return pieces.pop(0) if pieces else b""
+
+        upstream.read = read
+        with upstream.standing():
+            await served(made, Client(asking(*CHAT, stream=stream)))
+    first, second = records
+    assert (first.status, first.error, first.aborted) == (401, "AuthenticationError", False)
+    assert [attempt.status for attempt in first.attempts] == [401]
+    assert (second.status, second.error, second.target) == (200, "IncompleteStreamError", CHAT[1])
+    assert not second.aborted
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_client_that_leaves_is_one_record(stream: bool) -> None:
+    """Before there is a status it is 499, afterwards the status that was sent; always `aborted`."""
+    made, records = listened()
+    upstream = Slow([HELLO] if stream else [], silent_open=not stream)
+    with upstream.standing():
+        await left(made, Client(asking(*CHAT, stream=stream)), upstream)
+    (record,) = records
+    assert (record.status, record.aborted) == (200 if stream else LEFT_STATUS, True)
+    assert record.model == CHAT[1]
+
+
+async def test_a_client_that_leaves_while_it_sends_is_one_record() -> None:
+    """Its body never came whole."""
+    made, records = listened()
+    client = Client(asking(*CHAT), b"{", b"")
+    client.incoming = client.incoming[:1]
+    client.left.set()
+    await served(made, client)
+    assert [(record.status, record.aborted, record.model) for record in records] == [(LEFT_STATUS, True, "")]
+
+
+async def test_a_thousand_streams_that_are_left_are_a_thousand_records() -> None:
+    """Each is told once, with what had come of it, and nothing stays under way."""
+    made, records = listened()
+    for _ in range(20):
+        upstreams = [Slow([HELLO]) for _ in range(50)]
+
+        async def one(upstream: Slow) -> None:
+            with overriding(Override(lambda _: ReplayTransport(), lambda _: upstream, answers=True)):
+                await left(made, Client(asking(*CHAT, stream=True)), upstream)
+
+        await asyncio.gather(*[asyncio.create_task(one(upstream)) for upstream in upstreams])
+    assert len(records) == 1_000
+    assert len({record.id for record in records}) == 1_000
+    assert all(record.aborted and record.status == 200 and record.target == CHAT[1] for record in records)
+    assert made.recorder.under_way == {}
+
+
+async def test_a_gateway_without_a_server_tells_the_end_of_a_stream() -> None:
+    """Called as a function, a stream is over when it was read, or closed without being read."""
+    made, records = listened()
+    with Upstream("openai-chat").standing():
+        reply = await made(asking(*CHAT, stream=True))
+        assert records == []
+        assert len(made.recorder.under_way) == 1
+        await body_of(reply)
+        unread = await made(asking(*CHAT, stream=True))
+        assert not isinstance(unread.body, bytes)
+        await unread.body.aclose()
+    assert [record.aborted for record in records] == [False, True]
+
+
+async def test_a_sink_that_fails_harms_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    """The request is answered, other sinks are told, and the failure is logged once."""
+    made, records = listened()
+
+    def broken(record: Record) -> None:
+        raise ValueError(record.id)
+
+    made.recorder.sinks = (broken, *made.recorder.sinks)
+    with caplog.at_level(logging.WARNING, logger="interlingua.gateway"), Upstream("openai-chat").standing():
+        replies = [await made(asking(*CHAT)) for _ in range(3)]
+    assert [reply.status for reply in replies] == [200, 200, 200]
+    assert len(records) == 3
+    assert len(caplog.records) == 1
+
+
+async def test_content_is_for_who_asked_for_it() -> None:
+    """Both sides of the gateway, without credentials; who did not ask gets none of it."""
+    made, records = listened(keys=(KEY,))
+    with_content: list[Record] = []
+    made.recorder.content_sinks = (with_content.append,)
+    with Upstream("openai-chat").standing():
+        request = asking("anthropic", CHAT[1], "my question", stream=True, headers={"x-api-key": "il-secret-key"})
+        client = Client(request)
+        await served(made, client)
+    assert [record.content for record in records] == [None]
+    content = with_content[0].content
+    assert content is not None
+    assert content.is_whole
+    assert content.body == request.body
+    assert content.reply_body == client.body
+    assert "il-secret-key" not in repr(content)
+    (passage,) = content.passages
+    assert (passage.target, passage.dialect, passage.status, passage.is_whole) == (CHAT[1], "openai-chat", 200, True)
+    assert b"my question" in passage.request_body
+    assert passage.body.startswith(b"data: ")
