@@ -59,7 +59,8 @@ def installed(folder: Path) -> Path:
     return folder
 
 
-def install(folder: Path) -> str | None:
+@cache
+def install(folder: Path, *, within_s: float = 90.0) -> str | None:
     """Install what a folder's lock file names, or else its `package.json`; the reason where it is not to be had.
 
     No package runs a script of its own, but for those of `PLACES_ITSELF`.
@@ -70,25 +71,29 @@ def install(folder: Path) -> str | None:
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == wanted:
         return None
     how = ["ci"] if lock.is_file() else ["install", "--no-package-lock"]
-    done = _run([*node().npm, *how, "--no-audit", "--no-fund", "--no-progress", "--ignore-scripts"], folder)
+    quietly = ["--no-audit", "--no-fund", "--no-progress", "--ignore-scripts", "--fetch-retries=1"]
+    try:
+        done = _run([*node().npm, *how, *quietly], folder, within_s)
+    except subprocess.TimeoutExpired:
+        return f"npm could not install what {folder.name} needs in {within_s:g} s"
     if done.returncode:
         return f"npm could not install what {folder.name} needs: {done.stderr.strip()[:800]}"
     for script in PLACES_ITSELF:
         path = folder / "node_modules" / script
         if path.is_file():
-            _run([str(node().program), path.name], path.parent)
+            _run([str(node().program), path.name], path.parent, within_s)
     stamp.write_text(wanted, encoding="utf-8")
     return None
 
 
-def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+def _run(command: list[str], folder: Path, within_s: float) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PATH": node().path}
     return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900, check=False
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=within_s, check=False
     )
 
 
 if __name__ == "__main__":
-    told = install(Path(sys.argv[1]))
+    told = install(Path(sys.argv[1]), within_s=1800.0)
     if told is not None:
         sys.exit(told)
