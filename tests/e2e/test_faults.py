@@ -36,7 +36,7 @@ from tests.support.fault_world import TEXT, spec_of, variable
 
 DESCRIPTORS = Path("/proc/self/fd")
 PATIENT = il.Timeouts(first_byte_s=20.0, idle_s=20.0)
-IMPATIENT = il.Timeouts(first_byte_s=0.4, idle_s=0.4)
+IMPATIENT = il.Timeouts(first_byte_s=0.25, idle_s=0.25)
 FAULTS = (
     "ok", "reset", "429", "429:0", "429:3000", "500", "529", "400", "401", "404", "413",
     "cut:0", "cut:1", "cut:400", "cut:100000", "truncate:0", "truncate:400", "garbage:0", "garbage:400", "drip:40",
@@ -132,9 +132,10 @@ def test_injected_faults_come_to_what_real_ones_do(reached: Services, face: Face
         _compare(reached, face, fault, streamed=streamed, timeouts=PATIENT)
 
 
+@pytest.mark.parametrize("services", ["openai-chat", "ollama"], indirect=True)
 def test_injected_silences_come_to_what_real_ones_do(reached: Services, face: Face, streamed: bool) -> None:
     """The same of services that say nothing any more, with the phase of the deadline."""
-    for fault in SILENCES if reached.dialect == "openai-chat" else SILENCES[-1:]:
+    for fault in SILENCES if reached.dialect == "ollama" else SILENCES[-1:]:
         _compare(reached, face, fault, streamed=streamed, timeouts=IMPATIENT)
 
 
