@@ -52,7 +52,7 @@ class Owner:
     """A key or a team: what it may use, and all calls that it ever made."""
 
     terms: Terms
-    calls: list[Made] = field(default_factory=list)
+    calls: list[Made] = field(default_factory=list[Made])
 
 
 def day_of(at_s: float) -> str:
@@ -186,7 +186,7 @@ class Keys(RuleBasedStateMachine):
 
 def test_keys_let_in_what_the_model_says() -> None:
     """Thousands of histories over midnight and the end of a month, with lost processes and late settlements."""
-    run_state_machine_as_test(  # pyright: ignore[reportUnknownMemberType] - untyped in hypothesis
+    run_state_machine_as_test(
         Keys,
         settings=settings(
             max_examples=150, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
