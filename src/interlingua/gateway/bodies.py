@@ -22,12 +22,13 @@ __all__ = ["Inflating", "Intake"]
 
 _CLIENT = "the client"
 _STEP_BYTES = 262_144
+_SMALL_BYTES = 4_096
 
 
 class Intake:
     """One body, being received."""
 
-    __slots__ = ("_body", "_count", "_limit_bytes", "_pieces", "_sent")
+    __slots__ = ("_body", "_count", "_limit_bytes", "_pieces", "_sent", "_small")
 
     def __init__(self, headers: Headers, limit_bytes: int) -> None:
         """An empty body of at most `limit_bytes`.
@@ -44,6 +45,7 @@ class Intake:
             raise _too_large(limit_bytes)
         self._limit_bytes = limit_bytes
         self._pieces: list[bytes] = []
+        self._small = bytearray()
         self._count = 0
         self._sent = 0
         self._body = None if coding in ("", "identity") else _inflating(coding, limit_bytes)
@@ -76,6 +78,9 @@ class Intake:
                 self._drain(self._body)
             except APIConnectionError as error:
                 raise _not_that(error) from None
+        if self._small:
+            self._pieces.append(bytes(self._small))
+            self._small.clear()
         return self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
 
     def _drain(self, body: Inflating) -> None:
@@ -86,6 +91,14 @@ class Intake:
         self._count += len(data)
         if self._count > self._limit_bytes:
             raise _too_large(self._limit_bytes)
+        if len(data) < _SMALL_BYTES:  # kept one by one, pieces of a few bytes would take thirty times their size
+            self._small += data
+            if len(self._small) < _STEP_BYTES:
+                return
+            data = b""
+        if self._small:
+            self._pieces.append(bytes(self._small))
+            self._small.clear()
         if data:
             self._pieces.append(data)
 
