@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from interlingua.transport.fault import FaultPlan
     from interlingua.types.response import Attempt
 
-__all__ = ["drilling", "fault_argument"]
+__all__ = ["PACE_S", "drilling", "fault_argument"]
 
 PACE_S = 0.05
 """The pause before each piece of a drip."""

@@ -80,10 +80,11 @@ def run(options: Namespace) -> int:
         _name_the_rest(options.model)
     with ExitStack() as stack:
         if options.fault:
+            from interlingua.cli.drilling import PACE_S
             from interlingua.client.faults import faults
             from interlingua.transport.fault import parse_options
 
-            stack.enter_context(faults(parse_options(options.fault)))
+            stack.enter_context(faults(parse_options(options.fault), pace_s=PACE_S))
         if options.state:
             from interlingua.client.state import use_state
 
