@@ -146,7 +146,10 @@ def test_a_form_streams_from_any_model(chromium: Browser) -> None:
         assert answer == "one two three four five six"
         assert "fake/model" in facts
         assert re.search(r"Tokens\s+\d+ in, \d+ out", facts)
+    with serving(aliases=ALIASES) as url:
+        page = _enter(chromium, url, "try")
         page.fill("#try-model", "nobody/at-all")
+        page.fill("#try-prompt", "Say hello.")
         page.click("#try-send")
         page.wait("document.querySelector('#try-problem').innerText")
         assert "nobody" in page.text("#try-problem")
