@@ -42,7 +42,11 @@ def main() -> int:
         silent = [title for title, speak in SDKS.items() if not played(title, speak, url)]
     if silent:
         print(f"\nno call or no text came through {', '.join(silent)}", file=sys.stderr)
-    return 1 if silent else 0
+        return 1
+    print(
+        "\nStart it yourself: il serve -m local/tiny, then point any client to it; il launch does so for coding agents."
+    )
+    return 0
 
 
 @contextmanager
