@@ -68,7 +68,9 @@ class _Open(NamedTuple):
 class _Recorder:
     """What is called with every event."""
 
-    def __init__(self, tracer_provider: TracerProvider | None, meter_provider: MeterProvider | None) -> None:
+    def __init__(
+        self, tracer_provider: TracerProvider | None, meter_provider: MeterProvider | None, *, sentences: bool
+    ) -> None:
         from importlib.metadata import version
 
         from opentelemetry import context, metrics, trace  # the extra
@@ -84,6 +86,8 @@ class _Recorder:
             )
             for name, kind in METRICS.items()
         }
+        self._noted = _NOTED if sentences else tuple([name for name in _NOTED if name != "message"])
+        self._sentences = sentences
         self._open: dict[str, _Open] = {}
         self._filling = allocate_lock()
         self._actions: dict[type[Observed], Callable[[Any], None]] = {
@@ -144,7 +148,7 @@ class _Recorder:
         found = self._open.get(event.id)
         if found is None:
             return
-        told = {NAMES[name]: getattr(event, name) for name in _NOTED if getattr(event, name, None) is not None}
+        told = {NAMES[name]: getattr(event, name) for name in self._noted if getattr(event, name, None) is not None}
         kind, target = type(event), {NAMES["target"]: event.model}
         found.span.add_event(_NOTES[kind], target | told)
 
@@ -245,7 +249,8 @@ class _Recorder:
 
     def _fail(self, span: Span, error: str | None, message: str | None) -> None:
         if error is not None:
-            span.set_status(self._trace.Status(self._trace.StatusCode.ERROR, message or error))
+            told = message if message and self._sentences else error
+            span.set_status(self._trace.Status(self._trace.StatusCode.ERROR, told))
 
 
 _NOTES: dict[type[Observed], str] = {
@@ -296,18 +301,23 @@ class Instrumentation:
     """Spans and metrics that are being made; `il.instrument` begins them."""
 
     def __init__(
-        self, tracer_provider: TracerProvider | None, meter_provider: MeterProvider | None, *, content: bool
+        self,
+        tracer_provider: TracerProvider | None,
+        meter_provider: MeterProvider | None,
+        *,
+        content: bool,
+        sentences: bool = True,
     ) -> None:
-        """Spans and metrics from now on.
+        """Spans and metrics from now on; `sentences` of errors may repeat words of a request.
 
         Raises: ConfigError where the extra is missing.
         """
         try:
-            self._recorder = _Recorder(tracer_provider, meter_provider)
+            self._recorder = _Recorder(tracer_provider, meter_provider, sentences=sentences)
         except ModuleNotFoundError as error:
             raise ConfigError("il.instrument() needs the extra: pip install 'interlingua[otel]'") from error
-        self.terms: tuple[object, ...] = (tracer_provider, meter_provider, content)
-        """Where they go, and whether they hold content."""
+        self.terms: tuple[object, ...] = (tracer_provider, meter_provider, content, sentences)
+        """Where they go, whether they hold content, and whether sentences of errors."""
         self._observation = on_event(self._recorder, content=content)
 
     def uninstrument(self) -> None:
@@ -327,20 +337,22 @@ _changing = allocate_lock()
 def instrument(
     *,
     content: bool = False,
+    sentences: bool = True,
     tracer_provider: TracerProvider | None = None,
     meter_provider: MeterProvider | None = None,
 ) -> Instrumentation:
     """The OpenTelemetry instrumentation of the process: GenAI spans and metrics of calls, agents and tools.
 
     They go to the providers that the application has set up, or to those given. Messages, arguments and results are
-    recorded with `content` alone. Asked for again, it is the same one, until `uninstrument` ends it.
+    recorded with `content` alone; without `sentences` those of errors, which may repeat words of a request or of an
+    answer, are left out, and their classes stay. Asked for again, it is the same one, until `uninstrument` ends it.
 
     Raises: ConfigError without `interlingua[otel]`; UsageError when it is there already with other terms.
     """
     global _instrumentation  # noqa: PLW0603 - the one of the process
     with _changing:
         if _instrumentation is None:
-            _instrumentation = Instrumentation(tracer_provider, meter_provider, content=content)
-        elif _instrumentation.terms != (tracer_provider, meter_provider, content):
+            _instrumentation = Instrumentation(tracer_provider, meter_provider, content=content, sentences=sentences)
+        elif _instrumentation.terms != (tracer_provider, meter_provider, content, sentences):
             raise UsageError("il.instrument() was called with other terms before; uninstrument() that one first")
         return _instrumentation

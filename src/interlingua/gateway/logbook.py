@@ -101,7 +101,7 @@ class Logbook:
                 ).rowcount
             if gone < 1:
                 break
-        self._connection.execute("PRAGMA incremental_vacuum").fetchall()
+        self._connection.executescript("PRAGMA incremental_vacuum")  # `execute` would take one page of many
 
     def _size(self) -> int:
         """Bytes in use; pages that were given back and not yet cut off do not count."""

@@ -12,19 +12,20 @@ Rules
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from interlingua.client.telemetry import instrument
-from interlingua.errors import ConfigError
+from interlingua.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from opentelemetry.trace import Span, TracerProvider
 
+    from interlingua.client.telemetry import Instrumentation
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.record import Entry, Record
     from interlingua.wire.http import Headers
@@ -43,7 +44,9 @@ class Spans:
 
         Raises: ConfigError without `interlingua[otel]`.
         """
-        self._calls = instrument(tracer_provider=tracer_provider)
+        self._calls: Instrumentation | None = None
+        with suppress(UsageError):  # the application makes spans of calls itself, on its own terms
+            self._calls = instrument(tracer_provider=tracer_provider, sentences=False)
         from importlib.metadata import version
 
         from opentelemetry import context, trace
@@ -90,7 +93,8 @@ class Spans:
 
     def close(self) -> None:
         """Make no more spans."""
-        self._calls.uninstrument()
+        if self._calls is not None:
+            self._calls.uninstrument()
 
 
 def _asked(entry: Entry) -> dict[str, Any]:
@@ -99,7 +103,6 @@ def _asked(entry: Entry) -> dict[str, Any]:
         "http.route": entry.route,
         "url.scheme": "http",
         "client.address": entry.request.peer,
-        "interlingua.request_id": entry.id,
         "interlingua.client": entry.client,
         "interlingua.key": entry.key,
     }
@@ -109,6 +112,7 @@ def _asked(entry: Entry) -> dict[str, Any]:
 def _answered(record: Record) -> dict[str, Any]:
     told: dict[str, Any] = {
         "http.response.status_code": record.status,
+        "interlingua.request_id": record.id,
         "gen_ai.request.model": record.model,
         "interlingua.target": record.target,
         "interlingua.changes": record.changes,
