@@ -77,7 +77,7 @@ function row(record) {
     make("td", {}, open, make("span", { class: "below" }, key)),
     make("td", {}, client, make("span", { class: "below" }, path)),
     make("td", { class: "wide" }, make("span", { class: "first" }, model || "–"), below(target === model ? "" : target)),
-    make("td", {}, state(record), below(record.error)),
+    make("td", { class: "wide" }, state(record), below(record.error)),
     make("td", { class: "n", of: "in" }, count(record.input_tokens)),
     make("td", { class: "n", of: "out" }, count(record.output_tokens)),
     make("td", { class: "n", of: "cost" }, dollars(record.cost_usd)),
@@ -105,7 +105,7 @@ function sum() {
   byId("sum-done").textContent = count(records.length + missed);
   byId("sum-bad").textContent = count(records.filter((record) => record.error || record.status >= 400).length);
   byId("sum-tokens").textContent = `${count(total("input_tokens"))} / ${count(total("output_tokens"))}`;
-  byId("sum-cost").textContent = dollars(total("cost_usd"));
+  byId("sum-cost").textContent = records.some((record) => record.cost_usd !== undefined) ? dollars(total("cost_usd")) : "–";
   byId("sum-first").textContent = firsts.length ? seconds(firsts[firsts.length >> 1]) : "–";
 }
 

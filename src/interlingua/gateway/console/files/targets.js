@@ -5,6 +5,7 @@ import { byId, count, make, pill, span } from "./view.js";
 
 const KINDS = { open: "good", half_open: "warn", probe: "warn", benched: "bad", suspended: "warn" };
 const WORDS = { open: "open", half_open: "next try is a probe", probe: "probing", benched: "benched", suspended: "suspended" };
+const WHY = { failures: "failed in a row", retry_after: "asked to wait", auth: "key refused", billing: "no credit", suspended: "by hand" };
 let operator = false;
 
 export function start() {
@@ -51,7 +52,7 @@ function row(target) {
     {},
     make("td", { class: "wide first" }, target.spec),
     make("td", {}, pill(WORDS[target.state] ?? target.state, KINDS[target.state] ?? "")),
-    make("td", {}, target.reason ? target.reason.replaceAll("_", " ") + until : ""),
+    make("td", {}, target.reason ? (WHY[target.reason] ?? target.reason) + until : ""),
     make("td", { class: "n", of: "failures" }, target.failures ? count(target.failures) : ""),
     make("td", {}, target.error ?? ""),
     make("td", { class: "n" }, operator ? button : ""),
