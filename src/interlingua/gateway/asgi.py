@@ -67,7 +67,7 @@ class GatewayApp:
             head.entry.done()
 
     async def _answer(self, head: GatewayRequest, receive: Receive, send: Send) -> None:
-        refusal = self.gateway.screen(head)
+        guard, refusal = self.gateway.guard, self.gateway.screen(head)
         if refusal is not None:
             await _send(send, refusal, head.entry)
             return
@@ -77,6 +77,9 @@ class GatewayApp:
             await _send(send, self.gateway.refuse(head, error), head.entry)
             return
         if body is None:
+            return
+        if self.gateway.guard is not guard and (refusal := self.gateway.screen(head)) is not None:
+            await _send(send, refusal, head.entry)  # what may be asked has changed while the body came
             return
         request = msgspec.structs.replace(head, body=body) if body else head
         with suppress(_ClientLeft):

@@ -119,7 +119,9 @@ class Guard:
     def may_use(self, request: GatewayRequest, model: str) -> bool:
         """Whether the key of a request may ask for a model name; of a chain, for every element."""
         key = self.key(request)
-        if key is None or not key.models:
+        if key is None:
+            return self._is_open or not self._keys  # a key that was taken away meanwhile may nothing any more
+        if not key.models:
             return True
         return all(any(_fits(pattern, name.strip()) for pattern in key.models) for name in model.split(","))
 

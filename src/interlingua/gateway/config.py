@@ -1,7 +1,7 @@
 """The gateway's part of the configuration file: `[server]`, `[keys.<name>]` and `[teams.<name>]`.
 
 Shape: `[server]` holds `host`, `port`, `hosts`, `origins`, `providers`, `open`, `timeout_s`, `first_byte_s`,
-`idle_s`, `keep_alive_s`, `max_body_bytes`, `keys`, `allow`, `strict`, `allow_fetch`,
+`idle_s`, `keep_alive_s`, `notice_s`, `drain_s`, `workers`, `max_body_bytes`, `keys`, `allow`, `strict`, `allow_fetch`,
 `console`, `console_content` and `operators`; `[keys.team-a]` holds `hash`,
 `models`, `rpm`, `tpm`, `concurrency`, `budget`, `expires` and `team`; `[teams.research]` holds `rpm`, `tpm`,
 `concurrency` and `budget`.
@@ -50,6 +50,9 @@ _SERVER: dict[str, _Check] = {
     "first_byte_s": _NUMBER,
     "idle_s": _NUMBER,
     "keep_alive_s": _NUMBER,
+    "notice_s": _NUMBER,
+    "drain_s": _NUMBER,
+    "workers": (int, "a number"),
     "max_body_bytes": (int, "a number of bytes"),
     "max_connections": (int, "a number"),
     "receive_s": _NUMBER,
@@ -91,6 +94,8 @@ _CHOICES: dict[str, tuple[str, ...]] = {"log": get_args(LogForm), "metrics": get
 _TIMEOUTS = {"timeout_s": "total_s", "first_byte_s": "first_byte_s", "idle_s": "idle_s"}
 _AS_IT_IS = (
     "keep_alive_s",
+    "notice_s",
+    "drain_s",
     "max_body_bytes",
     "max_connections",
     "receive_s",
@@ -111,6 +116,8 @@ class ServerConfig(NamedTuple):
     """Where it listens; None where the file does not say."""
     port: int | None
     """On which port."""
+    workers: int | None = None
+    """How many processes serve."""
 
 
 def read_server_config(path: str | Path) -> ServerConfig:
@@ -137,7 +144,9 @@ def read_server_config(path: str | Path) -> ServerConfig:
         observing=_observing(server, file),
         **{name: server[name] for name in _AS_IT_IS if name in server},
     )
-    return ServerConfig(settings, server.get("host"), server.get("port"))
+    if server.get("workers", 1) < 1:
+        file.refuse("workers in [server] is a number from 1 on", "server", "workers")
+    return ServerConfig(settings, server.get("host"), server.get("port"), server.get("workers"))
 
 
 def _checked(value: object, file: ConfigFile, section: str, key: str, known: dict[str, _Check]) -> Table:

@@ -8,6 +8,7 @@ Rules
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 import time
@@ -20,6 +21,7 @@ from interlingua.errors import BadRequestError, Error, NotFoundError
 from interlingua.gateway.admission import admission_of
 from interlingua.gateway.auth import Guard
 from interlingua.gateway.console.feed import Feed
+from interlingua.gateway.ending import cut_off
 from interlingua.gateway.keyring import KeyRing, open_database
 from interlingua.gateway.observing import observed
 from interlingua.gateway.record import Recorder, told_of
@@ -90,6 +92,8 @@ class Gateway:
         """Gets what an address names, where that is allowed."""
         self.draining: bool = False
         """Whether it is about to end: what is under way is finished, and readiness says no."""
+        self.is_ending: bool = False
+        """Whether what is still under way is cut off: the time to finish is over."""
         self.vault: Vault = memory_vault(clock)
         """What clients' dialects have no room for."""
         self.stored: StoredResponses = memory_responses(clock)
@@ -147,6 +151,8 @@ class Gateway:
             reply = await self._handled(route, request)
         except Error as error:
             return self.refuse(request, error)
+        except asyncio.CancelledError as cancelled:
+            return self.refuse(request, cut_off(self, cancelled))
         except Exception as error:  # noqa: BLE001 - a fault of ours must reach the client as an error of its dialect
             return self.refuse(request, own_fault(error))
         return self._named(request, reply)

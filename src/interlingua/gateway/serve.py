@@ -2,7 +2,8 @@
 
 Rules
 - Without a key it listens on the loopback alone; another address without one is refused.
-- The first signal drains: nothing new is taken, what is under way is finished within the drain time. A second one ends.
+- The first signal drains: nothing new is taken, what is under way is finished within the drain time (`draining`).
+- SIGHUP has the configuration file read again (`reload`).
 - What a proxy says of the client's address is not believed: it decides who is served without a key.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import ipaddress
 import signal
 import socket
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
 from interlingua.errors import ConfigError, UsageError
@@ -19,15 +21,17 @@ from interlingua.transport.default import set_default_options
 from interlingua.transport.options import HttpOptions
 
 if TYPE_CHECKING:
-    import uvicorn
+    from collections.abc import Generator
 
     from interlingua.gateway.core import Gateway
+    from interlingua.gateway.draining import DrainingServer
+    from interlingua.gateway.reload import Reload
 
 __all__ = [
     "DEFAULT_PORT",
-    "DRAIN_S",
     "MAX_CONNECTIONS",
     "check_address",
+    "hearing_hangup",
     "is_loopback",
     "listen",
     "make_room",
@@ -37,8 +41,6 @@ __all__ = [
 
 DEFAULT_PORT = 8787
 """Where `il serve` listens unless it is told otherwise."""
-DRAIN_S = 30
-"""Seconds that requests under way have when the server ends."""
 MAX_CONNECTIONS = 10_000
 """How many connections a serving process holds to its upstreams, as far as the system lets it."""
 
@@ -79,13 +81,20 @@ def listen(host: str, port: int) -> socket.socket:
         ) from None
 
 
-def serve_until_stopped(gateway: Gateway, listener: socket.socket) -> None:
+def serve_until_stopped(
+    gateway: Gateway, listener: socket.socket, reload: Reload | None = None, *, supervisor: int | None = None
+) -> None:
     """Serve until the process is told to end, by a signal or from the keyboard.
+
+    `reload` keeps the gateway as its file says; a worker ends with its `supervisor`.
 
     Raises: ConfigError without the [gateway] extra.
     """
     make_room()
     server = server_of(gateway)
+    server.supervisor = supervisor
+    if reload is not None:
+        server.on_second = reload.look
     previous = {sign: signal.signal(sign, _stop) for sign in (signal.SIGINT, signal.SIGTERM)}
     try:
         server.run(sockets=[listener])
@@ -95,6 +104,24 @@ def serve_until_stopped(gateway: Gateway, listener: socket.socket) -> None:
         for sign, handler in previous.items():
             signal.signal(sign, handler)
         listener.close()
+
+
+@contextmanager
+def hearing_hangup(reload: Reload | None) -> Generator[None]:
+    """Have SIGHUP read the file again, as long as the block lasts; without a file it does nothing."""
+    if not hasattr(signal, "SIGHUP"):  # not on Windows
+        yield
+        return
+
+    def ask(number: int, frame: object) -> None:  # noqa: ARG001 - the form of a signal's handler
+        if reload is not None:
+            reload.ask()
+
+    previous = signal.signal(signal.SIGHUP, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, previous)
 
 
 def make_room() -> None:
@@ -119,7 +146,7 @@ def _stop(number: int, frame: object) -> NoReturn:  # noqa: ARG001 - the form of
     raise _Stopped
 
 
-def server_of(gateway: Gateway) -> uvicorn.Server:
+def server_of(gateway: Gateway) -> DrainingServer:
     """A server of the gateway that was not started yet; it is given its socket when it is.
 
     Raises: ConfigError without the [gateway] extra.
@@ -129,6 +156,7 @@ def server_of(gateway: Gateway) -> uvicorn.Server:
     except ImportError:
         raise ConfigError("serving needs the [gateway] extra: pip install 'interlingua[gateway]'") from None
     from interlingua.gateway.connections import Connection
+    from interlingua.gateway.draining import DrainingServer
 
     config = uvicorn.Config(
         GatewayApp(gateway),
@@ -140,6 +168,5 @@ def server_of(gateway: Gateway) -> uvicorn.Server:
         proxy_headers=False,
         server_header=False,
         timeout_keep_alive=75,
-        timeout_graceful_shutdown=DRAIN_S,
     )
-    return uvicorn.Server(config)
+    return DrainingServer(config, gateway)

@@ -59,6 +59,10 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     """How long a client may be silent while it sends a request, and take beyond one second for each KiB of it."""
     send_s: float = 60.0
     """How long a client may take nothing of a reply."""
+    notice_s: float = 1.0
+    """How long new requests are still taken once SIGTERM came and readiness says no."""
+    drain_s: float = 30.0
+    """How long what is under way has when the gateway ends; then it is cut off."""
     allow: frozenset[Capability] = frozenset()
     """What may be let go where a target cannot take it, instead of refusing the request."""
     strict: bool = False

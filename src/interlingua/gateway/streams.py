@@ -9,6 +9,7 @@ Rules
 
 from __future__ import annotations
 
+import asyncio
 import re
 from contextlib import aclosing
 from functools import cached_property
@@ -19,6 +20,7 @@ from interlingua.client.core import Outcome
 from interlingua.client.sse import STREAM_HEADERS
 from interlingua.dialects.table import stream_type
 from interlingua.errors import APIConnectionError, Error, MalformedArgumentsError
+from interlingua.gateway.ending import cut_off
 from interlingua.gateway.http import Closing, GatewayReply
 from interlingua.gateway.relay import RelayedStream, kept_headers
 from interlingua.gateway.replies import limit_headers, own_fault, trail_headers
@@ -137,6 +139,8 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
             batch = await pump.pull()
     except Error as error:
         yield encode_event(_failure(course, error))
+    except asyncio.CancelledError as cancelled:
+        yield encode_event(_failure(course, cut_off(course.asked.gateway, cancelled)))
     except Exception as error:  # noqa: BLE001 - a fault of ours must end the stream as an error of its dialect
         yield _own_failure(course, error)
     finally:
@@ -173,6 +177,8 @@ async def _relayed(course: Course, live: RelayedStream) -> AsyncGenerator[bytes]
             yield rest
     except Error as error:
         yield _break_off(course, live, error)
+    except asyncio.CancelledError as cancelled:
+        yield _break_off(course, live, cut_off(course.asked.gateway, cancelled))
     except Exception as error:  # noqa: BLE001 - as above
         yield _own_failure(course, error)
     finally:

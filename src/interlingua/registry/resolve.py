@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from interlingua.registry.allowance import Allowance
+    from interlingua.registry.config import Config
 
 __all__ = ["Registry", "default_registry", "placeholder"]
 
@@ -174,7 +175,10 @@ class Registry:
         """
         from interlingua.registry.config import read_config
 
-        config = read_config(path)
+        return self.take_config(read_config(path))
+
+    def take_config(self, config: Config) -> Loaded:
+        """The same for a file that was read already."""
         self._sources.file_providers = config.providers
         self._sources.file_aliases = config.aliases
         self._sources.file_rules = config.rules

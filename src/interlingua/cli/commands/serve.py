@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, get_args
 from interlingua.cli.terminal import note
 
 if TYPE_CHECKING:
+    import socket
     from argparse import ArgumentParser, Namespace
 
+    from interlingua.gateway.config import ServerConfig
     from interlingua.gateway.core import Gateway
+    from interlingua.gateway.observing import Observing
+    from interlingua.gateway.reload import Reload, Stamp
     from interlingua.gateway.settings import GatewayKey, GatewaySettings
 
 __all__ = ["EXAMPLES", "arguments", "run"]
@@ -25,15 +29,20 @@ examples:
   il serve --config gateway.toml          providers, aliases, limits, keys
   il serve --host 0.0.0.0 --key-env GATEWAY_KEY
   il serve --fault 'anthropic/*=429'      a failover drill
+  il serve --log text --store log.db      a line for each request; `il logs --store log.db` looks back
 """
 
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
+    from argparse import SUPPRESS
+
     from interlingua.types.capability import Capability
 
     parser.add_argument("--host", metavar="ADDRESS", help="where it listens (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, metavar="N", help="on which port; 0 takes a free one (default: 8787)")
+    parser.add_argument("--workers", type=int, metavar="N", help="how many processes serve (default: 1)")
+    parser.add_argument("--worker", type=int, nargs=2, help=SUPPRESS)
     parser.add_argument("--config", metavar="FILE", help="a TOML file with providers, aliases, limits, keys, settings")
     parser.add_argument("-m", "--model", metavar="SPEC", help="what names stand for that nothing else defines")
     parser.add_argument(
@@ -54,6 +63,12 @@ def arguments(parser: ArgumentParser) -> None:
         "--console-content", action="store_true", help="let the console show what is asked and answered while one looks"
     )
     parser.add_argument("--allow-fetch", action="store_true", help="fetch images that a body names by address, guarded")
+    parser.add_argument("--log", choices=("json", "text", "off"), help="a line for each request on stderr")
+    parser.add_argument("--log-content", action="store_true", help="log what is asked and answered, too")
+    parser.add_argument("--metrics", choices=("off", "keys", "open"), help="/metrics for Prometheus, and for whom")
+    parser.add_argument("--store", metavar="FILE", help="keep requests in a SQLite file, for `il logs`")
+    parser.add_argument("--record", metavar="DIR", help="write a cassette of each request, for `il replay`")
+    parser.add_argument("--otel", action="store_true", help="OpenTelemetry spans, sent as OTEL_… variables say")
     parser.add_argument(
         "--state",
         metavar="PLACE",
@@ -71,11 +86,14 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Serve until a signal or Ctrl-C."""
     from interlingua.gateway.core import Gateway
-    from interlingua.gateway.serve import DEFAULT_PORT, check_address, listen, serve_until_stopped
+    from interlingua.gateway.reload import stamp_of
+    from interlingua.gateway.serve import check_address, hearing_hangup, serve_until_stopped
 
-    settings, host, port = _settings(options)
-    host = options.host or host or "127.0.0.1"
-    port = options.port if options.port is not None else port if port is not None else DEFAULT_PORT
+    since = stamp_of(options.config) if options.config else None
+    settings, server = _settings(options)
+    host = options.host or server.host or "127.0.0.1"
+    is_worker = options.worker is not None
+    workers = 1 if is_worker else options.workers or server.workers or 1
     if options.model:
         _name_the_rest(options.model)
     with ExitStack() as stack:
@@ -91,37 +109,116 @@ def run(options: Namespace) -> int:
             use_state(options.state)
         gateway = Gateway(settings)
         check_address(host, has_keys=bool(gateway.keys) or settings.is_open)
-        listener = stack.enter_context(listen(host, port))
-        _welcome(gateway, host, listener.getsockname()[1], options)
-        serve_until_stopped(gateway, listener)
-    note("stopped", faint=True)
+        listener = stack.enter_context(_listener(options, host, server.port))
+        reload = _reload(gateway, options, host, since)
+        stack.enter_context(hearing_hangup(reload))
+        if not is_worker:
+            _welcome(gateway, host, listener.getsockname()[1], options)
+        if workers > 1:
+            return _supervise(gateway, listener, workers, options)
+        serve_until_stopped(gateway, listener, reload, supervisor=options.worker[1] if is_worker else None)
+    if not is_worker:
+        note("stopped", faint=True)
     return 0
 
 
-def _settings(options: Namespace) -> tuple[GatewaySettings, str | None, int | None]:
-    """The settings of the file, with what the flags say in their places."""
-    import msgspec
+def _listener(options: Namespace, host: str, port: int | None) -> socket.socket:
+    """The socket that was given, or a new one."""
+    import socket
 
+    from interlingua.gateway.serve import DEFAULT_PORT, listen
+
+    if options.worker is not None:
+        return socket.socket(fileno=options.worker[0])
+    return listen(host, options.port if options.port is not None else port if port is not None else DEFAULT_PORT)
+
+
+def _supervise(gateway: Gateway, listener: socket.socket, workers: int, options: Namespace) -> int:
+    """Keep several processes running on the socket until a signal comes.
+
+    Raises: UsageError where the system has no such thing.
+    """
+    import asyncio
+    import os
+    import sys
+
+    from interlingua.client.state import STATE_VARIABLE
+    from interlingua.errors import UsageError
+    from interlingua.gateway.draining import CUT_S
+    from interlingua.gateway.workers import Supervisor, worker_command
+
+    if os.name != "posix":
+        raise UsageError("several workers need a system that hands sockets on: Linux, macOS or another Unix")
+    settings = gateway.settings
+    note(f"{workers} workers", head="    ")
+    if not (options.state or os.environ.get(STATE_VARIABLE) or "memory").startswith("redis"):
+        kept = "budgets in the database of keys" if settings.key_file else "nothing"
+        note(f"shared by them: {kept}; --state redis://… shares limits, vault and stored responses", head="    ")
+    asyncio.run(gateway.close())  # each worker has a gateway of its own
+    stop_s = settings.notice_s + settings.drain_s + 2 * CUT_S
+    command = worker_command(sys.argv[1:], listener)
+    code = Supervisor(command, listener, workers, notice_s=settings.notice_s, stop_s=stop_s, tell=note).run()
+    note("stopped", faint=True)
+    return code
+
+
+def _reload(gateway: Gateway, options: Namespace, host: str, since: Stamp) -> Reload | None:
+    """What keeps the gateway as its file says, under what the flags say; None without a file."""
+    from interlingua.gateway.reload import Reload
+    from interlingua.gateway.serve import check_address
+
+    def merge(settings: GatewaySettings) -> GatewaySettings:
+        settings = _merged(options, settings)
+        check_address(host, has_keys=bool(settings.keys) or bool(settings.key_file) or settings.is_open)
+        return settings
+
+    return Reload(gateway, options.config, since=since, merge=merge, tell=note) if options.config else None
+
+
+def _settings(options: Namespace) -> tuple[GatewaySettings, ServerConfig]:
+    """The settings of the file, with what the flags say in their places, and what else it says."""
+    from interlingua.gateway.config import ServerConfig, read_server_config
     from interlingua.gateway.settings import GatewaySettings
 
-    settings, host, port = GatewaySettings(), None, None
+    server = ServerConfig(GatewaySettings(), None, None)
     if options.config:
         from interlingua.client.setup import load_config
-        from interlingua.gateway.config import read_server_config
 
-        settings, host, port = read_server_config(options.config)
-        for problem in load_config(options.config).problems:
+        server = read_server_config(options.config)
+        problems = load_config(options.config).problems
+        for problem in problems if options.worker is None else ():
             note(problem)
+    settings = _merged(options, server.settings)
+    if settings.observing.otel:
+        from interlingua.gateway.spans import export_by_environment
+
+        export_by_environment()
+    return settings, server
+
+
+def _merged(options: Namespace, settings: GatewaySettings) -> GatewaySettings:
+    """The settings of a file, with what the flags say in their places."""
+    import msgspec
+
     said = {
         "keys": (*settings.keys, *_keys(options)),
         "key_file": options.keys or settings.key_file,
         "strict": settings.strict or options.strict,
         "allow": settings.allow | frozenset(options.allow),
         "allow_fetch": settings.allow_fetch or options.allow_fetch,
+        "observing": _observing(options, settings),
         "console": False if options.no_console else settings.console,
         "console_content": settings.console_content or options.console_content,
     }
-    return _with_database(msgspec.structs.replace(settings, **said)), host, port
+    return _with_database(msgspec.structs.replace(settings, **said))
+
+
+def _observing(options: Namespace, settings: GatewaySettings) -> Observing:
+    """What is told of requests, by the file and by the flags."""
+    import msgspec
+
+    said = {name: getattr(options, name) for name in ("log", "log_content", "metrics", "store", "record", "otel")}
+    return msgspec.structs.replace(settings.observing, **{name: value for name, value in said.items() if value})
 
 
 def _with_database(settings: GatewaySettings) -> GatewaySettings:

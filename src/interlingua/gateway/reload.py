@@ -1,0 +1,114 @@
+"""The configuration file of a gateway that runs: looked at once a second, validated whole, taken in one step.
+
+Rules
+- A file counts once it was still for a second, so that what is half written is not read; SIGHUP has it read at once.
+- Everything of it is read before anything of it counts. A file with an error changes nothing; its line is told.
+- Between two requests everything changes at once: settings, keys, teams, providers, aliases and limits. Requests under
+  way go on with the target that they have; what they were let in for is checked again once their body has come.
+- Where the gateway listens, its database of keys, and what it tells of requests stay those of its start; it says so.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+
+from interlingua.client.state import limiter
+from interlingua.errors import Error
+from interlingua.gateway.config import read_server_config
+from interlingua.registry.config import read_config
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlingua.gateway.config import ServerConfig
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.settings import GatewaySettings
+
+__all__ = ["Reload", "Stamp", "stamp_of"]
+
+Stamp: TypeAlias = "tuple[int, int, int] | None"
+"""When a file was saved, which one it is, and how long."""
+_LASTING = ("observing", "key_file")
+"""Settings that hold from start to end."""
+
+
+class Reload:
+    """Keeps a gateway as its file says."""
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        path: str | Path,
+        *,
+        since: Stamp = None,
+        merge: Callable[[GatewaySettings], GatewaySettings] = lambda settings: settings,
+        tell: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        """For the file that `gateway` was set up from, and that had the stamp `since` before it was read.
+
+        `merge` lays over a file's settings what flags say, and raises for what may not be; `tell` takes a sentence.
+        """
+        self._gateway = gateway
+        self._path = Path(path).expanduser()
+        self._merge = merge
+        self._tell = tell
+        self._seen = self._taken = since or stamp_of(self._path)
+        self._first = read_server_config(self._path)
+        self._is_asked = False
+
+    def ask(self) -> None:
+        """Have the file read at the next look, also where it looks the same."""
+        self._is_asked = True
+
+    def look(self) -> bool:
+        """Whether the gateway goes on with another file now."""
+        found, before = stamp_of(self._path), self._seen
+        self._seen = found
+        if not self._is_asked and (found == self._taken or found != before):
+            return False
+        self._is_asked = False
+        self._taken = found
+        try:
+            self._take()
+        except Error as error:
+            self._tell(f"{error.message}; the configuration before it stays")
+            return False
+        return True
+
+    def _take(self) -> None:
+        server, config = read_server_config(self._path), read_config(self._path)
+        if stamp_of(self._path) != self._taken:
+            self._taken = None  # saved again meanwhile: what was read may be of two files
+            return
+        gateway, before = self._gateway, self._gateway.settings
+        settings = self._merge(server.settings)
+        later = self._later(server, settings)
+        problems = gateway.registry.take_config(config).problems
+        limiter().load_file(gateway.registry.limits)
+        gateway.set_up(msgspec.structs.replace(settings, **{name: getattr(before, name) for name in _LASTING}))
+        self._tell(f"{self._path.name} was read again")
+        for problem in problems:
+            self._tell(problem)
+        if later:
+            self._tell(f"counts from the next start: {', '.join(later)}")
+
+    def _later(self, server: ServerConfig, settings: GatewaySettings) -> list[str]:
+        """What the file says otherwise, and what does not change while the gateway runs."""
+        before = self._gateway.settings
+        listening = [
+            name for name in ("host", "port", "workers") if getattr(server, name) != getattr(self._first, name)
+        ]
+        told = {"observing": "log, metrics, store and record", "key_file": "keys"}
+        return [*listening, *[told[name] for name in _LASTING if getattr(settings, name) != getattr(before, name)]]
+
+
+def stamp_of(path: str | Path) -> Stamp:
+    """What is another one when a file was saved; None where there is none."""
+    try:
+        status = Path(path).expanduser().stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_ino, status.st_size
