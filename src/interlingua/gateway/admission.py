@@ -376,7 +376,8 @@ class _Spent:
 
     def row(self, key: str) -> Row:
         """For the day of a key."""
-        model = self._lane.endpoint.spec if self._lane is not None else ""
+        answered = "" if self._response is None else self._response.model
+        model = answered if self._lane is None else self._lane.endpoint.spec
         row = Row(key=key, day=_day(self._call), model=model, requests=1)
         if self._response is None:
             return msgspec.structs.replace(row, failed=1)

@@ -4,6 +4,7 @@ Rules
 - A key of the database whose name stands in the file is passed over as a whole, also where the file's has expired.
 - The database is looked at once a second, so that a key that is made or revoked counts without a restart.
 - Keys are found by their digests, and what is found is compared in constant time. A digest tells nothing of a key.
+- Where the database cannot be read any more, the keys stay those that are known.
 - Once there was a key in the database, a key is wanted: revoking the last one does not open the gateway.
 """
 
@@ -11,6 +12,8 @@ from __future__ import annotations
 
 import hmac
 from typing import TYPE_CHECKING, NamedTuple
+
+from interlingua.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -108,13 +111,27 @@ class KeyRing:
         if self._database is not None and self._clock() >= self._look_at_s:
             self._look()
 
+    def _stay(self, error: ConfigError) -> None:
+        """Go on with the keys that are known.
+
+        Raises: the error where none is known yet.
+        """
+        if self._version < 0:
+            raise error
+        import logging  # only an outage needs it
+
+        logging.getLogger("interlingua.gateway").error("keys are taken as they were: %s", error.message)
+
     def _look(self) -> None:
         database = self._database
         if database is None:
             self._keys, self._passed_over = merged(self._of_file, ())
             return
         self._look_at_s = self._clock() + LOOK_S
-        version = database.version()
-        if version != self._version:
-            self._version = version
-            self._keys, self._passed_over = merged(self._of_file, [kept.key for kept in database.all_keys()])
+        try:
+            version = database.version()
+            if version != self._version:
+                self._keys, self._passed_over = merged(self._of_file, [kept.key for kept in database.all_keys()])
+                self._version = version
+        except ConfigError as error:
+            self._stay(error)

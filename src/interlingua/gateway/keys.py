@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from interlingua.errors import ConfigError, UsageError
+from interlingua.errors import ConfigError, DecodeError, LimitExceededError, UsageError
 from interlingua.gateway.accounts import COUNTS, Row
-from interlingua.gateway.budget import Account
+from interlingua.gateway.budget import EMPTY, Account
 from interlingua.gateway.settings import GatewayKey
 from interlingua.gateway.terms import Terms
 from interlingua.registry.spec import shown
@@ -35,7 +35,17 @@ from interlingua.wire.json import decode, encode
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
-__all__ = ["BUSY_S", "KEY_PREFIX", "KeptKey", "KeyDatabase", "check_name", "connect", "default_file", "make_key"]
+__all__ = [
+    "BUSY_S",
+    "KEY_PREFIX",
+    "KeptKey",
+    "KeyDatabase",
+    "check_name",
+    "connect",
+    "default_file",
+    "make_key",
+    "read_account",
+]
 
 KEY_PREFIX = "sk-il-"
 """How the text of a key begins: clients and tools that look for secrets know one by it."""
@@ -133,6 +143,14 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def read_account(text: bytes) -> Account:
+    """The account that was written; what somebody else wrote there is none."""
+    try:
+        return decode(text, Account)
+    except (DecodeError, LimitExceededError):
+        return EMPTY
+
+
 class KeyDatabase:
     """The keys of one file."""
 
@@ -188,13 +206,19 @@ class KeyDatabase:
             raise UsageError(f"there is no key {shown(name)} that works; `il keys list` shows them")
 
     def version(self) -> int:
-        """A number that is another one after every change of a key."""
-        with closing(self._connection.execute("SELECT version FROM changes")) as found:
+        """A number that is another one after every change of a key.
+
+        Raises: ConfigError for a file that cannot be read any more.
+        """
+        with self._reading() as connection, closing(connection.execute("SELECT version FROM changes")) as found:
             return int(found.fetchone()[0])
 
     def all_keys(self) -> list[KeptKey]:
-        """Every key, revoked ones, too, by name and age."""
-        with closing(self._connection.cursor()) as cursor:
+        """Every key, revoked ones, too, by name and age.
+
+        Raises: ConfigError for a file that cannot be read any more.
+        """
+        with self._reading() as connection, closing(connection.cursor()) as cursor:
             cursor.row_factory = sqlite3.Row
             return [_kept(row) for row in cursor.execute("SELECT * FROM keys ORDER BY name, id")]
 
@@ -212,12 +236,19 @@ class KeyDatabase:
         for name in names:
             row = self._connection.execute("SELECT account FROM accounts WHERE name = ?", (name,)).fetchone()
             if row is not None:
-                found[name] = decode(row[0], Account)
+                found[name] = read_account(row[0])
         return found
 
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
+
+    @contextmanager
+    def _reading(self) -> Generator[sqlite3.Connection]:
+        try:
+            yield self._connection
+        except sqlite3.Error as error:
+            raise ConfigError(f"the keys in {self.path.name} cannot be read: {error}") from None
 
     @contextmanager
     def _writing(self) -> Generator[sqlite3.Connection]:

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from interlingua.errors import InternalServerError
 from interlingua.gateway.accounts import COUNTS, Row
 from interlingua.gateway.budget import Account, Enter, Leave, Refusal, lapse, names_of, step
-from interlingua.gateway.keys import connect
-from interlingua.wire.json import decode, encode
+from interlingua.gateway.keys import connect, read_account
+from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -146,7 +146,7 @@ class SqliteAccounts:
                 batch, self._waiting = self._waiting, []
                 try:
                     outcomes = await loop.run_in_executor(self._executor(), self._apply, batch)
-                except (sqlite3.Error, OSError) as error:
+                except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
                     self._postpone(batch, error)
                     return
                 else:
@@ -194,7 +194,7 @@ class SqliteAccounts:
         for name in names:
             row = self._connection.execute("SELECT account FROM accounts WHERE name = ?", (name,)).fetchone()
             if row is not None:
-                found[name] = decode(row[0], Account)
+                found[name] = read_account(row[0])
         return found
 
     def _write(self, accounts: dict[str, Account]) -> None:
@@ -207,7 +207,7 @@ class SqliteAccounts:
         connection.execute("BEGIN IMMEDIATE")
         try:
             found = connection.execute("SELECT name, account FROM accounts").fetchall()
-            accounts = {name: decode(account, Account) for name, account in found}
+            accounts = {name: read_account(text) for name, text in found}
             lapsed = {name: lapse(account, self._now(), is_gone=is_gone) for name, account in accounts.items()}
             self._write({name: account for name, account in lapsed.items() if account is not accounts[name]})
             connection.execute("COMMIT")

@@ -117,6 +117,8 @@ def test_an_overdrawn_budget_lets_nothing_in() -> None:
     account = entered(EMPTY, terms, call("a", tokens=1_000))
     account = leave(account, call("a", tokens=1_000), Used(1_200), NOON + 1)
     assert refused(account, terms, call("b", NOON + 10**9)).left == 0
+    full = leave(entered(EMPTY, terms, call("a", tokens=1_000)), call("a", tokens=1_000), Used(1_000), NOON)
+    assert refused(full, terms, call("b", NOON)).wanted == 0
 
 
 @pytest.mark.parametrize(

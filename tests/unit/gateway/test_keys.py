@@ -110,6 +110,20 @@ def test_the_file_wins_and_says_so() -> None:
     assert merged([], [KEY]) == ({KEY.hash: KEY}, ())
 
 
+def test_keys_stay_known_where_the_database_cannot_be_read(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Who has a key is served on, and the log says why nothing new is seen; a gateway that begins does not begin."""
+    now_s = 0.0
+    database = opened(tmp_path)
+    database.create(KEY)
+    ring = KeyRing((), database, clock=lambda: now_s)
+    database.close()
+    now_s = LOOK_S
+    assert ring.find(KEY.hash) == KEY
+    assert "keys are taken as they were: the keys in keys.sqlite cannot be read" in caplog.text
+    with pytest.raises(ConfigError, match="cannot be read"):
+        KeyRing((), database, clock=lambda: now_s)
+
+
 def test_a_gateway_that_runs_sees_what_is_done_within_a_second(tmp_path: Path) -> None:
     """A new key counts, a revoked one does not any more, and revoking the last one does not open the gateway."""
     now_s = 0.0

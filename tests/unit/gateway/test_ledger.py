@@ -112,6 +112,18 @@ async def test_processes_that_share_a_file_share_its_budget(tmp_path: Path) -> N
         await store.close()
 
 
+async def test_what_somebody_else_wrote_is_no_account(tmp_path: Path) -> None:
+    """A row that cannot be read begins anew, and nobody waits for ever."""
+    with closing(KeyDatabase(tmp_path / "keys.sqlite", now=lambda: NOW)):
+        pass
+    with closing(sqlite3.connect(tmp_path / "keys.sqlite")) as connection, connection:
+        connection.execute("INSERT INTO accounts VALUES ('key:a', x'00ff')")
+    accounts = opened(tmp_path)
+    assert await accounts.enter(Enter(call("1", 10), TERMS)) is None
+    assert await spent(accounts) == (0, 10)
+    await accounts.close()
+
+
 async def test_who_leaves_while_it_is_written_is_settled(tmp_path: Path) -> None:
     """A cancelled client does not take its settlement along."""
     accounts = opened(tmp_path)
