@@ -33,7 +33,7 @@ from interlingua.registry.spec import shown
 from interlingua.wire.json import decode, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Sequence
 
 __all__ = [
     "BUSY_S",
@@ -45,6 +45,7 @@ __all__ = [
     "default_file",
     "make_key",
     "read_account",
+    "read_accounts",
 ]
 
 KEY_PREFIX = "sk-il-"
@@ -151,6 +152,16 @@ def read_account(text: bytes) -> Account:
         return EMPTY
 
 
+def read_accounts(connection: sqlite3.Connection, names: Iterable[str]) -> dict[str, Account]:
+    """The accounts of those names that were used."""
+    found: dict[str, Account] = {}
+    for name in names:
+        row = connection.execute("SELECT account FROM accounts WHERE name = ?", (name,)).fetchone()
+        if row is not None:
+            found[name] = read_account(row[0])
+    return found
+
+
 class KeyDatabase:
     """The keys of one file."""
 
@@ -232,12 +243,7 @@ class KeyDatabase:
 
     def accounts(self, names: Sequence[str]) -> dict[str, Account]:
         """The accounts of those names that were used."""
-        found: dict[str, Account] = {}
-        for name in names:
-            row = self._connection.execute("SELECT account FROM accounts WHERE name = ?", (name,)).fetchone()
-            if row is not None:
-                found[name] = read_account(row[0])
-        return found
+        return read_accounts(self._connection, names)
 
     def close(self) -> None:
         """Close the file."""

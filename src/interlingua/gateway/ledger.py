@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from interlingua.errors import InternalServerError
 from interlingua.gateway.accounts import COUNTS, Row
 from interlingua.gateway.budget import Account, Enter, Leave, Refusal, lapse, names_of, step
-from interlingua.gateway.keys import connect, read_account
+from interlingua.gateway.keys import connect, read_account, read_accounts
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from concurrent.futures import ThreadPoolExecutor
     from pathlib import Path
 
@@ -117,7 +117,9 @@ class SqliteAccounts:
 
     async def accounts(self, names: Sequence[str]) -> list[Account | None]:
         """The account of each name, as it was written last."""
-        found = await asyncio.get_running_loop().run_in_executor(self._executor(), self._read, names)
+        found = await asyncio.get_running_loop().run_in_executor(
+            self._executor(), read_accounts, self._connection, names
+        )
         return [found.get(name) for name in names]
 
     async def close(self) -> None:
@@ -172,7 +174,7 @@ class SqliteAccounts:
         connection = self._connection
         connection.execute("BEGIN IMMEDIATE")
         try:
-            accounts = self._read(names_of(waiting.operation for waiting in batch))
+            accounts = read_accounts(connection, names_of(waiting.operation for waiting in batch))
             changed: dict[str, Account] = {}
             outcomes: list[Refusal | None] = []
             for waiting in batch:
@@ -188,14 +190,6 @@ class SqliteAccounts:
                 connection.execute("ROLLBACK")
             raise
         return outcomes
-
-    def _read(self, names: Iterable[str]) -> dict[str, Account]:
-        found: dict[str, Account] = {}
-        for name in names:
-            row = self._connection.execute("SELECT account FROM accounts WHERE name = ?", (name,)).fetchone()
-            if row is not None:
-                found[name] = read_account(row[0])
-        return found
 
     def _write(self, accounts: dict[str, Account]) -> None:
         rows = [(name, encode(account)) for name, account in accounts.items()]

@@ -15,7 +15,7 @@ from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.table import get_dialect
 from interlingua.gateway.accounts import MemoryAccounts, Row
 from interlingua.gateway.auth import hash_key
-from interlingua.gateway.budget import used_of
+from interlingua.gateway.budget import Enter, Refusal, used_of
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.gateway.keys import KeyDatabase
@@ -371,6 +371,39 @@ async def test_a_key_without_limits_costs_nothing_where_nothing_is_kept() -> Non
     with Upstream("anthropic").standing():
         assert (await made(asked())).status == 200
     assert memory(made).rows == {}
+
+
+class SlowAccounts(MemoryAccounts):
+    """Accounts that have to be waited for."""
+
+    immediate = False
+
+    def __init__(self) -> None:
+        """Nothing was asked yet."""
+        super().__init__()
+        self.is_asked, self.may_answer = asyncio.Event(), asyncio.Event()
+
+    async def enter(self, operation: Enter) -> Refusal | None:
+        """As in memory, once it may."""
+        self.is_asked.set()
+        await self.may_answer.wait()
+        return await super().enter(operation)
+
+
+async def test_who_leaves_while_a_call_is_let_in_holds_nothing() -> None:
+    """A client that is gone before its reservation is written has it given back, and is counted as failed."""
+    made = keyed(concurrency=1)
+    accounts = made.admission.accounts = SlowAccounts()
+    task = asyncio.ensure_future(made(asked()))
+    await accounts.is_asked.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    accounts.may_answer.set()
+    await made.close()
+    assert await used(made) == (0, 0, 0)
+    with Upstream("anthropic").standing():
+        assert (await made(asked())).status == 200
 
 
 # Races
