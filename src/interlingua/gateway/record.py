@@ -39,6 +39,8 @@ __all__ = ["LEFT_STATUS", "Content", "Entry", "Passage", "Record", "Recorder", "
 
 LEFT_STATUS = 499
 """The status of a request whose client left before there was one."""
+MAX_CHANGED = 20
+"""How many changes of a request are named."""
 LONGEST = 200
 """Characters of a name or a path that are kept; an error's sentence may be five times as long."""
 
@@ -126,6 +128,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Every try and every target that was passed over; their sentences are content."""
     changes: int = 0
     """How many things translation changed, there and back."""
+    changed: tuple[str, ...] = ()
+    """The first 20 of them, each as `action code path`."""
     input_tokens: int | None = None
     """Tokens read, cached ones included; None when unknown."""
     output_tokens: int | None = None
@@ -189,6 +193,8 @@ class Entry(msgspec.Struct, kw_only=True, eq=False):
     """The tries that it took."""
     changes: int = 0
     """How many things were changed."""
+    changed: tuple[str, ...] = ()
+    """The first of them, each as `action code path`."""
     usage: Usage | None = None
     """Token counts, as far as they were told."""
     cost_usd: float | None = None
@@ -225,7 +231,9 @@ class Entry(msgspec.Struct, kw_only=True, eq=False):
 
     def answered(self, response: Response[Any] | None, changes: Iterable[Change] = ()) -> None:
         """An answer is there, or as much of it as came."""
-        self.changes = len(tuple(changes))
+        found = tuple(changes)
+        self.changes = len(found)
+        self.changed = tuple([f"{one.action} {one.code} {one.path}"[:LONGEST] for one in found[:MAX_CHANGED]])
         if response is None:
             return
         self.usage, self.cost_usd = response.usage, response.cost_usd
@@ -275,6 +283,7 @@ class Entry(msgspec.Struct, kw_only=True, eq=False):
             message=self._clean(self.message, 5 * LONGEST) if self.message else "",
             attempts=tuple([self._told(attempt) for attempt in self.attempts]),
             changes=self.changes,
+            changed=self.changed,
             input_tokens=None if usage is None else usage.input_tokens,
             output_tokens=None if usage is None else usage.output_tokens,
             cache_read_tokens=None if usage is None else usage.cache_read_tokens,

@@ -15,6 +15,7 @@ from interlingua.client.state import forget_state
 from interlingua.gateway.auth import hash_key
 from interlingua.gateway.settings import GatewayKey
 from interlingua.testing import FakeModel, faults, use
+from interlingua.testing.upstream import Upstream
 from tests.support.browser import Browser, Page, browser
 from tests.support.gateway import serving
 from tests.support.local_model import weights_or_skip
@@ -97,6 +98,21 @@ def test_a_request_under_way_is_shown_before_it_ends(chromium: Browser) -> None:
         assert page.value("document.querySelector('#one').open")
         assert "fake/model" in page.text("#one-facts")
         assert page.text("#one-attempts").startswith("served")
+        assert page.text("#one-changes") == ""
+    assert page.problems == []
+
+
+def test_what_was_changed_is_told_without_words(chromium: Browser) -> None:
+    """Of a translated request, what was added and where; not what was said."""
+    target = "anthropic/claude-opus-4-5"
+    with Upstream("anthropic", "Hello.").standing(), serving(aliases={"smart": target}) as url:
+        page = _enter(chromium, url)
+        _ask(url)
+        page.wait("document.querySelector('#live-rows .pill')?.innerText === '200'")
+        page.click("#live-rows button")
+        assert page.text("#one-changes").split() == ["approximated", "parameter", "added", "/max_tokens"]
+        assert target in page.text("#one-facts")
+        assert "hello" not in page.text("#one").lower()
     assert page.problems == []
 
 
@@ -195,7 +211,7 @@ def test_a_kept_request_and_its_answer_in_every_dialect(chromium: Browser) -> No
     with serving(aliases=ALIASES, console_content=True) as url:
         page = _enter(chromium, url)
         _ask(url)
-        page.wait("document.querySelector('#live-rows button')")
+        page.wait("document.querySelector('#live-rows .pill')?.innerText === '200'")
         page.click("#live-rows button")
         page.click("#one-sides")
         page.wait("document.querySelectorAll('#sides-answer .side').length === 6")

@@ -1,7 +1,7 @@
 // Requests while they come. The gateway tells at most twice a second; the page keeps the last few hundred.
 
 import { ask, events } from "./api.js";
-import { byId, clock, count, dollars, facts, make, pill, seconds } from "./view.js";
+import { byId, CHANGE_KINDS, clock, count, dollars, facts, make, pill, seconds } from "./view.js";
 
 const MOST_ROWS = 300;
 const done = new Map();
@@ -124,8 +124,11 @@ function show(record) {
     ["Cost", dollars(record.cost_usd)],
     ["First token", seconds(record.first_s)],
     ["Total", seconds(record.total_s ?? 0)],
-    ["Changes", count(record.changes ?? 0)],
   ]);
+  const changed = record.changed ?? [];
+  const more = (record.changes ?? 0) - changed.length;
+  byId("one-changes-title").hidden = changed.length === 0;
+  byId("one-changes").replaceChildren(...changed.map(change), more > 0 ? make("li", {}, `and ${count(more)} more`) : "");
   const attempts = record.attempts ?? [];
   byId("one-attempts-title").hidden = attempts.length === 0;
   byId("one-attempts").replaceChildren(...attempts.map(attempt));
@@ -136,6 +139,11 @@ function show(record) {
     showSides(record.id);
   };
   byId("one").showModal();
+}
+
+function change(text) {
+  const [action, code, path = ""] = text.split(" ");
+  return make("li", {}, pill(action, CHANGE_KINDS[action] ?? ""), ` ${code.replaceAll("_", " ")} `, make("code", {}, path));
 }
 
 function attempt({ model, outcome, error, status, duration_s }) {

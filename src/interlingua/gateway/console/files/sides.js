@@ -1,7 +1,7 @@
 // One request in every dialect, side by side. Nothing is sent to a provider.
 
 import { json } from "./api.js";
-import { byId, make, pill, pretty } from "./view.js";
+import { byId, CHANGE_KINDS, make, pill, pretty } from "./view.js";
 
 const EXAMPLE = {
   model: "smart",
@@ -20,7 +20,6 @@ const EXAMPLE = {
     },
   ],
 };
-const KINDS = { dropped: "bad", refused: "bad", approximated: "warn", repaired: "busy" };
 
 export function start() {
   const dialect = byId("sides-dialect");
@@ -85,7 +84,7 @@ function panel(side, own) {
 }
 
 function change({ action, code, path = "", detail = "" }) {
-  return make("li", {}, pill(action, KINDS[action] ?? ""), " ", code.replaceAll("_", " "), " ", make("code", {}, path),
+  return make("li", {}, pill(action, CHANGE_KINDS[action] ?? ""), " ", code.replaceAll("_", " "), " ", make("code", {}, path),
     detail ? make("span", { class: "below" }, detail) : "");
 }
 

@@ -15,6 +15,7 @@ export function make(tag, { of, ...given } = {}, ...children) {
   return made;
 }
 
+export const CHANGE_KINDS = { dropped: "bad", refused: "bad", approximated: "warn", repaired: "busy" };
 export const pill = (text, kind) => make("span", { class: `pill ${kind}` }, text);
 
 export function facts(list, pairs) {
