@@ -32,7 +32,16 @@ if TYPE_CHECKING:
     from interlingua.routing.health import HealthStore
     from interlingua.routing.redis_link import RedisLink
 
-__all__ = ["STATE_VARIABLE", "forget_state", "health_store", "limit", "limiter", "open_health", "use_state"]
+__all__ = [
+    "STATE_VARIABLE",
+    "forget_state",
+    "health_store",
+    "limit",
+    "limiter",
+    "open_health",
+    "shared_link",
+    "use_state",
+]
 
 STATE_VARIABLE = "INTERLINGUA_STATE"
 """Names the place for state where the code does not."""
@@ -89,6 +98,16 @@ def open_health(place: str) -> HealthStore:
         case _:
             told = shown(redact(place))
             raise ConfigError(f"state is kept in memory, file, file:PATH or redis://host:port/db, not in {told}")
+
+
+def shared_link() -> RedisLink | None:
+    """The way to the Redis in which the process keeps its state; None where it keeps it elsewhere.
+
+    Raises: ConfigError for what is no place, and without the [redis] extra.
+    """
+    health_store()
+    link: RedisLink | None = getattr(_process.health, "link", None)
+    return link
 
 
 def limiter() -> Limiter:

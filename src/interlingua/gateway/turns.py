@@ -25,6 +25,7 @@ from interlingua.types.content import (
     DocumentPart,
     ImagePart,
     OpaquePart,
+    Part,
     RefusalPart,
     TextPart,
     ThinkingPart,
@@ -37,7 +38,6 @@ from interlingua.wire.json import encode
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from interlingua.types.content import Part
     from interlingua.types.message import Message
 
 __all__ = ["Turn", "call_ids_of", "fingerprints", "is_worth_keeping", "restored", "size_of"]

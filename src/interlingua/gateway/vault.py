@@ -127,7 +127,7 @@ class Vault:
         found: dict[int, tuple[Turn, ...]] = {}
         for (place, _), turn in zip(asked, turns, strict=True):
             known = found.get(place, ())
-            if turn is not None and not any(turn is one for one in known):
+            if turn is not None and not any(turn is one or turn == one for one in known):
                 found[place] = (*known, turn)
         return found
 

@@ -72,7 +72,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--state",
         metavar="PLACE",
-        help="share the health of targets: file, file:PATH or redis://…; INTERLINGUA_STATE does not show it to `ps`",
+        help="share the health of targets by file or file:PATH, and all state by redis://… (or INTERLINGUA_STATE)",
     )
     parser.add_argument(
         "--fault",
@@ -88,6 +88,7 @@ def run(options: Namespace) -> int:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.reload import stamp_of
     from interlingua.gateway.serve import check_address, hearing_hangup, serve_until_stopped
+    from interlingua.gateway.sharing import share
 
     since = stamp_of(options.config) if options.config else None
     settings, server = _settings(options)
@@ -108,6 +109,7 @@ def run(options: Namespace) -> int:
 
             use_state(options.state)
         gateway = Gateway(settings)
+        share(gateway)
         check_address(host, has_keys=bool(gateway.keys) or settings.is_open)
         listener = stack.enter_context(_listener(options, host, server.port))
         reload = _reload(gateway, options, host, since)
@@ -263,6 +265,8 @@ def _name_the_rest(spec: str) -> None:
 
 def _welcome(gateway: Gateway, host: str, port: int, options: Namespace) -> None:
     """Say where it listens, what it serves, and what to tell a client."""
+    from interlingua.gateway.console.access import is_on
+
     at = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     keys = [key for key in gateway.keys.keys if key.revoked_s is None]
     who = f"{len(keys)} key{'s' * (len(keys) != 1)}" if gateway.keys else "no key: this machine only"
@@ -271,6 +275,8 @@ def _welcome(gateway: Gateway, host: str, port: int, options: Namespace) -> None
         note(f"the key {name} is in the file and in the database; the file wins", head="    ")
     for line in _served(gateway):
         note(line, head="    ")
+    if is_on(gateway):
+        note(f"look at it in a browser: {at}/", head="    ")
     note("tell a client:", head="    ")
     key = f"${options.key_env}" if options.key_env else "YOUR_KEY" if keys else "any"
     for line in (
