@@ -105,6 +105,32 @@ def test_it_drains_and_ends_cleanly(sign: signal.Signals) -> None:
         assert served.process.wait(20) == 0
 
 
+def _page(port: int, path: str = "/") -> http.client.HTTPResponse:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request("GET", path, headers={"accept": "text/html", "connection": "close"})
+    return connection.getresponse()
+
+
+def test_an_open_console_does_not_hold_up_the_end() -> None:
+    """It says where to look; the stream of the page ends with the gateway."""
+    with _serving("-m", "fake/model") as served:
+        assert f"look at it in a browser: http://127.0.0.1:{served.port}/" in served.told
+        assert _page(served.port).read().startswith(b"<!doctype html>")
+        live = _page(served.port, "/console/live")
+        assert live.readline() == b"event: hello\n"
+        served.process.send_signal(signal.SIGTERM)
+        live.read()
+        assert served.process.wait(10) == 0
+
+
+def test_there_may_be_no_console() -> None:
+    """`--no-console` leaves the sign of life, and nothing to look at."""
+    with _serving("-m", "fake/model", "--no-console") as served:
+        assert "browser" not in " ".join(served.told)
+        assert _page(served.port).read() == b"interlingua is running\n"
+        assert b"the console is off" in _page(served.port, "/console/live").read()
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
