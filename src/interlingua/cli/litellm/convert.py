@@ -1,0 +1,205 @@
+"""The configuration of a LiteLLM proxy, converted.
+
+Rules
+- Nothing is read but the text: no variable, no file, no network.
+- No value of a key, of a variable, of a header comes into the new file or the report.
+- What cannot be served is left out and said; a file that is none of LiteLLM's is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from interlingua.cli.litellm.deployment import Keys, Param, read_deployment
+from interlingua.cli.litellm.groups import Alias, Models, build_models, chains
+from interlingua.cli.litellm.reading import leaves, read_yaml
+from interlingua.cli.litellm.report import Entry, Report
+from interlingua.cli.litellm.settings import read_settings, read_strategy
+from interlingua.cli.litellm.writing import report_lines, toml_text, variable_of_dsn
+from interlingua.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from interlingua.cli.litellm.reading import Tree
+
+__all__ = ["Converted", "convert"]
+
+_CONTEXT = "at the chain's end: asked after any failure that goes on, and when the input is too long"
+
+
+class Converted(NamedTuple):
+    """What a file came to."""
+
+    toml: str
+    """The new file."""
+    report: tuple[str, ...]
+    """The report, line by line."""
+    entries: tuple[Entry, ...]
+    """What became of every leaf of the old file, in its order."""
+    variables: dict[str, str]
+    """Variables to set, with what each holds."""
+
+
+def convert(text: str, name: str = "config.yaml", output: str = "gateway.toml") -> Converted:
+    """The TOML and the report for a LiteLLM configuration; `output` is what the new file will be called.
+
+    Raises: ConfigError for what is no YAML or no configuration of a LiteLLM proxy, and without the [yaml] extra.
+    """
+    tree = read_yaml(text, name)
+    entries = tree.get("model_list", [])
+    if not isinstance(entries, list):
+        raise ConfigError(f"{name}: model_list is not a list")
+    report = Report()
+    keys = Keys({str(found) for found in re.findall(r"os\.environ/(\w+)", text)}, report)
+    shared = _credentials(tree, report)
+    made = [
+        read_deployment(entry, f"model_list[{index}]", shared, keys, report)
+        for index, entry in enumerate(cast("list[object]", entries))
+    ]
+    models = build_models([one for one in made if one is not None], read_strategy(tree, report), report)
+    falls, spec_of = _fallbacks(tree, models, report)
+    outer, inner = chains(models.pools, falls, spec_of)
+    server = read_settings(tree, report)
+    _spread(server.everywhere, outer, {**inner, **models.inner}, models.limits)
+    _name_variables(models, keys, report)
+    toml = toml_text(name, models.providers, (outer, {**inner, **models.inner}), models.limits, server)
+    found = report.entries(list(leaves(tree)))
+    lines = report_lines(found, report, f"il serve --config {output}")
+    return Converted(toml, tuple(lines), tuple(found), dict(sorted(report.variables.items())))
+
+
+def _credentials(tree: Tree, report: Report) -> dict[str, dict[str, Param]]:
+    """What the shared credentials hold, by their names."""
+    found: dict[str, dict[str, Param]] = {}
+    listed: object = tree.get("credential_list")
+    for index, entry in enumerate(cast("list[object]", listed) if isinstance(listed, list) else []):
+        path = f"credential_list[{index}]"
+        members = cast("Tree", entry) if isinstance(entry, dict) else {}
+        name, values = members.get("credential_name"), members.get("credential_values")
+        if not isinstance(name, str) or not isinstance(values, dict):
+            report.say(path, "missing", "no credential: it needs a credential_name and credential_values")
+            continue
+        report.say(f"{path}.credential_name", "becomes", "told at the providers that use it")
+        report.say(path, "missing", "no deployment that is served uses it")
+        own = cast("Tree", values).items()
+        found[name] = {key: Param(value, f"{path}.credential_values.{key}") for key, value in own}
+    return found
+
+
+# Fallbacks
+
+
+def _fallbacks(tree: Tree, models: Models, report: Report) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """What each name falls back on, and the specs of names that are no pools."""
+    falls: dict[str, list[str]] = {}
+    spec_of: dict[str, str] = {}
+    _group_aliases(tree, models, report)
+    for setting in ("fallbacks", "context_window_fallbacks"):
+        for path, name, others in _pairs(tree, setting, report):
+            source = _known(name, models)
+            if source is None or source not in models.pools:
+                report.say(path, "missing", "no deployment of that name is served under an alias")
+                continue
+            for place, other in others:
+                _fall(source, place, other, (falls, spec_of), models, report=report, exact=setting == "fallbacks")
+    named = [name for name in models.pools if name not in falls]
+    for section in ("router_settings", "litellm_settings"):
+        listed: object = _section(tree, section).get("default_fallbacks", [])
+        for index, other in enumerate(cast("list[object]", listed) if isinstance(listed, list) else []):
+            for name in named:
+                place = f"{section}.default_fallbacks[{index}]"
+                _fall(name, place, other, (falls, spec_of), models, report=report)
+    return falls, spec_of
+
+
+def _fall(
+    source: str,
+    path: str,
+    other: object,
+    found: tuple[dict[str, list[str]], dict[str, str]],
+    models: Models,
+    *,
+    report: Report,
+    exact: bool = True,
+) -> None:
+    target = _known(other, models) if isinstance(other, str) else None
+    if target is None:
+        report.say(path, "missing", "no model of that name is served here")
+        return
+    falls, spec_of = found
+    if target not in models.pools:
+        spec_of[target] = target
+    if target not in falls.setdefault(source, []):
+        falls[source].append(target)
+    report.say(path, "becomes" if exact else "nearly", "the chain of an alias" if exact else _CONTEXT)
+
+
+def _known(name: str, models: Models) -> str | None:
+    """A name of the old file as it is called in the new one: an alias, or a spec; None for one that leads nowhere."""
+    alias = name.strip().replace("/", "-")
+    if alias in models.pools:
+        return alias
+    prefix, slash, model = name.partition("/")
+    if slash and model and "," not in name and (prefix in models.prefixes or prefix in models.providers):
+        return name
+    return name if slash and any(name in alias.targets for alias in models.pools.values()) else None
+
+
+def _pairs(tree: Tree, setting: str, report: Report) -> Iterator[tuple[str, str, list[tuple[str, object]]]]:
+    """Each name that falls back, with its place, and each that it falls back on, with its own."""
+    for section in ("router_settings", "litellm_settings"):
+        listed: object = _section(tree, section).get(setting, [])
+        for index, entry in enumerate(cast("list[object]", listed) if isinstance(listed, list) else []):
+            for name, others in cast("dict[str, Any]", entry).items() if isinstance(entry, dict) else ():
+                path = f"{section}.{setting}[{index}].{name}"
+                if not isinstance(others, list):
+                    report.say(path, "missing", "no list of names")
+                    continue
+                items = cast("list[object]", others)
+                yield path, name, [(f"{path}[{place}]", other) for place, other in enumerate(items)]
+
+
+def _group_aliases(tree: Tree, models: Models, report: Report) -> None:
+    """`model_group_alias`: one more name for a pool."""
+    said: object = _section(tree, "router_settings").get("model_group_alias", {})
+    for name, value in cast("Tree", said).items() if isinstance(said, dict) else ():
+        path = f"router_settings.model_group_alias.{name}"
+        target = cast("Tree", value).get("model") if isinstance(value, dict) else value
+        known = _known(target, models) if isinstance(target, str) else None
+        if known is None or "/" in name or "," in name or not name.isprintable() or name in models.pools:
+            report.say(path, "missing", "it leads to no model that is served here, or the name can be no alias")
+            continue
+        models.pools[name] = models.pools.get(known, Alias((known,)))._replace(source=path)
+        report.say(f"{path}.hidden", "missing", "every alias is in the list of models")
+        report.say(path, "becomes", f'[aliases] "{name}"')
+
+
+def _section(tree: Tree, name: str) -> Tree:
+    found: object = tree.get(name)
+    return cast("Tree", found) if isinstance(found, dict) else {}
+
+
+# The rest
+
+
+def _spread(
+    everywhere: dict[str, int], outer: dict[str, Alias], inner: dict[str, Alias], limits: dict[str, dict[str, int]]
+) -> None:
+    """Give every target what all of them allow, where it says nothing of its own."""
+    if everywhere:
+        named = {target for alias in (*outer.values(), *inner.values()) for target in alias.targets if "/" in target}
+        for target in sorted(named | limits.keys()):
+            limits[target] = {**everywhere, **limits.get(target, {})}
+
+
+def _name_variables(models: Models, keys: Keys, report: Report) -> None:
+    """Ask for the variables of the accounts that are used."""
+    for name, account in models.accounts.items():
+        if account.address.startswith("$"):
+            wanted = f"{account.scheme}://HOST{f'?key_env={account.key}' if account.key else ''}"
+            told = f"{wanted}, with what {account.address[1:]} held for HOST, and without its https://"
+            report.variables.setdefault(variable_of_dsn(name), told)
+        if account.key:
+            report.variables.setdefault(account.key, keys.told.get(account.key, "a key"))

@@ -1,0 +1,372 @@
+"""One entry of `model_list`: a provider's model, where it is served, and whose key is used.
+
+Shape: an `Account` is what a `[providers.NAME]` table will say; deployments with equal accounts share one.
+
+Source: LiteLLM's documentation of `config.yaml` (model list, credentials) and of its providers, read 2026-11-22.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from urllib.parse import quote, urlsplit
+
+from interlingua.compat.litellm import PREFIXES
+from interlingua.providers.rows import ROWS
+
+if TYPE_CHECKING:
+    from interlingua.cli.litellm.reading import Tree
+    from interlingua.cli.litellm.report import Report
+
+__all__ = ["Account", "Deployment", "Keys", "Param", "clean_model", "read_deployment", "variable_in"]
+
+SCHEMES = {
+    **PREFIXES,
+    "azure_text": "azure",
+    "custom_openai": "openai-compatible",
+    "litellm_proxy": "openai-compatible",
+    "openai_like": "openai-compatible",
+}
+"""Providers that LiteLLM calls otherwise, as schemes of ours."""
+_UNSERVED = {
+    "bedrock": "requests of AWS are signed, which is not done; a server that speaks OpenAI's Chat may stand before it",
+    "sagemaker": "requests of AWS are signed, which is not done here",
+    "vertex_ai_beta": "write vertex_ai",
+}
+_OF_LITELLM = {"azure": "AZURE_API_KEY", "nvidia": "NVIDIA_NIM_API_KEY"}
+"""The variable that LiteLLM reads where no key is given, where it is not ours."""
+_PLACEHOLDERS = frozenset({"", "none", "null", "empty", "dummy", "fake", "no-key", "not-needed", "na", "n/a"})
+_PRICES = {
+    "input_cost_per_token": "price_in",
+    "output_cost_per_token": "price_out",
+    "cache_read_input_token_cost": "price_cached",
+    "cache_creation_input_token_cost": "price_cache_write",
+}
+_HOST = re.compile(r"[\w.-]+|\[[0-9A-Fa-f:.]+\]", re.ASCII)
+_BARE = ((re.compile(r"claude-"), "anthropic"), (re.compile(r"gpt-|chatgpt-|o\d|text-embedding-"), "openai"))
+_V1_VERSIONS = ("preview", "latest", "v1")
+_ENVIRONMENT = "os.environ/"
+
+
+class Param(NamedTuple):
+    """A value with the place where it was found."""
+
+    value: object
+    """The value."""
+    path: str
+    """Its place."""
+
+
+class Account(NamedTuple):
+    """A provider as it is reached with one key."""
+
+    scheme: str
+    """The row."""
+    address: str = ""
+    """Host, port and path; empty for the row's own; `$NAME` where a variable holds it."""
+    key: str = ""
+    """The variable of the key; empty for none."""
+    options: tuple[tuple[str, str], ...] = ()
+    """Further options of the DSN."""
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the row alone says as much."""
+        row = ROWS[self.scheme]
+        return not self.address and not self.options and self.key == next(iter(row.key_env), "")
+
+    @property
+    def dsn(self) -> str:
+        """The account as a DSN."""
+        options = [*([("key_env", self.key)] if self.key else []), *self.options]
+        query = "&".join([f"{name}={quote(value, safe='')}" for name, value in options])
+        return f"{self.scheme}://{self.address or _home(self.scheme)}{f'?{query}' if query else ''}"
+
+
+class Deployment(NamedTuple):
+    """One entry that can be served here."""
+
+    path: str
+    """Its place in the file."""
+    name: str
+    """What clients ask for."""
+    model: str
+    """The provider's own name of the model."""
+    account: Account
+    """Where, and with which key."""
+    params: dict[str, Param]
+    """Everything that was said of it, shared credentials among it."""
+
+
+class Keys:
+    """The variables that stand for keys; what is no variable yet gets one."""
+
+    def __init__(self, taken: set[str], report: Report) -> None:
+        """None yet; `taken` are names that the file uses otherwise."""
+        self._taken = taken
+        self._names: dict[tuple[str, str], str] = {}
+        self._report = report
+        self.told: dict[str, str] = {}
+        """What each variable of a key holds."""
+
+    def variable(self, param: Param, usual: str) -> str:
+        """The variable for a key of the file; empty for a placeholder."""
+        text = str(param.value).strip()
+        if param.value is None or text.lower() in _PLACEHOLDERS:
+            self._report.say(param.path, "needless", "a placeholder: no key is sent")
+            return ""
+        named = variable_in(param.value)
+        if named is not None:
+            name = re.sub(r"\W", "_", named, flags=re.ASCII).upper()
+            renamed = "" if name == named else f", which has to be in capitals: it was {named}"
+            self._report.say(param.path, "becomes", f"key_env={name}{renamed}")
+            self.told.setdefault(name, f"a key, as before{renamed}")
+            return name
+        name = self._names.setdefault((usual, text), self._free(usual, text))
+        self._taken.add(name)
+        self._report.say(param.path, "secret", f"not copied; key_env={name}")
+        self.told.setdefault(name, f"the key that stands in {param.path}")
+        return name
+
+    def _free(self, usual: str, text: str) -> str:
+        if (usual, text) in self._names:
+            return ""
+        count, name = 1, usual
+        while name in self._taken:
+            count += 1
+            name = f"{usual}_{count}"
+        return name
+
+
+def variable_in(value: object) -> str | None:
+    """The variable that `os.environ/NAME` names, or None."""
+    if isinstance(value, str) and value.startswith(_ENVIRONMENT) and re.search(r"\w", value[len(_ENVIRONMENT) :]):
+        return value[len(_ENVIRONMENT) :].strip()
+    return None
+
+
+def clean_model(model: str) -> bool:
+    """Whether a name can stand behind the slash of a spec."""
+    return bool(model) and model == model.strip() and model.isprintable() and "," not in model and "://" not in model
+
+
+def read_deployment(
+    entry: object, path: str, shared: dict[str, dict[str, Param]], keys: Keys, report: Report
+) -> Deployment | None:
+    """The deployment of an entry, or None where it cannot be served; either way the report has a word of it."""
+    members = cast("Tree", entry) if isinstance(entry, dict) else {}
+    name, said = members.get("model_name"), members.get("litellm_params")
+    if not isinstance(name, str) or not isinstance(
+        cast("Tree", said if isinstance(said, dict) else {}).get("model"), str
+    ):
+        report.drop(path, "no deployment: it needs a model_name, and litellm_params with a model, as texts")
+        return None
+    params = _params(members, path, shared, report)
+    scheme, model = _split(str(params["model"].value), params)
+    reason = _why_not(scheme, model, params)
+    if reason:
+        report.drop(path, reason)
+        return None
+    scheme = SCHEMES.get(scheme, scheme)
+    account = _account(scheme, params, keys, report)
+    if account is None:
+        report.drop(path, "not served: its address cannot be read")
+        return None
+    _say_rest(params, path, report)
+    return Deployment(path, name, model, account, params)
+
+
+def _params(members: Tree, path: str, shared: dict[str, dict[str, Param]], report: Report) -> dict[str, Param]:
+    """What is said of a deployment, each with its place: shared credentials, `model_info`, then its own words."""
+    own = {key: Param(value, f"{path}.litellm_params.{key}") for key, value in members["litellm_params"].items()}
+    info: object = members.get("model_info")
+    costs = cast("Tree", info) if isinstance(info, dict) else {}
+    of_info = {key: Param(value, f"{path}.model_info.{key}") for key, value in costs.items() if key in _PRICES}
+    named = own.get("litellm_credential_name")
+    found = shared.get(str(named.value), {}) if named else {}
+    if named:
+        word = f"the credential {'is told at its provider' if found else 'is not in credential_list'}"
+        report.say(named.path, "becomes" if found else "missing", word)
+    return {**found, **of_info, **own}
+
+
+def _split(model: str, params: dict[str, Param]) -> tuple[str, str]:
+    """Provider and model, as LiteLLM reads them; no provider where it would have to guess."""
+    provider, slash, rest = model.partition("/")
+    given = params.get("custom_llm_provider")
+    if given is not None:
+        return str(given.value), rest if slash and provider == given.value else model
+    if slash:
+        return provider, rest
+    return next((name for pattern, name in _BARE if pattern.match(model)), "*" if model == "*" else ""), model
+
+
+def _why_not(provider: str, model: str, params: dict[str, Param]) -> str:
+    if not provider:
+        return "not served: the model's name does not say whose it is"
+    if provider == "*":
+        return ""
+    if provider in _UNSERVED:
+        return f"not served: {_UNSERVED[provider]}"
+    if SCHEMES.get(provider, provider) not in ROWS or not provider.isprintable():
+        return (
+            "not served: no provider of that name is known here; where its server speaks OpenAI's Chat, write openai/"
+        )
+    if provider == "vertex_ai" and not model.startswith("gemini"):
+        return "not served: of Vertex AI, Gemini alone"
+    if ROWS[SCHEMES.get(provider, provider)].needs_host and provider != "vertex_ai" and "api_base" not in params:
+        return "not served: it needs an api_base"
+    return "" if clean_model(model) else "not served: the model's name cannot stand in a spec"
+
+
+def _account(scheme: str, params: dict[str, Param], keys: Keys, report: Report) -> Account | None:
+    if scheme == "*":
+        return Account("openai", key="OPENAI_API_KEY")
+    address = _address(scheme, params, report)
+    if address is None:
+        return None
+    row, given = ROWS[scheme], params.get("api_key")
+    usual = next(iter(row.key_env), f"{scheme.upper().replace('-', '_')}_API_KEY")
+    at_home = not address or row.needs_host
+    if given is not None:
+        key = keys.variable(given, _OF_LITELLM.get(scheme, usual))
+    else:
+        key = _OF_LITELLM.get(scheme, next(iter(row.key_env), "")) if at_home and row.key_required else ""
+        if key:
+            keys.told.setdefault(key, f"the key of {row.title}")
+    return Account(scheme, address, key, (*_plain_text(address, params), *_prices(params, report)))
+
+
+def _address(scheme: str, params: dict[str, Param], report: Report) -> str | None:
+    """Host, port and path; None where there is none to be read."""
+    if scheme == "vertex":
+        return _vertex(params, report)
+    param = params.get("api_base", params.get("base_url"))
+    if param is None or param.value is None:
+        return ""
+    if (named := variable_in(param.value)) is not None:
+        report.say(param.path, "becomes", "dsn_env: the whole DSN stands in a variable")
+        return f"${named}"
+    try:
+        url = urlsplit(str(param.value))
+        port = url.port
+    except ValueError:
+        return None
+    if url.scheme not in {"http", "https"} or not _HOST.fullmatch(url.hostname or ""):
+        return None
+    left = " without the user or query in it" if url.query or url.username else ""
+    report.say(param.path, "nearly" if left else "becomes", f"the address of a provider{left}")
+    host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
+    address = f"{host}{f':{port}' if port else ''}{_path(scheme, url.path)}"
+    return "" if address == _home(scheme) else address
+
+
+def _path(scheme: str, path: str) -> str:
+    """The path as our DSN has it: the row's own is left out where LiteLLM adds it by itself."""
+    path = quote(path.rstrip("/"), safe="/:%")
+    if scheme in {"azure", "ollama", "google"}:
+        return "" if path in {"", "/openai", "/openai/v1"} else path
+    if scheme == "anthropic":
+        return path if path.endswith("/v1") else f"{path}/v1"
+    return path or "/"
+
+
+def _home(scheme: str) -> str:
+    url = urlsplit(ROWS[scheme].base_url)
+    return f"{url.netloc}{url.path}"
+
+
+def _vertex(params: dict[str, Param], report: Report) -> str | None:
+    project, location = (params.get(name) for name in ("vertex_project", "vertex_location"))
+    if project is None:
+        return None
+    place = str(location.value) if location is not None else "us-central1"
+    for param in filter(None, (project, location)):
+        report.say(param.path, "becomes", "a part of the provider's address")
+    if (named := variable_in(project.value) or variable_in(place)) is not None:
+        return f"${named}"
+    if not all(re.fullmatch(r"[\w.:-]+", text, re.ASCII) for text in (str(project.value), place)):
+        return None
+    host = "aiplatform.googleapis.com" if place == "global" else f"{place}-aiplatform.googleapis.com"
+    return f"{host}/v1/projects/{project.value}/locations/{place}/publishers/google"
+
+
+def _plain_text(address: str, params: dict[str, Param]) -> tuple[tuple[str, str], ...]:
+    param = params.get("api_base", params.get("base_url"))
+    plain = bool(address) and param is not None and str(param.value).startswith("http://")
+    version = params.get("api_version")
+    told = (("api_version", str(version.value)),) if version and version.value in _V1_VERSIONS[:2] else ()
+    return (*((("tls", "0"),) if plain else ()), *told)
+
+
+def _prices(params: dict[str, Param], report: Report) -> tuple[tuple[str, str], ...]:
+    """The prices of a million tokens; both of input and output, or none."""
+    found = {name: _dollars(params[name].value) for name in _PRICES if name in params}
+    if not found:
+        return ()
+    whole = all(found.get(name) for name in list(_PRICES)[:2]) and None not in found.values()
+    for name in found:
+        told = f"the option {_PRICES[name]} of the provider, in dollars for a million tokens"
+        why = "a price needs input_cost_per_token and output_cost_per_token, as numbers"
+        report.say(params[name].path, "becomes" if whole else "missing", told if whole else why)
+    return tuple((_PRICES[name], text) for name, text in found.items() if text) if whole else ()
+
+
+def _dollars(value: object) -> str | None:
+    try:
+        number = Decimal(str(value)) * 1_000_000
+    except InvalidOperation:
+        return None
+    if isinstance(value, bool) or not number.is_finite() or not 0 <= number < 10**9:
+        return None
+    text = f"{round(number, 12):f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
+
+
+# What else may be said of a deployment
+
+_SAID: dict[str, tuple[Any, str]] = {
+    "custom_llm_provider": ("becomes", "the provider of the target"),
+    "api_version": ("nearly", "left out: Azure's v1 endpoint needs none; ?api_version= on the DSN for one that does"),
+    "max_retries": ("missing", "a target is asked once more, and a chain at most eight times in all"),
+    "num_retries": ("missing", "a target is asked once more, and a chain at most eight times in all"),
+    "timeout": ("missing", "timeouts are the gateway's ([server] timeout_s, first_byte_s, idle_s), not a target's"),
+    "stream_timeout": ("missing", "timeouts are the gateway's ([server] first_byte_s, idle_s), not a target's"),
+    "drop_params": ("missing", "strict is the gateway's, or a request's (x-interlingua-strict), not a target's"),
+    "organization": ("missing", "no header of its own goes to a provider; a key belongs to its organization"),
+    "extra_headers": ("missing", "no header of its own goes to a provider"),
+    "headers": ("missing", "no header of its own goes to a provider"),
+    "vertex_credentials": (
+        "missing",
+        "tokens are not made here; key_env or key_file names one that something else renews",
+    ),
+    "azure_ad_token": ("missing", "a key alone is sent to Azure"),
+    "tenant_id": ("missing", "a key alone is sent to Azure"),
+    "client_id": ("missing", "a key alone is sent to Azure"),
+    "client_secret": ("missing", "a key alone is sent to Azure"),
+    "tags": ("missing", "requests are not routed by tags; an alias is what clients ask for"),
+    "max_budget": ("missing", "budgets are those of keys and teams: il keys create --budget"),
+    "budget_duration": ("missing", "budgets are those of keys and teams: il keys create --budget"),
+    "mock_response": ("missing", "tests have interlingua.testing; fake/… answers without a model"),
+    "use_in_pass_through": ("needless", "what is passed on goes to the same providers"),
+}
+_DEFAULTS = (
+    *("temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "seed", "stop", "n", "user"),
+    *("frequency_penalty", "presence_penalty", "reasoning_effort", "thinking", "response_format", "tools"),
+    *("tool_choice", "extra_body", "input_type", "dimensions", "stream"),
+)
+_DEFAULT = "a target brings no defaults for requests; the client says it"
+
+
+def _say_rest(params: dict[str, Param], path: str, report: Report) -> None:
+    for name, param in params.items():
+        if name == "api_version" and param.value in _V1_VERSIONS[:2]:
+            report.say(param.path, "becomes", "api_version of the DSN")
+        elif name in _SAID:
+            report.say(param.path, *_SAID[name])
+        elif name in _DEFAULTS:
+            report.say(param.path, "missing", _DEFAULT)
+    info = f"{path}.model_info"
+    report.say(f"{info}.mode", "needless", "the route that a client asks at says so")
+    report.say(info, "missing", "descriptions of models are not served; what is known of a model is built in")

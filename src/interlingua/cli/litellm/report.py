@@ -1,0 +1,73 @@
+"""What became of each setting of a file.
+
+Rules
+- Every leaf of the input stands in the report once, with what was said of it or of what it is a part of.
+- Nothing is told of a value, only of its place: any value may be a key.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+__all__ = ["FATES", "Entry", "Fate", "Report", "Variable"]
+
+Fate: TypeAlias = Literal["becomes", "nearly", "needless", "secret", "missing", "unknown"]
+"""It stands in the new file; it does, and means something else; it is so without being said; it is a key to be set as a
+variable; there is nothing like it here; nobody knows what it is."""
+FATES: tuple[Fate, ...] = get_args(Fate)
+"""Every fate."""
+_UNKNOWN = "no setting that is known here; nothing was made of it"
+
+
+class Entry(NamedTuple):
+    """One leaf, and what became of it."""
+
+    path: str
+    """Where it stands, as `model_list[0].litellm_params.model`."""
+    fate: Fate
+    """What became of it."""
+    told: str
+    """The same in words."""
+
+
+class Variable(NamedTuple):
+    """A variable to set before the gateway starts."""
+
+    name: str
+    """Its name."""
+    told: str
+    """What it holds."""
+
+
+class Report:
+    """What was said so far."""
+
+    def __init__(self) -> None:
+        """Nothing was said."""
+        self._said: dict[str, Entry] = {}
+        self.variables: dict[str, str] = {}
+        """Variables to set, with what each holds."""
+        self.flags: list[str] = []
+        """Flags for `il serve`."""
+
+    def say(self, path: str, fate: Fate, told: str) -> None:
+        """Say what became of a leaf, or of all that stands below a path; the first word counts."""
+        self._said.setdefault(path, Entry(path, fate, told))
+
+    def drop(self, path: str, told: str) -> None:
+        """Say that there is no place for anything below a path, whatever was said before."""
+        below = (f"{path}.", f"{path}[")
+        self._said = {
+            place: entry for place, entry in self._said.items() if place != path and not place.startswith(below)
+        }
+        self.say(path, "missing", told)
+
+    def entries(self, paths: list[str]) -> list[Entry]:
+        """Every leaf with the word that is closest to it."""
+        return [self._closest(path) for path in paths]
+
+    def _closest(self, path: str) -> Entry:
+        for end in range(len(path), 0, -1):
+            if (end == len(path) or path[end] in ".[") and (found := self._said.get(path[:end])) is not None:
+                return Entry(path, found.fate, found.told)
+        return Entry(path, "unknown", _UNKNOWN)
