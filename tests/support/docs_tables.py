@@ -15,6 +15,8 @@ from typing import get_args, get_origin, get_type_hints
 
 from interlingua.dialects._contract import Quirks
 from interlingua.dialects.unified.schema import json_schema
+from interlingua.gateway.openapi import describe
+from interlingua.gateway.routes import ROUTES
 from interlingua.providers.media_limits import ROWS as MEDIA_ROWS
 from interlingua.providers.media_limits import UNKNOWN, MediaLimits
 from interlingua.providers.row import Provider
@@ -24,6 +26,8 @@ from tests.support import support_matrix
 
 GUIDES = ROOT / "docs" / "guides"
 SCHEMA = ROOT / "docs" / "dialects" / "unified.schema.json"
+OPENAPI = ROOT / "docs" / "openapi.json"
+"""The description of the gateway."""
 _PLACE = re.compile(r"(<!-- table:(?P<name>[a-z-]+) -->\n).*?(<!-- /table -->)", re.DOTALL)
 
 
@@ -121,11 +125,17 @@ def schema_text() -> str:
     return json.dumps(json_schema(), ensure_ascii=False, indent=1) + "\n"
 
 
+def openapi_text() -> str:
+    """The OpenAPI description of the gateway, as the file has it."""
+    return json.dumps(describe(tuple(ROUTES)), ensure_ascii=False, indent=1) + "\n"
+
+
 def main() -> None:
     """Write the tables of all guides, the JSON Schema and the support matrix anew."""
     for path in sorted(GUIDES.glob("*.md")):
         path.write_text(rendered(path.read_text(encoding="utf-8")), encoding="utf-8")
     SCHEMA.write_text(schema_text(), encoding="utf-8")
+    OPENAPI.write_text(openapi_text(), encoding="utf-8")
     support_matrix.write()
 
 

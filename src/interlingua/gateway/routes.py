@@ -23,6 +23,7 @@ from interlingua.gateway.counting import COUNTS, counting
 from interlingua.gateway.exchange import converse
 from interlingua.gateway.explaining import explain, explain_path
 from interlingua.gateway.metrics import metrics
+from interlingua.gateway.openapi import openapi
 from interlingua.gateway.passing import PASSED, passing
 from interlingua.gateway.wellbeing import live, ready, targets
 
@@ -73,6 +74,7 @@ ROUTES: list[Route] = [
     Route("HEAD", "/", models.greet, is_open=True),
     Route("GET", "/", root, is_open=True),
     Route("GET", "/metrics", metrics, "unified", is_open=True),
+    Route("GET", "/openapi.json", openapi, "unified"),
     Route("GET", "/health/live", live, "unified", is_open=True),
     Route("GET", "/health/ready", ready, "unified", is_open=True),
     Route("GET", "/health/targets", targets, "unified"),
