@@ -71,7 +71,7 @@ def test_a_name_is_given_once_until_it_is_revoked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "-a", "a b", "a/b", "ä", "a" * 65, "a\nb", "key:a"])
-def test_sec_11_a_name_cannot_be_taken_for_anything_else(tmp_path: Path, name: str) -> None:
+def test_sec_11_a_name_cannot_be_taken_for_anything_else(name: str) -> None:
     """No spaces, slashes, colons or line breaks: names stand in logs, headers and accounts."""
     with pytest.raises(UsageError, match="a key is named by"):
         check_name(name)
