@@ -1,0 +1,82 @@
+"""`il serve` that is observed, as a process: lines on stderr, `/metrics`, the store, a cassette, a client that left."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import signal
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from interlingua.gateway.cassettes import read_cassette
+from interlingua.gateway.logbook import Filter, read_rows
+from interlingua.testing.upstream import Upstream
+from tests.e2e.gateway.test_serve import BODY, _serving
+from tests.support.gateway import provider
+
+KEY, PROMPT = "planted-gateway-key-77", "planted prompt"
+ASK: dict[str, Any] = {**BODY, "messages": [{"role": "user", "content": PROMPT}]}
+
+
+def test_a_process_tells_what_became_of_its_requests(tmp_path: Path) -> None:
+    """Answered, refused and left: each once on stderr and in the store, counted, without key or prompt."""
+    store, tapes = tmp_path / "requests.db", tmp_path / "tapes"
+    flags = ("--log", "json", "--metrics", "keys", "--store", str(store), "--record", str(tapes))
+    with Upstream("anthropic", "Hello.").serving() as at:
+        environ = {"LLM_WORK": provider("anthropic", f"{at}/v1"), "LLM_SMART": "work/claude-opus-4-5", "GW_KEY": KEY}
+        with _serving("-m", "smart", "--key-env", "GW_KEY", *flags, **environ) as served:
+            bearer = {"authorization": f"Bearer {KEY}"}
+            assert served.ask(ASK, **bearer).status == 200
+            assert served.ask(ASK, authorization="Bearer wrong").status == 401
+            _leave(served.port)
+            page = _metrics(served.port)
+            served.process.send_signal(signal.SIGTERM)
+            assert served.process.stderr is not None
+            lines = [line for line in served.process.stderr if line.startswith("{")]
+            served.process.wait(20)
+    told = [json.loads(line) for line in lines]
+    known = [(one["status"], one.get("key"), one.get("target"), one.get("aborted")) for one in told]
+    assert sorted(known, key=repr) == [
+        (200, "key-1", "work/claude-opus-4-5", None),
+        (200, "key-1", None, None),  # the metrics themselves
+        (401, None, None, None),
+        (499, "key-1", None, True),
+    ]  # fmt: skip
+    assert sorted(row.facts["id"] for row in read_rows(store, Filter(), 10)) == sorted(one["id"] for one in told)
+    totals = {
+        tuple(sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(page)
+        for sample in family.samples
+        if sample.name == "interlingua_requests_total"
+    }
+    assert totals["openai-chat", "*", "work/claude-opus-4-5", "key-1", "200"] == 1
+    assert totals["openai-chat", "", "", "", "401"] == 1
+    (path,) = tapes.iterdir()
+    assert read_cassette(path).content.body == json.dumps(ASK).encode()
+    for text in (*lines, page, path.read_text(), store.read_bytes().decode(errors="replace")):
+        assert KEY not in text
+        assert "upstream-key" not in text
+    for text in (*lines, page, store.read_bytes().decode(errors="replace")):
+        assert PROMPT not in text
+
+
+def _leave(port: int) -> None:
+    """Begin a request and go away in the middle of its body."""
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        head = f"POST /v1/messages HTTP/1.1\r\nhost: localhost\r\nx-api-key: {KEY}\r\ncontent-length: 100\r\n\r\n{{"
+        connection.sendall(head.encode())
+        time.sleep(0.1)
+
+
+def _metrics(port: int) -> str:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request("GET", "/metrics", headers={"x-api-key": KEY, "connection": "close"})
+    reply = connection.getresponse()
+    text = reply.read().decode()
+    assert (reply.status, bool(re.search(r"^process_open_fds \d+$", text, re.MULTILINE))) == (200, True)
+    return text
