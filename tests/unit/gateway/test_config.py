@@ -34,6 +34,9 @@ max_body_bytes = 1000
 allow = ["images", "documents"]
 strict = true
 allow_fetch = true
+console = true
+console_content = true
+operators = ["boss"]
 keys = "keys.sqlite"
 
 [keys.team-a]
@@ -97,6 +100,9 @@ def test_everything_that_can_be_set_is_read(tmp_path: Path) -> None:
             allow=frozenset({"images", "documents"}),
             strict=True,
             allow_fetch=True,
+            console=True,
+            console_content=True,
+            operators=("boss",),
         ),
         "0.0.0.0",
         9000,
