@@ -24,7 +24,9 @@ from interlingua.gateway.terms import Terms, read_budget
 from interlingua.registry.resolve import Registry
 from interlingua.testing.conformance.session import TONGUES
 from interlingua.testing.upstream import Cut, Fail, Say, Upstream
-from interlingua.wire.http import HttpReply
+from interlingua.transport.override import Override, overriding
+from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport, Script
+from interlingua.wire.http import HttpReply, HttpRequest
 from interlingua.wire.json import decode_any, encode
 from tests.support.gateway import asking, body_of, events_of, header_of
 
@@ -323,6 +325,65 @@ async def test_what_is_passed_on_is_refused_where_nobody_can_say_what_it_costs()
     tokens = keyed(environ=environ, budgets=(read_budget("5 tokens"),))
     assert (await tokens(request("/v1/embeddings"))).status == 402
     assert (await tokens(request("/v1/images/generations", "multipart/form-data; boundary=x"))).status != 200
+
+
+class Bytes(Script):
+    """A provider that answers everything with the same bytes."""
+
+    def __init__(self, status: int = 200) -> None:
+        """An answer with that status."""
+        super().__init__()
+        self.status = status
+
+    def answer(self, request: HttpRequest) -> Line:
+        """The one answer, in two pieces."""
+        self.requests.append(request)
+        return Line(pieces=(b'{"data":', b"[]}"), status=self.status, headers=(("content-type", "application/json"),))
+
+
+@pytest.mark.parametrize("status", [200, 400])
+async def test_what_is_passed_on_holds_its_place_until_it_is_read_and_is_counted(status: int) -> None:
+    """An embedding counts a request and its estimated tokens; one that fails counts a failure."""
+    environ = {"LLM_WORK": "openai-compatible://token@127.0.0.1:1?tls=0"}
+    made = keyed(environ=environ, concurrency=1, tpm=1_000)
+    body = encode({"model": "work/m", "input": "Hello, world, how are you?"})
+    headers = (("x-api-key", KEY), ("content-type", "application/json"))
+    request = GatewayRequest(path="/v1/embeddings", headers=headers, body=body, peer="127.0.0.1")
+    awaited = AsyncReplayTransport(script=Bytes(status))
+    with overriding(Override(lambda _: ReplayTransport(script=Bytes()), lambda _: awaited)):
+        first = await made(request)
+        if status == 200:
+            assert (await made(request)).status == 429
+        await body_of(first)
+        await body_of(await made(request))
+    (row,) = memory(made).rows.values()
+    tokens = round(len(body) / 3.5)
+    assert (row.model, row.requests, row.failed) == ("work/m", 2, 0 if status == 200 else 2)
+    assert (row.input_tokens, row.estimated) == ((2 * tokens, 2) if status == 200 else (0, 0))
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "openai-responses"])
+async def test_a_compaction_is_charged(dialect: str) -> None:
+    """A conversation that is summarised costs what the summary cost; one that a provider compacts what it may have."""
+    scheme = "anthropic" if dialect == "anthropic" else "openai-responses"
+    made = keyed(environ={"LLM_WORK": f"{scheme}://token@127.0.0.1:1?tls=0"}, budgets=(TOTAL,))
+    body = encode({"model": "work/m", "input": [{"role": "user", "content": "Hello"}]})
+    request = GatewayRequest(
+        path="/v1/responses/compact",
+        headers=(("x-api-key", KEY), ("content-type", "application/json")),
+        body=body,
+        peer="127.0.0.1",
+    )
+    if dialect == "anthropic":
+        with Upstream("anthropic", Say(text="A summary.", input_tokens=100, output_tokens=20)).standing():
+            assert (await made(request)).status == 200
+        assert (await used(made))[:2] == (120, 0)
+        return
+    awaited = AsyncReplayTransport(script=Bytes())
+    with overriding(Override(lambda _: ReplayTransport(script=Bytes()), lambda _: awaited)):
+        assert (await made(request)).status == 200
+    tokens, reserved, _ = await used(made)
+    assert (tokens > 4_096, reserved) == (True, 0)
 
 
 async def test_usage_is_counted_by_key_day_and_model_in_the_database(tmp_path: Path) -> None:
