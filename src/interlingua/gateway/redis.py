@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 import msgspec
 
 from interlingua.errors import DecodeError, InternalServerError, LimitExceededError
+from interlingua.gateway.accounts import MemoryAccounts
 from interlingua.gateway.budget import Account, Enter, Leave, Refusal, names_of, step
 from interlingua.gateway.state import Entry, Key, MemoryStore
 from interlingua.gateway.stored import KeptAnswer, KeptElsewhere, StoredResponses
@@ -253,6 +254,11 @@ class RedisAccounts:
         self._known: dict[str, Account] = {}
         self._alone: dict[str, Account] = {}
         self._missed: list[Operation] = []
+
+    @property
+    def rows(self) -> dict[tuple[str, str, str], Row]:
+        """What was used here, by key, day and model, where that is kept in memory."""
+        return self._beside.rows if isinstance(self._beside, MemoryAccounts) else {}
 
     async def enter(self, operation: Enter) -> Refusal | None:
         """Reserve what a call may use; the refusal where it does not fit.
