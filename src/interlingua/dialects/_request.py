@@ -50,6 +50,8 @@ __all__ = [
 
 EFFORTS: tuple[Effort, ...] = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """Every effort, least first."""
+BUDGETS: tuple[tuple[float, Effort], ...] = ((4_096, "low"), (16_384, "medium"), (float("inf"), "high"))
+"""Up to how many tokens a budget for thinking is which effort: near the middle of what Claude's clients ask for."""
 
 W = TypeVar("W", bound="WireStruct")
 MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
@@ -307,6 +309,19 @@ class RequestWriter:
             self.changes.add("parameter_unsupported", "/effort", f"{who} takes no effort")
         elif told != effort:
             self.changes.add("parameter_adjusted", "/effort", f"{effort} is told as {told}")
+        return told
+
+    def effort_of_budget(self) -> Effort | None:
+        """The effort that stands for a budget of thinking, where the wire has efforts alone and the model reasons."""
+        request, facts = self.request, self.facts
+        reasons = bool(facts.efforts) or (facts.efforts is None and facts.sampling is False)
+        if request.thinking_budget is None or request.effort is not None or request.thinking is False or not reasons:
+            self.note_unsaid(("thinking_budget",))
+            return None
+        effort: Effort = next(word for most, word in BUDGETS if request.thinking_budget <= most)
+        told = nearest_effort(effort, facts.efforts or frozenset(EFFORTS))
+        detail = f"{request.thinking_budget} tokens are told as the effort {told}"
+        self.changes.add("parameter_adjusted", "/thinking_budget", detail)
         return told
 
     def note_unsaid(self, names: Iterable[str]) -> None:

@@ -185,9 +185,10 @@ class _RequestEncoder(OpenAIRequestWriter):
         if field == "reasoning.effort" or (field == "as_read" and "reasoning" in request.extra.get(NAME, {})):
             self._reasoning_object()
             return
-        self.note_unsaid(("thinking_summary", "thinking_budget"))
+        self.note_unsaid(("thinking_summary",))
+        budgeted = self.effort_of_budget()
         if not self._switch():
-            self.wire.reasoning_effort = self.told_effort()
+            self.wire.reasoning_effort = self.told_effort() or budgeted
 
     def _reasoning_object(self) -> None:
         """Everything about reasoning as one object."""

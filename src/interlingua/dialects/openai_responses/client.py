@@ -49,7 +49,7 @@ KNOBS: dict[str, str] = {
 } | {"cache_key": "prompt_cache_key"}  # fmt: skip
 """Knobs and the members for them."""
 UNKNOWN_KNOBS: tuple[str, ...] = (
-    "top_k", "min_p", "seed", "presence_penalty", "frequency_penalty", "logit_bias", "thinking_budget", "thinking",
+    "top_k", "min_p", "seed", "presence_penalty", "frequency_penalty", "logit_bias", "thinking",
 )  # fmt: skip
 """Knobs for which the wire has no member."""
 LOGPROBS = "message.output_text.logprobs"
@@ -185,7 +185,8 @@ class _RequestEncoder(OpenAIRequestWriter):
     def _reasoning(self) -> None:
         request = self.request
         said: dict[str, Any] = {}
-        effort = self.told_effort()
+        budgeted = self.effort_of_budget()
+        effort = self.told_effort() or budgeted
         if effort is not None:
             said["effort"] = effort
         if request.thinking_summary not in (None, "none"):

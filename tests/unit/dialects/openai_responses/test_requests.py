@@ -572,9 +572,9 @@ def test_what_has_no_member_is_an_entry() -> None:
                 "presence_penalty",
                 "frequency_penalty",
                 "logit_bias",
-                "thinking_budget",
                 "thinking",
                 "stop",
+                "thinking_budget",
             )
         ),
         "cache_unsupported /cache",
@@ -749,3 +749,17 @@ def test_an_output_of_another_kind_is_refused(output: object) -> None:
     with pytest.raises(DecodeError, match="an output must be"):
         request([CALL, {**OUTPUT, "output": output}])
     assert request([CALL, {**OUTPUT, "output": None}]).messages[1].tool_results[0].content == ""
+
+
+@pytest.mark.parametrize(("budget", "effort"), [(1024, "low"), (4096, "low"), (4097, "medium"), (16385, "high")])
+def test_a_budget_is_told_as_an_effort_to_a_model_that_reasons(budget: int, effort: str) -> None:
+    """A budget of thinking has no place on this wire; a model that reasons gets the effort that it stands for."""
+    target = Target(model="gpt-5.6", facts=Facts(sampling=False))
+    encoded = encode(Request(messages=(user("Hi"),), thinking_budget=budget), target)
+    assert json.loads(encoded.body)["reasoning"] == {"effort": effort}
+    assert [(entry.action, entry.path, entry.detail) for entry in encoded.changes] == [
+        ("approximated", "/thinking_budget", f"{budget} tokens are told as the effort {effort}")
+    ]
+    both = encode(Request(messages=(user("Hi"),), thinking_budget=budget, effort="high"), target)
+    assert [entry.code for entry in both.changes] == ["parameter_unsupported"]
+    assert json.loads(both.body)["reasoning"] == {"effort": "high"}
