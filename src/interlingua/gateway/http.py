@@ -79,6 +79,10 @@ class GatewayRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """The first value of the header `name` (lower case), or None."""
         return header(self.headers, name)
 
+    def __repr__(self) -> str:
+        """What was asked, without what may be secret: headers and query hold keys, and a body is its client's."""
+        return f"<GatewayRequest {self.method} {self.path}, {len(self.body)} bytes>"
+
 
 class GatewayReply(msgspec.Struct, frozen=True, kw_only=True):
     """One reply to a client."""

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import interlingua as il
@@ -286,6 +287,16 @@ async def test_a_key_sees_and_asks_for_its_models_alone() -> None:
     assert (await made(asked(model="secret"))).status == 403
     made.set_up(GatewaySettings(keys=(GatewayKey(name="team-a", hash=hash_key(KEY), models=("*",)),)))
     assert len(decode_any(await body_of(await made(listed)))["data"]) == 4
+
+
+def test_sec_05_no_text_of_a_request_or_a_grant_holds_a_key() -> None:
+    """Whoever prints or logs a value of the gateway shows no key."""
+    made = keyed(rpm=5)
+    request = msgspec.structs.replace(asked(), query=f"key={KEY}")
+    assert repr(request) == f"<GatewayRequest POST /v1/messages, {len(request.body)} bytes>"
+    key = made.guard.key(request)
+    told = [repr(value) for value in (key, made.settings, made.keys, made.guard, made.admission, made)]
+    assert not [text for text in told if KEY in text]
 
 
 async def test_every_digest_is_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
