@@ -56,13 +56,14 @@ class Batches(Generic[T]):
                 self._begin()
 
     def close(self) -> None:
-        """Write what is left; nothing is to be put after that."""
+        """Write what is left, and let the thread go; what is put after that begins another one."""
         self._closing.set()
         self._wake.set()
         if self._thread is not None:
             self._thread.join(CLOSING_S)
-        else:
-            self._flush()
+        self._thread = None
+        self._wake.clear()
+        self._closing.clear()
         atexit.unregister(self.close)
 
     def _begin(self) -> None:

@@ -127,6 +127,8 @@ def passing(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gatew
     async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         spoken = dialect or ("anthropic" if request.header("anthropic-version") is not None else "openai-chat")
         named, rewrite = _model_of(request)
+        if request.entry is not None:
+            request.entry.asked(named, stream=False)
         endpoint = _target(gateway, request, named, spoken) if named else _provider(gateway, request, spoken)
         body = None if rewrite is None else rewrite(endpoint.model)
         path = _path(request, endpoint, named)

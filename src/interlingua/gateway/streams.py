@@ -17,6 +17,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from interlingua.client.core import Outcome
+from interlingua.client.price import price_of
 from interlingua.client.sse import STREAM_HEADERS
 from interlingua.dialects.table import stream_type
 from interlingua.errors import APIConnectionError, Error, MalformedArgumentsError
@@ -24,8 +25,10 @@ from interlingua.gateway.ending import cut_off
 from interlingua.gateway.http import Closing, GatewayReply
 from interlingua.gateway.relay import RelayedStream, kept_headers
 from interlingua.gateway.replies import limit_headers, own_fault, trail_headers
+from interlingua.providers.price import cost_usd
 from interlingua.stream.build import stream_error
 from interlingua.stream.unfold import unfold
+from interlingua.transport.override import answers_alone
 from interlingua.types.event import StreamEnd, StreamError
 from interlingua.wire.json import encode
 from interlingua.wire.limits import rate_limits
@@ -155,8 +158,19 @@ async def _noted(course: Course, entry: Entry, body: AsyncGenerator[bytes]) -> A
                 yield piece
     finally:
         asked, came = course.asked, course.came
-        changes = (*course.live.encoded.changes, *asked.changes) if came is None else (*came.changes, *asked.changes)
-        entry.answered(came, (*asked.read_changes, *changes))
+        sent = () if course.outcome.response is not None else course.live.encoded.changes
+        told = () if came is None else came.changes
+        entry.answered(came, (*asked.read_changes, *sent, *told, *asked.changes))
+        entry.cost_usd = None if came is None else _cost(course, came)
+
+
+def _cost(course: Course, came: Response[Any]) -> float | None:
+    """What an answer cost, also one that was left before its end."""
+    if came.cost_usd is not None or came.usage is None:
+        return came.cost_usd
+    endpoint = course.live.lane.endpoint
+    price = price_of(endpoint, (came.wire_model, endpoint.model), None, is_asked=not answers_alone())
+    return None if price is None else cost_usd(price, came.usage)
 
 
 async def _relayed(course: Course, live: RelayedStream) -> AsyncGenerator[bytes]:

@@ -75,3 +75,13 @@ def test_nothing_put_is_no_thread() -> None:
     queue = Batches(list[int]().extend, name="test")
     assert threading.active_count() == before
     queue.close()
+
+
+def test_what_is_put_after_the_end_is_written_all_the_same() -> None:
+    """A request that ends while the gateway closes is not lost."""
+    written: list[int] = []
+    queue = Batches(written.extend, name="test", every_s=0.001)
+    for number in range(3):
+        queue.put(number)
+        queue.close()
+    assert written == [0, 1, 2]

@@ -14,9 +14,10 @@ from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayRequest
 from interlingua.gateway.record import LEFT_STATUS, Record
 from interlingua.gateway.settings import GatewayKey
+from interlingua.providers.price import Price
 from interlingua.testing.upstream import Upstream
 from interlingua.transport.override import Override, overriding
-from interlingua.transport.replay import Line, ReplayTransport
+from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport
 from tests.support.gateway import MODELS, asking, body_of, gateway
 from tests.unit.gateway.test_asgi import HELLO, Client, Slow
 
@@ -210,3 +211,39 @@ async def test_content_is_for_who_asked_for_it() -> None:
     assert (passage.target, passage.dialect, passage.status, passage.is_whole) == (CHAT[1], "openai-chat", 200, True)
     assert b"my question" in passage.request_body
     assert passage.body.startswith(b"data: ")
+
+
+async def test_a_stream_that_is_left_has_what_it_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tokens that came before the client left, and what they cost where the price is known."""
+    start = (
+        b'event: message_start\ndata: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant",'
+    )
+    start += b'"model":"x","content":[],"usage":{"input_tokens":1000,"output_tokens":1}}}\n\n'
+    text = b'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text",'
+    text += b'"text":""}}\n\nevent: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":'
+    text += b'{"type":"text_delta","text":"Hel"}}\n\n'
+
+    def priced(*_: object, **__: object) -> Price:
+        return Price(input=2.0, output=4.0)
+
+    monkeypatch.setattr("interlingua.gateway.streams.price_of", priced)
+    for client in ("openai-chat", "anthropic"):
+        made, records = listened()
+        upstream = Slow([start + text])
+        with upstream.standing():
+            await left(made, Client(asking(client, MODELS["anthropic"], stream=True)), upstream)
+        (record,) = records
+        assert (record.aborted, record.input_tokens, record.output_tokens) == (True, 1_000, 1)
+        assert record.cost_usd == pytest.approx(0.002004)
+
+
+async def test_a_request_that_is_passed_on_is_recorded_under_its_model() -> None:
+    """Embeddings: nobody reads the answer, but whom it was asked of is known."""
+    made, records = listened()
+    transport = AsyncReplayTransport(Line(pieces=(b"{}",)))
+    with overriding(Override(lambda _: ReplayTransport(), lambda _: transport, answers=True)):
+        body = b'{"model":"openai/text-embedding","input":"x"}'
+        await body_of(await made(GatewayRequest(path="/v1/embeddings", body=body, peer="127.0.0.1")))
+    assert [(record.model, record.target, record.status) for record in records] == [
+        ("openai/text-embedding", "openai/text-embedding", 200)
+    ]

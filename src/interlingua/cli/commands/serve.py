@@ -275,6 +275,8 @@ def _welcome(gateway: Gateway, host: str, port: int, options: Namespace) -> None
         note(f"the key {name} is in the file and in the database; the file wins", head="    ")
     for line in _served(gateway):
         note(line, head="    ")
+    if gateway.settings.observing.record:
+        note(f"what is asked and answered is recorded in {gateway.settings.observing.record}", head="    ")
     if is_on(gateway):
         note(f"look at it in a browser: {at}/", head="    ")
     note("tell a client:", head="    ")
