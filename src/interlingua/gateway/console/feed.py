@@ -8,7 +8,7 @@ Rules
 - Bounded: so many records, so many of them with content, so many who look at a time, so many in one batch. Who is too
   slow is told how many were missed.
 - For a while after the last one has left the feed goes on, so that a page that is loaded again shows what was.
-- What the console itself asks, and signs of life, are not shown.
+- What the console itself asks, signs of life and explanations, which reach no model, are not shown.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MAX_BATCH = 100
 """How many requests are told at once."""
 LINGER_S = 600.0
 """How long the feed goes on after the last one has left."""
-_NOT_SHOWN = ("/console", "/health", "/metrics")
+_NOT_SHOWN = ("/console", "/explain", "/health", "/metrics")
 
 
 class Batch(NamedTuple):

@@ -70,7 +70,7 @@ def test_who_is_slow_is_told_how_many_were_missed() -> None:
     assert feed.since(first.last, Viewer("team-a", sees_all=False)) == ([], batch.last, 0)
 
 
-@pytest.mark.parametrize("path", ["/", "/console/live", "/health/live", "/metrics"])
+@pytest.mark.parametrize("path", ["/", "/console/live", "/health/live", "/metrics", "/explain"])
 def test_what_the_console_asks_itself_is_not_shown(path: str) -> None:
     """Nor signs of life."""
     feed = gateway().feed

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from interlingua.dialects.table import DIALECTS
+from interlingua.gateway.settings import GatewaySettings
 from interlingua.testing import no_network
 from tests.support.gateway import asking, body_of, gateway
 from tests.unit.gateway.console.looking import kept, looked, with_keys
@@ -87,6 +88,16 @@ async def test_nobody_sees_the_content_of_anothers_request() -> None:
     await made(asking("openai-chat", "smart", headers={"x-api-key": "boss-key", "x-request-id": "one"}))
     status, told = await kept(made, looked("/console/sides", "a-key", {"id": "one"}))
     assert (status, told["error"]["message"]) == (404, "the content of this request is not kept, or not any more")
+
+
+async def test_content_is_not_shown_once_that_is_switched_off() -> None:
+    """Also what was captured before."""
+    made = gateway(aliases={"smart": "fake/model"}, console_content=True)
+    made.feed.enter()
+    await made(asking("openai-chat", "smart", headers={"x-request-id": "one"}))
+    assert (await kept(made, looked("/console/sides", body={"id": "one"})))[0] == 200
+    made.set_up(GatewaySettings())
+    assert (await kept(made, looked("/console/sides", body={"id": "one"})))[0] == 404
 
 
 async def test_without_capture_there_is_no_content_to_show() -> None:

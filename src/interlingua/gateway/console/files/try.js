@@ -17,9 +17,10 @@ export function start() {
 }
 
 export async function load() {
-  const { data } = await json("v1/models");
-  byId("models").replaceChildren(...data.map(({ id }) => make("option", { value: id })));
-  if (!byId("try-model").value && data.length) byId("try-model").value = data[0].id;
+  const { aliases, targets } = await json("console/targets");
+  const names = [...aliases.map(({ name }) => name), ...targets.map(({ spec }) => spec)];
+  byId("models").replaceChildren(...names.map((value) => make("option", { value })));
+  if (!byId("try-model").value && names.length) byId("try-model").value = names[0];
 }
 
 async function send() {
