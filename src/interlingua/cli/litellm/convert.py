@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from interlingua.cli.litellm.deployment import Keys, Param, read_deployment
+from interlingua.cli.litellm.deployment import Keys, Param, read_deployment, usual_keys
 from interlingua.cli.litellm.groups import Alias, Models, build_models, chains
 from interlingua.cli.litellm.reading import leaves, read_yaml
-from interlingua.cli.litellm.report import Entry, Report
+from interlingua.cli.litellm.report import UNKNOWN, Entry, Report
 from interlingua.cli.litellm.settings import read_settings, read_strategy
 from interlingua.cli.litellm.writing import report_lines, toml_text, variable_of_dsn
 from interlingua.errors import ConfigError
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 __all__ = ["Converted", "convert"]
 
 _CONTEXT = "at the chain's end: asked after any failure that goes on, and when the input is too long"
+_HOSTS = {"vertex": "LOCATION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/LOCATION/publishers/google"}
+_FILLED = (
+    "with what {} held for HOST, without its https://; tls=0 is one more option where it was http://",
+    "with {} for PROJECT/LOCATION",
+)
 
 
 class Converted(NamedTuple):
@@ -52,16 +57,17 @@ def convert(text: str, name: str = "config.yaml", output: str = "gateway.toml") 
     if not isinstance(entries, list):
         raise ConfigError(f"{name}: model_list is not a list")
     report = Report()
-    keys = Keys({str(found) for found in re.findall(r"os\.environ/(\w+)", text)}, report)
+    listed = cast("list[object]", entries)
+    keys = Keys({str(found) for found in re.findall(r"os\.environ/(\w+)", text)} | usual_keys(listed), report)
     shared = _credentials(tree, report)
-    made = [
-        read_deployment(entry, f"model_list[{index}]", shared, keys, report)
-        for index, entry in enumerate(cast("list[object]", entries))
-    ]
+    made = [read_deployment(entry, f"model_list[{index}]", shared, keys, report) for index, entry in enumerate(listed)]
     models = build_models([one for one in made if one is not None], read_strategy(tree, report), report)
     falls, spec_of = _fallbacks(tree, models, report)
     outer, inner = chains(models.pools, falls, spec_of)
     server = read_settings(tree, report)
+    for section in ("model_list", "router_settings", "litellm_settings", "general_settings", "environment_variables"):
+        empty = not tree.get(section)
+        report.say(section, "needless" if empty else "unknown", "it is empty" if empty else UNKNOWN)
     _spread(server.everywhere, outer, {**inner, **models.inner}, models.limits)
     _name_variables(models, keys, report)
     toml = toml_text(name, models.providers, (outer, {**inner, **models.inner}), models.limits, server)
@@ -82,6 +88,7 @@ def _credentials(tree: Tree, report: Report) -> dict[str, dict[str, Param]]:
             report.say(path, "missing", "no credential: it needs a credential_name and credential_values")
             continue
         report.say(f"{path}.credential_name", "becomes", "told at the providers that use it")
+        report.say(f"{path}.credential_info", "needless", "a description")
         report.say(path, "missing", "no deployment that is served uses it")
         own = cast("Tree", values).items()
         found[name] = {key: Param(value, f"{path}.credential_values.{key}") for key, value in own}
@@ -96,22 +103,29 @@ def _fallbacks(tree: Tree, models: Models, report: Report) -> tuple[dict[str, li
     falls: dict[str, list[str]] = {}
     spec_of: dict[str, str] = {}
     _group_aliases(tree, models, report)
-    for setting in ("fallbacks", "context_window_fallbacks"):
-        for path, name, others in _pairs(tree, setting, report):
-            source = _known(name, models)
-            if source is None or source not in models.pools:
-                report.say(path, "missing", "no deployment of that name is served under an alias")
-                continue
-            for place, other in others:
-                _fall(source, place, other, (falls, spec_of), models, report=report, exact=setting == "fallbacks")
+    found = (falls, spec_of)
+    _chain(tree, "fallbacks", found, models, report)
     named = [name for name in models.pools if name not in falls]
     for section in ("router_settings", "litellm_settings"):
         listed: object = _section(tree, section).get("default_fallbacks", [])
         for index, other in enumerate(cast("list[object]", listed) if isinstance(listed, list) else []):
             for name in named:
-                place = f"{section}.default_fallbacks[{index}]"
-                _fall(name, place, other, (falls, spec_of), models, report=report)
+                _fall(name, f"{section}.default_fallbacks[{index}]", other, found, models, report=report)
+    _chain(tree, "context_window_fallbacks", found, models, report)
     return falls, spec_of
+
+
+def _chain(
+    tree: Tree, setting: str, found: tuple[dict[str, list[str]], dict[str, str]], models: Models, report: Report
+) -> None:
+    """Take what one setting says of fallbacks."""
+    for path, name, others in _pairs(tree, setting, report):
+        source = _known(name, models)
+        if source is None or source not in models.pools:
+            report.say(path, "missing", "no deployment of that name is served under an alias")
+            continue
+        for place, other in others:
+            _fall(source, place, other, found, models, report=report, exact=setting == "fallbacks")
 
 
 def _fall(
@@ -152,7 +166,10 @@ def _pairs(tree: Tree, setting: str, report: Report) -> Iterator[tuple[str, str,
     for section in ("router_settings", "litellm_settings"):
         listed: object = _section(tree, section).get(setting, [])
         for index, entry in enumerate(cast("list[object]", listed) if isinstance(listed, list) else []):
-            for name, others in cast("dict[str, Any]", entry).items() if isinstance(entry, dict) else ():
+            if not isinstance(entry, dict):
+                report.say(f"{section}.{setting}[{index}]", "missing", "no mapping of a name to others")
+                continue
+            for name, others in cast("dict[str, Any]", entry).items():
                 path = f"{section}.{setting}[{index}].{name}"
                 if not isinstance(others, list):
                     report.say(path, "missing", "no list of names")
@@ -198,8 +215,8 @@ def _name_variables(models: Models, keys: Keys, report: Report) -> None:
     """Ask for the variables of the accounts that are used."""
     for name, account in models.accounts.items():
         if account.address.startswith("$"):
-            wanted = f"{account.scheme}://HOST{f'?key_env={account.key}' if account.key else ''}"
-            told = f"{wanted}, with what {account.address[1:]} held for HOST, and without its https://"
+            wanted = account._replace(address=_HOSTS.get(account.scheme, "HOST")).dsn
+            told = f"{wanted}, {_FILLED[account.scheme == 'vertex']}".format(account.address[1:])
             report.variables.setdefault(variable_of_dsn(name), told)
         if account.key:
             report.variables.setdefault(account.key, keys.told.get(account.key, "a key"))

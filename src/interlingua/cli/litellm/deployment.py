@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from interlingua.cli.litellm.reading import Tree
     from interlingua.cli.litellm.report import Report
 
-__all__ = ["Account", "Deployment", "Keys", "Param", "clean_model", "read_deployment", "variable_in"]
+__all__ = ["Account", "Deployment", "Keys", "Param", "clean_model", "read_deployment", "usual_keys", "variable_in"]
 
 SCHEMES = {
     **PREFIXES,
@@ -119,24 +119,26 @@ class Keys:
         named = variable_in(param.value)
         if named is not None:
             name = re.sub(r"\W", "_", named, flags=re.ASCII).upper()
+            name = name if name == named else self._named("", named, name)
             renamed = "" if name == named else f", which has to be in capitals: it was {named}"
             self._report.say(param.path, "becomes", f"key_env={name}{renamed}")
             self.told.setdefault(name, f"a key, as before{renamed}")
             return name
-        name = self._names.setdefault((usual, text), self._free(usual, text))
-        self._taken.add(name)
+        name = self._named(usual, text, usual)
         self._report.say(param.path, "secret", f"not copied; key_env={name}")
         self.told.setdefault(name, f"the key that stands in {param.path}")
         return name
 
-    def _free(self, usual: str, text: str) -> str:
-        if (usual, text) in self._names:
-            return ""
-        count, name = 1, usual
-        while name in self._taken:
-            count += 1
-            name = f"{usual}_{count}"
-        return name
+    def _named(self, place: str, text: str, wanted: str) -> str:
+        """The name of a key at a place: the one it has, else the one that is wanted or the next that is free."""
+        if (place, text) not in self._names:
+            count, name = 1, wanted
+            while name in self._taken:
+                count += 1
+                name = f"{wanted}_{count}"
+            self._names[place, text] = name
+            self._taken.add(name)
+        return self._names[place, text]
 
 
 def variable_in(value: object) -> str | None:
@@ -175,6 +177,15 @@ def read_deployment(
         return None
     _say_rest(params, path, report)
     return Deployment(path, name, model, account, params)
+
+
+def usual_keys(entries: list[object]) -> set[str]:
+    """The variables that entries without a key have theirs in."""
+    said = [cast("Tree", entry).get("litellm_params") for entry in entries if isinstance(entry, dict)]
+    found = [cast("Tree", params) for params in said if isinstance(params, dict) and "api_key" not in params]
+    names = [_split(params["model"], {})[0] for params in found if isinstance(params.get("model"), str)]
+    schemes = [SCHEMES.get(name, name) for name in names]
+    return {usual_variable(scheme) for scheme in schemes if scheme in ROWS}
 
 
 def _params(members: Tree, path: str, shared: dict[str, dict[str, Param]], report: Report) -> dict[str, Param]:
@@ -227,15 +238,22 @@ def _account(scheme: str, params: dict[str, Param], keys: Keys, report: Report) 
     if address is None:
         return None
     row, given = ROWS[scheme], params.get("api_key")
-    usual = next(iter(row.key_env), f"{scheme.upper().replace('-', '_')}_API_KEY")
     at_home = not address or row.needs_host
+    usual = usual_variable(scheme)
     if given is not None:
-        key = keys.variable(given, _OF_LITELLM.get(scheme, usual))
+        # A key in the file gets no variable that another host's key may stand in.
+        host = re.sub(r"[^A-Z0-9]+", "_", re.split("[:/]", address.upper())[0]).strip("_")
+        key = keys.variable(given, (usual if at_home else "") or f"{host or scheme.upper()}_API_KEY")
     else:
-        key = _OF_LITELLM.get(scheme, next(iter(row.key_env), "")) if at_home and row.key_required else ""
+        key = usual if at_home and row.key_required else ""
         if key:
             keys.told.setdefault(key, f"the key of {row.title}")
     return Account(scheme, address, key, (*_plain_text(address, params), *_prices(params, report)))
+
+
+def usual_variable(scheme: str) -> str:
+    """The variable that LiteLLM reads for a provider where no key is given; empty where it reads none."""
+    return _OF_LITELLM.get(scheme, next(iter(ROWS[scheme].key_env), ""))
 
 
 def _address(scheme: str, params: dict[str, Param], report: Report) -> str | None:
@@ -253,11 +271,11 @@ def _address(scheme: str, params: dict[str, Param], report: Report) -> str | Non
         port = url.port
     except ValueError:
         return None
-    if url.scheme not in {"http", "https"} or not _HOST.fullmatch(url.hostname or ""):
+    host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname or ""
+    if url.scheme not in {"http", "https"} or not _HOST.fullmatch(host):
         return None
     left = " without the user or query in it" if url.query or url.username else ""
     report.say(param.path, "nearly" if left else "becomes", f"the address of a provider{left}")
-    host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
     address = f"{host}{f':{port}' if port else ''}{_path(scheme, url.path)}"
     return "" if address == _home(scheme) else address
 
@@ -284,8 +302,9 @@ def _vertex(params: dict[str, Param], report: Report) -> str | None:
     place = str(location.value) if location is not None else "us-central1"
     for param in filter(None, (project, location)):
         report.say(param.path, "becomes", "a part of the provider's address")
-    if (named := variable_in(project.value) or variable_in(place)) is not None:
-        return f"${named}"
+    named = [variable_in(project.value) or str(project.value), variable_in(place) or place]
+    if named != [project.value, place]:
+        return f"${'/'.join(named)}"
     if not all(re.fullmatch(r"[\w.:-]+", text, re.ASCII) for text in (str(project.value), place)):
         return None
     host = "aiplatform.googleapis.com" if place == "global" else f"{place}-aiplatform.googleapis.com"

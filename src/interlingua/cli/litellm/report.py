@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-__all__ = ["FATES", "Entry", "Fate", "Report", "Variable"]
+__all__ = ["FATES", "UNKNOWN", "Entry", "Fate", "Report", "Variable"]
 
 Fate: TypeAlias = Literal["becomes", "nearly", "needless", "secret", "missing", "unknown"]
 """It stands in the new file; it does, and means something else; it is so without being said; it is a key to be set as a
 variable; there is nothing like it here; nobody knows what it is."""
 FATES: tuple[Fate, ...] = get_args(Fate)
 """Every fate."""
-_UNKNOWN = "no setting that is known here; nothing was made of it"
+UNKNOWN = "no setting that is known here; nothing was made of it"
+"""What is told of a setting that nobody knows."""
 
 
 class Entry(NamedTuple):
@@ -70,4 +71,4 @@ class Report:
         for end in range(len(path), 0, -1):
             if (end == len(path) or path[end] in ".[") and (found := self._said.get(path[:end])) is not None:
                 return Entry(path, found.fate, found.told)
-        return Entry(path, "unknown", _UNKNOWN)
+        return Entry(path, "unknown", UNKNOWN)

@@ -1,0 +1,224 @@
+"""The configuration of a LiteLLM proxy as one of ours: exact files, exact reports, nothing lost, no key told."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interlingua.cli.litellm.convert import Converted, convert
+from interlingua.cli.litellm.reading import leaves, read_yaml
+from interlingua.cli.litellm.report import FATES
+from interlingua.errors import ConfigError
+from interlingua.gateway.config import read_server_config
+from interlingua.registry.resolve import Registry
+
+EXAMPLES = Path(__file__).parents[3] / "golden" / "litellm"
+NAMES = sorted(path.stem for path in EXAMPLES.glob("*.yaml"))
+
+
+def _example(name: str) -> Converted:
+    return convert((EXAMPLES / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
+
+
+def _loaded(made: Converted, folder: Path) -> Registry:
+    """The registry of the new file, read by our own strict readers, with every variable set."""
+    path = folder / "gateway.toml"
+    path.write_text(made.toml, encoding="utf-8")
+    read_server_config(path)
+    variables = {name: "vllm://somewhere.example" if name.endswith("_DSN") else "a-key" for name in made.variables}
+    registry = Registry(variables)
+    assert registry.load_config(path).problems == ()
+    return registry
+
+
+def test_there_are_enough_examples() -> None:
+    """Every feature has one."""
+    assert len(NAMES) >= 20
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_becomes_this_file_and_this_report(name: str) -> None:
+    """To the byte."""
+    made = _example(name)
+    assert made.toml == (EXAMPLES / f"{name}.toml").read_text(encoding="utf-8")
+    assert "".join(f"{line}\n" for line in made.report) == (EXAMPLES / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_new_file_is_read_by_our_own_strict_reader(name: str, tmp_path: Path) -> None:
+    """Every alias leads to targets, every variable that was listed is enough."""
+    registry = _loaded(_example(name), tmp_path)
+    for alias in tomllib.loads(_example(name).toml).get("aliases", {}):
+        assert registry.resolve(alias.replace("*", "x"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_leaf_is_in_the_report_and_no_secret_is(name: str) -> None:
+    """Each once, in the order of the file; what was planted is neither in the file nor in the report."""
+    text = (EXAMPLES / f"{name}.yaml").read_text(encoding="utf-8")
+    made = _example(name)
+    paths = list(leaves(read_yaml(text, "x")))
+    assert [entry.path for entry in made.entries] == paths
+    told = "\n".join(made.report)
+    assert all(f"  {path}  " in told or f"  {path} " in told for path in paths)
+    assert {entry.fate for entry in made.entries} <= set(FATES)
+    assert "planted" not in (made.toml + told + repr(made.variables)).lower()
+
+
+def test_a_key_in_the_file_gets_no_variable_of_another_host() -> None:
+    """The same text at two hosts is two variables, and neither is one that a provider's own key stands in."""
+    entry = "{{model_name: {0}, litellm_params: {{model: openai/x, api_key: sk-same{1}}}}}"
+    at = ", api_base: 'https://{0}.example/v1'"
+    made = convert(
+        "model_list:\n"
+        f"  - {entry.format('a', at.format('one'))}\n"
+        f"  - {entry.format('b', at.format('two'))}\n"
+        f"  - {entry.format('c', '')}\n"
+        "  - {model_name: d, litellm_params: {model: openai/y}}\n"
+    )
+    assert {name: account["dsn"] for name, account in tomllib.loads(made.toml)["providers"].items()} == {
+        "openai-one-example": "openai://one.example/v1?key_env=ONE_EXAMPLE_API_KEY",
+        "openai-two-example": "openai://two.example/v1?key_env=TWO_EXAMPLE_API_KEY",
+        "openai-api-key-2": "openai://api.openai.com/v1?key_env=OPENAI_API_KEY_2",
+    }
+    assert sorted(made.variables) == [
+        "ONE_EXAMPLE_API_KEY",
+        "OPENAI_API_KEY",
+        "OPENAI_API_KEY_2",
+        "TWO_EXAMPLE_API_KEY",
+    ]
+
+
+def test_names_that_fall_back_on_each_other_are_no_circle(tmp_path: Path) -> None:
+    """Each asks its own deployments first, and then those of the other."""
+    made = convert(
+        "model_list:\n"
+        "  - {model_name: a, litellm_params: {model: groq/m}}\n"
+        "  - {model_name: b, litellm_params: {model: xai/m}}\n"
+        "router_settings: {fallbacks: [{a: [b]}, {b: [a]}]}\n"
+    )
+    registry = _loaded(made, tmp_path)
+    assert [target.spec for target in registry.resolve("a")] == ["groq/m", "xai/m"]
+    assert [target.spec for target in registry.resolve("b")] == ["xai/m", "groq/m"]
+
+
+def test_a_name_cannot_get_out_of_its_place() -> None:
+    """Quotes, line ends and brackets in names are text, or no name at all."""
+    names = ['a"b', "a\nb", "a]b", "a'b", "[x]", "a#b", "a = 1", "é", "\u2028"]
+    entries = [{"model_name": name, "litellm_params": {"model": f"openai/{name}"}} for name in names]
+    made = convert(json.dumps({"model_list": entries}))
+    assert tomllib.loads(made.toml)["aliases"] == {
+        name: f"openai/{name}" for name in ('a"b', "a]b", "a'b", "[x]", "a#b", "a = 1", "é")
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("model_list: [", "x.yaml line 1: not YAML that can be read"),
+        ("a: sk-planted\n b: c: d", "x.yaml line 2: not YAML that can be read"),
+        ("model_list: !!python/object/apply:os.getcwd []", "x.yaml line 1: not YAML that can be read"),
+        ("a: 1\nb: {c: 2,\n  c: 3}", "x.yaml line 3: a key that stands twice in its mapping"),
+        ("a: 1\n---\nb: 1", "x.yaml line 2: not YAML that can be read"),
+        ("", "x.yaml: not a mapping; the configuration of a LiteLLM proxy begins with model_list"),
+        ("- a", "x.yaml: not a mapping; the configuration of a LiteLLM proxy begins with model_list"),
+        ("model_list: {a: b}", "x.yaml: model_list is not a list"),
+        ("a: &a [*a]", "x.yaml: nested too deeply"),
+        ("a: *nobody", "x.yaml line 1: not YAML that can be read"),
+        ("a: \x01", "x.yaml: not YAML that can be read"),
+        ("a: 2026-99-99", "x.yaml: not YAML that can be read"),
+        ("a: " + "[" * 2_000, "x.yaml: not YAML that can be read"),
+        (
+            "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+            + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)),
+            "x.yaml: more than 50000 values",
+        ),
+    ],
+    ids=lambda value: value[:30] if "\n" not in value else value[:5].strip(),
+)
+def test_what_is_no_configuration_is_refused(text: str, told: str) -> None:
+    """With the line, and nothing of the text."""
+    with pytest.raises(ConfigError) as caught:
+        convert(text, "x.yaml")
+    assert caught.value.message == told
+
+
+_WORDS = st.sampled_from(
+    "model_name litellm_params model api_key api_base rpm weight order model_info fallbacks callbacks timeout "
+    "routing_strategy default_fallbacks context_window_fallbacks model_group_alias master_key credential_list "
+    "credential_values credential_name litellm_credential_name vertex_project input_cost_per_token drop_params x".split()
+)
+_VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 10**13),
+    st.floats(allow_nan=True),
+    st.sampled_from(
+        [
+            "openai/gpt-4o",
+            "openai/*",
+            "azure/x",
+            "vertex_ai/gemini-3-pro",
+            "a",
+            "a/b",
+            "*",
+            "os.environ/KEY",
+            "os.environ/",
+        ]
+        + ["https://h.example/v1", "http://[::1", "http://h:99999", "0.5", "", "../x", "é\n"]
+    ),
+)
+_TREES = st.recursive(
+    _VALUES,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(_WORDS, inner, max_size=5)),
+    max_leaves=12,
+)
+_PARAMS = st.dictionaries(_WORDS, _VALUES, max_size=5)
+_ENTRIES = st.one_of(
+    _TREES,
+    st.fixed_dictionaries({
+        "model_name": st.sampled_from(["a", "b", "a/b", "openai/*", "x-*", "openai/gpt-4o"]),
+        "litellm_params": st.builds(
+            lambda model, rest: {**rest, "model": model},
+            st.sampled_from(["openai/gpt-4o", "groq/llama", "openai/*", "azure/dep", "gpt-4o", "*", "bedrock/x"]),
+            _PARAMS,
+        ),
+    }),
+)  # fmt: skip
+_FALLS = st.lists(
+    st.dictionaries(st.sampled_from(["a", "b", "x-*"]), st.lists(st.sampled_from(["a", "b", "a/b", "no"]), max_size=3)),
+    max_size=2,
+)
+_CONFIGURATIONS = st.fixed_dictionaries(
+    {"model_list": st.lists(_ENTRIES, max_size=4)},
+    optional={
+        "router_settings": st.one_of(_TREES, st.fixed_dictionaries({"fallbacks": _FALLS, "default_fallbacks": _TREES})),
+        "litellm_settings": st.one_of(_TREES, st.fixed_dictionaries({"context_window_fallbacks": _FALLS})),
+        "general_settings": st.dictionaries(_WORDS, _TREES, max_size=3),
+        "environment_variables": _TREES,
+        "credential_list": _TREES,
+        "surprise": _TREES,
+    },
+)
+
+
+@given(_CONFIGURATIONS)
+def test_whatever_stands_in_the_file_is_in_the_report(tree: dict[str, Any]) -> None:
+    """Every leaf, once, in the order of the file."""
+    text = json.dumps(tree)
+    assert [entry.path for entry in convert(text).entries] == list(leaves(read_yaml(text, "x")))
+
+
+@given(_CONFIGURATIONS)
+def test_whatever_stands_in_the_file_the_new_one_is_read(tmp_path_factory: pytest.TempPathFactory, tree: Any) -> None:
+    """By our own strict readers, and every alias leads to targets."""
+    made = convert(json.dumps(tree))
+    registry = _loaded(made, tmp_path_factory.mktemp("read"))
+    for name in tomllib.loads(made.toml).get("aliases", {}):
+        assert registry.resolve(name.replace("*", "x"))
