@@ -8,6 +8,9 @@ WORKERS ?= 2
 FUZZ_SECONDS ?= 60
 MUTANTS ?= 500
 SEED ?= 1
+SOAK_REQUESTS ?= 100000
+SOAK_ABORTED ?= 1000
+SOAK_STREAMS ?= 1000
 PYTEST_ARGS ?=
 CHECKS := check-format check-lint check-words check-types check-public-types check-typing check-contract
 
@@ -102,8 +105,8 @@ test-local-tools: $(READY) ## the larger local model picks tools: pulls 1.06 GB 
 	@$(BIN)/il models pull coder
 	@$(BIN)/python -m pytest tests/e2e/local_tools.py
 
-soak: ## hours of traffic through the gateway
-	@echo "soak is not built yet: it comes with the gateway in production"; exit 1
+soak: $(READY) ## 100,000 requests, 1,000 of them left, 1,000 streams at once: is memory flat? SOAK_REQUESTS
+	@SOAK_REQUESTS=$(SOAK_REQUESTS) SOAK_ABORTED=$(SOAK_ABORTED) SOAK_STREAMS=$(SOAK_STREAMS) $(BIN)/python -m bench.soak
 
 bench-full: ## every row of the numbers, peers included
 	@echo "bench-full is not built yet: it comes with the issue on speed"; exit 1

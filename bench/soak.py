@@ -1,0 +1,210 @@
+"""Traffic through the gateway for as long as one likes: whole answers, streams, streams that are left, many at once.
+
+`make soak` runs it; SOAK_REQUESTS, SOAK_ABORTED and SOAK_STREAMS change its sizes. Memory, sockets and connections are
+looked at between rounds, and the run fails where they grow. Kept in bench/results/local: soak.json, soak.txt, and
+soak.png where matplotlib is installed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import statistics
+import struct
+import sys
+import time
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bench.canned import request
+from bench.measure import NotRun
+from bench.stage import Load, Server, gateway, load
+
+__all__ = ["Sizes", "main", "plotted", "soak", "verdict"]
+
+KEPT = Path(__file__).parent / "results" / "local"
+ROUNDS = 10
+MODEL = "chat/gpt-4.1"
+TRANSLATED = "claude/claude-opus-4-5"
+PACE_MS = 2
+GROWTH = 1.10
+"""How much more memory than after the second round may be held after the last."""
+
+
+class Sizes(NamedTuple):
+    """How much is asked."""
+
+    requests: int
+    """Whole answers and streams, in all."""
+    aborted: int
+    """Streams that their client leaves in the middle, in all."""
+    streams: int
+    """Streams at once, at the end of each round."""
+
+
+class Sample(NamedTuple):
+    """How the gateway is between two rounds."""
+
+    at_s: float
+    """Since the beginning."""
+    requests: int
+    """Asked so far."""
+    resident_mb: float
+    """Memory."""
+    sockets: int
+    """Sockets that its process holds."""
+    tasks: int
+    """Requests that it says are under way."""
+    per_second: float
+    """Requests a second in this round."""
+
+
+def soak(sizes: Sizes) -> list[Sample]:
+    """The samples of a run.
+
+    Raises: NotRun without a C compiler or a system that tells what processes use; AssertionError for a wrong answer.
+    """
+    server = gateway(PACE_MS)
+    began_s = time.perf_counter()
+    asked = 0
+    samples: list[Sample] = []
+    for _ in range(ROUNDS):
+        round_s = time.perf_counter()
+        before = asked
+        for model, stream in ((MODEL, False), (TRANSLATED, False), (MODEL, True), (TRANSLATED, True)):
+            share = 9 * sizes.requests // ROUNDS // 20 if not stream else sizes.requests // ROUNDS // 20
+            asked += _asked(server, Load(model, stream, 64, max(64, share)))
+        used_s = time.perf_counter() - round_s
+        asked += _left(server, max(1, sizes.aborted // ROUNDS))
+        asked += _asked(server, Load(TRANSLATED, True, sizes.streams, sizes.streams))
+        rate = (asked - before) / used_s
+        samples.append(Sample(time.perf_counter() - began_s, asked, *_looked_at(server), rate))
+        print(line(samples[-1]), flush=True)
+    return samples
+
+
+def _asked(server: Server, asked: Load) -> int:
+    told = load(server, asked).told
+    assert told["requests"] >= asked.requests, told
+    return asked.requests
+
+
+def _left(server: Server, count: int) -> int:
+    """Begin so many streams, read the first bytes of each, and reset the connection."""
+    body = request(TRANSLATED, stream=True)
+    for _ in range(count):
+        with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+            connection.sendall(body)
+            assert connection.recv(64).startswith(b"HTTP/1.1 200")
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    return count
+
+
+def _looked_at(server: Server) -> tuple[float, int, int]:
+    """Memory, sockets and requests under way, once what ended has had a moment to go."""
+    folder = Path(f"/proc/{server.process.pid}/fd")
+    for _ in range(100):
+        sockets = _sockets(folder)
+        tasks = sum("ESTABLISHED" in one for one in _connections(server.port))
+        if tasks == 0:
+            break
+        time.sleep(0.1)
+    return server.resident_mb(), sockets, tasks
+
+
+def _sockets(folder: Path) -> int:
+    count = 0
+    for file in folder.iterdir():
+        with suppress(OSError):  # closed meanwhile
+            count += str(file.readlink()).startswith("socket:")
+    return count
+
+
+def _connections(port: int) -> list[str]:
+    """The connections of clients to the gateway that are still open."""
+    told: list[str] = []
+    for text in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, local, _, state, *_ = text.split()
+        if int(local.rpartition(":")[2], 16) == port and state == "01":
+            told.append("ESTABLISHED")
+    return told
+
+
+def verdict(samples: list[Sample]) -> list[str]:
+    """What grew; nothing for a run that is flat. The first two rounds warm up."""
+    first, last = samples[min(1, len(samples) - 1)], samples[-1]
+    upstream = statistics.median(sample.sockets for sample in samples)
+    found = {
+        f"memory grew from {first.resident_mb:.0f} to {last.resident_mb:.0f} MB": last.resident_mb
+        > first.resident_mb * GROWTH + 8,
+        f"{last.sockets} sockets at the end, {first.sockets} before": last.sockets > max(first.sockets, upstream) + 16,
+        f"{last.tasks} connections of clients are left": last.tasks > 0,
+    }
+    return [sentence for sentence, is_so in found.items() if is_so]
+
+
+def line(sample: Sample) -> str:
+    """A sample as a line of a table."""
+    return (
+        f"{sample.at_s:7.0f} s {sample.requests:9,} requests {sample.resident_mb:8.1f} MB "
+        f"{sample.sockets:6} sockets {sample.tasks:4} under way {sample.per_second:8.0f} a second"
+    )
+
+
+def plotted(samples: list[Sample], width: int = 50) -> str:
+    """Memory and sockets of each round as bars."""
+    told: list[str] = []
+    for title, values in (
+        ("memory, MB", [sample.resident_mb for sample in samples]),
+        ("sockets", [float(sample.sockets) for sample in samples]),
+        ("under way", [float(sample.tasks) for sample in samples]),
+    ):
+        most = max(*values, 1.0)
+        told.append(title)
+        told += [f"  {number:3} {'#' * round(value / most * width)} {value:.0f}" for number, value in enumerate(values)]
+    return "\n".join(told)
+
+
+def _picture(samples: list[Sample]) -> None:
+    """The same as a picture, where that can be drawn."""
+    try:
+        drawing: Any = import_module("matplotlib.pyplot")
+    except ImportError:
+        return
+    figure, rows = drawing.subplots(3, sharex=True, figsize=(8, 8))
+    requests = [sample.requests for sample in samples]
+    for row, name in zip(rows, ("resident_mb", "sockets", "tasks"), strict=True):
+        row.plot(requests, [getattr(sample, name) for sample in samples], marker="o")
+        row.set_ylim(bottom=0)
+        row.set_ylabel(name)
+    rows[-1].set_xlabel("requests")
+    figure.savefig(KEPT / "soak.png")
+
+
+def main() -> int:
+    """Soak, keep the result, and say what grew; status 1 where something did."""
+    names = ("SOAK_REQUESTS", "SOAK_ABORTED", "SOAK_STREAMS")
+    defaults = (100_000, 1_000, 1_000)
+    sizes = Sizes(*[int(os.environ.get(name) or value) for name, value in zip(names, defaults, strict=True)])
+    try:
+        samples = soak(sizes)
+    except NotRun as reason:
+        print(f"not run: {reason}")
+        return 1
+    KEPT.mkdir(parents=True, exist_ok=True)
+    told = "\n".join([*map(line, samples), "", plotted(samples), ""])
+    (KEPT / "soak.txt").write_text(told, encoding="utf-8")
+    rows = [sample._asdict() for sample in samples]
+    (KEPT / "soak.json").write_text(json.dumps({"sizes": sizes._asdict(), "samples": rows}, indent=2), encoding="utf-8")
+    _picture(samples)
+    print(plotted(samples))
+    grown = verdict(samples)
+    print("\n".join(grown) or "flat: memory, sockets and requests under way; kept in bench/results/local/soak.txt")
+    return 1 if grown else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

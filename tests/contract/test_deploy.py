@@ -1,0 +1,96 @@
+"""The examples of a deployment can be read by who they are for, and say only what exists."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interlingua.gateway.config import read_server_config
+from interlingua.registry.config import read_config
+from tests.contract.source import ROOT
+from tests.support.nginx import find_nginx
+
+DEPLOY = ROOT / "examples" / "deploy"
+
+
+def _options() -> set[str]:
+    """Every option of `il serve`."""
+    command = [sys.executable, "-m", "interlingua", "serve", "--help"]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    return set(re.findall(r"--[a-z-]+", told))
+
+
+def test_the_file_is_a_configuration() -> None:
+    """Sections, members and values are those of the gateway."""
+    server = read_server_config(DEPLOY / "gateway.toml")
+    config = read_config(DEPLOY / "gateway.toml")
+    assert (server.host, server.port, server.workers) == ("0.0.0.0", 8787, 2)
+    assert (server.settings.notice_s, server.settings.drain_s) == (5, 60)
+    assert config.aliases.keys() == {"smart"}
+
+
+def test_the_unit_starts_what_exists_and_waits_for_the_drain() -> None:
+    """Its command's options exist, reload is SIGHUP, and it is given longer to stop than notice and drain take."""
+    unit = configparser.ConfigParser(strict=False, interpolation=None)
+    unit.optionxform = str  # pyright: ignore[reportAttributeAccessIssue] - systemd's names have capitals
+    unit.read_string((DEPLOY / "interlingua.service").read_text())
+    service = unit["Service"]
+    assert set(re.findall(r"--[a-z-]+", service["ExecStart"])) <= _options()
+    assert service["ExecStart"].split()[1] == "serve"
+    assert "-HUP" in service["ExecReload"]
+    settings = read_server_config(DEPLOY / "gateway.toml").settings
+    assert float(service["TimeoutStopSec"]) > settings.notice_s + settings.drain_s + 10
+    assert settings.key_file.startswith(f"/var/lib/{service['StateDirectory']}/")
+
+
+def test_the_image_installs_extras_that_exist() -> None:
+    """And copies files that are there, asks a route that exists, and starts the command."""
+    import tomllib
+
+    text = (DEPLOY / "Dockerfile").read_text()
+    extras = re.search(r"'\.\[([a-z,]+)\]'", text)
+    assert extras is not None
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert set(extras[1].split(",")) <= known.keys()
+    copied = [words.split()[:-1] for words in re.findall(r"^COPY (?!--from)(.+)$", text, re.MULTILINE)]
+    assert all((ROOT / name).exists() for names in copied for name in names)
+    assert "/health/ready" in text
+    assert 'ENTRYPOINT ["il", "serve"]' in text
+    assert re.search(r"^USER (?!root)", text, re.MULTILINE)
+
+
+def test_the_composition_is_two_replicas_one_redis_and_nginx() -> None:
+    """Its files exist, both replicas have the same state, and nginx knows both by name."""
+    yaml: Any = pytest.importorskip("yaml", reason="PyYAML is not installed")
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    assert services.keys() == {"replica-a", "replica-b", "redis", "nginx"}
+    assert services["replica-a"] == services["replica-b"]
+    assert services["replica-a"]["environment"]["INTERLINGUA_STATE"] == "redis://redis:6379/0"
+    assert (ROOT / services["replica-a"]["build"]["dockerfile"]).exists()
+    volumes = [volume for service in services.values() for volume in service.get("volumes", ())]
+    assert all((DEPLOY / volume.split(":")[0]).exists() for volume in volumes if volume.startswith("./"))
+    assert "noeviction" in services["redis"]["command"]
+    config = (DEPLOY / "nginx.conf").read_text()
+    assert re.findall(r"server (replica-\w):8787", config) == ["replica-a", "replica-b"]
+    assert services["nginx"]["ports"] == ["127.0.0.1:8080:8080"]
+
+
+def test_nginx_takes_its_file(tmp_path: Path) -> None:
+    """`nginx -t` finds nothing wrong."""
+    program = find_nginx()
+    if program is None:
+        pytest.skip("no nginx")
+    text = (DEPLOY / "nginx.conf").read_text().replace("replica-a", "127.0.0.1").replace("replica-b", "127.0.0.2")
+    text = f"pid {tmp_path}/nginx.pid;\nerror_log {tmp_path}/errors.log;\n{text}"
+    for place in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"):
+        text = text.replace("access_log off;", f"access_log off; {place}_temp_path {tmp_path}/{place};", 1)
+    (tmp_path / "nginx.conf").write_text(text)
+    command = [program, "-t", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf"), "-e", str(tmp_path / "errors")]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert told.returncode == 0, told.stderr

