@@ -73,7 +73,8 @@ class GatewayRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     peer: str = ""
     """The address of the client; empty when unknown."""
     entry: Entry | None = None
-    """What is written down of it; None where nobody wants to know."""
+    """What is written down of it; None where nobody wants to know. It must not lead back to this: requests are not
+    looked at by the collector of garbage."""
 
     def header(self, name: str) -> str | None:
         """The first value of the header `name` (lower case), or None."""

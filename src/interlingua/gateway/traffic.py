@@ -70,8 +70,8 @@ class Traffic:
         self._reply = _Kept()
 
     def asked(self, request: GatewayRequest) -> None:
-        """The whole request is there."""
-        self._request = request
+        """The whole request is there; its entry, which holds this, would make a circle that nobody collects."""
+        self._request = msgspec.structs.replace(request, entry=None)
 
     def replied(self, reply: GatewayReply) -> GatewayReply:
         """The reply with somebody who listens to its body."""

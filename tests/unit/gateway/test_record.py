@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
+import weakref
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +15,10 @@ from interlingua.gateway.asgi import GatewayApp
 from interlingua.gateway.auth import hash_key
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayRequest
-from interlingua.gateway.record import LEFT_STATUS, Record
+from interlingua.gateway.observing import Observing
+from interlingua.gateway.record import LEFT_STATUS, Entry, Record
 from interlingua.gateway.settings import GatewayKey
+from interlingua.gateway.traffic import Traffic
 from interlingua.providers.price import Price
 from interlingua.testing.upstream import Upstream
 from interlingua.transport.override import Override, overriding
@@ -247,3 +252,36 @@ async def test_a_request_that_is_passed_on_is_recorded_under_its_model() -> None
     assert [(record.model, record.target, record.status) for record in records] == [
         ("openai/text-embedding", "openai/text-embedding", 200)
     ]
+
+
+def entries() -> int:
+    """How many entries there are in this process."""
+    gc.collect()
+    return sum(isinstance(one, Entry) for one in gc.get_objects())
+
+
+@pytest.mark.parametrize("observing", [Observing(metrics="keys"), Observing(record="tapes"), Observing(store="a.db")])
+async def test_nothing_of_a_request_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, observing: Observing
+) -> None:
+    """Whole and streamed: once a request is over, its entry is gone, with all that it heard."""
+    monkeypatch.chdir(tmp_path)
+    before = entries()
+    made = gateway(observing=observing)
+    begun: list[weakref.ref[Traffic]] = []
+    begin = made.recorder.begin
+
+    def watched(*known: Any) -> Any:
+        entry = begin(*known)
+        if entry.traffic is not None:
+            begun.append(weakref.ref(entry.traffic))
+        return entry
+
+    monkeypatch.setattr(made.recorder, "begin", watched)
+    with Upstream("openai-chat").standing():
+        for stream in (False, True) * 5:
+            await served(made, Client(asking("anthropic", CHAT[1], stream=stream)))
+    await made.close()
+    assert entries() <= before
+    assert len(begun) == (10 if observing.record else 0)
+    assert not any(one() for one in begun)
