@@ -497,3 +497,18 @@ else:
     raise SystemExit("no error")
 """
     subprocess.run([sys.executable, "-I", "-c", code], check=True)
+
+
+def test_sentences_can_be_left_out() -> None:
+    """A refusal that repeats the question: its class is told, its words are not."""
+    collected = Collected()
+    made = il.instrument(sentences=False, tracer_provider=collected.tracers, meter_provider=collected.meters)
+    try:
+        with use([il.BadRequestError("no answer to: my question", status=400)]), pytest.raises(il.BadRequestError):
+            il.model("openai/gpt-5.6").generate("my question")
+    finally:
+        made.uninstrument()
+    (span,) = collected.spans
+    assert span.status.status_code is StatusCode.ERROR
+    assert span.status.description == "BadRequestError"
+    assert "my question" not in span.to_json()
