@@ -113,18 +113,18 @@ class Keys:
     def variable(self, param: Param, usual: str) -> str:
         """The variable for a key of the file; empty for a placeholder."""
         text = str(param.value).strip()
-        if param.value is None or text.lower() in _PLACEHOLDERS:
-            self._report.say(param.path, "needless", "a placeholder: no key is sent")
+        if _is_placeholder(param.value):
+            self._report.say(param.path, "needless", "a placeholder: no key of its own")
             return ""
         named = variable_in(param.value)
         if named is not None:
-            name = re.sub(r"\W", "_", named, flags=re.ASCII).upper()
+            name = _as_variable(named)
             name = name if name == named else self._named("", named, name)
-            renamed = "" if name == named else f", which has to be in capitals: it was {named}"
+            renamed = "" if name == named else f", in capitals, digits and underscores: it was {named}"
             self._report.say(param.path, "becomes", f"key_env={name}{renamed}")
             self.told.setdefault(name, f"a key, as before{renamed}")
             return name
-        name = self._named(usual, text, usual)
+        name = self._named(usual, text, _as_variable(usual))
         self._report.say(param.path, "secret", f"not copied; key_env={name}")
         self.told.setdefault(name, f"the key that stands in {param.path}")
         return name
@@ -139,6 +139,16 @@ class Keys:
             self._names[place, text] = name
             self._taken.add(name)
         return self._names[place, text]
+
+
+def _is_placeholder(value: object) -> bool:
+    return value is None or str(value).strip().lower() in _PLACEHOLDERS
+
+
+def _as_variable(text: str) -> str:
+    """A text as the name of a variable that a DSN may name: capitals, digits, underscores, no digit first."""
+    name = re.sub(r"\W", "_", text, flags=re.ASCII).upper()
+    return f"KEY_{name}" if name[:1].isdigit() else name
 
 
 def variable_in(value: object) -> str | None:
@@ -182,7 +192,8 @@ def read_deployment(
 def usual_keys(entries: list[object]) -> set[str]:
     """The variables that entries without a key have theirs in."""
     said = [cast("Tree", entry).get("litellm_params") for entry in entries if isinstance(entry, dict)]
-    found = [cast("Tree", params) for params in said if isinstance(params, dict) and "api_key" not in params]
+    found = [cast("Tree", params) for params in said if isinstance(params, dict)]
+    found = [params for params in found if _is_placeholder(params.get("api_key"))]
     names = [_split(params["model"], {})[0] for params in found if isinstance(params.get("model"), str)]
     schemes = [SCHEMES.get(name, name) for name in names]
     return {usual_variable(scheme) for scheme in schemes if scheme in ROWS}
@@ -240,14 +251,15 @@ def _account(scheme: str, params: dict[str, Param], keys: Keys, report: Report) 
     row, given = ROWS[scheme], params.get("api_key")
     at_home = not address or row.needs_host
     usual = usual_variable(scheme)
+    key = ""
     if given is not None:
         # A key in the file gets no variable that another host's key may stand in.
         host = re.sub(r"[^A-Z0-9]+", "_", re.split("[:/]", address.upper())[0]).strip("_")
-        key = keys.variable(given, (usual if at_home else "") or f"{host or scheme.upper()}_API_KEY")
-    else:
-        key = usual if at_home and row.key_required else ""
-        if key:
-            keys.told.setdefault(key, f"the key of {row.title}")
+        own = f"{host or scheme.replace('-', '_').upper()}_API_KEY"
+        key = keys.variable(given, (usual if at_home else "") or own)
+    if not key and at_home and row.key_required:
+        key = usual
+        keys.told.setdefault(key, f"the key of {row.title}")
     return Account(scheme, address, key, (*_plain_text(address, params), *_prices(params, report)))
 
 

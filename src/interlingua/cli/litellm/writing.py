@@ -31,7 +31,8 @@ _PORT = (
 
 def variable_of_dsn(name: str) -> str:
     """The variable that holds the DSN of a provider whose address stands in a variable."""
-    return f"{re.sub('[^A-Z0-9]', '_', name.upper())}_DSN"
+    word = re.sub("[^A-Z0-9]", "_", name.upper())
+    return f"{'LLM_' if word[0].isdigit() else ''}{word}_DSN"
 
 
 def toml_text(

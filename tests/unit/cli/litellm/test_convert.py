@@ -149,43 +149,41 @@ def test_what_is_no_configuration_is_refused(text: str, told: str) -> None:
     assert caught.value.message == told
 
 
-_WORDS = st.sampled_from(
-    "model_name litellm_params model api_key api_base rpm weight order model_info fallbacks callbacks timeout "
-    "routing_strategy default_fallbacks context_window_fallbacks model_group_alias master_key credential_list "
-    "credential_values credential_name litellm_credential_name vertex_project input_cost_per_token drop_params x".split()
-)
-_VALUES = st.one_of(
+_WORDS = st.sampled_from([
+    *("model_name", "litellm_params", "model", "api_key", "api_base", "rpm", "weight", "order", "model_info"),
+    *("callbacks", "timeout", "routing_strategy", "default_fallbacks", "context_window_fallbacks", "drop_params", "x"),
+    *("model_group_alias", "master_key", "credential_list", "credential_values", "credential_name", "vertex_project"),
+    *("litellm_credential_name", "input_cost_per_token", "fallbacks"),
+])  # fmt: skip
+_VALUES: st.SearchStrategy[Any] = st.one_of(
     st.none(),
     st.booleans(),
     st.integers(-3, 10**13),
     st.floats(allow_nan=True),
-    st.sampled_from(
-        [
-            "openai/gpt-4o",
-            "openai/*",
-            "azure/x",
-            "vertex_ai/gemini-3-pro",
-            "a",
-            "a/b",
-            "*",
-            "os.environ/KEY",
-            "os.environ/",
-        ]
-        + ["https://h.example/v1", "http://[::1", "http://h:99999", "0.5", "", "../x", "é\n"]
-    ),
-)
-_TREES = st.recursive(
+    st.sampled_from([
+        *("openai/gpt-4o", "openai/*", "azure/x", "vertex_ai/gemini-3-pro", "a", "a/b", "*", "os.environ/KEY"),
+        *("os.environ/", "os.environ/3\u00e9", "https://h.example/v1", "http://127.0.0.1:1/v1", "http://[::1"),
+        *("http://h:99999", "0.5", "", "../x", "\u00e9\n"),
+    ]),
+)  # fmt: skip
+_TREES: st.SearchStrategy[Any] = st.recursive(
     _VALUES,
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(_WORDS, inner, max_size=5)),
     max_leaves=12,
 )
-_PARAMS = st.dictionaries(_WORDS, _VALUES, max_size=5)
-_ENTRIES = st.one_of(
+_PARAMS: st.SearchStrategy[dict[str, Any]] = st.dictionaries(_WORDS, _VALUES, max_size=5)
+
+
+def _with_model(model: str, params: dict[str, Any]) -> dict[str, Any]:
+    return {**params, "model": model}
+
+
+_ENTRIES: st.SearchStrategy[Any] = st.one_of(
     _TREES,
     st.fixed_dictionaries({
         "model_name": st.sampled_from(["a", "b", "a/b", "openai/*", "x-*", "openai/gpt-4o"]),
         "litellm_params": st.builds(
-            lambda model, rest: {**rest, "model": model},
+            _with_model,
             st.sampled_from(["openai/gpt-4o", "groq/llama", "openai/*", "azure/dep", "gpt-4o", "*", "bedrock/x"]),
             _PARAMS,
         ),
@@ -195,7 +193,7 @@ _FALLS = st.lists(
     st.dictionaries(st.sampled_from(["a", "b", "x-*"]), st.lists(st.sampled_from(["a", "b", "a/b", "no"]), max_size=3)),
     max_size=2,
 )
-_CONFIGURATIONS = st.fixed_dictionaries(
+_CONFIGURATIONS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {"model_list": st.lists(_ENTRIES, max_size=4)},
     optional={
         "router_settings": st.one_of(_TREES, st.fixed_dictionaries({"fallbacks": _FALLS, "default_fallbacks": _TREES})),
