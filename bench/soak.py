@@ -106,6 +106,7 @@ def _left(server: Server, count: int) -> int:
 def _looked_at(server: Server) -> tuple[float, int, int]:
     """Memory, sockets and requests under way, once what ended has had a moment to go."""
     folder = Path(f"/proc/{server.process.pid}/fd")
+    sockets = tasks = 0
     for _ in range(100):
         sockets = _sockets(folder)
         tasks = sum("ESTABLISHED" in one for one in _connections(server.port))
