@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
+from typing import Any, Unpack
 
 import anthropic
 
-from tests.support.sdks.face import SCHEMA, TOOL, Answer, Call, SdkError
+from tests.support.sdks.face import SCHEMA, TOOL, Answer, Call, How, SdkError
 
 
 class AnthropicMessages:
@@ -19,33 +19,23 @@ class AnthropicMessages:
         self._messages: list[Any] = []
         self._tools: Any = anthropic.omit
 
-    def ask(
-        self,
-        model: str,
-        text: str,
-        *,
-        stream: bool = False,
-        tools: bool = False,
-        schema: bool = False,
-        image: bytes | None = None,
-        thinking: bool = False,
-        limit: int = 400,
-    ) -> Answer:
+    def ask(self, model: str, text: str, **how: Unpack[How]) -> Answer:
         """What comes of a text."""
         content: Any = text
+        image = how.get("image")
         if image is not None:
             source = {"type": "base64", "media_type": "image/png", "data": base64.b64encode(image).decode()}
             content = [{"type": "image", "source": source}, {"type": "text", "text": text}]
         self._messages.append({"role": "user", "content": content})
-        more: dict[str, Any] = {"max_tokens": limit}
-        if tools:
+        more: dict[str, Any] = {"max_tokens": how.get("limit", 400)}
+        if how.get("tools"):
             name, description, parameters = TOOL
             self._tools = [{"name": name, "description": description, "input_schema": parameters}]
-        if schema:
+        if how.get("schema"):
             more["output_config"] = {"format": {"type": "json_schema", "schema": SCHEMA}}
-        if thinking:
+        if how.get("thinking"):
             more |= {"thinking": {"type": "enabled", "budget_tokens": 1024}, "max_tokens": 3000}
-        return self._said(model, stream=stream, **more)
+        return self._said(model, stream=how.get("stream", False), **more)
 
     def answer(self, model: str, results: list[str], *, stream: bool = False) -> Answer:
         """What comes of results."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypedDict, Unpack
 
 PARAMETERS: dict[str, Any] = {
     "type": "object",
@@ -30,6 +30,23 @@ class Call(NamedTuple):
     """The tool."""
     arguments: dict[str, Any]
     """Its arguments."""
+
+
+class How(TypedDict, total=False):
+    """How something is asked."""
+
+    stream: bool
+    """Piece by piece."""
+    tools: bool
+    """With the tool."""
+    schema: bool
+    """For a typed answer."""
+    image: bytes
+    """With a PNG."""
+    thinking: bool
+    """With thinking on."""
+    limit: int
+    """For at most so many tokens, 400 unless said."""
 
 
 class Answer(NamedTuple):
@@ -62,18 +79,7 @@ class SdkError(Exception):
 class Sdk(Protocol):
     """A conversation through one SDK; each turn goes on with the one before."""
 
-    def ask(
-        self,
-        model: str,
-        text: str,
-        *,
-        stream: bool = False,
-        tools: bool = False,
-        schema: bool = False,
-        image: bytes | None = None,
-        thinking: bool = False,
-        limit: int = 400,
-    ) -> Answer:
+    def ask(self, model: str, text: str, **how: Unpack[How]) -> Answer:
         """What comes of a text. Raises: SdkError."""
         ...
 

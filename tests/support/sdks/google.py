@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from google import genai
 from google.genai import errors, types
 
-from tests.support.sdks.face import SCHEMA, TOOL, Answer, Call, SdkError
+from tests.support.sdks.face import SCHEMA, TOOL, Answer, Call, How, SdkError
 
 
 class GoogleGenai:
@@ -20,33 +20,23 @@ class GoogleGenai:
         self._tools: Any = None
         self._calls: list[Any] = []
 
-    def ask(
-        self,
-        model: str,
-        text: str,
-        *,
-        stream: bool = False,
-        tools: bool = False,
-        schema: bool = False,
-        image: bytes | None = None,
-        thinking: bool = False,
-        limit: int = 400,
-    ) -> Answer:
+    def ask(self, model: str, text: str, **how: Unpack[How]) -> Answer:
         """What comes of a text."""
         parts = [types.Part(text=text)]
+        image = how.get("image")
         if image is not None:
             parts.append(types.Part.from_bytes(data=image, mime_type="image/png"))
         self._contents.append(types.Content(role="user", parts=parts))
-        more: dict[str, Any] = {"max_output_tokens": limit}
-        if tools:
+        more: dict[str, Any] = {"max_output_tokens": how.get("limit", 400)}
+        if how.get("tools"):
             name, description, parameters = TOOL
             function = types.FunctionDeclaration(name=name, description=description, parameters_json_schema=parameters)
             self._tools = [types.Tool(function_declarations=[function])]
-        if schema:
+        if how.get("schema"):
             more |= {"response_mime_type": "application/json", "response_json_schema": SCHEMA}
-        if thinking:
+        if how.get("thinking"):
             more["thinking_config"] = types.ThinkingConfig(include_thoughts=True)
-        return self._said(model, stream=stream, **more)
+        return self._said(model, stream=how.get("stream", False), **more)
 
     def answer(self, model: str, results: list[str], *, stream: bool = False) -> Answer:
         """What comes of results."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import ollama
 
-from tests.support.sdks.face import SCHEMA, TOOL, Answer, Call, SdkError
+from tests.support.sdks.face import SCHEMA, TOOL, Answer, Call, How, SdkError
 
 
 class OllamaChat:
@@ -18,33 +18,23 @@ class OllamaChat:
         self._messages: list[Any] = []
         self._tools: Any = None
 
-    def ask(
-        self,
-        model: str,
-        text: str,
-        *,
-        stream: bool = False,
-        tools: bool = False,
-        schema: bool = False,
-        image: bytes | None = None,
-        thinking: bool = False,
-        limit: int = 400,
-    ) -> Answer:
+    def ask(self, model: str, text: str, **how: Unpack[How]) -> Answer:
         """What comes of a text."""
         message: dict[str, Any] = {"role": "user", "content": text}
+        image = how.get("image")
         if image is not None:
             message["images"] = [image]
         self._messages.append(message)
-        if tools:
+        if how.get("tools"):
             name, description, parameters = TOOL
             function = {"name": name, "description": description, "parameters": parameters}
             self._tools = [{"type": "function", "function": function}]
-        more: dict[str, Any] = {"options": {"num_predict": limit}}
-        if schema:
+        more: dict[str, Any] = {"options": {"num_predict": how.get("limit", 400)}}
+        if how.get("schema"):
             more["format"] = SCHEMA
-        if thinking:
+        if how.get("thinking"):
             more["think"] = True
-        return self._said(model, stream=stream, **more)
+        return self._said(model, stream=how.get("stream", False), **more)
 
     def answer(self, model: str, results: list[str], *, stream: bool = False) -> Answer:
         """What comes of results."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any
+from typing import Any, Unpack
 
 import openai
 
-from tests.support.sdks.face import SCHEMA, TOOL, Answer, Call, SdkError
+from tests.support.sdks.face import SCHEMA, TOOL, Answer, Call, How, SdkError
 
 _PARSED: Any = {"parsed": True, "tool_calls": {"__all__": {"index": True, "function": {"parsed_arguments"}}}}
 """What the helper adds to a message, and no service knows."""
@@ -23,35 +23,25 @@ class OpenaiChat:
         self._messages: list[Any] = []
         self._tools: Any = openai.omit
 
-    def ask(
-        self,
-        model: str,
-        text: str,
-        *,
-        stream: bool = False,
-        tools: bool = False,
-        schema: bool = False,
-        image: bytes | None = None,
-        thinking: bool = False,
-        limit: int = 400,
-    ) -> Answer:
+    def ask(self, model: str, text: str, **how: Unpack[How]) -> Answer:
         """What comes of a text."""
         content: Any = text
+        image = how.get("image")
         if image is not None:
             url = f"data:image/png;base64,{base64.b64encode(image).decode()}"
             content = [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": url}}]
         self._messages.append({"role": "user", "content": content})
-        more: dict[str, Any] = {"max_completion_tokens": limit}
-        if tools:
+        more: dict[str, Any] = {"max_completion_tokens": how.get("limit", 400)}
+        if how.get("tools"):
             name, description, parameters = TOOL
             function = {"name": name, "description": description, "parameters": parameters}
             self._tools = [{"type": "function", "function": function}]
-        if schema:
+        if how.get("schema"):
             described = {"name": "weather", "schema": SCHEMA, "strict": True}
             more["response_format"] = {"type": "json_schema", "json_schema": described}
-        if thinking:
+        if how.get("thinking"):
             more["reasoning_effort"] = "low"
-        return self._said(model, stream=stream, **more)
+        return self._said(model, stream=how.get("stream", False), **more)
 
     def answer(self, model: str, results: list[str], *, stream: bool = False) -> Answer:
         """What comes of results."""

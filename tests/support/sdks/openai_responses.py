@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any
+from typing import Any, Unpack
 
 import openai
 
-from tests.support.sdks.face import SCHEMA, TOOL, Answer, Call, SdkError
+from tests.support.sdks.face import SCHEMA, TOOL, Answer, Call, How, SdkError
 
 
 class OpenaiResponses:
@@ -21,20 +21,10 @@ class OpenaiResponses:
         self._tools: Any = openai.omit
         self._calls: list[Any] = []
 
-    def ask(
-        self,
-        model: str,
-        text: str,
-        *,
-        stream: bool = False,
-        tools: bool = False,
-        schema: bool = False,
-        image: bytes | None = None,
-        thinking: bool = False,
-        limit: int = 400,
-    ) -> Answer:
+    def ask(self, model: str, text: str, **how: Unpack[How]) -> Answer:
         """What comes of a text."""
         content: Any = text
+        image = how.get("image")
         if image is not None:
             url = f"data:image/png;base64,{base64.b64encode(image).decode()}"
             content = [
@@ -42,17 +32,17 @@ class OpenaiResponses:
                 {"type": "input_image", "detail": "auto", "image_url": url},
             ]
         self._input.append({"role": "user", "content": content})
-        more: dict[str, Any] = {"max_output_tokens": limit}
-        if tools:
+        more: dict[str, Any] = {"max_output_tokens": how.get("limit", 400)}
+        if how.get("tools"):
             name, description, parameters = TOOL
             tool = {"type": "function", "name": name, "description": description, "parameters": parameters}
             self._tools = [{**tool, "strict": True}]
-        if schema:
+        if how.get("schema"):
             more["text"] = {"format": {"type": "json_schema", "name": "weather", "schema": SCHEMA, "strict": True}}
-        if thinking:
+        if how.get("thinking"):
             more["reasoning"] = {"effort": "low", "summary": "auto"}
             more["include"] = ["reasoning.encrypted_content"]
-        return self._said(model, stream=stream, **more)
+        return self._said(model, stream=how.get("stream", False), **more)
 
     def answer(self, model: str, results: list[str], *, stream: bool = False) -> Answer:
         """What comes of results."""
