@@ -10,7 +10,7 @@ def _samples(*rows: tuple[float, int, int]) -> list[Sample]:
 
 
 def test_a_flat_run_is_flat() -> None:
-    """The first two rounds warm up."""
+    """Until seven tenths of the rounds bounded stores fill."""
     assert verdict(_samples((50.0, 90, 0), (60.0, 140, 0), (61.0, 100, 0), (63.0, 150, 0))) == []
 
 
