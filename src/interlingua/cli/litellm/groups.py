@@ -122,13 +122,15 @@ def build_models(deployments: list[Deployment], strategy: str, report: Report) -
         if _is_wildcard(one):
             _take_wildcard(one, names, found, report)
     groups: dict[str, list[Deployment]] = {}
+    said = {one.name for one in plain}
     for one in plain:
-        name = _alias_name(one, report)
+        name = _alias_name(one, said, report)
         if name:
             groups.setdefault(name, []).append(one)
     for one in deployments:
         if not _is_wildcard(one):
             _limit(one, f"{names.of(one.account)}/{one.model}", found, report)
+    found.pools.update(dict.fromkeys(groups, Alias(())))  # the names are taken before any is made up
     for name, members in groups.items():
         found.pools[name] = _pool(name, members, strategy, names=names, found=found, report=report)
     found.accounts.update(names.accounts)
@@ -177,11 +179,14 @@ def _take_slash(one: Deployment, deployments: list[Deployment], names: Names, re
     return True
 
 
-def _alias_name(one: Deployment, report: Report) -> str:
+def _alias_name(one: Deployment, said: set[str], report: Report) -> str:
     """The alias for a name; empty where it can be none."""
     name = one.name.strip().replace("/", "-")
     if not clean_model(name) or ".." in name or "*" in name[:-1]:
         report.drop(one.path, "not served: the name can be no alias (no comma, a * at the end only)")
+        return ""
+    if name != one.name and name in said:
+        report.drop(one.path, f'not served: it would be the alias "{name}", which another entry has')
         return ""
     if name != one.name:
         told = f'[aliases] "{name}", which clients ask for: a name with a slash is provider/model here'
@@ -211,8 +216,11 @@ def _pool(name: str, members: list[Deployment], strategy: str, *, names: Names, 
         if len(layer.targets) == 1:
             parts.append(layer.targets[0])
         else:
-            parts.append(f"{name.rstrip('*')}-order-{place}".lstrip("-"))
-            found.inner[parts[-1]] = layer
+            part = f"{name.rstrip('*').rstrip('-')}-order-{place}".lstrip("-")
+            while part in found.pools or part in found.inner:
+                part += "-more"
+            found.inner[part] = layer
+            parts.append(part)
     return Alias(tuple(parts), source=source)
 
 
@@ -318,7 +326,7 @@ def _part(step: str, pools: dict[str, Alias], inner: dict[str, Alias], spec_of: 
     if pool.policy == "ordered":
         return pool.targets
     name = f"{step.rstrip('*').rstrip('-')}-pool".lstrip("-")
-    while name in pools:
+    while name in pools or inner.get(name, pool) != pool:
         name += "-pool"
     inner[name] = pool
     return (name,)

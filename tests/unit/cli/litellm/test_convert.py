@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlingua.cli.litellm.convert import Converted, convert
@@ -108,6 +108,31 @@ def test_names_that_fall_back_on_each_other_are_no_circle(tmp_path: Path) -> Non
     assert [target.spec for target in registry.resolve("b")] == ["xai/m", "groq/m"]
 
 
+def test_names_that_are_made_up_take_nobody_elses_place(tmp_path: Path) -> None:
+    """Pools and orders get names that nothing else has, and a name that lost its slash is not mixed into another."""
+    entries = [
+        *[("c", "groq/1", 1), ("c", "xai/1", 1), ("c", "groq/last", 2), ("c-*", "groq/2", 1), ("c-*", "xai/2", 1)],
+        *[("c-*", "groq/last", 2), ("c-order-1", "groq/3", 1), ("c-pool", "groq/4", 1), ("t/c", "groq/5", 1)],
+        *[("t-c", "groq/6", 1), ("d", "groq/7", 1), ("d", "xai/7", 1), ("d-*", "groq/8", 1), ("d-*", "xai/8", 1)],
+    ]
+    told = [{"model_name": name, "litellm_params": {"model": model, "order": order}} for name, model, order in entries]
+    falls = [{name: ["t-c"]} for name in ("d", "d-*")]
+    made = convert(
+        json.dumps({"model_list": told, "router_settings": {"fallbacks": falls, "routing_strategy": "least-busy"}})
+    )
+    registry = _loaded(made, tmp_path)
+    asked = {name: [target.spec for target in registry.resolve(name)] for name in ("c", "c-x", "c-order-1", "d", "d-x")}
+    assert asked == {
+        "c": ["groq/1", "xai/1", "groq/last"],
+        "c-x": ["groq/2", "xai/2", "groq/last"],
+        "c-order-1": ["groq/3"],
+        "d": ["groq/7", "xai/7", "groq/6"],
+        "d-x": ["groq/8", "xai/8", "groq/6"],
+    }
+    assert [target.spec for target in registry.resolve("t-c")] == ["groq/6"]
+    assert next(entry.fate for entry in made.entries if entry.path == "model_list[8].model_name") == "missing"
+
+
 def test_a_name_cannot_get_out_of_its_place() -> None:
     """Quotes, line ends and brackets in names are text, or no name at all."""
     names = ['a"b', "a\nb", "a]b", "a'b", "[x]", "a#b", "a = 1", "é", "\u2028"]
@@ -133,7 +158,7 @@ def test_a_name_cannot_get_out_of_its_place() -> None:
         ("a: *nobody", "x.yaml line 1: not YAML that can be read"),
         ("a: \x01", "x.yaml: not YAML that can be read"),
         ("a: 2026-99-99", "x.yaml: not YAML that can be read"),
-        ("a: " + "[" * 2_000, "x.yaml: not YAML that can be read"),
+        ("a: " + "[" * 500, "x.yaml: not YAML that can be read"),
         (
             "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
             + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)),
@@ -206,6 +231,7 @@ _CONFIGURATIONS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=60)
 @given(_CONFIGURATIONS)
 def test_whatever_stands_in_the_file_is_in_the_report(tree: dict[str, Any]) -> None:
     """Every leaf, once, in the order of the file."""
@@ -213,6 +239,7 @@ def test_whatever_stands_in_the_file_is_in_the_report(tree: dict[str, Any]) -> N
     assert [entry.path for entry in convert(text).entries] == list(leaves(read_yaml(text, "x")))
 
 
+@settings(max_examples=60)
 @given(_CONFIGURATIONS)
 def test_whatever_stands_in_the_file_the_new_one_is_read(tmp_path_factory: pytest.TempPathFactory, tree: Any) -> None:
     """By our own strict readers, and every alias leads to targets."""
