@@ -83,7 +83,7 @@ bench: $(READY) ## the numbers that need no peer
 	@$(BIN)/python -m bench
 
 golden-update: $(READY) ## write golden files and generated tables anew; the diff is the review
-	@$(BIN)/python -m pytest tests/golden tests/matrix --golden-update
+	@$(BIN)/python -m pytest tests/golden tests/matrix tests/unit/cli/litellm --golden-update
 	@$(BIN)/python -m tests.support.docs_tables
 	@git diff --stat -- tests/golden tests/matrix docs README.md
 
