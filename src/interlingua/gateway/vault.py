@@ -70,7 +70,10 @@ class Vault:
             ids = {own: provider_ids[own] for own in call_ids_of(parts) if own in provider_ids}
             turn = Turn(parts, ids)
             if is_worth_keeping(turn):
-                await self._store.put(_entries(owner, turn, before))
+                entries = _entries(owner, turn, before)
+                if any(await self._store.get([entry.key for entry in entries if entry.key[1] == "turn"])):
+                    self._token = object()  # the same words again: what was put back of them before is out of date
+                await self._store.put(entries)
 
     async def restore(self, owner: str, request: Request) -> Request:
         """The request with every turn that is remembered as it was; the same request where none is."""

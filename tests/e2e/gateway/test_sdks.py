@@ -77,15 +77,22 @@ def stream(request: pytest.FixtureRequest) -> bool:
     return request.param
 
 
+@pytest.fixture(scope="module")
+def url() -> Generator[str]:
+    """One gateway for all; a model is named by the dialect of its upstream."""
+    with serving(aliases=UPSTREAMS) as address:
+        yield address
+
+
 @pytest.fixture
-def stage(name: str, kind: str) -> Generator[Stage]:
+def stage(url: str, name: str, kind: str) -> Generator[Stage]:
     """An SDK in front of a gateway in front of the model of few words."""
-    yield from staged(name, kind, Upstream(kind))
+    yield from staged(url, name, kind, Upstream(kind))
 
 
-def staged(name: str, kind: str, upstream: Upstream) -> Generator[Stage]:
+def staged(url: str, name: str, kind: str, upstream: Upstream) -> Generator[Stage]:
     """The stage around an upstream."""
-    with upstream.standing(), serving(aliases={"smart": UPSTREAMS[kind]}) as url:
+    with upstream.standing():
         client = sdk(name, url)
         try:
             yield Stage(client, upstream, name, kind)
@@ -95,25 +102,25 @@ def staged(name: str, kind: str, upstream: Upstream) -> Generator[Stage]:
 
 def test_a_text(stage: Stage, stream: bool) -> None:
     """A text comes with its end and its counts."""
-    said = stage.client.ask("smart", "Hi", stream=stream)
+    said = stage.client.ask(stage.kind, "Hi", stream=stream)
     assert said == Answer("Hello from the strict upstream.", [], ENDS[stage.name][0], (20, 10), said.thinking)
     assert stage.sent_well
 
 
 def test_an_answer_that_is_cut(stage: Stage, stream: bool) -> None:
     """The limit is passed on, and told as the reason."""
-    said = stage.client.ask("smart", "Hi", stream=stream, limit=16)
+    said = stage.client.ask(stage.kind, "Hi", stream=stream, limit=16)
     assert (said.text, said.finish) == ("One two three", ENDS[stage.name][2])
     assert stage.sent_well
 
 
 def test_parallel_calls_over_two_turns(stage: Stage, stream: bool) -> None:
     """Two calls at once, their results, and what the model makes of them."""
-    said = stage.client.ask("smart", "get_weather twice, please", stream=stream, tools=True)
+    said = stage.client.ask(stage.kind, "get_weather twice, please", stream=stream, tools=True)
     assert [call._replace(id="") for call in said.calls] == [Call("", "get_weather", {"city": "text"})] * 2
     assert len({call.id for call in said.calls}) == 2 or stage.name == "ollama"
     assert said.finish == ENDS[stage.name][1]
-    said = stage.client.answer("smart", ["4 degrees", "5 degrees"], stream=stream)
+    said = stage.client.answer(stage.kind, ["4 degrees", "5 degrees"], stream=stream)
     assert said.calls == []
     assert re.findall(r"\d degrees", said.text) == ["4 degrees", "5 degrees"]
     assert stage.sent_well
@@ -121,36 +128,36 @@ def test_parallel_calls_over_two_turns(stage: Stage, stream: bool) -> None:
 
 def test_structured_output(stage: Stage, stream: bool) -> None:
     """A schema binds the answer."""
-    said = stage.client.ask("smart", "Weather?", stream=stream, schema=True)
+    said = stage.client.ask(stage.kind, "Weather?", stream=stream, schema=True)
     assert json.loads(said.text) == {"city": "text", "celsius": 0}
     assert stage.sent_well
 
 
 def test_an_image(stage: Stage) -> None:
     """An image arrives."""
-    assert stage.client.ask("smart", "What is it?", image=PNG).text == "I see 1 image."
+    assert stage.client.ask(stage.kind, "What is it?", image=PNG).text == "I see 1 image."
     assert stage.sent_well
 
 
 @pytest.mark.parametrize("kind", ["openai-responses", "anthropic", "google", "ollama", "unified"])
-def test_thinking_over_a_tool_loop(name: str, kind: str, stream: bool) -> None:
+def test_thinking_over_a_tool_loop(url: str, name: str, kind: str, stream: bool) -> None:
     """Thoughts come where the dialect shows them, and sealed ones are back at their issuer in the next turn."""
     script = (Say(thinking="Let me see.", calls=(Called("get_weather", {"city": "Oslo"}),)), "It is 4 degrees.")
-    for stage in staged(name, kind, Upstream(kind, *script)):
-        said = stage.client.ask("smart", "get_weather", stream=stream, tools=True, thinking=True)
+    for stage in staged(url, name, kind, Upstream(kind, *script)):
+        said = stage.client.ask(stage.kind, "get_weather", stream=stream, tools=True, thinking=True)
         assert [call.arguments for call in said.calls] == [{"city": "Oslo"}]
         assert said.thinking == "Let me see."
-        assert stage.client.answer("smart", ["4 degrees"], stream=stream).text == "It is 4 degrees."
+        assert stage.client.answer(stage.kind, ["4 degrees"], stream=stream).text == "It is 4 degrees."
         assert stage.sent_well
 
 
 @pytest.mark.parametrize("kind", ["openai-chat", "anthropic"])
 @pytest.mark.parametrize("status", [400, 401, 404, 413])
-def test_an_error_has_the_sdks_own_class(name: str, kind: str, status: int, stream: bool) -> None:
+def test_an_error_has_the_sdks_own_class(url: str, name: str, kind: str, status: int, stream: bool) -> None:
     """What the upstream refuses is the SDK's own error, asked for once."""
-    for stage in staged(name, kind, Upstream(kind, Fail(status, "Not like this."))):
+    for stage in staged(url, name, kind, Upstream(kind, Fail(status, "Not like this."))):
         with pytest.raises(SdkError) as raised:
-            stage.client.ask("smart", "Hi", stream=stream)
+            stage.client.ask(stage.kind, "Hi", stream=stream)
         assert raised.value.status == status
         assert "Not like this." in str(raised.value)
         assert len(stage.upstream.requests) == 1
@@ -169,9 +176,9 @@ def test_a_busy_upstream_is_asked_again(name: str, kind: str, stream: bool) -> N
     assert len(upstream.requests) == 2
 
 
-def test_a_stream_that_is_cut_is_an_error(name: str, kind: str) -> None:
+def test_a_stream_that_is_cut_is_an_error(url: str, name: str, kind: str) -> None:
     """A stream whose upstream broke off ends in the SDK's own error, never in a clean end."""
-    for stage in staged(name, kind, Upstream(kind, Cut(Say(text="It is four degrees in Oslo."), -4))):
+    for stage in staged(url, name, kind, Upstream(kind, Cut(Say(text="It is four degrees in Oslo."), -4))):
         with pytest.raises((SdkError, Exception)) as raised:
-            stage.client.ask("smart", "Hi", stream=True)
+            stage.client.ask(stage.kind, "Hi", stream=True)
         assert not isinstance(raised.value, AssertionError)

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from interlingua.dialects._contract import DecodeOptions
+from interlingua.dialects.table import get_dialect
 from interlingua.gateway.vault import Vault, memory_vault
 from interlingua.types.content import (
     BrokenToolCall,
@@ -21,6 +23,8 @@ from interlingua.types.content import (
 from interlingua.types.message import Message, user
 from interlingua.types.request import Request
 from interlingua.types.response import Alternative, Response
+from interlingua.wire.http import HttpRequest
+from interlingua.wire.json import encode
 
 OWN = "call_il0000000000000000000001"
 OWN_2 = "call_il0000000000000000000002"
@@ -215,3 +219,25 @@ def test_the_vault_is_bounded() -> None:
         _keep(vault, _call(f"call_il{number:022}", sealed=SIGNATURE), ids={f"call_il{number:022}": f"fc-{number}"})
     shown = _shown(vault, _call("call_il" + f"{39:022}"), results=("call_il" + f"{39:022}",))
     assert shown[1].parts == (_call("fc-39", sealed=SIGNATURE),)
+
+
+def test_the_latest_turn_of_the_same_words_is_the_turn() -> None:
+    """A conversation that was put back before, and then happened again: what the provider gave last comes back."""
+    told = "Weather in Oslo? " * 20
+    body = encode({
+        "model": "m",
+        "messages": [
+            {"role": "user", "content": told},
+            {"role": "assistant", "tool_calls": [{"function": {"name": "get_weather", "arguments": {"city": "Oslo"}}}]},
+            {"role": "tool", "tool_name": "get_weather", "content": "4"},
+        ],
+    })
+    asked = HttpRequest(url="http://test/api/chat", body=body)
+    vault = _vault()
+    for number in range(4):  # from the third time on the conversation is known by its text
+        thought = ThinkingPart("Hm.", Sealed("anthropic", {"signature": f"number {number}"}))
+        response = Response(parts=(thought, _call()))
+        asyncio.run(vault.remember("", Request(messages=(user(told),)), response, {OWN: "toolu_01"}))
+        request = get_dialect("ollama").decode_request(asked, DecodeOptions()).request
+        for _ in range(2):
+            assert asyncio.run(vault.restore("", request)).messages[1].parts[0] == thought
