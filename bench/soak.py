@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import statistics
 import struct
@@ -185,8 +186,13 @@ def _picture(samples: list[Sample]) -> None:
     figure.savefig(KEPT / "soak.png")
 
 
+def _end(number: int, frame: object) -> None:  # noqa: ARG001 - the form of a signal's handler
+    sys.exit(1)  # the gateway and its upstream end with it, as at every other end
+
+
 def main() -> int:
     """Soak, keep the result, and say what grew; status 1 where something did."""
+    signal.signal(signal.SIGTERM, _end)
     names = ("SOAK_REQUESTS", "SOAK_ABORTED", "SOAK_STREAMS")
     defaults = (100_000, 1_000, 1_000)
     sizes = Sizes(*[int(os.environ.get(name) or value) for name, value in zip(names, defaults, strict=True)])
