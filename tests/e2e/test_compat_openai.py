@@ -20,7 +20,7 @@ from interlingua.dialects._contract import DecodedRequest  # noqa: E402
 from interlingua.testing.upstream import Call, Cut, Fail, Say, Upstream  # noqa: E402
 from tests.contract.blocks import FENCE  # noqa: E402
 from tests.contract.source import ROOT  # noqa: E402
-from tests.support import tiny
+from tests.support import tiny  # noqa: E402
 from tests.support.chat_server import Said, chat_serving  # noqa: E402
 from tests.support.compat import Caller, said  # noqa: E402
 

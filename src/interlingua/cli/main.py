@@ -38,7 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "keys": ("interlingua.cli.commands.keys", "keys of the gateway: create, list, revoke, usage"),
     "logs": ("interlingua.cli.commands.logs", "what the requests of a gateway came to: list, filter, follow"),
     "replay": ("interlingua.cli.commands.replay", "a recorded request again, offline, in any dialect"),
-    "migrate": ("interlingua.cli.commands.migrate", "the configuration of a LiteLLM proxy as one of ours, with a report"),
+    "migrate": ("interlingua.cli.commands.migrate", "a LiteLLM proxy's configuration as one of ours, with a report"),
     "health": ("interlingua.cli.commands.health", "which targets are passed over, and why; suspend and resume them"),
     "launch": ("interlingua.cli.commands.launch", "a coding agent on any model: claude, codex, gemini, qwen, opencode"),
     "models": ("interlingua.cli.commands.models", "local models: list, pull, path"),

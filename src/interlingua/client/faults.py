@@ -18,6 +18,7 @@ from interlingua.wire.http import HttpRequest
 
 __all__ = ["error_body", "faults"]
 
+
 @contextmanager
 def faults(plan: Plan, *, retry_after_s: float | None = None, pace_s: float = 0.0) -> Generator[FaultPlan]:
     """The faults that calls meet until the block ends, chosen by target: `{"anthropic/*": "429"}`.

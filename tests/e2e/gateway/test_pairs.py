@@ -52,7 +52,7 @@ def behind(request: pytest.FixtureRequest) -> Iterator[Pair]:
 
 @pytest.mark.parametrize("dialect", TONGUES, ids=lambda name: f"from-{name}")
 def test_every_pair_conforms_whole_and_streamed(dialect: str, behind: Pair) -> None:
-    """Text, calls, results, schemas, images, lengths and errors in the client's dialect, and nothing to fault upstream."""
+    """Text, calls, results, schemas, images, lengths, errors in the client's dialect, and nothing to fault upstream."""
     report = check_server(Session(f"{behind.url}{BASES[dialect]}", dialect, behind.model, KEY, timeout_s=20))
     failed = [line.split("  ")[1].strip() for line in report.lines() if line.startswith("fail")]
     refused = [str(verdict) for verdict in behind.upstream.verdicts if not verdict.ok]

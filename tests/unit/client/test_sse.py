@@ -154,7 +154,11 @@ def _opened(face: Face, tell: Callable[[Any], Any], **options: Any) -> bytes:
 def test_sse_25_and_26_headers_of_the_answer(face: Face, dialect: str, media_type: str) -> None:
     """The dialect's own media type, and that proxies neither hold it back nor compress it."""
     body = _stream(face).sse(dialect)
-    assert body.headers == {"content-type": media_type, "cache-control": "no-cache, no-transform", "x-accel-buffering": "no"}
+    assert body.headers == {
+        "content-type": media_type,
+        "cache-control": "no-cache, no-transform",
+        "x-accel-buffering": "no",
+    }
 
 
 def test_headers_of_the_ai_sdk(face: Face) -> None:

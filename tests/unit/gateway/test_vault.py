@@ -224,14 +224,19 @@ def test_the_vault_is_bounded() -> None:
 def test_the_latest_turn_of_the_same_words_is_the_turn() -> None:
     """A conversation that was put back before, and then happened again: what the provider gave last comes back."""
     told = "Weather in Oslo? " * 20
-    body = encode({
-        "model": "m",
-        "messages": [
-            {"role": "user", "content": told},
-            {"role": "assistant", "tool_calls": [{"function": {"name": "get_weather", "arguments": {"city": "Oslo"}}}]},
-            {"role": "tool", "tool_name": "get_weather", "content": "4"},
-        ],
-    })
+    body = encode(
+        {
+            "model": "m",
+            "messages": [
+                {"role": "user", "content": told},
+                {
+                    "role": "assistant",
+                    "tool_calls": [{"function": {"name": "get_weather", "arguments": {"city": "Oslo"}}}],
+                },
+                {"role": "tool", "tool_name": "get_weather", "content": "4"},
+            ],
+        }
+    )
     asked = HttpRequest(url="http://test/api/chat", body=body)
     vault = _vault()
     for number in range(4):  # from the third time on the conversation is known by its text

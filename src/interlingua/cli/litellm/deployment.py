@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from interlingua.cli.litellm.reading import Tree
     from interlingua.cli.litellm.report import Report
 
-__all__ = ["Account", "Deployment", "Keys", "Param", "clean_model", "read_deployment", "usual_keys", "variable_in"]
+__all__ = [
+    "Account",
+    "Deployment",
+    "Keys",
+    "Param",
+    "clean_model",
+    "read_deployment",
+    "usual_keys",
+    "usual_variable",
+    "variable_in",
+]
 
 SCHEMES = {
     **PREFIXES,
