@@ -337,17 +337,17 @@ class Live(Lasting):
     def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
         """A stream of which nothing was read; one without a decoder is a whole answer."""
         super().__init__()
-        self.lane = lane
+        self.lane: Lane = lane
         """Who gives it."""
-        self.encoded = encoded
+        self.encoded: Encoded = encoded
         """What was sent."""
-        self.headers = headers
+        self.headers: Headers = headers
         """The headers of the reply."""
-        self.decoder = decoder
+        self.decoder: StreamDecoder | None = decoder
         """What makes events of the body's pieces; None for a whole answer."""
         self.first: list[Event] = []
         """The first events."""
-        self.at_end = decoder is None
+        self.at_end: bool = decoder is None
         """Whether the body has been read to its end."""
         self.broken_by: Error | None = None
         """What broke the body."""

@@ -55,13 +55,13 @@ class Visit:
         waited_s: float | None = None,
     ) -> None:
         """A try that begins now, let through as `standing` says."""
-        self.lane = lane
+        self.lane: Lane = lane
         """Whom it asks."""
-        self.number = number
+        self.number: int = number
         """Which try of the call, from 1."""
-        self.started_s = started_s
+        self.started_s: float = started_s
         """When it began."""
-        self.waited_s = waited_s
+        self.waited_s: float | None = waited_s
         """How long was waited before it, for the same target again; None for the first."""
         self._store = store
         self._standing = standing

@@ -53,7 +53,7 @@ class _Kept:
         self._size += len(piece)
 
     def end(self) -> None:
-        self.is_whole = self._size <= MAX_KEPT_BYTES
+        self.is_whole: bool = self._size <= MAX_KEPT_BYTES
 
     def bytes(self) -> bytes:
         return b"".join(self._pieces)
@@ -124,10 +124,10 @@ class _Heard:
     __slots__ = ("body", "headers", "request", "status")
 
     def __init__(self, request: HttpRequest) -> None:
-        self.request = request
-        self.status = 0
+        self.request: HttpRequest = request
+        self.status: int = 0
         self.headers: Headers = ()
-        self.body = _Kept()
+        self.body: _Kept = _Kept()
 
 
 class _Listening:

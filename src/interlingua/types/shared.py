@@ -48,7 +48,7 @@ def _refuse(*_: object, **__: object) -> NoReturn:
     )
 
 
-CHANGERS = {
+CHANGERS: dict[type, tuple[str, ...]] = {
     ReadOnlyDict: ("__setitem__", "__delitem__", "__ior__", "clear", "pop", "popitem", "setdefault", "update"),
     ReadOnlyList: (
         *("__setitem__", "__delitem__", "__iadd__", "__imul__", "append", "clear", "extend", "insert", "pop"),
