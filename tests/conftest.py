@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -63,6 +64,19 @@ def _nothing_remembered() -> None:
     """What calls of earlier tests found out about their targets is forgotten."""
     if module := sys.modules.get("interlingua.client.state"):
         module.forget_state()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_registered() -> Generator[None]:
+    """Aliases and configuration files of this test are nobody else's."""
+    yield
+    if module := sys.modules.get("interlingua.registry.resolve"):
+        registry = module.default_registry()
+        sources = registry._sources
+        for table in (sources.aliases, sources.file_aliases, sources.file_providers):
+            if table:
+                table.clear()
+                registry._generation = object()
 
 
 @pytest.fixture(autouse=True)
