@@ -39,6 +39,10 @@ print(json.load(opener.open(request))["content"][0]["text"])
 sys.exit(7)
 """
 
+# Many short sleeps: a signal that comes between `ready` and a sleep is answered only after that sleep. Handlers end
+# with `os._exit`: an exception would be lost where the signal comes while Python closes the file.
+WAITS = "import time\nopen('ready', 'w')\nfor _ in range(1000):\n    time.sleep(0.02)\n"
+
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
@@ -217,9 +221,8 @@ def test_an_agents_own_names_work(program: Callable[[str, str], Path], capsys: C
 
 def test_signals_are_the_programs(program: Callable[[str, str], Path], tmp_path: Path) -> None:
     """What ends us ends the program, whose exit code it is; one that a signal ended has a shell's code."""
-    waits = "import signal, sys, time\nopen('ready', 'w')\ntime.sleep(20)"
-    catches = f"import signal, sys\nsignal.signal({signal.SIGTERM}, lambda *_: sys.exit(9))\n{waits}"
-    for code, expected in ((waits, 128 + signal.SIGTERM), (catches, 9)):
+    catches = f"import os, signal\nsignal.signal({signal.SIGTERM}, lambda *_: os._exit(9))\n{WAITS}"
+    for code, expected in ((WAITS, 128 + signal.SIGTERM), (catches, 9)):
         (tmp_path / "ready").unlink(missing_ok=True)
         program("claude", code)
         command = [sys.executable, "-m", "interlingua", "launch", "claude", "-q", "-m", "openai/gpt-5.6"]
@@ -232,8 +235,7 @@ def test_signals_are_the_programs(program: Callable[[str, str], Path], tmp_path:
 
 def test_the_keyboard_is_the_programs(program: Callable[[str, str], Path], tmp_path: Path) -> None:
     """Ctrl-C reaches the program from the terminal, and does not end us before it."""
-    stops = "import signal, sys, time\nsignal.signal(signal.SIGINT, lambda *_: sys.exit(5))\n"
-    program("claude", f"{stops}open('ready', 'w')\ntime.sleep(20)")
+    program("claude", f"import os, signal\nsignal.signal(signal.SIGINT, lambda *_: os._exit(5))\n{WAITS}")
     command = [sys.executable, "-m", "interlingua", "launch", "claude", "-q", "-m", "openai/gpt-5.6"]
     environ = {**os.environ, "OPENAI_API_KEY": "k"}
     with subprocess.Popen(command, env=environ, start_new_session=True) as launched:
