@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["EVENTS", "answers", "request"]
+__all__ = ["CLIENT_KEY", "EVENTS", "answers", "request"]
 
 EVENTS = 225
 """Pieces of text in a stream."""
+CLIENT_KEY = "k" * 40
+"""What a client of a gateway brings."""
 _TEXT = "What will the weather be in Oslo, and should I take an umbrella with me? " * 4
 _ARGUMENTS = {"city": "Oslo", "days": 3}
 _PARAMETERS: dict[str, Any] = {
@@ -41,7 +43,7 @@ def request(model: str, *, stream: bool) -> bytes:
         asked["stream"] = True
     body = json.dumps(asked).encode()
     head = (
-        f"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {'k' * 40}\r\n"
+        f"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {CLIENT_KEY}\r\n"
         f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body

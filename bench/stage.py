@@ -7,6 +7,7 @@ operating system, of the process and all its children; Linux alone tells it whil
 from __future__ import annotations
 
 import atexit
+import hashlib
 import json
 import os
 import shutil
@@ -21,11 +22,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.canned import answers, request
+from bench.canned import CLIENT_KEY, answers, request
 from bench.measure import NotRun
 from bench.native import binary
 
-__all__ = ["Load", "Server", "Used", "gateway", "load", "nginx", "upstream"]
+__all__ = ["Load", "Server", "Used", "full_gateway", "gateway", "load", "nginx", "upstream"]
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _START_S = 20.0
@@ -103,7 +104,7 @@ def upstream(pace_ms: int = 0) -> int:
         files[0].write_bytes(body)
         files[1].write_bytes(stream)
         command += ["--answer", path, *map(str, files)]
-    _wait(_start(command, _beside, stdout=subprocess.DEVNULL), port)
+    _wait(_start(command, _beside, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL), port)
     return port
 
 
@@ -143,22 +144,57 @@ http {{
 @cache
 def gateway(pace_ms: int = 0) -> Server:
     """Our gateway, one worker, with a provider for each dialect of the mock upstream."""
+    return _ours("the gateway", pace_ms)
+
+
+@cache
+def full_gateway(pace_ms: int = 0) -> Server:
+    """The same with everything on: a key with limits and a budget, a request log in a file, metrics."""
+    folder = _folder()
+    config = folder / f"full-{pace_ms}.toml"
+    digest = hashlib.sha256(CLIENT_KEY.encode()).hexdigest()
+    config.write_text(_FULL.format(digest=digest, folder=folder))
+    return _ours("the gateway with everything on", pace_ms, "--config", str(config), log=folder / f"log-{pace_ms}")
+
+
+_FULL = """
+[server]
+log = "json"
+metrics = "keys"
+keys = "{folder}/keys.sqlite"
+
+[keys.bench]
+hash = "sha256:{digest}"
+models = ["chat/*", "claude/*"]
+rpm = 1_000_000
+tpm = 10_000_000_000
+concurrency = 4096
+budget = "1000000000000 tokens/day"
+"""
+
+
+def _ours(name: str, pace_ms: int, *options: str, log: Path | None = None) -> Server:
     port, mock = _free_port(), upstream(pace_ms)
+    kept = {word: value for word, value in os.environ.items() if not word.startswith(("LLM_", "INTERLINGUA_"))}
     environ = {
-        **{name: value for name, value in os.environ.items() if not name.startswith(("LLM_", "INTERLINGUA_"))},
+        **kept,
+        "INTERLINGUA_HOME": str(_folder() / "home"),  # nobody's own keys and settings
         "LLM_CHAT": f"openai-chat://{'s' * 40}@127.0.0.1:{mock}/v1?tls=0",
         "LLM_CLAUDE": f"anthropic://{'s' * 40}@127.0.0.1:{mock}?tls=0",
     }
-    command = [sys.executable, "-m", "interlingua", "serve", "--host", "127.0.0.1", "--port", str(port)]
-    return _serve("the gateway", command, port, environ)
+    command = [sys.executable, "-m", "interlingua", "serve", "--host", "127.0.0.1", "--port", str(port), *options]
+    return _serve(name, command, port, environ, log)
 
 
 # Processes
 
 
-def _serve(name: str, command: list[str], port: int, environ: dict[str, str] | None = None) -> Server:
+def _serve(
+    name: str, command: list[str], port: int, environ: dict[str, str] | None = None, log: Path | None = None
+) -> Server:
     began_s = time.perf_counter()
-    process = _start(command, _alone, env=environ, stdout=subprocess.DEVNULL)
+    with (log or Path(os.devnull)).open("wb") as errors:
+        process = _start(command, _alone, env=environ, stdout=subprocess.DEVNULL, stderr=errors)
     _wait(process, port)
     return Server(name, port, process, time.perf_counter() - began_s)
 
@@ -167,7 +203,6 @@ def _start(command: list[str], place: Any, **options: Any) -> subprocess.Popen[A
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
         preexec_fn=place,  # noqa: PLW1509 — nothing here runs in threads
         start_new_session=True,
         **options,

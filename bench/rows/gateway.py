@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Callable
 
 from bench.rows import Row
-from bench.stage import Load, Server, Used, gateway, load, nginx
+from bench.stage import Load, Server, Used, full_gateway, gateway, load, nginx
 
 TURNS = 5
 PASS = Load("chat/gpt-test")
@@ -30,11 +30,18 @@ def _us(asked: Load) -> float:
     return statistics.median(used.cpu_us for used in _turns(gateway, asked))
 
 
-def _beside_nginx(asked: Load, *, pace_ms: int = 0, turns: int = TURNS, first: bool = False) -> float:
+def _beside_nginx(
+    asked: Load,
+    *,
+    pace_ms: int = 0,
+    turns: int = TURNS,
+    first: bool = False,
+    ours: Callable[[int], Server] = gateway,
+) -> float:
     """How many times what nginx takes: processor time, or the time to the first piece."""
-    pairs = [(load(gateway(pace_ms), asked), load(nginx(pace_ms), asked)) for _ in range(turns + 1)][1:]
-    told = [(ours.first_ms, theirs.first_ms) if first else (ours.cpu_us, theirs.cpu_us) for ours, theirs in pairs]
-    return statistics.median(ours / theirs for ours, theirs in told)
+    pairs = [(load(ours(pace_ms), asked), load(nginx(pace_ms), asked)) for _ in range(turns + 1)][1:]
+    told = [(one.first_ms, other.first_ms) if first else (one.cpu_us, other.cpu_us) for one, other in pairs]
+    return statistics.median(one / other for one, other in told)
 
 
 def _resident_mb() -> float:
@@ -46,6 +53,14 @@ ROWS = (
     Row("gateway/start", "seconds until it takes connections", 1.0, "s", lambda: gateway().started_s),
     Row("gateway/memory", "resident after its first answers", 60.0, "MB", _resident_mb),
     Row("gateway/pass", "a request passed through / nginx", 5.0, "x", lambda: _beside_nginx(PASS)),
+    Row(
+        "gateway/pass-full", "a request passed through with everything on / nginx", 5.0, "x",
+        lambda: _beside_nginx(PASS, ours=full_gateway),
+    ),
+    Row(
+        "gateway/translated-full", "Chat to Claude with everything on / nginx", 7.0, "x",
+        lambda: _beside_nginx(TRANSLATED, ours=full_gateway),
+    ),
     Row("gateway/pass-us", "the same, 16 connections", None, "µs", lambda: _us(PASS)),
     Row("gateway/translated", "Chat to Claude with tools / nginx", 7.0, "x", lambda: _beside_nginx(TRANSLATED)),
     Row("gateway/translated-us", "the same, 16 connections", None, "µs", lambda: _us(TRANSLATED)),
