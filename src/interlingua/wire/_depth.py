@@ -1,7 +1,7 @@
 """How deep a JSON text nests, told without parsing it.
 
-Strategy: a text of at most twice the limit cannot be too deep; where at most `limit` brackets open before the middle
-and at most `limit` close after it, it cannot be either (brackets in strings only add to the counts). Only texts that
+Strategy: a text of at most twice the limit, in bytes or in brackets, cannot be too deep; where at most `limit` brackets
+open before the middle and at most `limit` close after it, it cannot be either (brackets in strings only add). Only texts that
 pass neither test are cleaned of their strings and measured exactly. One translated copy of the text decides nearly
 always, at about a third of a nanosecond a byte.
 
@@ -25,6 +25,8 @@ def is_deeper(text: bytes, limit: int) -> bool:
     if len(text) <= 2 * limit:
         return False
     brackets = text.translate(None, _BRACKETS)
+    if len(brackets) <= 2 * limit:
+        return False
     middle = len(brackets) // 2
     opening = brackets.count(b"{", 0, middle) + brackets.count(b"[", 0, middle)
     closing = brackets.count(b"}", middle) + brackets.count(b"]", middle)

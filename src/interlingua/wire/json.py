@@ -69,6 +69,8 @@ _BOM = b"\xef\xbb\xbf"
 _LEAVES = (str, int, float)
 _ARRAYS = (list, tuple, set, frozenset)
 _EXTRA_NAME = EXTRA.encode()
+_FOREIGN = (msgspec.DecodeError, RecursionError)
+"""What the decoder raises; a text that does not fit its type raises a kind of the first."""
 _UNKNOWN_MEMBER = "Object contains unknown field"
 _RESERVED = f"{EXTRA} is our own name"
 _PLACE = re.compile(r" - at `(?:key` in `)?\$(?P<path>[^`]*)`$")
@@ -143,7 +145,11 @@ def decode_any(
 
     Raises: as `decode`.
     """
-    return _parse(_ANYTHING, _bounded(data, max_bytes, max_depth), repairs)
+    body = _bounded(data, max_bytes, max_depth)
+    try:
+        return _ANYTHING.decode(body)
+    except _FOREIGN as error:
+        return _read_again(error, _ANYTHING, body, repairs)
 
 
 def decode_wire(
@@ -159,12 +165,11 @@ def decode_wire(
     Raises: as `decode`.
     """
 
-    def with_unknown_members(body: bytes) -> JsonValue:
-        tree = _along(body.strip(), shape_of(type), _COLLECT, repairs)
-        return _parse(_collecting_decoder(type), msgspec.json.encode(tree), repairs)
-
     body = _bounded(data, max_bytes, max_depth)
-    return cast("W", _parse(_strict_decoder(type), body, repairs, with_unknown_members))
+    try:
+        return _strict_decoder(type).decode(body)
+    except _FOREIGN as error:
+        return cast("W", _read_again(error, _strict_decoder(type), body, repairs, unknown_in=type))
 
 
 def encode(value: object, *, sort_keys: bool = False, nulls: int = 0) -> bytes:
@@ -234,22 +239,26 @@ def pointer(*steps: str | int) -> str:
 def _bounded(data: JsonText, max_bytes: int, max_depth: int) -> bytes:
     """`data` as bytes of UTF-8 within the bounds, without a byte order mark."""
     body = data if type(data) is bytes else _as_bytes(data, max_bytes)
-    if len(body) > max_bytes:
+    size = len(body)
+    if size > max_bytes:
         raise _too_large(max_bytes)
-    if body.startswith(_BOM):
-        body = body[3:]
     if not body.isascii():
+        body = body.removeprefix(_BOM)
         _check_utf8(body)
-    if is_deeper(body, max_depth):
+    if size > 2 * max_depth and is_deeper(body, max_depth):
         raise LimitExceededError(f"the JSON text nests deeper than {max_depth} levels")
     return body
 
 
 def _as_bytes(data: JsonText, max_bytes: int) -> bytes:
     """The bytes of another kind of text; one that is too large is not copied first."""
+    if isinstance(data, str):
+        if len(data) > max_bytes:
+            raise _too_large(max_bytes)
+        return _utf8(data)
     if len(memoryview(data) if isinstance(data, msgspec.Raw) else data) > max_bytes:
         raise _too_large(max_bytes)
-    return _utf8(data) if isinstance(data, str) else bytes(data)
+    return bytes(data)
 
 
 def _too_large(max_bytes: int) -> LimitExceededError:
@@ -270,27 +279,37 @@ def _check_utf8(body: bytes) -> None:
         raise DecodeError(f"the JSON text is not UTF-8 at byte {error.start}") from None
 
 
-def _parse(
-    decoder: msgspec.json.Decoder[Any],
-    body: bytes,
-    repairs: list[str] | None,
-    with_unknown_members: Callable[[bytes], JsonValue] | None = None,
-) -> JsonValue:
+def _parse(decoder: msgspec.json.Decoder[Any], body: bytes, repairs: list[str] | None) -> JsonValue:
     """The decoder's value, with every foreign exception mapped and lone surrogates mended where that is asked for."""
     try:
         return decoder.decode(body)
-    except msgspec.ValidationError as error:
-        if with_unknown_members is None or not str(error).startswith((_UNKNOWN_MEMBER, _RESERVED)):
-            raise _decode_error(error) from None
-    except msgspec.DecodeError as error:
-        mended = None if repairs is None else _mend_surrogates(body)
-        if repairs is None or mended is None:
-            raise _decode_error(error) from None
-        repairs.append(LONE_SURROGATE)
-        return _parse(decoder, mended, None, with_unknown_members)
-    except RecursionError:
+    except _FOREIGN as error:
+        return _read_again(error, decoder, body, repairs)
+
+
+def _read_again(
+    error: msgspec.DecodeError | RecursionError,
+    decoder: msgspec.json.Decoder[Any],
+    body: bytes,
+    repairs: list[str] | None,
+    unknown_in: type | None = None,
+) -> JsonValue:
+    """The value of a text that failed so: its lone surrogates mended, its unknown members along their type put aside."""
+    if isinstance(error, RecursionError):
         raise LimitExceededError("the JSON text nests deeper than the interpreter allows") from None
-    return with_unknown_members(body)
+    if isinstance(error, msgspec.ValidationError):
+        if unknown_in is None or not str(error).startswith((_UNKNOWN_MEMBER, _RESERVED)):
+            raise _decode_error(error) from None
+        tree = _along(body.strip(), shape_of(unknown_in), _COLLECT, repairs)
+        return _parse(_collecting_decoder(unknown_in), msgspec.json.encode(tree), repairs)
+    mended = None if repairs is None else _mend_surrogates(body)
+    if repairs is None or mended is None:
+        raise _decode_error(error) from None
+    repairs.append(LONE_SURROGATE)
+    try:
+        return decoder.decode(mended)
+    except _FOREIGN as second:
+        return _read_again(second, decoder, mended, None, unknown_in)
 
 
 def _decode_error(error: msgspec.DecodeError) -> DecodeError:
