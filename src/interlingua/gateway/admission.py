@@ -300,7 +300,7 @@ def estimate_bytes(body: bytes) -> int:
 
 def _read(asked: Asked, job: Job) -> Request | None:
     """The request; None for a body that only its provider can read."""
-    if "decoded" not in asked.__dict__ and job.request.messages:
+    if not asked.is_read and job.request.messages:
         return job.request
     try:
         return asked.decoded.request

@@ -12,7 +12,7 @@ Rules
 from __future__ import annotations
 
 import re
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
@@ -48,8 +48,10 @@ _SAID_IN: dict[str, tuple[str, ...]] = {
 """The members that say something to the model, where it is not `messages` alone."""
 _NOTHING = frozenset({b"", b"[]", b"null", b'""'})
 _GOOGLE = re.compile(r".*/(?:models|(?P<kind>tunedModels))/(?P<name>.+):(?P<method>\w+)")
-_OURS = re.compile(rb'_il[a-z0-9]{22}|"signature":\s?""')
-"""What tells that a turn of the history came from another dialect: our own ids, and thinking that nobody signed."""
+_OUR_ID = re.compile(rb"_il[a-z0-9]{22}")
+"""What tells that a turn of the history came from another dialect: our own ids."""
+_UNSIGNED = re.compile(rb'"signature":\s?""')
+"""What tells it of a turn that Messages wrote: thinking that nobody signed."""
 _ACTING = re.compile(
     rb'"(?:web_?search|web_fetch|file_?search|code_interpreter|code_?execution|image_generation|mcp|computer_use|'
     rb'google_?search|google_?maps|url_?context|tool_search)\w*"',
@@ -84,6 +86,11 @@ class Head(NamedTuple):
 class Asked:
     """One request of a client."""
 
+    __slots__ = (
+        "_decoded", "_is_committed", "_is_ours", "changes", "dialect", "gateway", "grant", "head", "http", "keeping",
+        "provider_ids", "relayed",
+    )  # fmt: skip
+
     def __init__(self, gateway: Gateway, http: GatewayRequest, dialect: Dialect, head: Head) -> None:
         """A request whose head was read."""
         self.gateway: Gateway = gateway
@@ -102,27 +109,56 @@ class Asked:
         """The right to make this call."""
         self.keeping: Keeping | None = None
         """How the answer is kept, for a client that can go on from it by its id."""
+        self.relayed: tuple[Lane, ...] = ()
+        """The targets that get the body as it came."""
+        self._decoded: DecodedRequest | None = None
+        self._is_ours: bool | None = None
+        self._is_committed: bool | None = None
 
-    @cached_property
+    @property
     def decoded(self) -> DecodedRequest:
-        """The whole request, read by its dialect.
+        """The whole request, read by its dialect the first time that somebody asks.
 
         Raises: DecodeError, HistoryError, LimitExceededError.
         """
+        if self._decoded is None:
+            self._decoded = self._read()
+        return self._decoded
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the whole request was read."""
+        return self._decoded is not None
+
+    def _read(self) -> DecodedRequest:
         http = self.http
         url = f"{http.path}?{http.query}" if http.query else http.path
         request = HttpRequest(method=http.method, url=url, headers=http.headers, body=http.body)
         return self.dialect.decode_request(request, _REFUSE if self.dialect.name == "unified" else _MEND)
 
-    @cached_property
+    @property
     def is_ours(self) -> bool:
         """Whether the history holds turns that were translated for this client, so that no provider knows them."""
-        changed = self.keeping is not None and self.keeping.is_changed
-        return changed or _OURS.search(self.http.body) is not None
+        if self._is_ours is None:
+            self._is_ours = self._holds_ours()
+        return self._is_ours
 
-    @cached_property
+    def _holds_ours(self) -> bool:
+        body = self.http.body
+        if self.keeping is not None and self.keeping.is_changed:
+            return True
+        return _OUR_ID.search(body) is not None or (
+            self.dialect.name == "anthropic" and _UNSIGNED.search(body) is not None
+        )
+
+    @property
     def is_committed(self) -> bool:
         """Whether the request lets the provider act or keep something, so that it must not run twice."""
+        if self._is_committed is None:
+            self._is_committed = self._commits()
+        return self._is_committed
+
+    def _commits(self) -> bool:
         members = self.head.members
         if bytes(members.get("store", b"")) == b"true":
             return True
@@ -130,7 +166,7 @@ class Asked:
             return True
         return self.head.has_tools and _acts(bytes(members["tools"]))
 
-    @cached_property
+    @property
     def wants_usage(self) -> bool:
         """Whether token counts belong in the stream."""
         if self.dialect.name != "openai-chat":
@@ -141,7 +177,7 @@ class Asked:
     @property
     def read_changes(self) -> tuple[Change, ...]:
         """What reading the request repaired; nothing where it went out as it came."""
-        return self.decoded.changes if "decoded" in self.__dict__ else ()
+        return () if self._decoded is None else self._decoded.changes
 
     async def remember(self, response: Response[Any]) -> None:
         """Keep what the client's dialect has no room for of a translated answer, for its next request."""
@@ -174,7 +210,7 @@ class Asked:
             source=source,
             json_array=self.head.json_array,
             path=self.http.path,
-            request=self.decoded.request if "decoded" in self.__dict__ else None,
+            request=None if self._decoded is None else self._decoded.request,
             changes=self.changes,
         )
 

@@ -15,6 +15,7 @@ Rules
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
@@ -28,7 +29,7 @@ from interlingua.types.event import BlockEnd, BlockStart, StreamEnd, StreamError
 from interlingua.wire.json import MAX_EVENT_BYTES, encode
 
 if TYPE_CHECKING:
-    import msgspec
+    from collections.abc import Mapping
 
     from interlingua.client.core import Lane
     from interlingua.dialects._contract import Quirks, StreamDecoder
@@ -48,6 +49,8 @@ _HEADERS: dict[str, frozenset[str]] = {
 _DEFAULTS: dict[str, Headers] = {"anthropic": (("anthropic-version", "2023-06-01"),)}
 _KEPT = ("x-ratelimit-", "anthropic-ratelimit-", "retry-after", "content-type")
 """How headers of a reply begin that are passed on."""
+_BEGINNING = 64
+"""So much of a body tells how it is spaced."""
 _ENDINGS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 """What ends a server-sent event."""
 _BETAS = frozenset({"container", "context_management", "mcp_servers", "output_format", "speed"})
@@ -103,22 +106,19 @@ def relays(asked: Asked, lane: Lane) -> bool:
         return False
     if not quirks.unsupported.isdisjoint(asked.head.members):
         return False
-    return not any(_concerns(trigger, asked, quirks) for trigger in _triggers(quirks))
+    members = asked.head.members
+    for member, mark in _triggers(quirks):
+        if member in members and (not mark or mark in bytes(members[member])):
+            return False
+    return True
 
 
-def _triggers(quirks: Quirks) -> tuple[_Trigger, ...]:
+@lru_cache(maxsize=256)
+def _triggers(quirks: Quirks) -> tuple[tuple[str, bytes], ...]:
     """What has to be looked for: a reference server of its dialect takes whatever the dialect can say."""
     is_reference = quirks.allowed_tools and quirks.freeform_tools and quirks.call_ids_back
-    return _FOREIGN if is_reference else _TRIGGERS
-
-
-def _concerns(trigger: _Trigger, asked: Asked, quirks: Quirks) -> bool:
-    member = asked.head.members.get(trigger.member)
-    return (
-        member is not None
-        and getattr(quirks, trigger.quirk) not in trigger.harmless
-        and (not trigger.mark or trigger.mark in bytes(member))
-    )
+    looked_for = _FOREIGN if is_reference else _TRIGGERS
+    return tuple([(one.member, one.mark) for one in looked_for if getattr(quirks, one.quirk) not in one.harmless])
 
 
 def outgoing(asked: Asked, lane: Lane, *, strict: bool) -> Encoded:
@@ -156,17 +156,27 @@ def _body(asked: Asked, model: str, left_out: tuple[str, ...]) -> bytes:
     known = head.members.get("model")
     if not left_out and (not model or known is None):
         return body
-    name = encode(model) if model else b""
-    if not left_out and known is not None and is_plain(body, "model"):
-        place = body.index(b'"model"') + len(b'"model"')
-        place = body.index(bytes(known), place)
-        return body if bytes(known) == name else body[:place] + name + body[place + len(bytes(known)) :]
-    members: dict[str, msgspec.Raw | bytes] = {
-        member: text for member, text in head.members.items() if member not in left_out
-    }
-    if name and known is not None:
-        members["model"] = name
-    return b"{" + b",".join([encode(member) + b":" + bytes(text) for member, text in members.items()]) + b"}"
+    members: dict[str, bytes] = {member: text for member, text in head.members.items() if member not in left_out}
+    if not model or known is None:
+        return _written(members)
+    members["model"] = name = encode(model)
+    if left_out:
+        return _written(members)
+    spaces = b" " if b'": ' in body[:_BEGINNING] else b""
+    if _written(head.members, spaces) == body:
+        return _written(members, spaces)
+    if not is_plain(body, "model"):
+        return _written(members)
+    place = body.index(bytes(known), body.index(b'"model"') + len(b'"model"'))
+    return body[:place] + name + body[place + len(bytes(known)) :]
+
+
+def _written(members: Mapping[str, bytes], spaces: bytes = b"") -> bytes:
+    """An object of members that are JSON texts; clients put a space, or none, behind each colon and comma."""
+    texts: list[bytes] = []
+    for name, text in members.items():
+        texts += (b"," + spaces if texts else b"{", encode(name), b":" + spaces, text)
+    return b"".join([*texts, b"}"]) if texts else b"{}"
 
 
 def _path(asked: Asked, model: str) -> str:
