@@ -72,6 +72,7 @@ def _nothing_registered() -> Generator[None]:
     yield
     if module := sys.modules.get("interlingua.registry.resolve"):
         registry = module.default_registry()
+        registry.limits = {}
         sources = registry._sources
         for table in (sources.aliases, sources.file_aliases, sources.file_providers):
             if table:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.config import ServerConfig
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.settings import GatewaySettings
+    from interlingua.registry.config import Config
 
 __all__ = ["Reload", "Stamp", "stamp_of"]
 
@@ -44,7 +45,7 @@ class Reload:
         path: str | Path,
         *,
         since: Stamp = None,
-        merge: Callable[[GatewaySettings], GatewaySettings] = lambda settings: settings,
+        merge: Callable[[GatewaySettings, Config], GatewaySettings] = lambda settings, _: settings,
         tell: Callable[[str], object] = lambda _: None,
     ) -> None:
         """For the file that `gateway` was set up from, and that had the stamp `since` before it was read.
@@ -84,7 +85,7 @@ class Reload:
             self._taken = None  # saved again meanwhile: what was read may be of two files
             return
         gateway, before = self._gateway, self._gateway.settings
-        settings = self._merge(server.settings)
+        settings = self._merge(server.settings, config)
         later = self._later(server, settings)
         problems = gateway.registry.take_config(config).problems
         limiter().load_file(gateway.registry.limits)

@@ -1,15 +1,24 @@
-"""What a gateway shares with others, where the process has its state in Redis; else each has its own."""
+"""What a gateway shares with others, where the process has its state in Redis; else each has its own.
+
+Rules
+- Processes of one machine share what keys have used by the database of keys. What they would have to share, and have no
+  place for, is refused, not multiplied.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from interlingua.client.state import shared_link
+from interlingua.errors import ConfigError
 
 if TYPE_CHECKING:
-    from interlingua.gateway.core import Gateway
+    from collections.abc import Collection
 
-__all__ = ["share"]
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.settings import GatewaySettings
+
+__all__ = ["check_workers", "share"]
 
 
 def share(gateway: Gateway) -> bool:
@@ -28,3 +37,22 @@ def share(gateway: Gateway) -> bool:
     gateway.stored = redis_responses(link, gateway.clock)
     gateway.admission.accounts = RedisAccounts(link, gateway.admission.accounts)
     return True
+
+
+def check_workers(gateway: Gateway, settings: GatewaySettings, limited: Collection[str]) -> None:
+    """Nothing, where several processes can keep the limits of `settings`, and of the `limited` targets, together.
+
+    Raises: ConfigError where each of them would let as much through by itself.
+    """
+    if shared_link() is not None:
+        return
+    if limited:
+        named = ", ".join(sorted(limited)[:3])
+        raise ConfigError(
+            f"[limits] of {named} would hold for each worker by itself, so that several let several times as much "
+            "through; share them with --state redis://…, or serve with one worker"
+        )
+    if settings.key_file and not gateway.settings.key_file:
+        raise ConfigError(
+            "keys with limits need a database from the start, which the workers share: start again, or without limits"
+        )

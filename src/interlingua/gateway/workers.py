@@ -6,7 +6,8 @@ to it, so that it reads its configuration itself; the system hands out connectio
 Rules
 - A worker that dies is replaced at once; one that dies young, later and later, up to five seconds.
 - SIGHUP goes to every worker. SIGTERM and Ctrl-C have all of them drain; who is not done in time is killed.
-- A worker that cannot start at all (a file with an error, a missing package) ends the whole command.
+- Workers that cannot start at all (a file with an error, a missing package) end the whole command. Once it has begun,
+  a file with an error ends nobody: who dies then is started again and again, until the file is mended.
 """
 
 from __future__ import annotations
@@ -79,6 +80,7 @@ class Supervisor:
         self._workers: list[_Worker] = []
         self._starts_s: list[float] = []
         self._deaths = 0
+        self._began_s = 0.0
         self._is_over = False
         self.code: int = 0
         """How the command ends."""
@@ -89,6 +91,7 @@ class Supervisor:
         previous = {sign: signal.signal(sign, handler) for sign, handler in signals.items()}
         try:
             self._starts_s = [0.0] * self._count
+            self._began_s = time.monotonic()
             while not self._is_over:
                 self._start_due()
                 time.sleep(LOOK_S)
@@ -101,6 +104,10 @@ class Supervisor:
             for sign, handler in previous.items():
                 signal.signal(sign, handler)
         return self.code
+
+    @property
+    def _is_beginning(self) -> bool:
+        return not self._deaths and time.monotonic() < self._began_s + LONGEST_PAUSE_S
 
     def _start_due(self) -> None:
         now_s = time.monotonic()
@@ -119,7 +126,7 @@ class Supervisor:
             code, age_s = worker.process.returncode, time.monotonic() - worker.began_s
             if self._is_over:
                 continue
-            if code == USAGE_CODE and age_s < LONGEST_PAUSE_S and not self._deaths:
+            if code == USAGE_CODE and self._is_beginning:
                 self.code, self._is_over = code, True
                 self._signal(signal.SIGTERM)
                 return

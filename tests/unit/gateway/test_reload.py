@@ -14,6 +14,7 @@ from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayRequest
 from interlingua.gateway.reload import Reload, stamp_of
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
+from interlingua.registry.config import Config
 from interlingua.registry.resolve import Registry
 
 
@@ -66,7 +67,7 @@ def test_what_flags_say_goes_before_the_file_and_may_refuse_it(tmp_path: Path) -
     path.write_text("")
     gateway = Gateway(registry=Registry({}))
 
-    def merge(settings: GatewaySettings) -> GatewaySettings:
+    def merge(settings: GatewaySettings, config: Config) -> GatewaySettings:
         raise ConfigError("not without a key")
 
     reload = Reload(gateway, path, merge=merge, tell=told.append)

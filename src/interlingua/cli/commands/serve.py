@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.observing import Observing
     from interlingua.gateway.reload import Reload, Stamp
     from interlingua.gateway.settings import GatewayKey, GatewaySettings
+    from interlingua.registry.config import Config
 
 __all__ = ["EXAMPLES", "arguments", "run"]
 
@@ -88,7 +89,7 @@ def run(options: Namespace) -> int:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.reload import stamp_of
     from interlingua.gateway.serve import check_address, hearing_hangup, serve_until_stopped
-    from interlingua.gateway.sharing import share
+    from interlingua.gateway.sharing import check_workers, share
 
     since = stamp_of(options.config) if options.config else None
     settings, server = _settings(options)
@@ -111,6 +112,8 @@ def run(options: Namespace) -> int:
         gateway = Gateway(settings)
         share(gateway)
         check_address(host, has_keys=bool(gateway.keys) or settings.is_open)
+        if workers > 1 or is_worker:
+            check_workers(gateway, settings, gateway.registry.limits)
         listener = stack.enter_context(_listener(options, host, server.port))
         reload = _reload(gateway, options, host, since)
         stack.enter_context(hearing_hangup(reload))
@@ -168,10 +171,13 @@ def _reload(gateway: Gateway, options: Namespace, host: str, since: Stamp) -> Re
     """What keeps the gateway as its file says, under what the flags say; None without a file."""
     from interlingua.gateway.reload import Reload
     from interlingua.gateway.serve import check_address
+    from interlingua.gateway.sharing import check_workers
 
-    def merge(settings: GatewaySettings) -> GatewaySettings:
+    def merge(settings: GatewaySettings, config: Config) -> GatewaySettings:
         settings = _merged(options, settings)
         check_address(host, has_keys=bool(settings.keys) or bool(settings.key_file) or settings.is_open)
+        if options.worker is not None:
+            check_workers(gateway, settings, config.limits)
         return settings
 
     return Reload(gateway, options.config, since=since, merge=merge, tell=note) if options.config else None
