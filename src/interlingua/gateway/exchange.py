@@ -107,7 +107,8 @@ async def job_of(asked: Asked) -> Job:
     lanes = gateway.targets.lanes(asked.head.model, own, tools=asked.head.has_tools)
     if asked.keeping is not None:
         lanes = asked.keeping.lanes(lanes)
-    if all(relays(asked, lane) for lane in lanes):
+    asked.relayed = tuple([lane for lane in lanes if relays(asked, lane)])
+    if len(asked.relayed) == len(lanes):
         request = _unread(asked, lanes)
     else:
         request = await gateway.vault.restore(gateway.owner(asked.http), asked.decoded.request)
@@ -184,7 +185,7 @@ def _answered(job: Job, attempt: Callable[[Job, Lane], Steps[_Served]], served: 
 def _answer(asked: Asked, job: Job, lane: Lane) -> Steps[_Served]:
     """One try at a whole answer."""
     job = _kept(asked, job, lane)
-    if not relays(asked, lane):
+    if lane not in asked.relayed:
         return _Served((yield from whole(job, lane)), lane, None)
     encoded = outgoing(asked, lane, strict=job.settings.strict)
     response, reply = yield from exchanged(job, lane, encoded)
@@ -216,6 +217,6 @@ def _told(asked: Asked, job: Job, outcome: Outcome, course: Course) -> Steps[Non
 def _begin(asked: Asked, job: Job, lane: Lane) -> Steps[Live]:
     """One try at a stream."""
     job = _kept(asked, job, lane)
-    if not relays(asked, lane):
+    if lane not in asked.relayed:
         return (yield from begin(job, lane))
     return (yield from opened(job, lane, outgoing(asked, lane, strict=job.settings.strict), RelayedStream))

@@ -24,7 +24,7 @@ from interlingua.errors import DecodeError, NotFoundError
 from interlingua.gateway.exchange import asked_of, job_of
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.reading import read_object
-from interlingua.gateway.relay import outgoing, relays
+from interlingua.gateway.relay import outgoing
 from interlingua.types.dump import dump
 from interlingua.wire.json import encode
 
@@ -98,7 +98,7 @@ async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) ->
     restored = await gateway.vault.restore(gateway.owner(request), asked.decoded.request)
     job = (await job_of(asked))._replace(request=restored)
     plan = make_plan(job)
-    relayed = {lane.endpoint.spec for lane in job.lanes if relays(asked, lane)}
+    relayed = {lane.endpoint.spec for lane in asked.relayed}
     chosen = next((target.spec for target in plan.targets if target.chosen), "")
     told: dict[str, Any] = {
         "dialect": dialect,
@@ -119,7 +119,7 @@ def _target(target: PlannedTarget, *, is_relayed: bool) -> dict[str, Any]:
 def _body(asked: Asked, lanes: tuple[Any, ...], chosen: str, plan: Plan) -> bytes:
     """What the chosen target would get: the client's own words, or the translated ones."""
     lane = next(lane for lane in lanes if lane.endpoint.spec == chosen)
-    if relays(asked, lane):
+    if lane in asked.relayed:
         return outgoing(asked, lane, strict=False).body
     return b"" if plan.http is None else plan.http.body
 

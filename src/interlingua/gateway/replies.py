@@ -135,7 +135,9 @@ def _reset(dialect: str, limit: RateLimit) -> str | None:
 
 def visible(text: str) -> str:
     """A text as a header may hold it: what is no visible ASCII as question marks, and no more than 2 kB."""
-    return _UNSAFE.sub("?", text)[:MAX_CHANGES_BYTES]
+    if not (text.isascii() and text.isprintable()):
+        text = _UNSAFE.sub("?", text)
+    return text[:MAX_CHANGES_BYTES]
 
 
 def own_fault(error: Exception) -> Error:
