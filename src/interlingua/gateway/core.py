@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.http import GatewayReply, GatewayRequest
     from interlingua.gateway.metrics import Metrics
     from interlingua.gateway.routes import Route
+    from interlingua.gateway.siblings import Siblings
     from interlingua.gateway.spans import Spans
     from interlingua.media.fetch import Fetched
     from interlingua.registry.resolve import Registry
@@ -104,6 +105,8 @@ class Gateway:
         """What counts requests, where somebody may ask for that."""
         self.spans: Spans | None = None
         """What makes OpenTelemetry spans, where they are wanted."""
+        self.siblings: Siblings | None = None
+        """The other workers of the same gateway, where there are several."""
         self._end_observers: tuple[Callable[[], None], ...] = observed(self)
         self.feed: Feed = Feed(self)
         """What the console shows of requests."""

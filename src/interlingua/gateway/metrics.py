@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from interlingua.client.state import health_store, limiter
 from interlingua.errors import Error, NotFoundError
 from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.summing import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.record import Record
     from interlingua.registry.resolve import Registry
+    from interlingua.routing.health import TargetHealth
 
 __all__ = ["MAX_SERIES", "Metrics", "metrics"]
 
@@ -135,15 +137,17 @@ class Metrics:
         histogram.total_s += seconds
 
     def text(self) -> str:
-        """Everything as it is now."""
+        """Everything as it is now; also for a thread that other workers are answered from."""
         lines: list[str] = []
         for kind, counts in self._counts.items():
             lines += _head(kind, "counter")
-            lines += [f"{kind.name}{_labelled(kind, labels)} {_number(count)}" for labels, count in counts.items()]
+            pairs = counts.copy().items()
+            lines += [f"{kind.name}{_labelled(kind, labels)} {number(count)}" for labels, count in pairs]
         for kind, times in self._times.items():
             lines += _head(kind, "histogram")
-            lines += [line for labels, one in times.items() for line in _buckets(kind, labels, one)]
+            lines += [line for labels, one in times.copy().items() for line in _buckets(kind, labels, one)]
         lines += self._under_way()
+        lines += _gauge("interlingua_workers", "Processes that this page tells of.", 1)
         lines += _waiting()
         lines += _process()
         return "\n".join([*lines, ""])
@@ -154,10 +158,9 @@ class Metrics:
         yield from _gauge("interlingua_under_way", "Requests that have begun and are not over.", len(under_way))
         yield from _gauge("interlingua_streams_open", "Those of them that want a stream.", streams)
 
-    async def health(self) -> str:
-        """How targets stand that are not simply asked; the store may have to be waited for."""
+    def health(self, snapshot: Mapping[str, TargetHealth]) -> str:
+        """How targets stand that are not simply asked."""
         kind = _Kind("interlingua_target_unwell", "Targets that are benched, probed or suspended.", ("target", "state"))
-        snapshot = await health_store().snapshot_async()
         held: dict[Labels, int] = {}
         for target, known in snapshot.items():
             if known.state in _STATES:
@@ -247,23 +250,19 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def _number(value: float) -> str:
-    return str(int(value)) if value == int(value) else repr(value)
-
-
 def _buckets(kind: _Kind, labels: Labels, histogram: _Histogram) -> Iterator[str]:
     so_far = 0
     for boundary, count in zip((*kind.boundaries, None), histogram.counts, strict=True):
         so_far += count
-        end = "+Inf" if boundary is None else _number(boundary)
+        end = "+Inf" if boundary is None else number(boundary)
         told = _labelled(kind, labels, f'le="{end}"')
         yield f"{kind.name}_bucket{told} {so_far}"
-    yield f"{kind.name}_sum{_labelled(kind, labels)} {_number(round(histogram.total_s, 6))}"
+    yield f"{kind.name}_sum{_labelled(kind, labels)} {number(round(histogram.total_s, 6))}"
     yield f"{kind.name}_count{_labelled(kind, labels)} {so_far}"
 
 
 def _gauge(name: str, said: str, value: float) -> tuple[str, ...]:
-    return *_head(_Kind(name, said, ()), "gauge"), f"{name} {_number(value)}"
+    return *_head(_Kind(name, said, ()), "gauge"), f"{name} {number(value)}"
 
 
 def _waiting() -> Iterator[str]:
@@ -284,8 +283,8 @@ def _process() -> Iterator[str]:
         files = len(list(Path("/proc/self/fd").iterdir()))
     except (OSError, ValueError, IndexError):
         return
-    yield from _gauge("process_resident_memory_bytes", "Memory that the process holds.", memory)
-    yield from _gauge("process_open_fds", "Files and sockets that the process holds open.", files)
+    yield from _gauge("process_resident_memory_bytes", "Memory that the processes hold.", memory)
+    yield from _gauge("process_open_fds", "Files and sockets that the processes hold open.", files)
 
 
 # The route
@@ -301,5 +300,9 @@ async def metrics(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         raise NotFoundError('metrics are off; [server] metrics = "keys" or "open" turns them on', status=404)
     if gateway.settings.observing.metrics != "open":
         gateway.guard.check(request)
-    text = counted.text() + await counted.health()
+    text = counted.text() + counted.health(await health_store().snapshot_async())
+    if gateway.siblings is not None:
+        from interlingua.gateway.joining import page_of_all  # only several workers need it
+
+        text = await page_of_all(gateway.siblings, text)
     return GatewayReply(headers=(("content-type", CONTENT_TYPE), ("cache-control", "no-store")), body=text.encode())

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import re
 import signal
 import socket
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -80,3 +82,40 @@ def _metrics(port: int) -> str:
     text = reply.read().decode()
     assert (reply.status, bool(re.search(r"^process_open_fds \d+$", text, re.MULTILINE))) == (200, True)
     return text
+
+
+def test_whichever_worker_is_asked_tells_of_all_and_of_the_killed(tmp_path: Path) -> None:
+    """Three processes: metrics are the sum, exact at once, also when one was killed; the console shows all requests."""
+    with _serving("-m", "fake/a", "--workers", "3", "--metrics", "open") as served:
+        assert served.process.stderr is not None
+        assert any(line.strip() == "3 workers" for line in served.process.stderr)
+        while _worth(served.port, "interlingua_workers") < 3:
+            time.sleep(0.05)
+        with closing(http.client.HTTPConnection("127.0.0.1", served.port, timeout=20)) as console:
+            console.request("GET", "/console/live", headers={"connection": "close"})
+            looking = console.getresponse()
+            assert b"event: hello" in looking.read1()
+            names = [served.ask().getheader("x-request-id") or "" for _ in range(12)]
+            shown = b""
+            while not all(name.encode() in shown for name in names):
+                shown += looking.read1()
+        assert [_worth(served.port, "interlingua_requests_total") for _ in range(6)] == [12] * 6
+        killed = _workers_of(served.process.pid)[0]
+        os.kill(killed, signal.SIGKILL)
+        assert _worth(served.port, "interlingua_requests_total") == 12
+        while killed in _workers_of(served.process.pid) or _worth(served.port, "interlingua_workers") < 3:
+            time.sleep(0.05)
+        assert served.ask().status == 200
+        assert [_worth(served.port, "interlingua_requests_total") for _ in range(3)] == [13] * 3
+
+
+def _worth(port: int, name: str) -> float:
+    """The sum of a metric's samples."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request("GET", "/metrics", headers={"connection": "close"})
+    families = text_string_to_metric_families(connection.getresponse().read().decode())
+    return sum(sample.value for family in families for sample in family.samples if sample.name == name)
+
+
+def _workers_of(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]

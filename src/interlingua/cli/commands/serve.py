@@ -44,6 +44,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--port", type=int, metavar="N", help="on which port; 0 takes a free one (default: 8787)")
     parser.add_argument("--workers", type=int, metavar="N", help="how many processes serve (default: 1)")
     parser.add_argument("--worker", type=int, nargs=2, help=SUPPRESS)
+    parser.add_argument("--room", help=SUPPRESS)
     parser.add_argument("--config", metavar="FILE", help="a TOML file with providers, aliases, limits, keys, settings")
     parser.add_argument("-m", "--model", metavar="SPEC", help="what names stand for that nothing else defines")
     parser.add_argument(
@@ -121,6 +122,12 @@ def run(options: Namespace) -> int:
             _welcome(gateway, host, listener.getsockname()[1], options)
         if workers > 1:
             return _supervise(gateway, listener, workers, options)
+        if options.room:
+            from pathlib import Path
+
+            from interlingua.gateway.joining import join
+
+            stack.enter_context(join(gateway, Path(options.room)))
         serve_until_stopped(gateway, listener, reload, supervisor=options.worker[1] if is_worker else None)
     if not is_worker:
         note("stopped", faint=True)
@@ -146,6 +153,7 @@ def _supervise(gateway: Gateway, listener: socket.socket, workers: int, options:
     import asyncio
     import os
     import sys
+    from tempfile import TemporaryDirectory
 
     from interlingua.client.state import STATE_VARIABLE
     from interlingua.errors import UsageError
@@ -161,8 +169,9 @@ def _supervise(gateway: Gateway, listener: socket.socket, workers: int, options:
         note(f"shared by them: {kept}; --state redis://… shares limits, vault and stored responses", head="    ")
     asyncio.run(gateway.close())  # each worker has a gateway of its own
     stop_s = settings.notice_s + settings.drain_s + 2 * CUT_S
-    command = worker_command(sys.argv[1:], listener)
-    code = Supervisor(command, listener, workers, notice_s=settings.notice_s, stop_s=stop_s, tell=note).run()
+    with TemporaryDirectory(prefix="interlingua-", ignore_cleanup_errors=True) as room:
+        command = [*worker_command(sys.argv[1:], listener), "--room", room]
+        code = Supervisor(command, listener, workers, notice_s=settings.notice_s, stop_s=stop_s, tell=note).run()
     note("stopped", faint=True)
     return code
 

@@ -9,23 +9,26 @@ Rules
   slow is told how many were missed.
 - For a while after the last one has left the feed goes on, so that a page that is loaded again shows what was.
 - What the console itself asks, signs of life and explanations, which reach no model, are not shown.
+- Other workers of the same gateway look, too (`joining`), from a thread of their own: it reads copies alone.
 """
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from interlingua.gateway.record import Record
+
 if TYPE_CHECKING:
     from interlingua.gateway.console.access import Viewer
     from interlingua.gateway.core import Gateway
-    from interlingua.gateway.record import Record
     from interlingua.types.response import Attempt
 
-__all__ = ["KEPT", "KEPT_CONTENTS", "LINGER_S", "MAX_BATCH", "MAX_WATCHERS", "Batch", "Feed"]
+__all__ = ["KEPT", "KEPT_CONTENTS", "LINGER_S", "MAX_BATCH", "MAX_WATCHERS", "Batch", "Feed", "Glance"]
 
 KEPT = 300
 """How many requests are kept."""
@@ -51,6 +54,15 @@ class Batch(NamedTuple):
     """How many are no longer known, for who sees all of them."""
 
 
+class Glance(NamedTuple):
+    """What one worker's requests come to since the last time."""
+
+    batch: Batch
+    """Those that are over."""
+    now: list[Record]
+    """Those that are under way, the newest first."""
+
+
 class Feed:
     """The last requests of one gateway."""
 
@@ -62,14 +74,14 @@ class Feed:
         self._watchers = 0
         self._left_s = 0.0
         self._listens = False
+        self._switching = threading.Lock()
 
     def enter(self) -> bool:
         """Whether there was room for one more who looks; who entered leaves."""
         if self._watchers >= MAX_WATCHERS:
             return False
         self._watchers += 1
-        if not self._listens:
-            self._listen()
+        self._listen()
         return True
 
     def leave(self) -> None:
@@ -92,15 +104,23 @@ class Feed:
 
     def since(self, last: int, viewer: Viewer) -> Batch:
         """What a viewer may see of what came after the number `last`."""
-        newer = [pair for pair in self._records if pair[0] > last]
+        if last > self._count:  # of a worker that had this place before
+            last = 0
+        newer = [pair for pair in self._records.copy() if pair[0] > last]
         batch = newer[:MAX_BATCH]
         shown = [self._shown(record) for _, record in batch if viewer.sees(record)]
         missed = newer[0][0] - last - 1 if newer and last and viewer.sees_all else 0
         return Batch(shown, batch[-1][0] if batch else last, missed)
 
+    def glance(self, last: int, viewer: Viewer) -> Glance:
+        """Both for who looks from another worker, or has entered here."""
+        self._left_s = self._gateway.clock()
+        self._listen()
+        return Glance(self.since(last, viewer), self.under_way(viewer))
+
     def under_way(self, viewer: Viewer) -> list[Record]:
         """What a viewer may see of what has begun and is not over, the newest of many; without content."""
-        entries = [entry for entry in reversed(self._gateway.recorder.under_way) if viewer.sees(entry)]
+        entries = [entry for entry in reversed(tuple(self._gateway.recorder.under_way)) if viewer.sees(entry)]
         shown = [entry for entry in entries if not entry.request.path.startswith(_NOT_SHOWN)]
         return [
             msgspec.structs.replace(self._shown(entry.record()), status=entry.status, aborted=False)
@@ -109,7 +129,7 @@ class Feed:
 
     def find(self, name: str, viewer: Viewer) -> Record | None:
         """The request of that id, with its content where that is kept; None where a viewer may not see one."""
-        return next((one for _, one in reversed(self._records) if one.id == name and viewer.sees(one)), None)
+        return next((one for _, one in reversed(self._records.copy()) if one.id == name and viewer.sees(one)), None)
 
     @property
     def has_content(self) -> bool:
@@ -124,19 +144,23 @@ class Feed:
         return msgspec.structs.replace(record, message="", attempts=attempts, content=None)
 
     def _listen(self) -> None:
-        recorder = self._gateway.recorder
-        if self.has_content:
-            recorder.content_sinks = (*recorder.content_sinks, self.take)
-        else:
-            recorder.sinks = (*recorder.sinks, self.take)
-        self._listens = True
+        with self._switching:
+            if self._listens:
+                return
+            recorder = self._gateway.recorder
+            if self.has_content:
+                recorder.content_sinks = (*recorder.content_sinks, self.take)
+            else:
+                recorder.sinks = (*recorder.sinks, self.take)
+            self._listens = True
 
     def _stop(self) -> None:
-        recorder = self._gateway.recorder
-        recorder.sinks = tuple([sink for sink in recorder.sinks if sink != self.take])
-        recorder.content_sinks = tuple([sink for sink in recorder.content_sinks if sink != self.take])
-        self._records.clear()
-        self._listens = False
+        with self._switching:
+            recorder = self._gateway.recorder
+            recorder.sinks = tuple([sink for sink in recorder.sinks if sink != self.take])
+            recorder.content_sinks = tuple([sink for sink in recorder.content_sinks if sink != self.take])
+            self._records.clear()
+            self._listens = False
 
 
 def _named_alone(attempt: Attempt) -> Attempt:

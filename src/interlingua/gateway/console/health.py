@@ -10,6 +10,7 @@ from interlingua.client.state import health_store
 from interlingua.errors import APIConnectionError, DecodeError
 from interlingua.gateway.console.access import check_operator, viewer_of
 from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.joining import Change, health_of_all, tell_all
 from interlingua.gateway.models import known_models
 from interlingua.gateway.reading import read_object
 from interlingua.gateway.wellbeing import served_names
@@ -32,8 +33,7 @@ MAX_FOR_S = 31 * 86_400.0
 async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """Providers, the names that clients may use, and the targets with their health."""
     viewer = viewer_of(gateway, request)
-    store = health_store()
-    known = await store.snapshot_async()
+    known = await health_of_all(gateway)
     models = known_models(gateway, request)
     specs = dict.fromkeys(endpoint.spec for model in models for endpoint in model.endpoints)
     others = [spec for spec in known if spec not in specs and (viewer.sees_all or gateway.may_use(request, spec))]
@@ -42,7 +42,7 @@ async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         "providers": served_names(gateway) if viewer.sees_all else [],
         "aliases": [{"name": one.id, "targets": [endpoint.spec for endpoint in one.endpoints]} for one in aliases],
         "targets": [_told(spec, known.get(spec)) for spec in (*specs, *others)],
-        "problem": store.problem,
+        "problem": health_store().problem,
     }
     return GatewayReply(headers=JSON, body=encode(told, nulls=10))
 
@@ -77,6 +77,7 @@ async def _applied(gateway: Gateway, members: dict[str, Any], operation: Operati
     specs = [lane.endpoint.spec for lane in gateway.targets.lanes(target, "openai-chat", tools=False)]
     store = health_store()
     await store.apply_async([(spec, operation) for spec in specs])
+    await tell_all(gateway, Change(specs, isinstance(operation, Resume), getattr(operation, "for_s", None)))
     if store.problem:
         raise APIConnectionError(f"only this gateway was told: {store.problem}")
     return GatewayReply(headers=JSON, body=encode({"targets": specs}))

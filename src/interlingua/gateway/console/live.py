@@ -1,7 +1,8 @@
 """The requests of a gateway as a stream of events, for the page: first who looks, then what comes.
 
 Shape: `hello` with `key`, `operator`, `content`, `version`; then, at most twice a second and only where something has
-changed, `requests` with `done` (the requests that are over), `now` (those under way) and `missed`.
+changed, `requests` with `done` (the requests that are over), `now` (those under way) and `missed`; of several workers,
+the requests of all.
 
 Rules
 - The stream ends when the key stops working, when the console is switched off, and when the gateway drains.
@@ -19,6 +20,7 @@ from interlingua.errors import Error, RateLimitError
 from interlingua.gateway.console.access import viewer_of
 from interlingua.gateway.console.feed import MAX_WATCHERS
 from interlingua.gateway.http import Closing, GatewayReply
+from interlingua.gateway.joining import glances_of_all
 from interlingua.wire.json import encode
 from interlingua.wire.sse import encode_comment, encode_event
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.console.feed import Feed
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.record import Record
 
 __all__ = ["TICK_S", "live"]
 
@@ -60,15 +63,23 @@ async def live(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
 async def _told(gateway: Gateway, request: GatewayRequest, viewer: Viewer, feed: Feed) -> AsyncGenerator[bytes]:
     yield _event("hello", _hello(viewer, feed))
-    last, before = 0, b""
+    last: dict[int, int] = {}
+    before = b""
     while not gateway.draining and _may_look(gateway, request, viewer):
-        batch = feed.since(last, viewer)
-        last = batch.last
-        now = encode(feed.under_way(viewer))
-        if batch.records or batch.missed or now != before:
+        glances = await glances_of_all(gateway, viewer, last)
+        last |= {number: glance.batch.last for number, glance in glances.items()}
+        told = glances.values()
+        done = sorted([one for glance in told for one in glance.batch.records], key=_end_of)
+        missed = sum(glance.batch.missed for glance in told)
+        now = encode(sorted([one for glance in told for one in glance.now], key=lambda one: -one.at))
+        if done or missed or now != before:
             before = now
-            yield _event("requests", {"done": batch.records, "now": msgspec.Raw(now), "missed": batch.missed})
+            yield _event("requests", {"done": done, "now": msgspec.Raw(now), "missed": missed})
         await asyncio.sleep(TICK_S)
+
+
+def _end_of(record: Record) -> float:
+    return record.at + record.total_s
 
 
 def _hello(viewer: Viewer, feed: Feed) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from interlingua.gateway.console.access import viewer_of
 from interlingua.gateway.console.health import JSON
 from interlingua.gateway.explaining import PATHS
 from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.joining import found_by_all
 from interlingua.gateway.reading import read_object
 from interlingua.types.event import StreamEnd
 from interlingua.wire.http import HttpReply, HttpRequest
@@ -54,7 +55,7 @@ async def sides(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     members = read_object(request.body)
     name = members.get("id")
     if name is not None:
-        record = gateway.feed.find(str(name), viewer)
+        record = await found_by_all(gateway, str(name), viewer)
         if record is None or record.content is None or not gateway.feed.has_content:
             raise NotFoundError("the content of this request is not kept, or not any more", status=404)
         return _told(record.client, _url_of(record.content), record.content.body, record.content)

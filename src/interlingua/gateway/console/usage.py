@@ -16,6 +16,7 @@ from interlingua.gateway.accounts import COUNTS
 from interlingua.gateway.console.access import viewer_of
 from interlingua.gateway.console.health import JSON
 from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.joining import used_of_all
 from interlingua.gateway.terms import NANO, told_terms
 from interlingua.wire.json import encode
 
@@ -37,7 +38,7 @@ DAYS = 31
 async def keys(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """The keys that a viewer may see, with their limits and what they have used."""
     viewer = viewer_of(gateway, request)
-    rows = _rows(gateway, viewer)
+    rows = await _rows(gateway, viewer)
     shown = [key for key in gateway.keys.keys if viewer.sees_all or key.name == viewer.name]
     told: dict[str, Any] = {
         "days": DAYS,
@@ -76,9 +77,8 @@ def _sums(rows: Iterable[Row]) -> dict[str, Any] | None:
     return {**sums, "cost_usd": sums.pop("nano_usd") / NANO}
 
 
-def _rows(gateway: Gateway, viewer: Viewer) -> list[Row]:
+async def _rows(gateway: Gateway, viewer: Viewer) -> list[Row]:
     since = (datetime.fromtimestamp(gateway.now(), UTC) - timedelta(days=DAYS - 1)).strftime("%Y-%m-%d")
     name = "" if viewer.sees_all else viewer.name
-    in_memory: dict[tuple[str, str, str], Row] = getattr(gateway.admission.accounts, "rows", {})
-    of_process = [row for row in in_memory.values() if row.day >= since and name in ("", row.key)]
-    return [*gateway.keys.used(name, since), *of_process]
+    in_memory = [row for row in await used_of_all(gateway) if row.day >= since and name in ("", row.key)]
+    return [*gateway.keys.used(name, since), *in_memory]

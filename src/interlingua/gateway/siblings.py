@@ -1,0 +1,191 @@
+"""The other workers of one gateway: what they count and show, asked of them, so that whichever is asked tells of all.
+
+Strategy: the workers of a supervisor have a directory in common, the room. Each takes a place in it, the lowest number
+whose file nobody has locked; the system unlocks it when the worker ends, however it ends. At a Unix socket of that
+number a thread answers the others, so that a busy event loop keeps nobody waiting. What is to outlive a worker is kept
+in the file of its place, and who takes that place goes on from there: what is counted never falls.
+
+Rules
+- A worker that does not answer in time is left out; of one that has ended, what it kept is told.
+- Only who may enter the directory can ask, and that is the user whose processes these are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import struct
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from interlingua.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+__all__ = ["Siblings"]
+
+ANSWER_S = 1.0
+"""How long the others have to answer."""
+KEEP_S = 1.0
+"""How often is written down what is to outlive a worker."""
+MAX_PLACES = 1_024
+MAX_QUESTION_BYTES = 64 * 1024
+MAX_ANSWER_BYTES = 16 * 1024 * 1024
+_LENGTH = struct.Struct(">I")
+
+
+class _Place(NamedTuple):
+    """One worker's place, as others see it."""
+
+    number: int
+    socket: Path
+    kept: Path
+
+
+class Siblings:
+    """One worker among others."""
+
+    def __init__(self, room: Path) -> None:
+        """A worker with a place in that directory.
+
+        Raises: ConfigError for a directory that has no place left, or no room for a socket.
+        """
+        self._room = room
+        self.answers: dict[str, Callable[[str], bytes]] = {}
+        """What the others are told, by the name of the question; called in a thread of its own."""
+        self.keep: Callable[[], str] | None = None
+        """What is to outlive this worker."""
+        self.number: int = 0
+        """Its place."""
+        self._lock = -1
+        self._take_place()
+        self._place = self._at(self.number)
+        self.before: str = _read(self._place.kept)
+        """What whoever had the place before has kept."""
+        self._kept_now = self.before
+        self._writing = threading.Lock()
+        self._closing = False
+        self._listener = self._listening()
+        self._thread = threading.Thread(target=self._run, name="interlingua-siblings", daemon=True)
+
+    def _take_place(self) -> None:
+        import fcntl
+
+        for number in range(MAX_PLACES):
+            file = os.open(self._room / f"{number}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(file)
+                continue
+            self._lock, self.number = file, number
+            return
+        raise ConfigError(f"{self._room} has no place for one more worker")
+
+    def _at(self, number: int) -> _Place:
+        return _Place(number, self._room / f"{number}.sock", self._room / f"{number}.kept")
+
+    def _listening(self) -> socket.socket:
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._place.socket.unlink(missing_ok=True)  # of who had the place before and was killed
+            listener.bind(str(self._place.socket))
+            listener.listen(64)
+        except OSError as error:
+            listener.close()
+            raise ConfigError(f"{self._place.socket}: workers cannot hear each other there: {error}") from None
+        listener.settimeout(KEEP_S)
+        return listener
+
+    def start(self) -> None:
+        """Answer the others from now on."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Answer nobody any more, once what is to last is kept."""
+        self._closing = True
+        if self._thread.is_alive():
+            with suppress(OSError), socket.socket(socket.AF_UNIX) as wake:
+                wake.connect(str(self._place.socket))
+            self._thread.join(2 * KEEP_S)
+        self._listener.close()
+        self._place.socket.unlink(missing_ok=True)
+        self.write()
+        os.close(self._lock)
+
+    def write(self) -> None:
+        """Keep what is to outlive this worker, as it is now."""
+        if self.keep is None:
+            return
+        with self._writing:
+            text = self.keep()
+            if text == self._kept_now:
+                return
+            half = self._place.kept.with_suffix(".half")
+            with suppress(OSError):  # a full disk costs what a killed worker had counted, and nothing else
+                half.write_text(text, encoding="utf-8")
+                half.replace(self._place.kept)
+                self._kept_now = text
+
+    def _run(self) -> None:
+        while not self._closing:
+            try:
+                connection, _ = self._listener.accept()
+            except TimeoutError:
+                self.write()
+                continue
+            try:
+                with connection:
+                    connection.settimeout(ANSWER_S)
+                    self._answer(connection)
+            except OSError:
+                continue  # it was left
+            except Exception:  # a fault in one answer must not silence this worker for good
+                logging.getLogger("interlingua.gateway").warning("a worker was not answered", exc_info=True)
+
+    def _answer(self, connection: socket.socket) -> None:
+        question, _, about = connection.makefile("rb").readline(MAX_QUESTION_BYTES).decode().strip().partition(" ")
+        answer = self.answers.get(question)
+        said = b"" if answer is None else answer(about)
+        connection.sendall(_LENGTH.pack(len(said)) + said)
+
+    async def ask(self, question: str, about: str = "") -> dict[int, bytes]:
+        """What each of the others answers that does, by its place."""
+        places = [place for place in self._others() if place.socket.exists()]
+        answers = await asyncio.gather(*[_asked(place, f"{question} {about}\n".encode()) for place in places])
+        return {place.number: said for place, said in zip(places, answers, strict=True) if said is not None}
+
+    def kept(self) -> dict[int, str]:
+        """What each of the others has kept, whether it still is there or not, by its place."""
+        return {place.number: _read(place.kept) for place in self._others()}
+
+    def _others(self) -> list[_Place]:
+        numbers = sorted(int(file.stem) for file in self._room.glob("*.lock"))
+        return [self._at(number) for number in numbers if number != self.number]
+
+
+async def _asked(place: _Place, question: bytes) -> bytes | None:
+    """What a worker answers; None where it does not."""
+    try:
+        async with asyncio.timeout(ANSWER_S):
+            reader, writer = await asyncio.open_unix_connection(place.socket)
+            try:
+                writer.write(question)
+                (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
+                return await reader.readexactly(length) if 0 < length <= MAX_ANSWER_BYTES else None
+            finally:
+                writer.close()
+    except (OSError, TimeoutError, asyncio.IncompleteReadError):
+        return None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""
