@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
+import http.server
 import json
 import os
 import re
 import signal
 import socket
+import threading
 import time
-from contextlib import closing
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from prometheus_client.parser import text_string_to_metric_families
 
 from interlingua.gateway.cassettes import read_cassette
@@ -119,3 +125,71 @@ def _worth(port: int, name: str) -> float:
 
 def _workers_of(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def test_spans_reach_a_collector_by_otlp() -> None:
+    """The exporter that people use, read back from its protobuf: the client's trace, the request, the call below it."""
+    with _collector() as (port, bodies), Upstream("anthropic", "Hello.").serving() as at:
+        environ = {
+            "LLM_WORK": provider("anthropic", f"{at}/v1"),
+            "GW_KEY": KEY,
+            "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port}",
+            "OTEL_SERVICE_NAME": "a-gateway",
+        }
+        with _serving("-m", "work/claude-opus-4-5", "--key-env", "GW_KEY", "--otel", **environ) as served:
+            parent = f"00-{'ab' * 16}-{'cd' * 8}-01"
+            reply = served.ask(ASK, authorization=f"Bearer {KEY}", traceparent=parent, x_request_id="mine")
+            assert reply.status == 200
+            served.process.send_signal(signal.SIGINT)
+            assert served.process.wait(20) == 0
+    told = [ExportTraceServiceRequest.FromString(body) for body in bodies]
+    resources = [one for request in told for one in request.resource_spans]
+    assert {_attributes(one.resource)["service.name"] for one in resources} == {"a-gateway"}
+    spans = {span.name: span for one in resources for scope in one.scope_spans for span in scope.spans}
+    server, call = spans["POST /v1/chat/completions"], spans["chat claude-opus-4-5"]
+    assert (server.kind, call.kind) == (Span.SPAN_KIND_SERVER, Span.SPAN_KIND_CLIENT)
+    assert (server.trace_id, server.parent_span_id) == (b"\xab" * 16, b"\xcd" * 8)
+    assert (call.trace_id, call.parent_span_id) == (server.trace_id, server.span_id)
+    assert _attributes(server) == {
+        "http.request.method": "POST",
+        "http.route": "/v1/chat/completions",
+        "url.scheme": "http",
+        "client.address": "127.0.0.1",
+        "interlingua.client": "openai-chat",
+        "interlingua.key": "key-1",
+        "http.response.status_code": 200,
+        "interlingua.request_id": "mine",
+        "gen_ai.request.model": "a-name-of-the-clients",
+        "interlingua.target": "work/claude-opus-4-5",
+        "interlingua.changes": 1,
+    }
+    for text in (KEY, "upstream-key", PROMPT, "Hello."):
+        assert text.encode() not in b"".join(bodies)
+
+
+@contextmanager
+def _collector() -> Generator[tuple[int, list[bytes]]]:
+    """The port of what takes spans, and what it took."""
+    bodies: list[bytes] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            assert self.path == "/v1/traces"
+            bodies.append(gzip.decompress(body) if self.headers["content-encoding"] == "gzip" else body)
+            self.send_response(200)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        yield server.server_address[1], bodies
+        server.shutdown()
+
+
+def _attributes(of: Any) -> dict[str, Any]:
+    return {one.key: getattr(one.value, one.value.WhichOneof("value")) for one in of.attributes}
