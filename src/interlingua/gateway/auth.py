@@ -20,7 +20,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
-from interlingua.errors import AuthenticationError, PermissionDeniedError
+from interlingua.errors import AuthenticationError, InternalServerError, PermissionDeniedError
 from interlingua.gateway.keyring import KeyRing
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.settings import GatewayKey, GatewaySettings
+    from interlingua.wire.http import Headers
 
 __all__ = ["Guard", "day_time", "hash_key", "key_of"]
 
@@ -74,6 +75,7 @@ class Guard:
         self._names_hosts = bool(settings.hosts)
         self._hosts = frozenset(host.lower().rstrip(".") for host in ("localhost", *settings.hosts))
         self._origins = frozenset(origin.lower().rstrip("/") for origin in settings.origins)
+        self._asked_last: tuple[Headers, str, str | None] = ((), "", None)
 
     def check(self, request: GatewayRequest, *, is_open: bool = False) -> None:
         """Nothing, for who may ask; `is_open` says that no key is wanted.
@@ -96,14 +98,23 @@ class Guard:
                     status=403,
                 )
             return
-        self._check_key(key_of(request))
+        self._check_key(self._digest(request))
 
-    def _check_key(self, given: str | None) -> None:
-        if given is None:
+    def _digest(self, request: GatewayRequest) -> str | None:
+        """The digest of the key that a request brings; one request is asked for it several times in a row."""
+        headers, query, digest = self._asked_last
+        if headers is not request.headers or query != request.query:
+            given = key_of(request)
+            digest = None if given is None else hash_key(given)
+            self._asked_last = request.headers, request.query, digest
+        return digest
+
+    def _check_key(self, digest: str | None) -> None:
+        if digest is None:
             raise AuthenticationError(
                 "no key: send one as `Authorization: Bearer`, `x-api-key`, `api-key` or `x-goog-api-key`", status=401
             )
-        key = self._keys.find(hash_key(given))
+        key = self._keys.find(digest)
         if key is None:
             raise AuthenticationError("this key is not known here", status=401)
         if key.revoked_s is not None:
@@ -129,8 +140,8 @@ class Guard:
         """The key that a request brings; None where there are no keys, or it is unknown."""
         if not self._keys:
             return None
-        given = key_of(request)
-        return None if given is None else self._keys.find(hash_key(given))
+        digest = self._digest(request)
+        return None if digest is None else self._keys.find(digest)
 
     def _check_host(self, host: str | None) -> None:
         if host is not None and not self._is_ours(host):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import secrets
 import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ import msgspec
 from interlingua.errors import BadRequestError, Error, NotFoundError
 from interlingua.gateway.admission import admission_of
 from interlingua.gateway.auth import Guard
+from interlingua.gateway.chance import random_bytes
 from interlingua.gateway.console.feed import Feed
 from interlingua.gateway.ending import cut_off
 from interlingua.gateway.keyring import KeyRing, open_database
@@ -70,7 +70,7 @@ class Gateway:
         registry: Registry | None = None,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
-        random: Callable[[int], bytes] = secrets.token_bytes,
+        random: Callable[[int], bytes] = random_bytes,
         fetch: Callable[[str], Awaitable[Fetched]] | None = None,
     ) -> None:
         """A gateway over the targets of `registry`, the process's own by default."""

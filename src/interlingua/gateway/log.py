@@ -17,6 +17,7 @@ import json
 import re
 import sys
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ __all__ = ["LogForm", "facts", "json_line", "log_writer", "text_line", "time_tol
 
 LogForm: TypeAlias = Literal["json", "text", "off"]
 """How requests are logged, if at all."""
+_dumps = json.JSONEncoder(separators=(",", ":")).encode
 _PLAIN = re.compile(r"[!#-<>-~]+")
 """Text that needs no quotes between others: printable, without space, `"` and `=`."""
 _NAMED = (
@@ -39,7 +41,13 @@ _NAMED = (
 
 def time_told(at: float) -> str:
     """A time in UTC with milliseconds."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    second, rest_us = divmod(round(at * 1_000_000), 1_000_000)
+    return f"{_second_told(second)}.{rest_us // 1_000:03d}Z"
+
+
+@lru_cache(maxsize=4)
+def _second_told(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def facts(record: Record, *, content: bool = False) -> dict[str, Any]:
@@ -84,7 +92,7 @@ def _content(record: Record) -> dict[str, Any]:
 
 def json_line(record: Record, *, content: bool = False) -> str:
     """A request as one JSON object."""
-    return json.dumps(facts(record, content=content), separators=(",", ":"))
+    return _dumps(facts(record, content=content))
 
 
 def text_line(record: Record, *, content: bool = False) -> str:

