@@ -11,14 +11,25 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 import msgspec
 
 from interlingua.errors import UsageError
+from interlingua.wire._shape import EXTRA
 from interlingua.wire.json import Extra, decode_any, encode_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from interlingua.wire.json import WireStruct
 
-__all__ = ["foreign_extras", "is_list", "is_object", "members_of", "merge_members", "plain"]
+__all__ = [
+    "foreign_extras",
+    "is_list",
+    "is_object",
+    "members_of",
+    "merge_members",
+    "passed_on",
+    "plain",
+    "spread",
+    "stated",
+]
 
 _NONE: dict[str, dict[str, Any]] = {}
 
@@ -31,6 +42,28 @@ def is_object(value: object) -> TypeGuard[dict[str, Any]]:
 def is_list(value: object) -> TypeGuard[list[Any]]:
     """Whether a parsed JSON value is a list."""
     return isinstance(value, list)
+
+
+def stated(wire: WireStruct) -> dict[str, Any]:
+    """What a wire object without kept text states, as plain values; its unknown members stand beside the others."""
+    members: dict[str, Any] = msgspec.to_builtins(wire)
+    return spread(members)
+
+
+def spread(members: dict[str, Any]) -> dict[str, Any]:
+    """The members of an object inside of what was stated, its unknown ones beside the others."""
+    unknown = members.pop(EXTRA, None)
+    return members if unknown is None else {**members, **unknown}
+
+
+def passed_on(wire: WireStruct, names: Sequence[str]) -> dict[str, Any]:
+    """The members of `names` that a wire object states, and its unknown ones: what only passes through."""
+    said: dict[str, Any] = {}
+    for name in names:
+        value = getattr(wire, name)
+        if value is not None and value is not msgspec.UNSET:
+            said[name] = value
+    return {**said, **wire.extra} if wire.extra else said
 
 
 def members_of(wire: WireStruct, dialect: str) -> dict[str, dict[str, Any]]:
@@ -48,9 +81,9 @@ def merge_members(wire: WireStruct, members: Mapping[str, Any]) -> None:
 
     Raises: UsageError for what is no object: an opaque value that never was this dialect's.
     """
-    if not is_object(members):
+    if not isinstance(members, dict):
         raise UsageError(f"an opaque value is written as an object, and this one is {type(members).__name__}")
-    fields = _fields(type(wire))
+    fields = _FIELDS.get(type(wire)) or _fields(type(wire))
     for name, value in members.items():
         if name in fields:
             setattr(wire, name, _merged(getattr(wire, name), value) if is_object(value) else value)
@@ -77,6 +110,8 @@ SPELLINGS = frozenset({"role", "field", "stream_options", "new_item"})
 
 def foreign_extras(extra: Mapping[str, Any], dialect: str) -> list[str]:
     """The other dialects that `extra` holds members of, mere spellings and addresses of items aside."""
+    if len(extra) == 1 and dialect in extra:
+        return []
     return [name for name, members in extra.items() if name != dialect and _says_something(members)]
 
 
@@ -94,6 +129,8 @@ def _says_something(members: Mapping[str, Any]) -> bool:
 
 
 def _merged(current: object, value: dict[str, Any]) -> Any:
+    if current is None:
+        return value
     if isinstance(current, msgspec.Struct):
         merge_members(cast("WireStruct", current), value)  # every struct in a wire struct is one
         return current
@@ -109,9 +146,7 @@ def _deep(current: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fields(kind: type[WireStruct]) -> frozenset[str]:
-    found = _FIELDS.get(kind)
-    if found is None:
-        found = _FIELDS[kind] = frozenset(kind.__struct_fields__) - {"extra"}
+    found = _FIELDS[kind] = frozenset(kind.__struct_fields__) - {"extra"}
     return found
 
 

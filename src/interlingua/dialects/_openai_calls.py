@@ -34,7 +34,7 @@ def arguments_text(arguments: Raw | UnsetType) -> tuple[str, bool]:
     if arguments is UNSET:
         return "", False
     raw = bytes(arguments)
-    if raw.startswith(b'"'):
+    if raw[:1] == b'"':
         return raw_text(raw), False
     return ("", False) if raw == b"null" else (raw.decode(), True)
 

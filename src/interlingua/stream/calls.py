@@ -57,14 +57,15 @@ class CallIdSource:
         """The id for the next call, and the change code when it is not the provider's own."""
         ordinal = self._ordinal
         self._ordinal += 1
-        known = (wire_id or "").strip()
+        known = wire_id.strip() if wire_id else ""
         if self._make is not None:
             return self._own(self._make, known), None
-        if known in PLACEHOLDER_IDS:
+        if wire_id is None or known in PLACEHOLDER_IDS:
             return self._numbered(ordinal), "call_id_made"
         if wire_id in self._taken and not self._keeps_repeats:
             return self._numbered(ordinal), "call_id_duplicate"
-        return self._take(str(wire_id)), None
+        self._taken.add(wire_id)
+        return wire_id, None
 
     def _own(self, make: Callable[[], str], known: str) -> str:
         """An id of ours that no call has yet."""
@@ -104,21 +105,18 @@ def make_call(
 
     `cut_off` says that the length limit ended the answer and that this call is its last part.
     """
-    if is_empty_arguments(text) and not cut_off:
+    if text[:1] != "{" and not cut_off and is_empty_arguments(text):
         text = "{}"
-    reason = _fault(text, cut_off=cut_off)
+    reason: BrokenReason | None
+    try:
+        reason = check_arguments(text, ended_early=cut_off)
+    except LimitExceededError:
+        reason = "malformed"
     if reason is None:
         return ToolCall(call_id, name, text, freeform, sealed, extra or {})
-    return BrokenToolCall(call_id, name, text, reason, freeform, extra or {})
-
-
-def _fault(text: str, *, cut_off: bool) -> BrokenReason | None:
     if cut_off and is_empty_arguments(text):
-        return "cut_off"
-    try:
-        return check_arguments(text, ended_early=cut_off)
-    except LimitExceededError:
-        return "malformed"
+        reason = "cut_off"
+    return BrokenToolCall(call_id, name, text, reason, freeform, extra or {})
 
 
 def note_finish(reason: FinishReason, settled: FinishReason, raw: str | None, changes: Changes, path: str) -> None:

@@ -1,9 +1,9 @@
 """How deep a JSON text nests, told without parsing it.
 
 Strategy: a text of at most twice the limit, in bytes or in brackets, cannot be too deep; where at most `limit` brackets
-open before the middle and at most `limit` close after it, it cannot be either (brackets in strings only add). Only texts that
-pass neither test are cleaned of their strings and measured exactly. One translated copy of the text decides nearly
-always, at about a third of a nanosecond a byte.
+open before the middle and at most `limit` close after it, it cannot be either (brackets in strings only add). Only
+texts that pass no test are cleaned of their strings and measured exactly. One translated copy of the text decides
+nearly always, at about a third of a nanosecond a byte.
 
 The answer is exact for valid JSON; for anything else the parser has the last word.
 """

@@ -18,6 +18,8 @@ __all__ = ["ArgumentsFault", "check_arguments", "parse_arguments"]
 ArgumentsFault: TypeAlias = Literal["malformed", "not_object", "duplicate_key", "non_finite", "cut_off"]
 """Why a call's arguments are not one JSON object."""
 
+_BOM = b"\xef\xbb\xbf"
+
 
 def check_arguments(text: str | bytes, *, ended_early: bool = False) -> ArgumentsFault | None:
     """Why a call's arguments are not one JSON object, or None when they are.
@@ -42,17 +44,21 @@ def parse_arguments(text: str | bytes) -> dict[str, Any]:
 
 def _arguments(text: str | bytes, *, ended_early: bool) -> dict[str, Any] | ArgumentsFault:
     """The arguments, or why they are none."""
-    if text.startswith("\ufeff") if isinstance(text, str) else text.startswith(b"\xef\xbb\xbf"):
+    try:
+        data = text.encode() if isinstance(text, str) else text
+    except UnicodeEncodeError:
+        return "malformed"
+    if data[:3] == _BOM:
         return "malformed"
     try:
-        value = decode_any(text)
+        value = decode_any(data)
     except DecodeError:
         return _fault(text, ended_early=ended_early)
     if type(value) is not dict:
         return "not_object"
     arguments = cast("dict[str, Any]", value)
     # Every key brings a colon, and a colon in a string only adds to the count: equal numbers mean unique keys.
-    colons = text.count(":") if isinstance(text, str) else text.count(b":")
+    colons = data.count(b":")
     if colons != len(arguments) and colons != _count_keys(arguments) and _has_duplicate_key(text):
         return "duplicate_key"
     return arguments

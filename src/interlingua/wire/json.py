@@ -164,7 +164,6 @@ def decode_wire(
 
     Raises: as `decode`.
     """
-
     body = _bounded(data, max_bytes, max_depth)
     try:
         return _strict_decoder(type).decode(body)
@@ -294,7 +293,7 @@ def _read_again(
     repairs: list[str] | None,
     unknown_in: type | None = None,
 ) -> JsonValue:
-    """The value of a text that failed so: its lone surrogates mended, its unknown members along their type put aside."""
+    """The value of a text that failed so: lone surrogates mended, the members that are unknown in a type put aside."""
     if isinstance(error, RecursionError):
         raise LimitExceededError("the JSON text nests deeper than the interpreter allows") from None
     if isinstance(error, msgspec.ValidationError):

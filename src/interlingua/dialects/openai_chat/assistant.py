@@ -9,7 +9,7 @@ Loss: text after a call is told before it (`order_changed`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET, Raw
 
@@ -130,17 +130,19 @@ class AssistantDecoder:
             self.changes.add("functions_deprecated", self._here())
             calls = [*calls, ToolCallWire(type="function", function=message.function_call)]
         for place, call in enumerate(calls, 1):
+            cut_off = self.cut_off and place == len(calls)
             try:
-                for one in self._apart(call):
-                    self.parts.append(self._call(one, cut_off=self.cut_off and place == len(calls)))
+                function = call.function
+                if function is None or not is_wrapper(function.name or "", self.undo):
+                    self.parts.append(self._call(call, cut_off=cut_off))
+                    continue
+                for one in self._apart(call, function):
+                    self.parts.append(self._call(one, cut_off=cut_off))
             except DecodeError as error:
                 raise error.under(f"/tool_calls/{place - 1}") from None
 
-    def _apart(self, call: ToolCallWire) -> list[ToolCallWire]:
+    def _apart(self, call: ToolCallWire, function: FunctionCallWire) -> list[ToolCallWire]:
         """The calls that a call wraps, the first with its id; the call itself where it wraps none."""
-        function = call.function
-        if function is None or not is_wrapper(function.name or "", self.undo):
-            return [call]
         inner = inner_calls(function.name or "", arguments_text(function.arguments)[0], self.undo)
         if not inner:
             return [call]
@@ -153,33 +155,29 @@ class AssistantDecoder:
         return f"{self.prefix}/parts/{len(self.parts)}{member}"
 
     def _call(self, call: ToolCallWire, *, cut_off: bool) -> Part:
-        if nest(call):
+        if call.function is None and nest(call):
             self.changes.add("foreign_shape", self._here(), "a call without a function around its name")
-        function = call.function or _NO_FUNCTION
+        function, custom = call.function or _NO_FUNCTION, call.custom
         call_id, code = self.ids.assign(call.id or function.id)
         if code is not None:
             self.changes.add(code, self._here("/id"))
-        custom = call.custom if call.custom is not None and call.custom.name else None
-        if custom is not None:
+        freeform = custom is not None and bool(custom.name)
+        if custom is not None and freeform:
             name, text = custom.name, freeform_arguments(custom.input or "")
         else:
-            name, text = function.name, self._arguments(function)
+            name, (text, was_object) = function.name, arguments_text(function.arguments)
+            if was_object:
+                self.changes.add("arguments_object", self._here("/arguments_json"))
         if not name:
             raise DecodeError("a tool call must have a name", path="/function/name")
-        if not cut_off and is_empty_arguments(text):
+        if text[:1] != "{" and not cut_off and is_empty_arguments(text):
             self.changes.add("arguments_empty", self._here("/arguments_json"))
         if name not in self.undo.tool_names and (self.undo.names or "<|" in name):
             name = clean_name(name, self.undo, self.changes, self._here("/name"))
         sealed = self._sealed({"extra_content": call.extra_content}) if call.extra_content else None
-        extra = call_extra(call)
-        freeform = custom is not None or name in self.undo.freeform
+        extra = call_extra(call) if call.extra or function.extra else None
+        freeform = freeform or name in self.undo.freeform
         return make_call(call_id, name, text, cut_off=cut_off, freeform=freeform, sealed=sealed, extra=extra)
-
-    def _arguments(self, function: FunctionCallWire) -> str:
-        text, was_object = arguments_text(function.arguments)
-        if was_object:
-            self.changes.add("arguments_object", self._here("/arguments_json"))
-        return text
 
 
 _NO_FUNCTION = FunctionCallWire()
@@ -429,7 +427,7 @@ def encode_call(
     call_id = ids.get(part.id, part.id)
     if freeform and isinstance(part, ToolCall):
         return ToolCallWire(id=call_id, type="custom", custom=CustomWire(name=name, input=freeform_input(text)))
-    function = FunctionCallWire(name=name, arguments=Raw(encode_text(text)))
+    function = FunctionCallWire(name=name, arguments=cast("Raw", text))  # a string is what JSON text of it is
     wire = ToolCallWire(id=call_id, type="function", function=function)
     if part.extra:
         merge_members(wire, part.extra.get(NAME, {}))

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from msgspec import UNSET
-
-from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
+from interlingua.dialects._answer import changes_of, failed_status, finish_of, id_source
 from interlingua.dialects._error_body import read_error
-from interlingua.dialects._members import merge_members
+from interlingua.dialects._members import merge_members, passed_on
 from interlingua.dialects._openai_errors import error_of_body
 from interlingua.dialects._openai_request import OpenAIRequestWriter
 from interlingua.dialects._request import check_choice
@@ -250,7 +248,9 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     changes = changes_of(NAME, "decode_response", repairs)
     ids = id_source(context)
     first, *others = [_choice(choice, ids, context, changes, place) for place, choice in enumerate(wire.choices)]
-    extra = {**top_members(wire), **first.extra.get(NAME, {})}
+    extra = top_members(wire)
+    if first.extra:
+        extra |= first.extra[NAME]
     return Response(
         parts=first.parts,
         finish_reason=first.finish_reason,
@@ -261,18 +261,17 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
         id=wire.id or None,
         alternatives=tuple(others),
         changes=changes.done(),
-        extra=extra_of(NAME, extra),
+        extra={NAME: extra} if extra else {},
     )
 
 
 def top_members(wire: ResponseWire | ChunkWire) -> dict[str, Any]:
     """The members of an answer, or of a chunk of it, that only pass through."""
-    said = {name: value for name in TOP_MEMBERS if (value := getattr(wire, name)) is not None}
-    if not wire.extra:
-        return said
-    said |= {name: value for name, value in wire.extra.items() if name not in RESERVED}
-    beside = {name: value for name, value in wire.extra.items() if name in RESERVED}
-    return {**said, "top": beside} if beside else said
+    said = passed_on(wire, TOP_MEMBERS)
+    if wire.extra:
+        beside = {name: said.pop(name) for name in RESERVED if name in said}
+        return {**said, "top": beside} if beside else said
+    return said
 
 
 def _choice(wire: ChoiceWire, ids: CallIdSource, context: DecodeContext, changes: Changes, place: int) -> Alternative:
@@ -285,15 +284,18 @@ def _choice(wire: ChoiceWire, ids: CallIdSource, context: DecodeContext, changes
     except DecodeError as error:
         raise error.under(f"/choices/{place}/message") from None
     settled = finish_of(reason, wire.finish_reason, parts, changes, f"{prefix}/finish_reason")
-    members = {name: value for name in CHOICE_MEMBERS if (value := getattr(wire, name)) not in (None, UNSET)}
-    choice = {**members, **(wire.extra or {})}
-    said = {**({"annotations": message.annotations} if message.annotations else {}), **(message.extra or {})}
-    extra = {**({"choice": choice} if choice else {}), **({"message": said} if said else {})}
+    extra: dict[str, Any] = {}
+    if choice := passed_on(wire, CHOICE_MEMBERS):
+        extra["choice"] = choice
+    if message.annotations:
+        extra["message"] = {"annotations": message.annotations}
+    if message.extra:
+        extra["message"] = {**extra.get("message", {}), **message.extra}
     return Alternative(
         parts=parts,
         finish_reason=settled,
         finish_reason_raw=wire.finish_reason,
-        extra=extra_of(NAME, extra),
+        extra={NAME: extra} if extra else {},
     )
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._answer import id_source
 from interlingua.dialects._error_body import error_body
-from interlingua.dialects._members import is_object
+from interlingua.dialects._members import is_object, passed_on
 from interlingua.dialects._openai_calls import arguments_text, clean_name, freeform_arguments
 from interlingua.dialects._openai_errors import error_of_body
 from interlingua.dialects._parallel import inner_calls, is_wrapper
@@ -227,9 +227,7 @@ class ChatStreamDecoder:
         self.builder.start(model=chunk.model or "", wire_model=chunk.model, id=chunk.id or None, extra=extra)
 
     def _choice_members(self, wire: ChunkChoiceWire, number: int) -> None:
-        said = {name: value for name in CHOICE_MEMBERS if (value := getattr(wire, name)) is not None}
-        if wire.extra:
-            said.update(wire.extra)
+        said = passed_on(wire, CHOICE_MEMBERS)
         if not said:
             return
         members = self.builder.choice_extra(number, NAME).setdefault("choice", {})

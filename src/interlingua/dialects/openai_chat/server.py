@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET
 
@@ -39,12 +39,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import DecodeOptions, ServerContext
+    from interlingua.dialects.openai_chat.wire import MessageWire, UsageWire
     from interlingua.errors import Error
     from interlingua.types.capability import Effort
     from interlingua.types.content import Part, TextPart
     from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
+    from interlingua.types.usage import Usage
     from interlingua.wire.http import HttpRequest
 
 __all__ = ["decode_request", "encode_error", "encode_response", "finish_word", "reply_members"]
@@ -220,19 +222,23 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
         created=context.created or None,
         model=context.model or response.wire_model or response.model,
         choices=choices,
-        usage=encode_usage(response.usage, changes) if response.usage is not None else None,
+        usage=_usage(response.usage, changes) if response.usage is not None else None,
     )
     if members:
         merge_members(wire, members)
-    meant = sum([_nulls(choice) for choice in choices])
+    meant = sum([_nulls(choice, choice.message) for choice in choices])
     return whole_reply(encode_wire(wire, nulls=meant), changes, context)
 
 
-def _nulls(choice: ChoiceWire) -> int:
+def _usage(usage: Usage, changes: Changes) -> UsageWire:
+    return cast("UsageWire", encode_usage(usage, changes))  # plain members are written as they are
+
+
+def _nulls(choice: ChoiceWire, message: MessageWire | None) -> int:
     """How many members say null on purpose, so that no number has to be looked for behind them."""
-    message = choice.message
-    told = (choice.logprobs, message and message.content, message and message.refusal)
-    return sum([value is None for value in told])
+    if message is None:
+        return choice.logprobs is None
+    return (choice.logprobs is None) + (message.content is None) + (message.refusal is None)
 
 
 def reply_members(extra: dict[str, dict[str, Any]], changes: Changes) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -243,7 +249,8 @@ def reply_members(extra: dict[str, dict[str, Any]], changes: Changes) -> tuple[d
         changes.add("extra_foreign", f"/extra/{dialect}")
     members = dict(extra.get(NAME, {}))
     choice = {name: members.pop(name) for name in ("choice", "message") if name in members}
-    members |= members.pop("top", {})
+    if "top" in members:
+        members |= members.pop("top")
     return members, choice
 
 
@@ -255,12 +262,12 @@ def _choice(alternative: Alternative, place: int, changes: Changes, *, own: bool
     message.annotations = message.annotations or []
     if message.audio is not None and not own:
         _complete(message.audio)
-    extra = alternative.extra.get(NAME, {})
-    if "message" in extra:
+    extra = alternative.extra.get(NAME) if alternative.extra else None
+    if extra and "message" in extra:
         merge_members(message, extra["message"])
     word = finish_word(alternative, changes, path, own=own)
     wire = ChoiceWire(index=place, message=message, finish_reason=word, logprobs=None)
-    if "choice" in extra:
+    if extra and "choice" in extra:
         merge_members(wire, extra["choice"])
     return wire
 

@@ -6,100 +6,78 @@ server's own stays in `extra` and goes back as it came.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from interlingua.dialects._members import merge_members
+from interlingua.dialects._members import spread, stated
 from interlingua.dialects.openai_chat.parts import NAME
-from interlingua.dialects.openai_chat.wire import TokenDetailsWire, UsageWire
 from interlingua.types.usage import Usage
 
 if TYPE_CHECKING:
+    from interlingua.dialects.openai_chat.wire import UsageWire
+    from interlingua.types._base import JsonObject
     from interlingua.types.change import Changes
-    from interlingua.wire.json import WireStruct
 
 __all__ = ["decode_usage", "encode_usage"]
 
 CACHED_NAMES = ("num_cached_tokens", "prompt_cache_hit_tokens", "cached_tokens")
 """Other servers' names of the cached tokens."""
-OTHER_MEMBERS = (
-    *CACHED_NAMES,
-    "prompt_cache_miss_tokens",
-    "queue_time",
-    "prompt_time",
-    "completion_time",
-    "total_time",
-)
 
 
 def decode_usage(wire: UsageWire) -> Usage:
-    """The counts of a reply."""
-    prompt = wire.prompt_tokens_details or _NO_DETAILS
-    completion = wire.completion_tokens_details or _NO_DETAILS
-    cached = prompt.cached_tokens
-    if cached is None:
-        cached = next((count for name in CACHED_NAMES if (count := getattr(wire, name)) is not None), None)
-    extra = _extra(wire, prompt, completion)
+    """The counts of a reply; what is no count of ours passes through, as does a total that is not their sum."""
+    extra = stated(wire)
+    prompt = spread(extra.pop("prompt_tokens_details", {}))
+    completion = spread(extra.pop("completion_tokens_details", {}))
+    read, written = extra.pop("prompt_tokens", None), extra.pop("completion_tokens", None)
+    total = extra.pop("total_tokens", None)
+    if total is not None and (read is None or written is None or total != read + written):
+        extra["total_tokens"] = total
+    cached = prompt.pop("cached_tokens", None)
+    named = [extra[name] for name in CACHED_NAMES if name in extra] if extra else None
+    if named and cached is None:
+        cached = named[0]
+    elif named:
+        prompt["cached_tokens"] = cached
+    cache_written = prompt.pop("cache_write_tokens", None)
+    reasoning = completion.pop("reasoning_tokens", None)
+    if prompt:
+        extra["prompt_tokens_details"] = prompt
+    if completion:
+        extra["completion_tokens_details"] = completion
     return Usage(
-        input_tokens=wire.prompt_tokens,
-        output_tokens=wire.completion_tokens,
+        input_tokens=read,
+        output_tokens=written,
         cache_read_tokens=cached,
-        cache_write_tokens=prompt.cache_write_tokens,
-        reasoning_tokens=completion.reasoning_tokens,
+        cache_write_tokens=cache_written,
+        reasoning_tokens=reasoning,
         extra={NAME: extra} if extra else {},
     )
 
 
-_NO_DETAILS = TokenDetailsWire()
-
-
-def _extra(wire: UsageWire, prompt: TokenDetailsWire, completion: TokenDetailsWire) -> dict[str, Any]:
-    """The members that are no count of ours, and a total that is not the sum of its parts."""
-    extra = _members(wire, OTHER_MEMBERS)
-    if wire.total_tokens is not None and wire.total_tokens != _total(wire):
-        extra["total_tokens"] = wire.total_tokens
-    if extra and prompt.cached_tokens is not None and any(name in extra for name in CACHED_NAMES):
-        extra["prompt_tokens_details"] = {"cached_tokens": prompt.cached_tokens}
-    for name, details in (("prompt_tokens_details", prompt), ("completion_tokens_details", completion)):
-        members = _members(details, DETAIL_MEMBERS)
-        if members:
-            extra[name] = {**extra.get(name, {}), **members}
-    return extra
-
-
-DETAIL_MEMBERS = (
-    "audio_tokens", "text_tokens", "image_tokens", "video_tokens",
-    "accepted_prediction_tokens", "rejected_prediction_tokens",
-)  # fmt: skip
-
-
-def _members(wire: WireStruct, names: tuple[str, ...]) -> dict[str, Any]:
-    said = {name: value for name in names if (value := getattr(wire, name)) is not None}
-    return {**said, **wire.extra} if wire.extra else said
-
-
-def _total(wire: UsageWire) -> int | None:
-    """Input and output together; None when one of them is unknown."""
-    if wire.prompt_tokens is None or wire.completion_tokens is None:
-        return None
-    return wire.prompt_tokens + wire.completion_tokens
-
-
-def encode_usage(usage: Usage, changes: Changes) -> UsageWire:
+def encode_usage(usage: Usage, changes: Changes) -> JsonObject:
     """The counts on the wire; unknown ones are 0, since clients insist on numbers, and an entry says so."""
-    if usage.input_tokens is None or usage.output_tokens is None:
+    read, written = usage.input_tokens, usage.output_tokens
+    if read is None or written is None:
         changes.add("parameter_added", "/usage", "told as 0, since nobody counted them")
-    extra = usage.extra.get(NAME, {})
-    renamed = any(name in extra for name in CACHED_NAMES)
-    cached = None if renamed else usage.cache_read_tokens
-    wire = UsageWire(
-        prompt_tokens=usage.input_tokens or 0,
-        completion_tokens=usage.output_tokens or 0,
-        total_tokens=(usage.input_tokens or 0) + (usage.output_tokens or 0),
-    )
-    if cached is not None or usage.cache_write_tokens is not None or "prompt_tokens_details" in extra:
-        wire.prompt_tokens_details = TokenDetailsWire(cached_tokens=cached, cache_write_tokens=usage.cache_write_tokens)
-    if usage.reasoning_tokens is not None or "completion_tokens_details" in extra:
-        wire.completion_tokens_details = TokenDetailsWire(reasoning_tokens=usage.reasoning_tokens)
+        read, written = read or 0, written or 0
+    counts: JsonObject = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+    extra = usage.extra.get(NAME) or _NONE
     if extra:
-        merge_members(wire, extra)
-    return wire
+        counts.update(extra)
+    renamed = bool(extra) and any([name in extra for name in CACHED_NAMES])  # noqa: C419 — a list is faster
+    if usage.cache_write_tokens is not None:
+        _add_detail(counts, "prompt_tokens_details", "cache_write_tokens", usage.cache_write_tokens)
+    if usage.cache_read_tokens is not None and not renamed:
+        _add_detail(counts, "prompt_tokens_details", "cached_tokens", usage.cache_read_tokens)
+    if usage.reasoning_tokens is not None:
+        _add_detail(counts, "completion_tokens_details", "reasoning_tokens", usage.reasoning_tokens)
+    return counts
+
+
+def _add_detail(counts: JsonObject, holder: str, name: str, count: int) -> None:
+    """Put one part of a count before the others, unless the dialect's own members say it."""
+    details = counts.get(holder)
+    counts[holder] = {name: count, **details} if details else {name: count}
+
+
+_NONE: JsonObject = {}
