@@ -156,6 +156,8 @@ async def _noted(course: Course, entry: Entry, body: AsyncGenerator[bytes]) -> A
         async with aclosing(body):
             async for piece in body:
                 yield piece
+                if course.outcome.response is not None:  # who leaves now has the whole answer
+                    entry.sent()
     finally:
         asked, came = course.asked, course.came
         sent = () if course.outcome.response is not None else course.live.encoded.changes

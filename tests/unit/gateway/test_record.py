@@ -6,6 +6,7 @@ import asyncio
 import gc
 import logging
 import weakref
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from interlingua.gateway.http import GatewayRequest
 from interlingua.gateway.observing import Observing
 from interlingua.gateway.record import LEFT_STATUS, Entry, Record
 from interlingua.gateway.settings import GatewayKey
+from interlingua.gateway.streams import Course
 from interlingua.gateway.traffic import Traffic
 from interlingua.providers.price import Price
 from interlingua.testing.upstream import Upstream
@@ -138,6 +140,35 @@ async def test_a_client_that_leaves_is_one_record(stream: bool) -> None:
     (record,) = records
     assert (record.status, record.aborted) == (200 if stream else LEFT_STATUS, True)
     assert record.model == CHAT[1]
+
+
+async def test_a_client_that_leaves_after_the_end_has_the_whole_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The OpenAI SDK closes its connection at `[DONE]`, while the call is still settled: that is no abortion."""
+    settling = asyncio.Event()
+
+    async def keep(*_: object, **__: object) -> None:
+        settling.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Course, "keep", keep)
+    made, records = listened()
+    told = bytearray()
+
+    async def read() -> None:
+        reply = await made(asking(*CHAT, stream=True))
+        assert not isinstance(reply.body, bytes)
+        async with aclosing(reply.body):
+            async for piece in reply.body:
+                told.extend(piece)
+
+    with Upstream("openai-chat").standing():
+        task = asyncio.ensure_future(read())
+        await settling.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert told.endswith(b"data: [DONE]\n\n")
+    assert [(record.status, record.aborted) for record in records] == [(200, False)]
 
 
 async def test_a_client_that_leaves_while_it_sends_is_one_record() -> None:
