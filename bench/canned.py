@@ -8,15 +8,44 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["CLIENT_KEY", "EVENTS", "answers", "request"]
+__all__ = [
+    "CALLS",
+    "CLIENT_KEY",
+    "DESCRIPTION",
+    "EVENTS",
+    "MAX_TOKENS",
+    "PARAMETERS",
+    "PIECES",
+    "TEXT",
+    "TOOLS",
+    "TURNS",
+    "answers",
+    "request",
+    "request_body",
+    "tool_name",
+    "whole_request",
+]
 
 EVENTS = 225
 """Pieces of text in a stream."""
-CLIENT_KEY = "k" * 40
+CLIENT_KEY = "sk-" + "k" * 37
 """What a client of a gateway brings."""
-_TEXT = "What will the weather be in Oslo, and should I take an umbrella with me? " * 4
-_ARGUMENTS = {"city": "Oslo", "days": 3}
-_PARAMETERS: dict[str, Any] = {
+TEXT = "What will the weather be in Oslo, and should I take an umbrella with me? " * 4
+"""The system prompt, and each turn."""
+TOOLS = 10
+"""How many are offered."""
+TURNS = 9
+"""Messages beside the system prompt."""
+MAX_TOKENS = 500
+"""How much answer is asked for."""
+DESCRIPTION = "Weather forecast."
+"""What each tool says of itself."""
+PIECES = ("hello ", "again ", "there ")
+"""The texts of events, in turn and of one length: a library takes a hundred times the same for a loop of the model."""
+CALLS = 2
+"""Calls in a whole answer."""
+ARGUMENTS = {"city": "Oslo", "days": 3}
+PARAMETERS: dict[str, Any] = {
     "type": "object",
     "properties": {
         "city": {"type": "string", "description": "City name, in English."},
@@ -25,23 +54,31 @@ _PARAMETERS: dict[str, Any] = {
     },
     "required": ["city"],
 }
+"""What each tool takes."""
 
 
-def request(model: str, *, stream: bool) -> bytes:
-    """A whole HTTP request of a Chat client."""
-    tools = [
+def tool_name(number: int) -> str:
+    """The name of one of the ten tools."""
+    return f"get_weather_{number}"
+
+
+def request_body(model: str, *, tools: int = TOOLS, turns: int = TURNS, text: str = TEXT) -> dict[str, Any]:
+    """What a Chat client asks: a system prompt, turns, tools."""
+    offered = [
         {
             "type": "function",
-            "function": {"name": f"get_weather_{n}", "description": "Weather forecast.", "parameters": _PARAMETERS},
+            "function": {"name": tool_name(number), "description": DESCRIPTION, "parameters": PARAMETERS},
         }
-        for n in range(10)
+        for number in range(tools)
     ]
-    turns = [{"role": ("user", "assistant")[n % 2], "content": _TEXT} for n in range(9)]
-    messages = [{"role": "system", "content": _TEXT}, *turns]
-    asked: dict[str, Any] = {"model": model, "messages": messages, "max_tokens": 500, "tools": tools}
-    if stream:
-        asked["stream"] = True
-    body = json.dumps(asked).encode()
+    said = [{"role": ("user", "assistant")[number % 2], "content": text} for number in range(turns)]
+    messages = [{"role": "system", "content": text}, *said]
+    return {"model": model, "messages": messages, "max_tokens": MAX_TOKENS, **({"tools": offered} if tools else {})}
+
+
+def whole_request(asked: dict[str, Any], *, stream: bool = False) -> bytes:
+    """A whole HTTP request of a Chat client."""
+    body = json.dumps({**asked, "stream": True} if stream else asked).encode()
     head = (
         f"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {CLIENT_KEY}\r\n"
         f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
@@ -49,16 +86,29 @@ def request(model: str, *, stream: bool) -> bytes:
     return head.encode() + body
 
 
-def answers() -> dict[str, tuple[bytes, bytes]]:
-    """The body and the stream of each path."""
-    return {"/v1/chat/completions": (_chat(), _chat_stream()), "/v1/messages": (_messages(), _messages_stream())}
+def request(model: str, *, stream: bool) -> bytes:
+    """The same with ten tools and ten messages."""
+    return whole_request(request_body(model), stream=stream)
+
+
+def answers(events: int = EVENTS) -> dict[str, tuple[bytes, bytes]]:
+    """The body and the stream of each path, or of everything below it."""
+    return {
+        "/v1/chat/completions": (_chat(), _chat_stream(events)),
+        "/v1/messages": (_messages(), _messages_stream(events)),
+        "/v1beta/models/": (_google(), _google_stream(events)),
+        "/v1/models/": (_google(), _google_stream(events)),  # Google's SDK for Python asks there
+        "/api/chat": (_ollama(), _ollama_stream(events)),
+    }
+
+
+def _texts(events: int) -> list[str]:
+    return [PIECES[number % len(PIECES)] for number in range(events)]
 
 
 def _chat() -> bytes:
-    function = {"arguments": json.dumps(_ARGUMENTS)}
-    calls = [
-        {"id": f"call_{n}", "type": "function", "function": {"name": f"get_weather_{n}", **function}} for n in (1, 2)
-    ]
+    function = {"arguments": json.dumps(ARGUMENTS)}
+    calls = [{"id": f"call_{n}", "type": "function", "function": {"name": tool_name(n), **function}} for n in (1, 2)]
     message = {"role": "assistant", "content": "Let me look. " * 8, "tool_calls": calls}
     usage = {"prompt_tokens": 1500, "completion_tokens": 80, "total_tokens": 1580}
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
@@ -72,15 +122,15 @@ def _chat_chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
     return b"data: " + json.dumps({**kind, "choices": [choice]}).encode() + b"\n\n"
 
 
-def _chat_stream() -> bytes:
-    pieces = [_chat_chunk({"content": "hello "}) for _ in range(EVENTS)]
+def _chat_stream(events: int) -> bytes:
+    pieces = [_chat_chunk({"content": text}) for text in _texts(events)]
     return b"".join([_chat_chunk({"role": "assistant", "content": ""}), *pieces, _chat_chunk({}, "stop")]) + (
         b"data: [DONE]\n\n"
     )
 
 
 def _messages() -> bytes:
-    calls = [{"type": "tool_use", "id": f"toolu_{n}", "name": f"get_weather_{n}", "input": _ARGUMENTS} for n in (1, 2)]
+    calls = [{"type": "tool_use", "id": f"toolu_{n}", "name": tool_name(n), "input": ARGUMENTS} for n in (1, 2)]
     usage = {"input_tokens": 1500, "output_tokens": 80}
     whole = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-test", "stop_sequence": None}
     content = [{"type": "text", "text": "Let me look. " * 8}, *calls]
@@ -91,15 +141,17 @@ def _messages_event(kind: str, **members: Any) -> bytes:
     return f"event: {kind}\ndata: {json.dumps({'type': kind, **members})}\n\n".encode()
 
 
-def _messages_stream() -> bytes:
+def _messages_stream(events: int) -> bytes:
     start = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-test", "content": []}
     start |= {"stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": 1500, "output_tokens": 1}}
-    piece = {"type": "text_delta", "text": "hello "}
     return b"".join(
         [
             _messages_event("message_start", message=start),
             _messages_event("content_block_start", index=0, content_block={"type": "text", "text": ""}),
-            *[_messages_event("content_block_delta", index=0, delta=piece) for _ in range(EVENTS)],
+            *[
+                _messages_event("content_block_delta", index=0, delta={"type": "text_delta", "text": text})
+                for text in _texts(events)
+            ],
             _messages_event("content_block_stop", index=0),
             _messages_event(
                 "message_delta", delta={"stop_reason": "end_turn", "stop_sequence": None}, usage={"output_tokens": 450}
@@ -107,3 +159,43 @@ def _messages_stream() -> bytes:
             _messages_event("message_stop"),
         ]
     )
+
+
+def _google() -> bytes:
+    calls = [{"functionCall": {"name": tool_name(n), "args": ARGUMENTS}} for n in (1, 2)]
+    return json.dumps(_google_chunk([{"text": "Let me look. " * 8}, *calls], "STOP")).encode()
+
+
+def _google_chunk(parts: list[dict[str, Any]], finish: str | None = None) -> dict[str, Any]:
+    candidate = {
+        "content": {"role": "model", "parts": parts},
+        "index": 0,
+        **({"finishReason": finish} if finish else {}),
+    }
+    usage = {"promptTokenCount": 1500, "candidatesTokenCount": 80, "totalTokenCount": 1580}
+    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-test", "responseId": "r1"}
+
+
+def _google_stream(events: int) -> bytes:
+    chunks = [_google_chunk([{"text": text}]) for text in _texts(events)]
+    return b"".join(
+        f"data: {json.dumps(chunk)}\n\n".encode() for chunk in [*chunks, _google_chunk([{"text": ""}], "STOP")]
+    )
+
+
+def _ollama_chunk(message: dict[str, Any], *, done: bool) -> dict[str, Any]:
+    head = {"model": "llama-test", "created_at": "2026-11-22T08:00:00Z", "message": message, "done": done}
+    counts = {"done_reason": "stop", "prompt_eval_count": 1500, "eval_count": 80}
+    return {**head, **counts} if done else head
+
+
+def _ollama() -> bytes:
+    calls = [{"function": {"name": tool_name(n), "arguments": ARGUMENTS}} for n in (1, 2)]
+    message = {"role": "assistant", "content": "Let me look. " * 8, "tool_calls": calls}
+    return json.dumps(_ollama_chunk(message, done=True)).encode()
+
+
+def _ollama_stream(events: int) -> bytes:
+    chunks = [_ollama_chunk({"role": "assistant", "content": text}, done=False) for text in _texts(events)]
+    end = _ollama_chunk({"role": "assistant", "content": ""}, done=True)
+    return b"".join(json.dumps(chunk).encode() + b"\n" for chunk in [*chunks, end])

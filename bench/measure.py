@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-__all__ = ["Child", "NotRun", "batch_ratio", "cpu_us", "ratio", "run_child", "start_ratio"]
+__all__ = ["Child", "Measured", "NotRun", "batch_ratio", "beside", "cpu_us", "ratio", "run_child", "start_ratio"]
 
 TURNS = 15
 TURN_S = 0.02
@@ -25,6 +25,31 @@ BATCH_TURNS = 9
 
 class NotRun(Exception):  # noqa: N818 — an outcome, not a fault
     """Raised by a row that cannot be measured here, with the reason."""
+
+
+class Measured(float):
+    """The median of several runs, which knows how far the middle half of them lies apart."""
+
+    spread: float
+    """That distance, as a share of the median."""
+    note: str
+    """What else was seen: the absolute figures behind a ratio."""
+
+    @classmethod
+    def of(cls, runs: list[float], note: str = "") -> Measured:
+        """What these runs come to."""
+        middle = statistics.median(runs)
+        ends = statistics.quantiles(runs, n=4) if len(runs) >= 4 else [min(runs), middle, max(runs)]
+        made = cls(middle)
+        made.spread = (ends[2] - ends[0]) / middle if middle else 0.0
+        made.note = note
+        return made
+
+    def over(self, parts: float) -> Measured:
+        """The share of one of so many parts."""
+        made = Measured(self / parts)
+        made.spread, made.note = self.spread, self.note
+        return made
 
 
 class Child(NamedTuple):
@@ -38,13 +63,22 @@ class Child(NamedTuple):
     """Its exit status."""
 
 
-def ratio(ours: Callable[[], Any], theirs: Callable[[], Any], *, turns: int = TURNS) -> float:
+def ratio(ours: Callable[[], Any], theirs: Callable[[], Any], *, turns: int = TURNS) -> Measured:
     """The processor time of `ours` for each unit of that of `theirs`."""
     our_loops, their_loops = _loops(ours), _loops(theirs)
     gc.collect()
-    return statistics.median(
-        (_cpu_s(ours, our_loops) / our_loops) / (_cpu_s(theirs, their_loops) / their_loops) for _ in range(turns)
+    return beside(
+        [
+            (_cpu_s(ours, our_loops) / our_loops * 1e6, _cpu_s(theirs, their_loops) / their_loops * 1e6)
+            for _ in range(turns)
+        ]
     )
+
+
+def beside(turns: list[tuple[float, float]], unit: str = "µs") -> Measured:
+    """The ratio of two sides that were measured in turn."""
+    ours, theirs = (statistics.median(side) for side in zip(*turns, strict=True))
+    return Measured.of([one / other for one, other in turns], f"{ours:.3g} {unit} beside {theirs:.3g} {unit}")
 
 
 def batch_ratio(
@@ -53,29 +87,29 @@ def batch_ratio(
     theirs: Callable[[list[Any]], Any],
     *,
     turns: int = BATCH_TURNS,
-) -> float:
+) -> Measured:
     """The same of one call for a batch that is made anew for each turn, before the clock runs."""
     ratios: list[float] = []
     for _ in range(turns + 1):
         batch = make()
         gc.collect(0)
         ratios.append(_cpu_s(partial(ours, batch), 1) / _cpu_s(partial(theirs, batch), 1))
-    return statistics.median(ratios[1:])  # the first turn loads what is loaded late
+    return Measured.of(ratios[1:])  # the first turn loads what is loaded late
 
 
-def cpu_us(run: Callable[[], Any], *, turns: int = TURNS) -> float:
+def cpu_us(run: Callable[[], Any], *, turns: int = TURNS) -> Measured:
     """Processor microseconds of one call: what this machine takes, to inform."""
     loops = _loops(run)
     gc.collect()
-    return statistics.median(_cpu_s(run, loops) for _ in range(turns)) / loops * 1e6
+    return Measured.of([_cpu_s(run, loops) / loops * 1e6 for _ in range(turns)])
 
 
-def start_ratio(ours: list[str], theirs: list[str], *, turns: int = 9) -> float:
+def start_ratio(ours: list[str], theirs: list[str], *, turns: int = 9) -> Measured:
     """The processor time of a whole process for each unit of that of another."""
     for command in (ours, theirs):
         if run_child(command).status != 0:
             raise NotRun(f"`{' '.join(command[1:])}` fails")
-    return statistics.median(run_child(ours).cpu_s / run_child(theirs).cpu_s for _ in range(turns))
+    return beside([(run_child(ours).cpu_s * 1e3, run_child(theirs).cpu_s * 1e3) for _ in range(turns)], "ms")
 
 
 def run_child(command: list[str]) -> Child:

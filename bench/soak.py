@@ -2,7 +2,7 @@
 
 `make soak` runs it; SOAK_REQUESTS, SOAK_ABORTED and SOAK_STREAMS change its sizes. Memory, sockets and connections are
 looked at between rounds, and the run fails where they grow. Kept in bench/results/local: soak.json, soak.txt, and
-soak.png where matplotlib is installed.
+soak.png (`python -m bench.peers plots`).
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import struct
 import sys
 import time
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from bench.canned import request
 from bench.measure import NotRun
+from bench.plot import Chart, Line, picture, text
 from bench.stage import Load, Server, gateway, load
 
-__all__ = ["Sizes", "main", "plotted", "soak", "verdict"]
+__all__ = ["Sizes", "charts", "main", "plotted", "soak", "verdict"]
 
 KEPT = Path(__file__).parent / "results" / "local"
 ROUNDS = 10
@@ -128,8 +128,8 @@ def _sockets(folder: Path) -> int:
 def _connections(port: int) -> list[str]:
     """The connections of clients to the gateway that are still open."""
     told: list[str] = []
-    for text in Path("/proc/net/tcp").read_text().splitlines()[1:]:
-        _, local, _, state, *_ = text.split()
+    for row in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, local, _, state, *_ = row.split()
         if int(local.rpartition(":")[2], 16) == port and state == "01":
             told.append("ESTABLISHED")
     return told
@@ -156,34 +156,23 @@ def line(sample: Sample) -> str:
     )
 
 
+def charts(samples: list[Sample]) -> list[Chart]:
+    """Memory, sockets and requests under way over the requests asked."""
+    columns = {
+        "memory, MB": [sample.resident_mb for sample in samples],
+        "sockets": [float(sample.sockets) for sample in samples],
+        "under way": [float(sample.tasks) for sample in samples],
+    }
+    asked = [float(sample.requests) for sample in samples]
+    return [
+        Chart(f"soak: {name}", "requests", name, (Line("gateway", tuple(zip(asked, values, strict=True))),))
+        for name, values in columns.items()
+    ]
+
+
 def plotted(samples: list[Sample], width: int = 50) -> str:
-    """Memory and sockets of each round as bars."""
-    told: list[str] = []
-    for title, values in (
-        ("memory, MB", [sample.resident_mb for sample in samples]),
-        ("sockets", [float(sample.sockets) for sample in samples]),
-        ("under way", [float(sample.tasks) for sample in samples]),
-    ):
-        most = max(*values, 1.0)
-        told.append(title)
-        told += [f"  {number:3} {'#' * round(value / most * width)} {value:.0f}" for number, value in enumerate(values)]
-    return "\n".join(told)
-
-
-def _picture(samples: list[Sample]) -> None:
-    """The same as a picture, where that can be drawn."""
-    try:
-        drawing: Any = import_module("matplotlib.pyplot")
-    except ImportError:
-        return
-    figure, rows = drawing.subplots(3, sharex=True, figsize=(8, 8))
-    requests = [sample.requests for sample in samples]
-    for row, name in zip(rows, ("resident_mb", "sockets", "tasks"), strict=True):
-        row.plot(requests, [getattr(sample, name) for sample in samples], marker="o")
-        row.set_ylim(bottom=0)
-        row.set_ylabel(name)
-    rows[-1].set_xlabel("requests")
-    figure.savefig(KEPT / "soak.png")
+    """The same as text."""
+    return "\n".join(text(chart, width) for chart in charts(samples))
 
 
 def _end(number: int, frame: object) -> None:  # noqa: ARG001 - the form of a signal's handler
@@ -206,7 +195,8 @@ def main() -> int:
     (KEPT / "soak.txt").write_text(told, encoding="utf-8")
     rows = [sample._asdict() for sample in samples]
     (KEPT / "soak.json").write_text(json.dumps({"sizes": sizes._asdict(), "samples": rows}, indent=2), encoding="utf-8")
-    _picture(samples)
+    undrawn = picture(charts(samples), KEPT / "soak.png")
+    print(f"no picture: {undrawn}" if undrawn else "drawn: bench/results/local/soak.png")
     print(plotted(samples))
     grown = verdict(samples)
     print("\n".join(grown) or "flat: memory, sockets and requests under way; kept in bench/results/local/soak.txt")

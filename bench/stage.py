@@ -86,7 +86,7 @@ def load(server: Server, asked: Load) -> Used:
     before_s = server.cpu_s()
     command = [str(binary("load")), str(server.port), str(_request_file(asked.model, stream=asked.stream))]
     command += ["--connections", str(asked.connections), "--requests", str(asked.requests)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, preexec_fn=_beside)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, preexec_fn=_away)
     told = json.loads(done.stdout or "{}")
     if done.returncode:
         raise NotRun(f"{server.name} does not answer {asked.model}: {told or done.stderr.strip()}")
@@ -97,14 +97,14 @@ def load(server: Server, asked: Load) -> Used:
 @cache
 def upstream(pace_ms: int = 0) -> int:
     """The port of a mock upstream whose streams come at once, or an event every so many milliseconds."""
-    port = _free_port()
+    port = free_port()
     command = [str(binary("mock")), str(port), "--pace-ms", str(pace_ms)]
     for number, (path, (body, stream)) in enumerate(answers().items()):
-        files = [_folder() / f"{kind}-{number}" for kind in ("reply", "stream")]
+        files = [folder() / f"{kind}-{number}" for kind in ("reply", "stream")]
         files[0].write_bytes(body)
         files[1].write_bytes(stream)
         command += ["--answer", path, *map(str, files)]
-    _wait(_start(command, _beside, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL), port)
+    _wait(_start(command, _away, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL), port)
     return port
 
 
@@ -117,11 +117,11 @@ def nginx(pace_ms: int = 0) -> Server:
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if program is None:
         raise NotRun("nginx is not installed")
-    port, folder = _free_port(), _folder()
-    config = folder / f"nginx-{port}.conf"
-    config.write_text(_NGINX.format(port=port, upstream=upstream(pace_ms), folder=folder))
-    command = [program, "-p", str(folder), "-c", str(config), "-e", str(folder / "nginx-errors")]
-    return _serve("nginx", command, port)
+    port, place = free_port(), folder()
+    config = place / f"nginx-{port}.conf"
+    config.write_text(_NGINX.format(port=port, upstream=upstream(pace_ms), folder=place))
+    command = [program, "-p", str(place), "-c", str(config), "-e", str(place / "nginx-errors")]
+    return serve("nginx", command, port)
 
 
 _NGINX = """
@@ -150,11 +150,11 @@ def gateway(pace_ms: int = 0) -> Server:
 @cache
 def full_gateway(pace_ms: int = 0) -> Server:
     """The same with everything on: a key with limits and a budget, a request log in a file, metrics."""
-    folder = _folder()
-    config = folder / f"full-{pace_ms}.toml"
+    place = folder()
+    config = place / f"full-{pace_ms}.toml"
     digest = hashlib.sha256(CLIENT_KEY.encode()).hexdigest()
-    config.write_text(_FULL.format(digest=digest, folder=folder))
-    return _ours("the gateway with everything on", pace_ms, "--config", str(config), log=folder / f"log-{pace_ms}")
+    config.write_text(_FULL.format(digest=digest, folder=place))
+    return _ours("the gateway with everything on", pace_ms, "--config", str(config), log=place / f"log-{pace_ms}")
 
 
 _FULL = """
@@ -174,27 +174,31 @@ budget = "1000000000000 tokens/day"
 
 
 def _ours(name: str, pace_ms: int, *options: str, log: Path | None = None) -> Server:
-    port, mock = _free_port(), upstream(pace_ms)
+    port, mock = free_port(), upstream(pace_ms)
     kept = {word: value for word, value in os.environ.items() if not word.startswith(("LLM_", "INTERLINGUA_"))}
     environ = {
         **kept,
-        "INTERLINGUA_HOME": str(_folder() / "home"),  # nobody's own keys and settings
+        "INTERLINGUA_HOME": str(folder() / "home"),  # nobody's own keys and settings
         "LLM_CHAT": f"openai-chat://{'s' * 40}@127.0.0.1:{mock}/v1?tls=0",
         "LLM_CLAUDE": f"anthropic://{'s' * 40}@127.0.0.1:{mock}?tls=0",
     }
     command = [sys.executable, "-m", "interlingua", "serve", "--host", "127.0.0.1", "--port", str(port), *options]
-    return _serve(name, command, port, environ, log)
+    return serve(name, command, port, environ, log)
 
 
 # Processes
 
 
-def _serve(
+def serve(
     name: str, command: list[str], port: int, environ: dict[str, str] | None = None, log: Path | None = None
 ) -> Server:
+    """A server that takes connections on this port.
+
+    Raises: NotRun where it does not within the time that a start may take.
+    """
     began_s = time.perf_counter()
     with (log or Path(os.devnull)).open("wb") as errors:
-        process = _start(command, _alone, env=environ, stdout=subprocess.DEVNULL, stderr=errors)
+        process = _start(command, alone, env=environ, stdout=subprocess.DEVNULL, stderr=errors)
     _wait(process, port)
     return Server(name, port, process, time.perf_counter() - began_s)
 
@@ -207,11 +211,12 @@ def _start(command: list[str], place: Any, **options: Any) -> subprocess.Popen[A
         start_new_session=True,
         **options,
     )
-    atexit.register(_stop, process)
+    atexit.register(stop, process)
     return process
 
 
-def _stop(process: subprocess.Popen[Any]) -> None:
+def stop(process: subprocess.Popen[Any]) -> None:
+    """End a process and all that it started."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -226,13 +231,13 @@ def _wait(process: subprocess.Popen[Any], port: int) -> None:
     raise NotRun(f"{Path(process.args[0]).name} does not start")
 
 
-def _alone() -> None:
+def alone() -> None:
     """The first core is for the server under test."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
-def _beside() -> None:
+def _away() -> None:
     """The last one is for load and upstream."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -252,22 +257,24 @@ def _cpu_s(pid: int) -> float:
     return sum(int(path.read_text().split()[0]) for path in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of the loopback that nobody listens on."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
 
 
 @cache
-def _folder() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="interlingua-bench-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    folder.chmod(0o755)
-    return folder
+def folder() -> Path:
+    """Where a run keeps its files; it goes with the run."""
+    made = Path(tempfile.mkdtemp(prefix="interlingua-bench-"))
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    made.chmod(0o755)
+    return made
 
 
 @cache
 def _request_file(model: str, *, stream: bool) -> Path:
-    path = _folder() / f"request-{model.replace('/', '-')}-{stream}"
+    path = folder() / f"request-{model.replace('/', '-')}-{stream}"
     path.write_bytes(request(model, stream=stream))
     return path

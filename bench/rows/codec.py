@@ -130,7 +130,7 @@ def _frames(count: int) -> list[bytes]:
 
 def _flatness() -> float:
     """What an event of a long stream costs for each unit of one of a short stream."""
-    return ratio(stream_trip(_frames(4000)), stream_trip(_frames(200))) / 20
+    return ratio(stream_trip(_frames(4000)), stream_trip(_frames(200))).over(20)
 
 
 REQUEST = HttpRequest(url="https://bench.example/v1/chat/completions", body=request_body())
@@ -175,6 +175,6 @@ ROWS = (
         "the same event, decode + encode",
         None,
         "µs",
-        lambda: cpu_us(stream_trip(_frames(STREAM))) / STREAM,
+        lambda: cpu_us(stream_trip(_frames(STREAM))).over(STREAM),
     ),
 )

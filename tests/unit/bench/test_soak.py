@@ -26,13 +26,16 @@ def test_what_grows_is_named() -> None:
 def test_the_plot_has_a_bar_for_each_round() -> None:
     """As wide as its share of the largest."""
     assert plotted(_samples((50.0, 1, 0), (100.0, 2, 0)), width=4).splitlines() == [
-        "memory, MB",
-        "    0 ## 50",
-        "    1 #### 100",
-        "sockets",
-        "    0 ## 1",
-        "    1 #### 2",
-        "under way",
-        "    0  0",
-        "    1  0",
+        "soak: memory, MB: memory, MB by requests",
+        "  gateway",
+        "             0 ## 50",
+        "           100 #### 100",
+        "soak: sockets: sockets by requests",
+        "  gateway",
+        "             0 ## 1",
+        "           100 #### 2",
+        "soak: under way: under way by requests",
+        "  gateway",
+        "             0  0",
+        "           100  0",
     ]
