@@ -46,7 +46,9 @@ _SAID_IN: dict[str, tuple[str, ...]] = {
     "google": ("contents",),
 }
 """The members that say something to the model, where it is not `messages` alone."""
+_MESSAGES = ("messages",)
 _NOTHING = frozenset({b"", b"[]", b"null", b'""'})
+_LONGEST_NOTHING = 4
 _GOOGLE = re.compile(r".*/(?:models|(?P<kind>tunedModels))/(?P<name>.+):(?P<method>\w+)")
 _OUR_ID = re.compile(rb"_il[a-z0-9]{22}")
 """What tells that a turn of the history came from another dialect: our own ids."""
@@ -58,11 +60,22 @@ _ACTING = re.compile(
     re.IGNORECASE,
 )
 """What among tools tells of one that the provider runs; a caller's own tool of such a name is only asked for once."""
-_STATE = ("previous_response_id", "conversation", "cachedContent", "cached_content", "mcp_servers")
+TOOL_MARKS = (b'"strict"', b'"custom"')
+"""What among tools some servers want in other words."""
+_STATE = frozenset({"previous_response_id", "conversation", "cachedContent", "cached_content", "mcp_servers"})
 """Members that let a provider act, or keep something."""
 _MOST_REMEMBERED_BYTES = 65_536
 _MEND, _REFUSE = DecodeOptions(history="mend"), DecodeOptions()
 _Members = dict[str, msgspec.Raw]
+
+
+class Offered(NamedTuple):
+    """What the tools of a request are, as far as that matters before they are read."""
+
+    acts: bool
+    """Whether one of them is the provider's own."""
+    marks: frozenset[bytes]
+    """Which of `TOOL_MARKS` stand in them."""
 
 
 class Head(NamedTuple):
@@ -77,10 +90,13 @@ class Head(NamedTuple):
     members: dict[str, msgspec.Raw]
     """The members of the body as text."""
 
+    offered: Offered | None
+    """What its tools are; None where none are offered."""
+
     @property
     def has_tools(self) -> bool:
         """Whether tools are offered."""
-        return bytes(self.members.get("tools", b"")) not in _NOTHING
+        return self.offered is not None
 
 
 class Asked:
@@ -144,12 +160,13 @@ class Asked:
         return self._is_ours
 
     def _holds_ours(self) -> bool:
-        body = self.http.body
         if self.keeping is not None and self.keeping.is_changed:
             return True
-        return _OUR_ID.search(body) is not None or (
-            self.dialect.name == "anthropic" and _UNSIGNED.search(body) is not None
-        )
+        members, name = self.head.members, self.dialect.name
+        history = [members[one] for one in _SAID_IN.get(name, _MESSAGES) if one in members]
+        if any([_OUR_ID.search(text) for text in history]):  # noqa: C419 - a list is faster
+            return True
+        return name == "anthropic" and any(_UNSIGNED.search(text) for text in history)
 
     @property
     def is_committed(self) -> bool:
@@ -162,9 +179,9 @@ class Asked:
         members = self.head.members
         if bytes(members.get("store", b"")) == b"true":
             return True
-        if any(bytes(members.get(name, b"")) not in _NOTHING for name in _STATE):
+        if not _STATE.isdisjoint(members) and any(_is_said(members, name) for name in _STATE):
             return True
-        return self.head.has_tools and _acts(bytes(members["tools"]))
+        return self.head.offered is not None and self.head.offered.acts
 
     @property
     def wants_usage(self) -> bool:
@@ -230,9 +247,10 @@ def read(gateway: Gateway, http: GatewayRequest, name: str) -> Asked:
         raise DecodeError(f"/model: a name has at most {MAX_MODEL_CHARACTERS} characters", path="/model", status=400)
     if not gateway.may_use(http, head.model):
         raise PermissionDeniedError(f"this key may not ask for the model {head.model[:100]!r}", status=403)
-    said_in = _SAID_IN.get(name, ("messages",))
-    if http.path != "/api/generate" and all(bytes(head.members.get(one, b"")) in _NOTHING for one in said_in):
-        raise missing(said_in[0], "there is nothing to say to the model")
+    if http.path != "/api/generate":
+        said_in = _SAID_IN.get(name, _MESSAGES)
+        if not any([_is_said(head.members, one) for one in said_in]):  # noqa: C419 - a list is faster
+            raise missing(said_in[0], "there is nothing to say to the model")
     return Asked(gateway, http, get_dialect(name), head)
 
 
@@ -250,7 +268,8 @@ def read_head(http: GatewayRequest, name: str) -> Head:
     except DecodeError as error:
         error.status = 400
         raise
-    return Head(model, name == "ollama" if stream is None else stream, json_array=False, members=members)
+    streams = name == "ollama" if stream is None else stream
+    return Head(model, streams, json_array=False, members=members, offered=_offered(members))
 
 
 def _google_head(http: GatewayRequest, members: _Members) -> Head:
@@ -264,6 +283,7 @@ def _google_head(http: GatewayRequest, members: _Members) -> Head:
         streams,
         json_array=streams and "alt=sse" not in http.query.split("&"),
         members=members,
+        offered=_offered(members),
     )
 
 
@@ -291,14 +311,23 @@ def _includes_usage(options: msgspec.Raw) -> bool:
         return False  # whoever reads the whole body says what is wrong with it
 
 
+def _is_said(members: _Members, name: str) -> bool:
+    """Whether a member holds something."""
+    text = bytes(members.get(name, b""))
+    return len(text) > _LONGEST_NOTHING or text not in _NOTHING
+
+
+def _offered(members: _Members) -> Offered | None:
+    """What the tools of a body are; agents offer the same ones again and again."""
+    if not _is_said(members, "tools"):
+        return None
+    tools = bytes(members["tools"])
+    return (_look_at if len(tools) <= _MOST_REMEMBERED_BYTES else _look_at.__wrapped__)(tools)
+
+
 @lru_cache(maxsize=128)
-def _acts_known(tools: bytes) -> bool:
-    return _ACTING.search(tools) is not None
-
-
-def _acts(tools: bytes) -> bool:
-    """Whether one of the tools is the provider's own; agents offer the same ones again and again."""
-    return (_acts_known if len(tools) <= _MOST_REMEMBERED_BYTES else _acts_known.__wrapped__)(tools)
+def _look_at(tools: bytes) -> Offered:
+    return Offered(_ACTING.search(tools) is not None, frozenset([mark for mark in TOOL_MARKS if mark in tools]))
 
 
 def missing(member: str, hint: str) -> DecodeError:

@@ -23,6 +23,7 @@ from interlingua.client.core import Live, fault
 from interlingua.dialects._contract import Encoded
 from interlingua.dialects.table import STREAM_TYPES
 from interlingua.errors import LimitExceededError, UnsupportedError
+from interlingua.gateway.asked import TOOL_MARKS
 from interlingua.gateway.reading import is_plain
 from interlingua.types.change import Changes
 from interlingua.types.event import BlockEnd, BlockStart, StreamEnd, StreamError, UsageUpdate
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from interlingua.client.core import Lane
     from interlingua.dialects._contract import Quirks, StreamDecoder
-    from interlingua.gateway.asked import Asked
+    from interlingua.gateway.asked import Asked, Head
     from interlingua.types.event import Event
     from interlingua.wire.http import Headers
 
@@ -106,11 +107,17 @@ def relays(asked: Asked, lane: Lane) -> bool:
         return False
     if not quirks.unsupported.isdisjoint(asked.head.members):
         return False
-    members = asked.head.members
-    for member, mark in _triggers(quirks):
-        if member in members and (not mark or mark in bytes(members[member])):
-            return False
-    return True
+    concerned = [_stands(mark, member, asked.head) for member, mark in _triggers(quirks)]
+    return True not in concerned
+
+
+def _stands(mark: bytes, member: str, head: Head) -> bool:
+    """Whether a mark stands in a member; the empty one stands in any that is there."""
+    if member not in head.members:
+        return False
+    if mark in TOOL_MARKS:
+        return head.offered is not None and mark in head.offered.marks
+    return mark in bytes(head.members[member]) if mark else True
 
 
 @lru_cache(maxsize=256)
@@ -156,27 +163,35 @@ def _body(asked: Asked, model: str, left_out: tuple[str, ...]) -> bytes:
     known = head.members.get("model")
     if not left_out and (not model or known is None):
         return body
-    members: dict[str, bytes] = {member: text for member, text in head.members.items() if member not in left_out}
-    if not model or known is None:
-        return _written(members)
-    members["model"] = name = encode(model)
-    if left_out:
-        return _written(members)
+    if known is None:
+        return b"".join(_pieces(_without(head.members, left_out)))
+    name = encode(model) if model else known
     spaces = b" " if b'": ' in body[:_BEGINNING] else b""
-    if _written(head.members, spaces) == body:
-        return _written(members, spaces)
-    if not is_plain(body, "model"):
-        return _written(members)
-    place = body.index(bytes(known), body.index(b'"model"') + len(b'"model"'))
-    return body[:place] + name + body[place + len(bytes(known)) :]
+    pieces = _pieces(head.members, spaces)
+    if left_out or b"".join(pieces) != body:
+        if not left_out and is_plain(body, "model"):
+            place = body.index(bytes(known), body.index(b'"model"') + len(b'"model"'))
+            return body[:place] + name + body[place + len(bytes(known)) :]
+        return b"".join(_pieces({**_without(head.members, left_out), "model": name}))
+    pieces[4 * list(head.members).index("model") + 3] = name
+    return b"".join(pieces)
 
 
-def _written(members: Mapping[str, bytes], spaces: bytes = b"") -> bytes:
-    """An object of members that are JSON texts; clients put a space, or none, behind each colon and comma."""
-    texts: list[bytes] = []
+def _without(members: Mapping[str, bytes], left_out: tuple[str, ...]) -> dict[str, bytes]:
+    return {name: text for name, text in members.items() if name not in left_out}
+
+
+def _pieces(members: Mapping[str, bytes], spaces: bytes = b"") -> list[bytes]:
+    """An object of members that are JSON texts, four pieces each: what is before, name, colon, text.
+
+    Clients put a space, or none, behind each colon and comma.
+    """
+    pieces: list[bytes] = []
+    before, after = b"{", b":" + spaces
     for name, text in members.items():
-        texts += (b"," + spaces if texts else b"{", encode(name), b":" + spaces, text)
-    return b"".join([*texts, b"}"]) if texts else b"{}"
+        pieces += (before, encode(name), after, text)
+        before = b"," + spaces
+    return [*pieces, b"}"] if pieces else [b"{}"]
 
 
 def _path(asked: Asked, model: str) -> str:
