@@ -15,9 +15,9 @@ import msgspec
 from interlingua.gateway.budget import Account, Enter, Leave, Refusal, step
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["COUNTS", "Accounts", "MemoryAccounts", "Row", "added"]
+__all__ = ["COUNTS", "Accounts", "MemoryAccounts", "Row", "add_rows", "added", "chosen"]
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -32,7 +32,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     requests: int = 0
     """Calls that were let in."""
     failed: int = 0
-    """Of these: calls without an answer."""
+    """Of these: calls without an answer; and tries of this target that failed after it had answered."""
     input_tokens: int = 0
     """Tokens read."""
     output_tokens: int = 0
@@ -57,8 +57,12 @@ class Accounts(Protocol):
         """Reserve what a call may use; the refusal where it does not fit."""
         ...
 
-    async def leave(self, operation: Leave, row: Row | None = None) -> None:
-        """Settle a call, and add a row to what was used."""
+    async def leave(self, operation: Leave, *rows: Row) -> None:
+        """Settle a call, and add rows to what was used."""
+        ...
+
+    async def used(self, key: str = "", since: str = "") -> list[Row]:
+        """What was used, by key, day and model; of one key where it is named, from a day on."""
         ...
 
     async def accounts(self, names: Sequence[str]) -> list[Account | None]:
@@ -88,12 +92,14 @@ class MemoryAccounts:
         self._accounts |= changed
         return refusal
 
-    async def leave(self, operation: Leave, row: Row | None = None) -> None:
-        """Settle a call, and add a row to what was used."""
+    async def leave(self, operation: Leave, *rows: Row) -> None:
+        """Settle a call, and add rows to what was used."""
         self._accounts |= step(self._accounts, operation)[0]
-        if row is not None:
-            place = row.key, row.day, row.model
-            self.rows[place] = added(self.rows[place], row) if place in self.rows else row
+        add_rows(self.rows, rows)
+
+    async def used(self, key: str = "", since: str = "") -> list[Row]:
+        """What was used, by key, day and model; of one key where it is named, from a day on."""
+        return chosen(self.rows.values(), key, since)
 
     async def accounts(self, names: Sequence[str]) -> list[Account | None]:
         """The account of each name; None for one that nobody has used."""
@@ -105,6 +111,19 @@ class MemoryAccounts:
 
 COUNTS = ("requests", "failed", "input_tokens", "output_tokens", "estimated", "nano_usd", "unpriced")
 """The members of a row that are summed."""
+
+
+def chosen(rows: Iterable[Row], key: str = "", since: str = "") -> list[Row]:
+    """Rows by key, day and model; of one key where it is named, from a day on."""
+    found = [row for row in rows if key in ("", row.key) and row.day >= since]
+    return sorted(found, key=lambda row: (row.key, row.day, row.model))
+
+
+def add_rows(known: dict[tuple[str, str, str], Row], rows: Iterable[Row]) -> None:
+    """Add rows to those that are known, by key, day and model."""
+    for row in rows:
+        place = row.key, row.day, row.model
+        known[place] = added(known[place], row) if place in known else row
 
 
 def added(first: Row, second: Row) -> Row:

@@ -7,7 +7,7 @@ that of the dearest target of its chain. When the call has ended, what it used t
 Rules
 - A key without limits is not looked at before a call; where a database is kept, what it used is counted after it.
 - What a provider did not count is estimated from what came. A client that leaves pays for what had come. A call without
-  an answer costs nothing.
+  an answer costs nothing, but for tries that failed although a target had answered: those were paid for.
 - Where money is limited and the price of a target is not known, the call is refused (403), and so is what is passed to
   a provider without being read. Configured prices, also of 0, make such targets usable.
 - A minute and the calls at a time are told with 429, a budget with 402, each with the limit, and when it begins anew.
@@ -19,7 +19,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -73,10 +73,18 @@ def account_of(name: str, *, team: bool = False) -> str:
     return f"{'team' if team else 'key'}:{name}"
 
 
+class _Failed(NamedTuple):
+    """A try that failed, and what its target had answered."""
+
+    error: Error
+    came: Response[Any]
+    lane: Lane
+
+
 class Grant:
     """The right to make one call, until it is settled."""
 
-    __slots__ = ("_admission", "_call", "_is_settled", "_key", "_names", "_request")
+    __slots__ = ("_admission", "_call", "_failed", "_is_settled", "_key", "_names", "_request")
 
     def __init__(
         self,
@@ -93,6 +101,7 @@ class Grant:
         self._names = tuple(names)
         self._request = request
         self._is_settled = admission is None
+        self._failed: list[_Failed] = []
 
     @property
     def counts(self) -> bool:
@@ -111,7 +120,22 @@ class Grant:
             return
         self._is_settled = True
         spent = _Spent(self._call, self._request, response, lane, is_partial=is_partial)
-        await self._admission.settle(self._call, self._names, spent.used(), spent.row(self._key.name))
+        used, rows = spent.used(), [spent.row(self._key.name)]
+        for tried in [_Spent(self._call, self._request, each.came, each.lane) for each in self._failed]:
+            used = used.plus(tried.used())
+            rows.append(msgspec.structs.replace(tried.row(self._key.name), requests=0, failed=1))
+        await self._admission.settle(self._call, self._names, used, *rows)
+
+    def failed(self, error: Error, lane: Lane) -> None:
+        """Remember a try that failed: where its target had answered, it was paid for."""
+        came = getattr(error, "response", None) or getattr(error, "partial", None)
+        if came is not None and not self._is_settled:
+            self._failed.append(_Failed(error, came, lane))
+
+    async def settle_failed(self, error: BaseException) -> None:
+        """Write down a call that ended with an error; what its last target had answered is its answer."""
+        last = self._failed.pop() if self._failed and self._failed[-1].error is error else None
+        await (self.settle(None) if last is None else self.settle(last.came, last.lane))
 
     async def settle_unread(self, spec: str, *, is_failed: bool = False) -> None:
         """Write down a call of which nobody reads what it used: as it was reserved. A second time does nothing."""
@@ -159,6 +183,7 @@ class Admission:
         self._make_id = make_id
         self._holder = holder
         self._counts = counts
+        self._left: Accounts | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def admit(self, key: GatewayKey | None, asked: Asked, job: Job) -> Grant:
@@ -198,15 +223,21 @@ class Admission:
             )
         return await self._enter(key, terms, tokens or 0)
 
-    async def settle(self, call: Call, names: tuple[str, ...], used: Used, row: Row) -> None:
+    async def settle(self, call: Call, names: tuple[str, ...], used: Used, *rows: Row) -> None:
         """Write down what a call has used; it is written also when the client leaves meanwhile."""
-        await self._whole(self.accounts.leave(Leave(call, names, used, self._now()), row))
+        await self._whole(self.accounts.leave(Leave(call, names, used, self._now()), *rows))
+
+    def move(self, accounts: Accounts) -> None:
+        """Keep what keys have used in other accounts from now on, that of keys without limits, too."""
+        self.accounts, self._left, self._counts = accounts, self.accounts, True
 
     async def close(self) -> None:
         """Write what is still to be written."""
         while self._tasks:
             await asyncio.wait(self._tasks)
         await self.accounts.close()
+        if self._left is not None:
+            await self._left.close()
 
     def _terms(self, key: GatewayKey) -> tuple[tuple[str, Terms], ...]:
         """The accounts that a call of a key concerns and that have limits."""
@@ -348,7 +379,7 @@ class _Spent:
         response: Response[Any] | None,
         lane: Lane | None,
         *,
-        is_partial: bool,
+        is_partial: bool = False,
     ) -> None:
         self._call = call
         self._lane = lane

@@ -115,6 +115,11 @@ class Guard:
                 "no key: send one as `Authorization: Bearer`, `x-api-key`, `api-key` or `x-goog-api-key`", status=401
             )
         key = self._keys.find(digest)
+        if key is None and self._keys.is_unsure:
+            raise InternalServerError(
+                "this gateway began without the Redis that has its keys, and knows this one not yet; ask again",
+                status=503,
+            )
         if key is None:
             raise AuthenticationError("this key is not known here", status=401)
         if key.revoked_s is not None:

@@ -89,6 +89,10 @@ class Used(msgspec.Struct, frozen=True, array_like=True, gc=False):
     nano_usd: int = 0
     """What it cost, as far as that is known."""
 
+    def plus(self, other: Used) -> Used:
+        """Both together."""
+        return Used(self.tokens + other.tokens, self.nano_usd + other.nano_usd)
+
 
 class Granted(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Requests of the last minute that are remembered together."""
@@ -360,14 +364,10 @@ def _charged(spent: Spent, at_s: float, now_s: float, used: Used) -> Spent:
     return Spent(
         spent.day,
         spent.month,
-        _sum(spent.in_day, used) if _is_of(at_s, spent, "day") else spent.in_day,
-        _sum(spent.in_month, used) if _is_of(at_s, spent, "month") else spent.in_month,
-        _sum(spent.in_total, used),
+        spent.in_day.plus(used) if _is_of(at_s, spent, "day") else spent.in_day,
+        spent.in_month.plus(used) if _is_of(at_s, spent, "month") else spent.in_month,
+        spent.in_total.plus(used),
     )
-
-
-def _sum(first: Used, second: Used) -> Used:
-    return Used(first.tokens + second.tokens, first.nano_usd + second.nano_usd)
 
 
 def _has_lapsed(held: Held, now_s: float, is_gone: Callable[[str], bool]) -> bool:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.admission import Admission
     from interlingua.gateway.http import GatewayReply, GatewayRequest
     from interlingua.gateway.metrics import Metrics
+    from interlingua.gateway.redis_keys import KeyWatch
     from interlingua.gateway.routes import Route
     from interlingua.gateway.siblings import Siblings
     from interlingua.gateway.spans import Spans
@@ -62,6 +63,8 @@ _PREFIXES = (
 
 class Gateway:
     """One gateway: its settings, its targets, its state."""
+
+    _shared_keys: KeyWatch | None = None
 
     def __init__(
         self,
@@ -190,15 +193,22 @@ class Gateway:
         The database of keys, and what the keys have used, stay those that it began with.
         """
         self.settings = settings
-        self.keys = KeyRing(settings.keys, self._database, clock=self.clock)
+        self.keys = KeyRing(settings.keys, self._database, self._shared_keys, clock=self.clock)
         self.guard = Guard(settings, self.keys, now=self.now)
         self.admission.teams = settings.teams
+
+    def take_keys(self, shared: KeyWatch) -> None:
+        """Take the keys in Redis, too, from the next request on."""
+        self._shared_keys = shared
+        self.set_up(self.settings)
 
     async def close(self) -> None:
         """Write what keys have used, and let go of what is open; nothing is to be asked after that."""
         await self.admission.close()
         for end in self._end_observers:
             end()
+        if self._shared_keys is not None:
+            self._shared_keys.close()
         if self._database is not None:
             self._database.close()
 

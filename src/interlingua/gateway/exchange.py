@@ -76,8 +76,7 @@ async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> Gat
         await asked.grant.settle(None)
         raise with_way_out(error) from error
     except BaseException as error:
-        came = getattr(error, "response", None) or getattr(error, "partial", None)  # what was answered was paid for
-        await asked.grant.settle(came)
+        await asked.grant.settle_failed(error)
         raise
 
 
@@ -185,10 +184,14 @@ def _answered(job: Job, attempt: Callable[[Job, Lane], Steps[_Served]], served: 
 def _answer(asked: Asked, job: Job, lane: Lane) -> Steps[_Served]:
     """One try at a whole answer."""
     job = _kept(asked, job, lane)
-    if lane not in asked.relayed:
-        return _Served((yield from whole(job, lane)), lane, None)
-    encoded = outgoing(asked, lane, strict=job.settings.strict)
-    response, reply = yield from exchanged(job, lane, encoded)
+    try:
+        if lane not in asked.relayed:
+            return _Served((yield from whole(job, lane)), lane, None)
+        encoded = outgoing(asked, lane, strict=job.settings.strict)
+        response, reply = yield from exchanged(job, lane, encoded)
+    except Error as error:
+        asked.grant.failed(error, lane)
+        raise
     return _Served(response, lane, reply)
 
 
@@ -217,6 +220,10 @@ def _told(asked: Asked, job: Job, outcome: Outcome, course: Course) -> Steps[Non
 def _begin(asked: Asked, job: Job, lane: Lane) -> Steps[Live]:
     """One try at a stream."""
     job = _kept(asked, job, lane)
-    if lane not in asked.relayed:
-        return (yield from begin(job, lane))
-    return (yield from opened(job, lane, outgoing(asked, lane, strict=job.settings.strict), RelayedStream))
+    try:
+        if lane not in asked.relayed:
+            return (yield from begin(job, lane))
+        return (yield from opened(job, lane, outgoing(asked, lane, strict=job.settings.strict), RelayedStream))
+    except Error as error:
+        asked.grant.failed(error, lane)
+        raise

@@ -46,6 +46,7 @@ __all__ = [
     "make_key",
     "read_account",
     "read_accounts",
+    "read_usage",
 ]
 
 KEY_PREFIX = "sk-il-"
@@ -162,8 +163,17 @@ def read_accounts(connection: sqlite3.Connection, names: Iterable[str]) -> dict[
     return found
 
 
+def read_usage(connection: sqlite3.Connection, key: str = "", since: str = "") -> list[Row]:
+    """What was used, by key, day and model; of one key where it is named, from a day on."""
+    rows = connection.execute(_SELECT, (key, key, since)).fetchall()
+    return [Row(**dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+
+
 class KeyDatabase:
     """The keys of one file."""
+
+    place: str = "database"
+    """Where its keys are from, in a word."""
 
     def __init__(self, path: str | Path, *, now: Callable[[], float]) -> None:
         """The keys of the file at `path`, which is made where there is none; `now` gives Unix seconds.
@@ -235,11 +245,7 @@ class KeyDatabase:
 
     def usage(self, key: str = "", since: str = "") -> list[Row]:
         """What was used, by key, day and model; of one key where it is named, from a day on."""
-        rows = self._connection.execute(
-            _SELECT,
-            (key, key, since),
-        ).fetchall()
-        return [Row(**dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+        return read_usage(self._connection, key, since)
 
     def accounts(self, names: Sequence[str]) -> dict[str, Account]:
         """The accounts of those names that were used."""

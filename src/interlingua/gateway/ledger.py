@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from interlingua.errors import InternalServerError
 from interlingua.gateway.accounts import COUNTS, Row
 from interlingua.gateway.budget import Account, Enter, Leave, Refusal, lapse, names_of, step
-from interlingua.gateway.keys import connect, read_account, read_accounts
+from interlingua.gateway.keys import connect, read_account, read_accounts, read_usage
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _USAGE = " ".join(
 
 class _Waiting(NamedTuple):
     operation: Operation
-    row: Row | None
+    rows: tuple[Row, ...]
     done: asyncio.Future[Refusal | None]
 
 
@@ -109,11 +109,16 @@ class SqliteAccounts:
 
         Raises: InternalServerError where the file cannot be written.
         """
-        return await self._put(operation, None)
+        return await self._put(operation)
 
-    async def leave(self, operation: Leave, row: Row | None = None) -> None:
-        """Settle a call, and add a row to what was used."""
-        await self._put(operation, row)
+    async def leave(self, operation: Leave, *rows: Row) -> None:
+        """Settle a call, and add rows to what was used."""
+        await self._put(operation, *rows)
+
+    async def used(self, key: str = "", since: str = "") -> list[Row]:
+        """What was used, by key, day and model; of one key where it is named, from a day on."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor(), read_usage, self._connection, key, since)
 
     async def accounts(self, names: Sequence[str]) -> list[Account | None]:
         """The account of each name, as it was written last."""
@@ -134,8 +139,8 @@ class SqliteAccounts:
             self._thread = None
         self._connection.close()
 
-    async def _put(self, operation: Operation, row: Row | None) -> Refusal | None:
-        waiting = _Waiting(operation, row, asyncio.get_running_loop().create_future())
+    async def _put(self, operation: Operation, *rows: Row) -> Refusal | None:
+        waiting = _Waiting(operation, rows, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         if self._writer is None:
             self._writer = asyncio.ensure_future(self._write_all())
@@ -183,7 +188,7 @@ class SqliteAccounts:
                 changed |= written
                 outcomes.append(outcome)
             self._write(changed)
-            connection.executemany(_USAGE, [_values(waiting.row) for waiting in batch if waiting.row is not None])
+            connection.executemany(_USAGE, [_values(row) for waiting in batch for row in waiting.rows])
             connection.execute("COMMIT")
         except BaseException:
             with suppress(sqlite3.Error):

@@ -11,8 +11,8 @@ Rules
 - When Redis does not answer, a gateway goes on with a memory of its own, and asks again a few seconds later. What is
   deleted meanwhile is deleted there as soon as it answers.
 - An account goes on, in an outage, from what was known of it last, in each gateway by itself; what was let in and
-  settled then is written to Redis afterwards. A Redis that comes back empty gets accounts as a gateway knew
-  them last.
+  settled then, and counted, is written to Redis afterwards. A Redis that comes back empty gets accounts as a gateway
+  knew them last.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 import msgspec
 
 from interlingua.errors import DecodeError, InternalServerError, LimitExceededError
-from interlingua.gateway.accounts import MemoryAccounts
+from interlingua.gateway.accounts import add_rows, chosen
 from interlingua.gateway.budget import Account, Enter, Leave, Refusal, names_of, step
+from interlingua.gateway.redis_usage import count_commands, usage_steps
 from interlingua.gateway.state import Entry, Key, MemoryStore
 from interlingua.gateway.stored import KeptAnswer, KeptElsewhere, StoredResponses
 from interlingua.gateway.terms import NO_TERMS
@@ -39,7 +40,7 @@ from interlingua.wire.json import decode, encode
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from interlingua.gateway.accounts import Accounts, Row
+    from interlingua.gateway.accounts import Row
     from interlingua.gateway.budget import Operation
     from interlingua.routing.redis_link import Command, RedisLink, Steps
 
@@ -235,6 +236,7 @@ def _one(first: A | None, second: B | None) -> A | B:
 
 class _Waiting(NamedTuple):
     operation: Operation
+    rows: tuple[Row, ...]
     done: asyncio.Future[Refusal | None]
 
 
@@ -244,21 +246,16 @@ class RedisAccounts:
     immediate: bool = False
     """Redis has to be asked."""
 
-    def __init__(self, link: RedisLink, beside: Accounts) -> None:
-        """The accounts behind `link`; the rows of what was used go to `beside`, each gateway's own."""
+    def __init__(self, link: RedisLink) -> None:
+        """The accounts behind `link`, and the rows of what was used."""
         self._link = link
         self._room = f"{link.prefix}{{accounts}}:"
-        self._beside = beside
         self._waiting: list[_Waiting] = []
         self._writer: asyncio.Task[None] | None = None
         self._known: dict[str, Account] = {}
         self._alone: dict[str, Account] = {}
         self._missed: list[Operation] = []
-
-    @property
-    def rows(self) -> dict[tuple[str, str, str], Row]:
-        """What was used here, by key, day and model, where that is kept in memory."""
-        return self._beside.rows if isinstance(self._beside, MemoryAccounts) else {}
+        self._uncounted: dict[tuple[str, str, str], Row] = {}
 
     async def enter(self, operation: Enter) -> Refusal | None:
         """Reserve what a call may use; the refusal where it does not fit.
@@ -267,11 +264,16 @@ class RedisAccounts:
         """
         return await self._asked(operation)
 
-    async def leave(self, operation: Leave, row: Row | None = None) -> None:
-        """Settle a call, and add a row to what was used."""
-        await self._asked(operation)
-        if row is not None:
-            await self._beside.leave(operation._replace(accounts=()), row)
+    async def leave(self, operation: Leave, *rows: Row) -> None:
+        """Settle a call, and add rows to what was used."""
+        await self._asked(operation, *rows)
+
+    async def used(self, key: str = "", since: str = "") -> list[Row]:
+        """What was used at all gateways, by key, day and model; while Redis is away what it does not know yet."""
+        try:
+            return await self._link.run_async(usage_steps(self._link, key, since))
+        except RedisGone:
+            return chosen(self._uncounted.values(), key, since)
 
     async def accounts(self, names: Sequence[str]) -> list[Account | None]:
         """The account of each name, as it was written last."""
@@ -288,12 +290,11 @@ class RedisAccounts:
         while self._writer is not None:
             with suppress(asyncio.CancelledError):
                 await asyncio.shield(self._writer)
-        await self._beside.close()
 
     # One change for all that wait
 
-    async def _asked(self, operation: Operation) -> Refusal | None:
-        waiting = _Waiting(operation, asyncio.get_running_loop().create_future())
+    async def _asked(self, operation: Operation, *rows: Row) -> Refusal | None:
+        waiting = _Waiting(operation, rows, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         if self._writer is None:
             self._writer = asyncio.ensure_future(self._write_all())
@@ -304,25 +305,39 @@ class RedisAccounts:
             while self._waiting:
                 batch, self._waiting = self._waiting, []
                 operations = [waiting.operation for waiting in batch]
+                self._count(batch)
                 try:
                     outcomes = await self._link.run_async(self._applied([*self._missed, *operations]))
                 except RedisGone:
                     self._tell(batch, self._applied_alone(operations))
                 else:
-                    self._tell(batch, None if outcomes is None else outcomes[len(self._missed) :])
+                    if outcomes is None:
+                        self._postpone(batch)
+                        continue
+                    self._tell(batch, outcomes[len(self._missed) :])
                     self._alone.clear()
                     self._missed.clear()
         finally:
             self._writer = None
 
-    def _tell(self, batch: Sequence[_Waiting], outcomes: Sequence[Refusal | None] | None) -> None:
-        for place, waiting in enumerate(batch):
-            if waiting.done.done():
-                continue
-            if outcomes is None:
+    def _count(self, batch: Sequence[_Waiting]) -> None:
+        """Have rows added with the next command that Redis hears."""
+        if len(self._uncounted) < MAX_PENDING:
+            add_rows(self._uncounted, [row for waiting in batch for row in waiting.rows])
+
+    def _tell(self, batch: Sequence[_Waiting], outcomes: Sequence[Refusal | None]) -> None:
+        for waiting, outcome in zip(batch, outcomes, strict=True):
+            if not waiting.done.done():
+                waiting.done.set_result(outcome)
+
+    def _postpone(self, batch: Sequence[_Waiting]) -> None:
+        """Others were faster each time: who wants to begin is told so, what has ended is written with the next."""
+        for waiting in batch:
+            if isinstance(waiting.operation, Leave):
+                self._missed.append(waiting.operation)
+                self._tell([waiting], [None])
+            elif not waiting.done.done():
                 waiting.done.set_exception(_busy())
-            else:
-                waiting.done.set_result(outcomes[place])
 
     def _applied_alone(self, operations: Sequence[Operation]) -> list[Refusal | None]:
         """What operations come to in this process, which goes on from what it knows."""
@@ -342,7 +357,8 @@ class RedisAccounts:
         if not names:
             return outcomes
         keys = [self._room + name for name in names]
-        (values,) = yield [("MGET", *keys)]
+        values, *_ = yield [("MGET", *keys), *count_commands(self._link, self._uncounted.values())]
+        self._uncounted.clear()
         found: list[bytes] = [value or b"" for value in values]
         for _ in range(MAX_TRIES):
             accounts = self._read(names, found)

@@ -22,7 +22,7 @@ __all__ = ["check_workers", "share"]
 
 
 def share(gateway: Gateway) -> bool:
-    """Have the gateway keep vault, stored responses and accounts where the process keeps its state.
+    """Have the gateway keep vault, stored responses, keys and what they used where the process keeps its state.
 
     Whether that is a place which others can have, too; in memory and in a file nothing changes.
 
@@ -32,10 +32,12 @@ def share(gateway: Gateway) -> bool:
     if link is None:
         return False
     from interlingua.gateway.redis import RedisAccounts, redis_responses, redis_vault
+    from interlingua.gateway.redis_keys import KeyWatch, RedisKeys
 
     gateway.vault = redis_vault(link, gateway.clock)
     gateway.stored = redis_responses(link, gateway.clock)
-    gateway.admission.accounts = RedisAccounts(link, gateway.admission.accounts)
+    gateway.admission.move(RedisAccounts(link))
+    gateway.take_keys(KeyWatch(RedisKeys(link, now=gateway.now)))
     return True
 
 

@@ -92,7 +92,7 @@ def test_the_file_wins_and_the_list_says_so(tmp_path: Path, capsys: pytest.Captu
     assert main(["keys", "list", "--config", str(path)]) == 0
     out, err = _told(capsys)
     assert "has a key ci, which wins: this one will not be taken" in err
-    assert "the file wins, and the database's is not taken" in err
+    assert "the file wins, and this one is not taken" in err
     assert "ci   file      works                        *       5 requests/min" in out
     assert "ci   database  not taken: the file has one" in out
 

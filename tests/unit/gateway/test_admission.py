@@ -24,6 +24,7 @@ from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.gateway.terms import Terms, read_budget
 from interlingua.registry.resolve import Registry
 from interlingua.testing.conformance.session import TONGUES
+from interlingua.testing.upstream import Call as UpstreamCall
 from interlingua.testing.upstream import Cut, Fail, Say, Upstream
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport, Script
@@ -241,6 +242,39 @@ async def test_a_stream_whose_tokens_nobody_counts_is_estimated() -> None:
     assert (row.estimated, row.failed, row.unpriced) == (1, 0, 0)
     assert 100 < row.output_tokens < 600
     assert (await used(made))[2] == row.nano_usd > 0
+
+
+BROKEN = Say(calls=(UpstreamCall("get_weather", text='{"city": '),), input_tokens=100, output_tokens=20)
+TOOL: dict[str, Any] = {"name": "get_weather", "parameters": {"type": "object", "properties": {}}}
+TOOLS: dict[str, Any] = {
+    "openai-chat": [{"type": "function", "function": TOOL}],
+    "anthropic": [{"name": "get_weather", "input_schema": {"type": "object", "properties": {}}}],
+}
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", "anthropic"])
+async def test_tries_that_failed_and_were_paid_for_are_charged(dialect: str) -> None:
+    """Relayed or translated: the broken answer of a chain's first target counts beside the good one of its second."""
+    environ = {"LLM_WORK": "openai-compatible://token@127.0.0.1:1?tls=0&price_in=10&price_out=100"}
+    made = keyed(environ=environ, budgets=(TOTAL, MONEY))
+    good = Say(text="Hello", input_tokens=50, output_tokens=5)
+    with Upstream("openai-chat", BROKEN, good, BROKEN, BROKEN, BROKEN).standing():
+        body: dict[str, Any] = {"tools": TOOLS[dialect], "max_tokens": 400}
+        assert (await made(asked(dialect, "work/m,work/n", **body))).status == 200
+        assert await used(made) == (175, 0, 1_000_000 + 2_000_000 + 500_000 + 500_000)
+        assert (await made(asked(dialect, "work/m,work/n", **body))).status == 502
+        assert await used(made) == (175 + 240, 0, 4_000_000 + 6_000_000)
+        assert (await made(asked(dialect, "work/o", **body))).status == 502
+    row = Row(key="team-a", day="2026-11-22", model="", requests=1, failed=1)
+    broken = {"input_tokens": 100, "output_tokens": 20, "nano_usd": 3_000_000}
+    assert await made.admission.accounts.used("team-a", "2026-11-22") == [
+        row,
+        msgspec.structs.replace(
+            row, model="work/m", requests=0, failed=2, input_tokens=200, output_tokens=40, nano_usd=6_000_000
+        ),
+        msgspec.structs.replace(row, model="work/n", failed=1, input_tokens=150, output_tokens=25, nano_usd=4_000_000),
+        msgspec.structs.replace(row, model="work/o", failed=0, **broken),
+    ]
 
 
 async def test_a_team_holds_all_of_its_keys_together() -> None:

@@ -6,15 +6,16 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
 
-from interlingua.gateway.accounts import MemoryAccounts, Row
+from interlingua.errors import InternalServerError
+from interlingua.gateway.accounts import Row
 from interlingua.gateway.budget import Account, Call, Enter, Leave, Refusal, Used
-from interlingua.gateway.redis import RedisAccounts, RedisStore, redis_responses, redis_vault
+from interlingua.gateway.redis import MAX_TRIES, RedisAccounts, RedisStore, redis_responses, redis_vault
 from interlingua.gateway.state import Entry
 from interlingua.gateway.stored import KeptAnswer, Prepared
 from interlingua.gateway.terms import Budget, Terms
@@ -23,6 +24,7 @@ from interlingua.types.content import Part, TextPart, ThinkingPart, ToolCall
 from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Response
+from interlingua.wire.json import decode
 from tests.support.redis_server import RedisServer, find_binary
 
 
@@ -189,7 +191,7 @@ def _leave(entered: Enter, used: int, *, at_s: float = 1_001.0) -> Leave:
 
 @asynccontextmanager
 async def _accounts(redis: RedisServer, clock: Clock, count: int) -> AsyncGenerator[list[RedisAccounts]]:
-    made = [RedisAccounts(RedisLink(redis.url, clock=clock), MemoryAccounts()) for _ in range(count)]
+    made = [RedisAccounts(RedisLink(redis.url, clock=clock)) for _ in range(count)]
     yield made
     for accounts in made:
         await accounts.close()
@@ -269,5 +271,89 @@ def test_what_is_no_account_is_written_over(redis: RedisServer) -> None:
             assert await gate.enter(_enter(1, Terms(rpm=1))) is None
             (account,) = await gate.accounts(["key:k"])
             assert isinstance(account, Account)
+
+    _run(work())
+
+
+# Rows of what was used
+
+
+def _row(model: str, day: str = "2026-11-22", **counts: int) -> Row:
+    return Row(key="k", day=day, model=model, **counts)
+
+
+def test_what_was_used_is_summed_over_gateways(redis: RedisServer) -> None:
+    """By key, day and model; what came in an outage is added once Redis is back; of one key, from a day on."""
+    terms = Terms(rpm=100)
+
+    async def work() -> None:
+        clock = Clock()
+        async with _accounts(redis, clock, 2) as (first, second):
+            assert await first.used() == []
+            calls = [_enter(number, terms) for number in range(4)]
+            for gate, call in zip((first, second, first, second), calls, strict=True):
+                assert await gate.enter(call) is None
+            await first.leave(
+                _leave(calls[0], 4), _row("m", requests=1, input_tokens=3, nano_usd=5), _row("n", failed=1)
+            )
+            await second.leave(_leave(calls[1], 4), _row("m", requests=1, input_tokens=1))
+            both = [_row("m", requests=2, input_tokens=4, nano_usd=5), _row("n", failed=1)]
+            assert [await first.used(), await second.used("k", "2026-11-22")] == [both, both]
+            assert [await first.used("other"), await first.used("k", "2026-11-23")] == [[], []]
+            redis.stop()
+            await first.leave(_leave(calls[2], 4), _row("m", "2026-11-23", requests=1, output_tokens=7))
+            assert await first.used() == [_row("m", "2026-11-23", requests=1, output_tokens=7)]
+            redis.start()
+            clock.now_s += 10
+            await first.leave(_leave(calls[3], 4), _row("m", "2026-11-23", requests=1, output_tokens=1))
+            assert await second.used("k", "2026-11-23") == [_row("m", "2026-11-23", requests=2, output_tokens=8)]
+
+    _run(work())
+
+
+class Contested:
+    """A link whose Redis others write to faster, so many times."""
+
+    prefix = "il:"
+
+    def __init__(self) -> None:
+        self.times = 0
+        self.value = b""
+
+    async def run_async(self, steps: Generator[list[Command], list[Any], Any]) -> Any:
+        """What the steps come to."""
+        try:
+            commands = next(steps)
+            while True:
+                replies = [self._reply(command) for command in commands]
+                commands = steps.send(replies)
+        except StopIteration as done:
+            return done.value
+
+    def _reply(self, command: Command) -> Any:
+        if command[0] == "MGET":
+            return [self.value]
+        if self.times:
+            self.times -= 1
+            return [self.value]
+        self.value = cast("bytes", command[-1])
+        return 1
+
+
+def test_a_call_that_ended_is_written_however_long_others_are_faster() -> None:
+    """Who wants to begin is told to ask again; a settlement waits for the next change, and nobody is told of it."""
+
+    async def work() -> None:
+        link = Contested()
+        accounts = RedisAccounts(cast("RedisLink", link))
+        entered = _enter(1, Terms(rpm=5))
+        assert await accounts.enter(entered) is None
+        link.times = 2 * MAX_TRIES
+        await accounts.leave(_leave(entered, 4))
+        with pytest.raises(InternalServerError, match="being changed by others without pause"):
+            await accounts.enter(_enter(2, Terms(rpm=5)))
+        assert await accounts.enter(_enter(3, Terms(rpm=5))) is None
+        account = decode(link.value, Account)
+        assert (account.spent.in_total, [held.call.id for held in account.held]) == (Used(4), ["call-3"])
 
     _run(work())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from interlingua.cli.terminal import note, write
 from interlingua.errors import UsageError
@@ -15,14 +15,20 @@ if TYPE_CHECKING:
     from interlingua.gateway.accounts import Row
     from interlingua.gateway.budget import Account
     from interlingua.gateway.keys import KeptKey, KeyDatabase
+    from interlingua.gateway.redis_keys import RedisKeys
     from interlingua.gateway.settings import GatewayKey, GatewaySettings
     from interlingua.gateway.terms import Terms
+
+    Database: TypeAlias = KeyDatabase | RedisKeys
 
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
 A key is shown once, on stdout, and kept nowhere: the database has its digest. `il serve` takes the database's keys, and
-sees within a second what is done here. A key of the same name in a configuration file wins over the database.
+sees within a second what is done here. A key of the same name in a configuration file wins over the database. With
+--state redis://… (or INTERLINGUA_STATE) keys, and what they have used, are those of all gateways that share that Redis.
+
+A team has its limits from the file, `[teams.research]` with rpm, tpm, concurrency, budget: for its keys together.
 
 examples:
   il keys create team-a --models smart --rpm 60 --tpm 200k --budget '50 USD/month' --expires 90d
@@ -30,6 +36,7 @@ examples:
   il keys list --config gateway.toml
   il keys usage team-a
   il keys usage --json --since 2026-11-01
+  il keys create team-b --state redis://redis.internal:6379/0
   il keys revoke team-a
 """
 ACTIONS = ("create", "list", "revoke", "usage")
@@ -51,7 +58,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--team", metavar="NAME", help="the team whose limits ([teams.NAME] of the file) hold, too")
     parser.add_argument("--since", metavar="DAY", help="usage: from this day on, as 2026-11-01 (UTC)")
     parser.add_argument("--keys", metavar="FILE", help="the database (default: keys.sqlite where state is kept)")
-    parser.add_argument("--config", metavar="FILE", help="list, usage: with the keys of this TOML file")
+    parser.add_argument("--state", metavar="PLACE", help="redis://…, for what gateways share (or INTERLINGUA_STATE)")
+    parser.add_argument("--config", metavar="FILE", help="with the keys, teams and database of this TOML file")
     parser.add_argument("--json", action="store_true", help="JSON instead of a table")
 
 
@@ -60,23 +68,55 @@ def run(options: Namespace) -> int:
 
     Raises: UsageError for options that belong to another action; ConfigError for a file that cannot be used.
     """
-    from interlingua.gateway.keys import KeyDatabase, default_file
+    _check(options)
+    database = _opened(options)
+    if database is None:
+        write("[]\n" if options.json else "")
+        return 0
+    with closing(database):
+        _ACTIONS[options.action](options, database)
+    return 0
 
-    if options.action != "create":
-        given = [name for name in _OF_CREATE if getattr(options, name) is not None]
-        if given:
-            raise UsageError(f"keys {options.action}: --{given[0]} belongs to create")
+
+def _check(options: Namespace) -> None:
+    """Nothing, for options that mean something to the action.
+
+    Raises: UsageError.
+    """
+    of_others = {"since": "usage"} if options.action != "usage" else {}
+    of_others |= dict.fromkeys(_OF_CREATE, "create") if options.action != "create" else {}
+    for name, action in of_others.items():
+        if getattr(options, name) is not None:
+            raise UsageError(f"keys {options.action}: --{name} belongs to {action}")
     if options.name is None and options.action in ("create", "revoke"):
         raise UsageError(f"keys {options.action}: which key? il keys {options.action} NAME")
+
+
+def _opened(options: Namespace) -> Database | None:
+    """The database that is meant: a file that is named, else the Redis that gateways share, else the usual file.
+
+    None where there is none, and nothing else to show.
+
+    Raises: ConfigError for what is no such place.
+    """
+    from interlingua.client.state import shared_link, use_state
+    from interlingua.gateway.keys import KeyDatabase, default_file
+
+    if options.state:
+        use_state(options.state)
+    link = None if options.keys else shared_link()
+    if link is not None:
+        from interlingua.gateway.redis_keys import RedisKeys
+
+        return RedisKeys(link, now=time.time)
+    if options.state:
+        raise UsageError("keys are shared by --state redis://…; a file of keys is named by --keys")
     path = options.keys or _configured(options).key_file or default_file()
     if options.action in ("list", "usage") and not KeyDatabase.exists(path):
         note(f"there is no database of keys at {path} yet; il keys create NAME makes one")
         if not options.config:
-            write("[]\n" if options.json else "")
-            return 0
-    with closing(KeyDatabase(path, now=time.time)) as database:
-        _ACTIONS[options.action](options, database)
-    return 0
+            return None
+    return KeyDatabase(path, now=time.time)
 
 
 def _configured(options: Namespace) -> GatewaySettings:
@@ -89,7 +129,7 @@ def _configured(options: Namespace) -> GatewaySettings:
 # create and revoke
 
 
-def _create(options: Namespace, database: KeyDatabase) -> None:
+def _create(options: Namespace, database: Database) -> None:
     from interlingua.gateway.auth import hash_key
     from interlingua.gateway.keys import make_key
     from interlingua.gateway.settings import GatewayKey
@@ -105,17 +145,53 @@ def _create(options: Namespace, database: KeyDatabase) -> None:
         team=options.team or "",
         expires_s=None if options.expires is None else read_end(options.expires, time.time()),
     )
+    if key.expires_s is not None and key.expires_s <= time.time():
+        raise UsageError(f"--expires {options.expires} has passed; such a key would never work")
     database.create(key)
     if options.json:
         write(_json({"key": text, **_told(key)}))
-        return
-    write(f"{text}\n")
-    note(f"that is the key {key.name}: {_summary(key)}. It is shown this once; what is kept is its digest")
-    note("in a configuration file it would be", head="    ")
-    note(f"[keys.{_quoted(key.name)}]", head="      ")
-    note(f'hash = "{key.hash}"', head="      ")
-    if any(of_file.name == key.name for of_file in _configured(options).keys):
+    else:
+        write(f"{text}\n")
+        note(f"that is the key {key.name}: {_summary(key)}. It is shown this once; what is kept is its digest")
+        note("in a configuration file it would be", head="    ")
+        for line in _in_file(key):
+            note(line, head="      ")
+    _warn(options, key)
+
+
+def _warn(options: Namespace, key: GatewayKey) -> None:
+    """Say what somebody who made a key may not have meant."""
+    settings = _configured(options)
+    if any(of_file.name == key.name for of_file in settings.keys):
         note(f"{options.config} has a key {key.name}, which wins: this one will not be taken")
+    if key.team and key.team not in settings.teams:
+        where = options.config or "the file that `il serve --config` takes"
+        note(f"the team {key.team} has no limits but those that [teams.{_quoted(key.team)}] of {where} gives it")
+
+
+def _in_file(key: GatewayKey) -> list[str]:
+    """A key as the lines of a configuration file."""
+    from interlingua.gateway.terms import told_budget
+
+    terms = key.terms
+    said: dict[str, Any] = {
+        "hash": key.hash,
+        "models": list(key.models),
+        "rpm": terms.rpm,
+        "tpm": terms.tpm,
+        "concurrency": terms.concurrency,
+        "budget": [told_budget(budget).replace(",", "_") for budget in terms.budgets],
+        "expires": None if key.expires_s is None else _time(key.expires_s),
+        "team": key.team,
+    }
+    lines = [f"{name} = {_toml(value)}" for name, value in said.items() if value]
+    return [f"[keys.{_quoted(key.name)}]", *lines]
+
+
+def _toml(value: object) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)  # texts, numbers and lists of texts are the same in both
 
 
 def _terms(options: Namespace) -> Terms:
@@ -133,7 +209,7 @@ def _quoted(name: str) -> str:
     return name if name.replace("-", "").replace("_", "").isalnum() else f'"{name}"'
 
 
-def _revoke(options: Namespace, database: KeyDatabase) -> None:
+def _revoke(options: Namespace, database: Database) -> None:
     database.revoke(options.name)
     note(f"the key {options.name} is revoked; a gateway that runs knows it within a second")
 
@@ -141,31 +217,38 @@ def _revoke(options: Namespace, database: KeyDatabase) -> None:
 # list
 
 
-def _list(options: Namespace, database: KeyDatabase) -> None:
-    kept = database.all_keys()
-    of_file = _configured(options).keys
+def _list(options: Namespace, database: Database) -> None:
+    kept = [one for one in database.all_keys() if options.name in (None, one.key.name)]
+    of_file = [key for key in _configured(options).keys if options.name in (None, key.name)]
     names = {key.name for key in of_file}
     if options.json:
         shown = [{**_told(key), "source": "file", "state": _state(key)} for key in of_file]
         shown += [
-            {**_told(one.key), "source": "database", "state": _state(one.key, names), "created": _time(one.created_s)}
+            {
+                **_told(one.key),
+                "source": database.place,
+                "state": _state(one.key, names),
+                "created": _time(one.created_s),
+            }
             for one in kept
         ]
         write(_json(shown))
     elif of_file or kept:
-        write(_key_table(of_file, kept, names))
+        write(_key_table(of_file, kept, names, database.place))
+    elif options.name:
+        raise UsageError(f"there is no key {options.name:.64}")
     else:
         note("there is no key; il keys create NAME makes one")
     for one in kept:
         if one.key.name in names and one.key.revoked_s is None:
-            note(f"the key {one.key.name} is in {options.config}, too; the file wins, and the database's is not taken")
+            note(f"the key {one.key.name} is in {options.config}, too; the file wins, and this one is not taken")
 
 
-def _key_table(of_file: tuple[GatewayKey, ...], kept: list[KeptKey], names: set[str]) -> str:
+def _key_table(of_file: list[GatewayKey], kept: list[KeptKey], names: set[str], place: str) -> str:
     from interlingua.cli.table import table
 
     rows = [(key.name, "file", _state(key), *_cells(key)) for key in of_file]
-    rows += [(one.key.name, "database", _state(one.key, names), *_cells(one.key)) for one in kept]
+    rows += [(one.key.name, place, _state(one.key, names), *_cells(one.key)) for one in kept]
     return table(("key", "from", "state", "models", "limits", "team", "expires"), rows)
 
 
@@ -213,7 +296,7 @@ def _told(key: GatewayKey) -> dict[str, Any]:
 # usage
 
 
-def _usage(options: Namespace, database: KeyDatabase) -> None:
+def _usage(options: Namespace, database: Database) -> None:
     from interlingua.gateway.keyring import merged
 
     settings = _configured(options)
@@ -234,7 +317,7 @@ def _usage(options: Namespace, database: KeyDatabase) -> None:
         write(("\n" if rows else "") + _budget_table(budgets))
 
 
-def _budgets(keys: list[GatewayKey], teams: dict[str, Terms], database: KeyDatabase) -> list[dict[str, Any]]:
+def _budgets(keys: list[GatewayKey], teams: dict[str, Terms], database: Database) -> list[dict[str, Any]]:
     """Every budget, with what is used and reserved of it."""
     from interlingua.gateway.admission import account_of
     from interlingua.gateway.budget import EMPTY

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from interlingua.gateway.accounts import COUNTS
+from interlingua.gateway.accounts import COUNTS, chosen
 from interlingua.gateway.console.access import viewer_of
 from interlingua.gateway.console.health import JSON
 from interlingua.gateway.http import GatewayReply
@@ -80,5 +80,7 @@ def _sums(rows: Iterable[Row]) -> dict[str, Any] | None:
 async def _rows(gateway: Gateway, viewer: Viewer) -> list[Row]:
     since = (datetime.fromtimestamp(gateway.now(), UTC) - timedelta(days=DAYS - 1)).strftime("%Y-%m-%d")
     name = "" if viewer.sees_all else viewer.name
-    in_memory = [row for row in await used_of_all(gateway) if row.day >= since and name in ("", row.key)]
-    return [*gateway.keys.used(name, since), *in_memory]
+    accounts = gateway.admission.accounts
+    if not accounts.immediate:
+        return await accounts.used(name, since)
+    return chosen(await used_of_all(gateway), name, since)  # each worker has its own in memory

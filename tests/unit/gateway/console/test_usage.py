@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import msgspec
 
-from interlingua.gateway.accounts import MemoryAccounts, Row
 from interlingua.gateway.core import Gateway
-from interlingua.gateway.redis import RedisAccounts
 from interlingua.gateway.settings import GatewaySettings
 from interlingua.gateway.terms import Terms, read_budget
 from interlingua.registry.resolve import Registry
@@ -81,12 +78,3 @@ async def test_of_the_database_the_last_days_are_summed(tmp_path: Path) -> None:
     time_s += 32 * 86_400
     assert await used() is None
     await made.close()
-
-
-def test_with_accounts_in_redis_what_was_used_here_is_told() -> None:
-    """Each gateway keeps its own rows in memory, where there is no database."""
-    memory = MemoryAccounts()
-    row = Row(key="team-a", day="2026-11-22", model="fake/model", requests=1)
-    memory.rows["team-a", row.day, row.model] = row
-    link: Any = SimpleNamespace(prefix="il:")
-    assert list(RedisAccounts(link, memory).rows.values()) == [row]
