@@ -34,8 +34,8 @@ def _sent(path: str, body: bytes, **headers: str) -> GatewayRequest:
             b'{"model":"gpt-4.1","messages":[{"role":"user","content":"\\"model\\""}],"new":{"a":1.0}}',
         ),
         (  # as Python writes it, and another member with the same text
-            b'{"user": "openai-chat/gpt-4.1", "model": "openai-chat/gpt-4.1", "messages": [{"role":"user","content":"Hi"}]}',
-            b'{"user": "openai-chat/gpt-4.1", "model": "gpt-4.1", "messages": [{"role":"user","content":"Hi"}]}',
+            b'{"user": "openai-chat/gpt", "model": "openai-chat/gpt", "messages": [{"role":"user","content":"Hi"}]}',
+            b'{"user": "openai-chat/gpt", "model": "gpt", "messages": [{"role":"user","content":"Hi"}]}',
         ),
         (  # a second member of that name somewhere: the members are told anew, each in its own text
             b'{"model":"openai-chat/gpt-4.1", "messages":[{"role":"user","content":"Hi"}], "a":{"model":1, "n":1.50}}',
