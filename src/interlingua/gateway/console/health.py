@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from interlingua.client.state import health_store
-from interlingua.errors import APIConnectionError, DecodeError
+from interlingua.errors import APIConnectionError, DecodeError, NotFoundError
 from interlingua.gateway.console.access import check_operator, viewer_of
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.joining import Change, health_of_all, tell_all
-from interlingua.gateway.models import known_models
+from interlingua.gateway.models import find_model, known_models
 from interlingua.gateway.reading import read_object
 from interlingua.gateway.wellbeing import served_names
 from interlingua.routing.health import Resume, Suspend
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.models import Listed
     from interlingua.routing.health import Operation, TargetHealth
 
 __all__ = ["JSON", "resume", "suspend", "targets"]
@@ -40,11 +44,22 @@ async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     aliases = [model for model in models if [endpoint.spec for endpoint in model.endpoints] != [model.id]]
     told: dict[str, Any] = {
         "providers": served_names(gateway) if viewer.sees_all else [],
-        "aliases": [{"name": one.id, "targets": [endpoint.spec for endpoint in one.endpoints]} for one in aliases],
+        "aliases": [
+            {"name": one.id, "targets": [endpoint.spec for endpoint in one.endpoints]}
+            for one in (*aliases, *_beginnings(gateway, request))
+        ],
         "targets": [_told(spec, known.get(spec)) for spec in (*specs, *others)],
         "problem": health_store().problem,
     }
     return GatewayReply(headers=JSON, body=encode(told, nulls=10))
+
+
+def _beginnings(gateway: Gateway, request: GatewayRequest) -> Iterator[Listed]:
+    """What a key may ask for by all names that begin alike: no list of models holds them, and clients may use them."""
+    for name in sorted(gateway.registry.aliases()):
+        if name.endswith("*"):
+            with suppress(NotFoundError):
+                yield find_model(gateway, request, name)
 
 
 async def suspend(gateway: Gateway, request: GatewayRequest) -> GatewayReply:

@@ -7,6 +7,7 @@ is one, `answer`: a list with `dialect`, `path`, `body`, `changes` and `error` o
 Rules
 - It is the translation itself, as it is for a target of which nothing is known but its dialect; `/explain` tells what a
   certain target gets.
+- In its own dialect it is shown as it came, and says so (`as_it_came`); an answer too, unless it was streamed.
 - A dialect that cannot say it is shown with its refusal.
 """
 
@@ -86,11 +87,25 @@ def _told(dialect: str, url: str, body: bytes, content: Content | None) -> Gatew
         "dialect": dialect,
         "model": decoded.model,
         "changes": decoded.changes,
-        "request": [_side(name, _as_request(name, decoded)) for name in DIALECTS],
+        "request": [
+            _as_it_came(name, body) if name == dialect else _side(name, _as_request(name, decoded)) for name in DIALECTS
+        ],
     }
-    if response is not None:
-        told["answer"] = [_side(name, _as_answer(name, decoded, response)) for name in DIALECTS]
+    if content is not None and response is not None:
+        own = dialect if _is_whole_json(content) else ""
+        told["answer"] = [
+            _as_it_came(name, content.reply_body) if name == own else _side(name, _as_answer(name, decoded, response))
+            for name in DIALECTS
+        ]
     return GatewayReply(headers=JSON, body=encode(told, nulls=_NULLS))
+
+
+def _as_it_came(name: str, body: bytes) -> dict[str, Any]:
+    return {"dialect": name, "body": msgspec.Raw(body), "changes": (), "as_it_came": True}
+
+
+def _is_whole_json(content: Content) -> bool:
+    return dict(content.reply_headers).get("content-type", "").startswith("application/json")
 
 
 def _side(name: str, said: Callable[[], tuple[bytes, tuple[Change, ...]]]) -> dict[str, Any]:
@@ -126,9 +141,8 @@ def _as_answer(
 
 def _answer_of(dialect: str, content: Content) -> Response[Any] | None:
     """The answer, read back from what the client got; None where it was an error, or is not whole."""
-    kind = dict(content.reply_headers).get("content-type", "")
     try:
-        if kind.startswith("application/json"):
+        if _is_whole_json(content):
             reply = HttpReply(status=200, headers=content.reply_headers, body=content.reply_body)
             return get_dialect(dialect).decode_response(reply, DecodeContext())
         decoder = get_dialect(dialect).stream_decoder(DecodeContext())

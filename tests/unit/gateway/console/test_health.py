@@ -34,7 +34,10 @@ async def test_targets_are_told_with_their_health() -> None:
     store.apply([("fake/two", Failed("auth", error="AuthenticationError: bad key of yours")), ("hub/x", Failed())])
     status, told = await kept(made, looked("/console/targets"))
     assert status == 200
-    assert told["aliases"] == [{"name": "smart", "targets": ["fake/one", "fake/two"]}]
+    assert told["aliases"] == [
+        {"name": "smart", "targets": ["fake/one", "fake/two"]},
+        {"name": "claude-*", "targets": ["fake/one"]},
+    ]
     assert [(one["spec"], one["state"], one.get("reason"), one["error"]) for one in told["targets"]] == [
         ("fake/one", "open", None, ""),
         ("fake/two", "benched", "auth", "AuthenticationError"),

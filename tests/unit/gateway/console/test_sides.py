@@ -12,7 +12,12 @@ from interlingua.testing import no_network
 from tests.support.gateway import asking, body_of, gateway
 from tests.unit.gateway.console.looking import kept, looked, with_keys
 
-CHAT: dict[str, Any] = {"model": "smart", "messages": [{"role": "user", "content": "Hi"}], "logit_bias": {"1": 1}}
+CHAT: dict[str, Any] = {
+    "model": "smart",
+    "messages": [{"role": "user", "content": "Hi"}],
+    "logit_bias": {"1": 1},
+    "max_tokens": 5,
+}
 GOOGLE: dict[str, Any] = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}
 
 
@@ -27,7 +32,7 @@ async def test_a_pasted_request_is_shown_in_every_dialect() -> None:
     assert (status, told["dialect"], told["model"], "answer" in told) == (200, "openai-chat", "smart", False)
     sides = {side["dialect"]: side for side in told["request"]}
     assert list(sides) == list(DIALECTS)
-    assert sides["openai-chat"]["body"] == CHAT
+    assert (sides["openai-chat"]["body"], sides["openai-chat"]["as_it_came"]) == (CHAT, True)
     assert sides["anthropic"]["body"]["messages"] == [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]
     assert sides["google"]["body"]["contents"] == [{"role": "user", "parts": [{"text": "Hi"}]}]
     assert sides["ollama"]["body"]["messages"] == [{"role": "user", "content": "Hi"}]
@@ -75,6 +80,8 @@ async def test_a_kept_request_is_shown_with_its_answer(dialect: str, stream: boo
     status, told = await kept(made, looked("/console/sides", "a-key", {"id": "one"}))
     assert (status, told["dialect"], told["model"]) == (200, dialect, "smart")
     assert [side["dialect"] for side in told["answer"]] == list(DIALECTS)
+    for sides, own in ((told["request"], [dialect]), (told["answer"], [] if stream else [dialect])):
+        assert [side["dialect"] for side in sides if side.get("as_it_came")] == own
     answers = {side["dialect"]: side["body"] for side in told["answer"]}
     assert answers["openai-chat"]["choices"][0]["message"]["content"] == answers["ollama"]["message"]["content"] != ""
     other = await kept(made, looked("/console/sides", "boss-key", {"id": "one"}))

@@ -36,29 +36,45 @@ export function start() {
       complain(`This is no JSON: ${error.message}`);
       return;
     }
-    const model = byId("sides-model").value.trim();
-    const body = { dialect: dialect.value, request, ...(dialect.value === "google" && model ? { model } : {}) };
+    const body = asked(request);
     await load(body);
     plan(body);
   });
 }
 
-// Shows a request that the console has kept.
-export const showKept = (id) => load({ id });
+// Shows a request that the console has kept: the form holds it, so that it can be changed and translated again.
+export async function showKept(id) {
+  const told = await load({ id });
+  const own = told?.request.find((side) => side.as_it_came);
+  if (!own) return;
+  byId("sides-dialect").value = told.dialect;
+  byId("sides-dialect").dispatchEvent(new Event("change"));
+  byId("sides-model").value = told.dialect === "google" ? told.model : "";
+  byId("sides-body").value = pretty(own.body);
+  await plan(asked(own.body));
+}
+
+function asked(request) {
+  const dialect = byId("sides-dialect").value;
+  const model = byId("sides-model").value.trim();
+  return { dialect, request, ...(dialect === "google" && model ? { model } : {}) };
+}
 
 async function load(body) {
   complain("");
   byId("sides-plan").replaceChildren();
   try {
     const told = await json("console/sides", { body });
-    byId("sides-request").replaceChildren(...told.request.map((side) => panel(side, told.dialect)));
+    byId("sides-request").replaceChildren(...told.request.map(panel));
     byId("sides-answer-title").hidden = !told.answer;
-    byId("sides-answer").replaceChildren(...(told.answer ?? []).map((side) => panel(side, told.dialect)));
+    byId("sides-answer").replaceChildren(...(told.answer ?? []).map(panel));
+    return told;
   } catch (error) {
     byId("sides-request").replaceChildren();
     byId("sides-answer-title").hidden = true;
     byId("sides-answer").replaceChildren();
     complain(error.message);
+    return null;
   }
 }
 
@@ -75,8 +91,8 @@ async function plan(body) {
   }
 }
 
-function panel(side, own) {
-  const name = make("h3", {}, side.dialect, side.dialect === own ? pill("as it came", "busy") : "");
+function panel(side) {
+  const name = make("h3", {}, side.dialect, side.as_it_came ? pill("as it came", "busy") : "");
   const changes = side.changes.map(change);
   const body = side.error ? make("p", { class: "bad" }, side.error) : make("pre", { tabindex: "0" }, pretty(side.body));
   const list = changes.length ? make("ul", { "aria-label": "Changes" }, ...changes) : "";

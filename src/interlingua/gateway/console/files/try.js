@@ -18,7 +18,8 @@ export function start() {
 
 export async function load() {
   const { aliases, targets } = await json("console/targets");
-  const names = [...aliases.map(({ name }) => name), ...targets.map(({ spec }) => spec)];
+  const whole = aliases.map(({ name }) => name).filter((name) => !name.endsWith("*"));
+  const names = [...whole, ...targets.map(({ spec }) => spec)];
   byId("models").replaceChildren(...names.map((value) => make("option", { value })));
   if (!byId("try-model").value && names.length) byId("try-model").value = names[0];
 }
