@@ -27,6 +27,7 @@ from interlingua.client.options import Settings
 from interlingua.client.state import limiter
 from interlingua.errors import Error, UnsupportedError
 from interlingua.gateway.asked import read
+from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.keep import RESPONSES, Keeping
 from interlingua.gateway.media import with_media, with_way_out
 from interlingua.gateway.relay import RelayedStream, kept_headers, outgoing, relays
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from interlingua.client.core import Lane, Live, Steps
     from interlingua.gateway.asked import Asked
     from interlingua.gateway.core import Gateway
-    from interlingua.gateway.http import GatewayReply, GatewayRequest
+    from interlingua.gateway.http import GatewayRequest
     from interlingua.types.response import Response
     from interlingua.wire.http import HttpReply
 
@@ -113,6 +114,7 @@ async def job_of(asked: Asked) -> Job:
         request = await gateway.vault.restore(gateway.owner(asked.http), asked.decoded.request)
         if settings.allow_fetch:
             request = await with_media(request, gateway.fetch)
+    keeps_ids = asked.keeping is None and all([_is_same(lane, own) for lane in lanes])  # noqa: C419 - a list is faster
     return Job(
         request,
         Settings(
@@ -127,7 +129,7 @@ async def job_of(asked: Asked) -> Job:
         lanes,
         gateway.clock,
         with_credential=not answers_alone(),
-        make_id=gateway.make_id,
+        make_id=None if keeps_ids else gateway.make_id,
         tool_deltas=True,
         provider_ids=asked.provider_ids,
         ranking=gateway.registry.ranking(asked.head.model) if len(lanes) > 1 else None,
@@ -145,10 +147,14 @@ def _unread(asked: Asked, lanes: tuple[Lane, ...]) -> Request:
 
 def _kept(asked: Asked, job: Job, lane: Lane) -> Job:
     """The job for one target: one of the client's own dialect keeps the provider's ids."""
-    same = lane.dialect.name == asked.dialect.name and lane.dialect.name != "unified"
     if asked.keeping is not None:
         job = job._replace(request=asked.keeping.asked(job.request, lane))
-    return job._replace(make_id=None) if same else job
+    return job._replace(make_id=None) if job.make_id is not None and _is_same(lane, asked.dialect.name) else job
+
+
+def _is_same(lane: Lane, dialect: str) -> bool:
+    """Whether a target speaks the client's own dialect; the unified one has ids of ours always."""
+    return lane.dialect.name == dialect != "unified"
 
 
 async def _whole(asked: Asked, job: Job) -> GatewayReply:
@@ -157,18 +163,21 @@ async def _whole(asked: Asked, job: Job) -> GatewayReply:
     lane, relayed = served[-1].lane, served[-1].relayed
     await asked.grant.settle(response, lane)
     if relayed is not None:
-        told, limits = msgspec.structs.replace(relayed, headers=()), kept_headers(relayed.headers)
+        limits = kept_headers(relayed.headers)
+        told = GatewayReply(status=relayed.status, body=relayed.body)
         await asked.keep(response, lane, relayed.body)
     else:
         await asked.remember(response)
         shown = response if asked.keeping is None else asked.keeping.answer(response, lane)
-        told = asked.dialect.encode_response(shown, asked.context(lane.dialect.name))
-        await asked.keep(response, lane, told.body)
+        written = asked.dialect.encode_response(shown, asked.context(lane.dialect.name))
+        await asked.keep(response, lane, written.body)
+        told = reply_of(written, ())
         limits = limit_headers(asked.dialect.name, response.rate_limits)
     changes = (*asked.read_changes, *response.changes, *asked.changes)
     if asked.http.entry is not None:
         asked.http.entry.answered(response, changes)
-    return reply_of(told, (*limits, *trail_headers(response.attempts, changes, response.cost_usd)))
+    trail = trail_headers(response.attempts, changes, response.cost_usd)
+    return msgspec.structs.replace(told, headers=(*told.headers, *limits, *trail))
 
 
 def _answered(job: Job, attempt: Callable[[Job, Lane], Steps[_Served]], served: list[_Served]) -> Steps[Response[Any]]:
