@@ -21,7 +21,7 @@ from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.table import get_dialect
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
-from interlingua.gateway.serve import server_of
+from interlingua.gateway.server.server import GatewayServer
 from interlingua.gateway.settings import GatewaySettings
 from interlingua.registry.resolve import Registry
 from interlingua.types.event import Event
@@ -72,16 +72,16 @@ def serving(
 ) -> Generator[str]:
     """The base URL of a gateway; `providers` are names and DSNs, `aliases` names and specs."""
     environ = {f"LLM_{name.replace('-', '_').upper()}": dsn for name, dsn in (providers or {}).items()}
-    server = server_of(made or gateway(environ, aliases, **settings))
+    server = GatewayServer(made or gateway(environ, aliases, **settings))
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread = threading.Thread(target=server.run, args=(listener,), daemon=True)
         thread.start()
-        while not server.started and thread.is_alive():
+        while not server.is_started and thread.is_alive():
             threading.Event().wait(0.01)
         try:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         finally:
-            server.should_exit = True
+            server.stop()
             thread.join(10)
 
 

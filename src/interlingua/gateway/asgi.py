@@ -14,18 +14,14 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import msgspec
-
-from interlingua.errors import Error
-from interlingua.gateway.bodies import Intake
-from interlingua.gateway.http import GatewayReply, GatewayRequest
-from interlingua.gateway.replies import visible
+from interlingua.gateway.arriving import Arriving
+from interlingua.gateway.http import GatewayRequest
+from interlingua.gateway.server.writer import field
 
 if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
-    from interlingua.gateway.http import Pieces
+    from interlingua.gateway.http import GatewayReply, Pieces
     from interlingua.gateway.record import Entry
-    from interlingua.wire.http import Headers
 
 __all__ = ["GatewayApp", "Receive", "Scope", "Send"]
 
@@ -57,35 +53,30 @@ class GatewayApp:
             await send({"type": "websocket.close", "code": 1003})
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        head = self.gateway.begin(_head(scope))
-        if head.entry is None:
-            await self._answer(head, receive, send)
-            return
+        arriving = Arriving(self.gateway, _head(scope))
         try:
-            await self._answer(head, receive, send)
+            await self._answer(arriving, receive, send)
         finally:
-            head.entry.done()
+            arriving.done()
 
-    async def _answer(self, head: GatewayRequest, receive: Receive, send: Send) -> None:
-        guard, refusal = self.gateway.guard, self.gateway.screen(head)
-        if refusal is not None:
-            await _send(send, refusal, head.entry)
+    async def _answer(self, arriving: Arriving, receive: Receive, send: Send) -> None:
+        while arriving.refusal is None:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return
+            if data := message.get("body", b""):
+                arriving.feed(data)
+            if not message.get("more_body", False):
+                arriving.end()
+                break
+        entry = arriving.request.entry
+        if arriving.refusal is not None:
+            await _send(send, arriving.refusal, entry)
             return
-        try:
-            body = await _body(receive, head.headers, self.gateway.settings.max_body_bytes)
-        except Error as error:
-            await _send(send, self.gateway.refuse(head, error), head.entry)
-            return
-        if body is None:
-            return
-        if self.gateway.guard is not guard and (refusal := self.gateway.screen(head)) is not None:
-            await _send(send, refusal, head.entry)  # what may be asked has changed while the body came
-            return
-        request = msgspec.structs.replace(head, body=body) if body else head
         with suppress(_ClientLeft):
             async with _Presence(receive):
-                reply = await self.gateway.answer(request)
-                await _send(send, reply, head.entry, self.gateway.settings.keep_alive_s)
+                reply = await self.gateway.answer(arriving.request)
+                await _send(send, reply, entry, self.gateway.settings.keep_alive_s)
 
     async def _live(self, receive: Receive, send: Send) -> None:
         while True:
@@ -111,22 +102,6 @@ def _head(scope: Scope) -> GatewayRequest:
         headers=tuple([(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]),
         peer=client[0] if client else "",
     )
-
-
-async def _body(receive: Receive, headers: Headers, limit_bytes: int) -> bytes | None:
-    """The whole body; None when the client left before its end.
-
-    Raises: LimitExceededError, BadRequestError.
-    """
-    intake = Intake(headers, limit_bytes)
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        if data := message.get("body", b""):
-            intake.feed(data)
-        if not message.get("more_body", False):
-            return intake.whole()
 
 
 class _ClientLeft(Exception):  # noqa: N818 - no error: the end of a request that nobody waits for
@@ -164,7 +139,7 @@ class _Presence:
 
 async def _send(send: Send, reply: GatewayReply, entry: Entry | None, keep_alive_s: float = 0.0) -> None:
     body = reply.body
-    headers = [(name.encode("latin-1"), _field(value)) for name, value in reply.headers]
+    headers = [(name.encode("latin-1"), field(value).encode()) for name, value in reply.headers]
     if isinstance(body, bytes):
         headers.append((b"content-length", b"%d" % len(body)))
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
@@ -175,11 +150,6 @@ async def _send(send: Send, reply: GatewayReply, entry: Entry | None, keep_alive
             await _send_pieces(send, body, reply.keep_alive, keep_alive_s)
     if entry is not None:
         entry.sent()
-
-
-def _field(value: str) -> bytes:
-    """A header's value as it is sent: whoever wrote it, it breaks neither the head nor its encoding."""
-    return (value if value.isascii() and value.isprintable() else visible(value)).encode("ascii")
 
 
 async def _send_pieces(send: Send, pieces: Pieces, keep_alive: bytes, keep_alive_s: float) -> None:

@@ -1,8 +1,8 @@
-"""The gateway on a port: uvicorn with httptools and uvloop, until a signal ends it.
+"""The gateway on a port, by its own server, until a signal ends it.
 
 Rules
 - Without a key it listens on the loopback alone; another address without one is refused.
-- The first signal drains: nothing new is taken, what is under way is finished within the drain time (`draining`).
+- The first signal drains: nothing new is taken, what is under way is finished within the drain time (`server`).
 - SIGHUP has the configuration file read again (`reload`).
 - What a proxy says of the client's address is not believed: it decides who is served without a key.
 """
@@ -13,10 +13,10 @@ import ipaddress
 import signal
 import socket
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from interlingua.errors import ConfigError, UsageError
-from interlingua.gateway.asgi import GatewayApp
+from interlingua.errors import UsageError
+from interlingua.gateway.server.server import GatewayServer
 from interlingua.transport.default import set_default_options
 from interlingua.transport.options import HttpOptions
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from interlingua.gateway.core import Gateway
-    from interlingua.gateway.draining import DrainingServer
     from interlingua.gateway.reload import Reload
 
 __all__ = [
@@ -36,7 +35,6 @@ __all__ = [
     "listen",
     "make_room",
     "serve_until_stopped",
-    "server_of",
 ]
 
 DEFAULT_PORT = 8787
@@ -87,22 +85,15 @@ def serve_until_stopped(
     """Serve until the process is told to end, by a signal or from the keyboard.
 
     `reload` keeps the gateway as its file says; a worker ends with its `supervisor`.
-
-    Raises: ConfigError without the [gateway] extra.
     """
     make_room()
-    server = server_of(gateway)
+    server = GatewayServer(gateway)
     server.supervisor = supervisor
     if reload is not None:
         server.on_second = reload.look
-    previous = {sign: signal.signal(sign, _stop) for sign in (signal.SIGINT, signal.SIGTERM)}
     try:
-        server.run(sockets=[listener])
-    except _Stopped:
-        pass  # uvicorn has drained, and gives the signal on to whoever had it before
+        server.run(listener)
     finally:
-        for sign, handler in previous.items():
-            signal.signal(sign, handler)
         listener.close()
 
 
@@ -136,37 +127,3 @@ def make_room() -> None:
     allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < allowed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
-
-
-class _Stopped(BaseException):
-    """The process was told to end."""
-
-
-def _stop(number: int, frame: object) -> NoReturn:  # noqa: ARG001 - the form of a signal's handler
-    raise _Stopped
-
-
-def server_of(gateway: Gateway) -> DrainingServer:
-    """A server of the gateway that was not started yet; it is given its socket when it is.
-
-    Raises: ConfigError without the [gateway] extra.
-    """
-    try:
-        import uvicorn
-    except ImportError:
-        raise ConfigError("serving needs the [gateway] extra: pip install 'interlingua[gateway]'") from None
-    from interlingua.gateway.connections import Connection
-    from interlingua.gateway.draining import DrainingServer
-
-    config = uvicorn.Config(
-        GatewayApp(gateway),
-        http=Connection,
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        timeout_keep_alive=75,
-    )
-    return DrainingServer(config, gateway)

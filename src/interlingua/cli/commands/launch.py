@@ -160,21 +160,21 @@ def _gateway() -> Generator[tuple[str, str]]:
 
     from interlingua.gateway.auth import hash_key
     from interlingua.gateway.core import Gateway
-    from interlingua.gateway.serve import listen, server_of
+    from interlingua.gateway.serve import listen
+    from interlingua.gateway.server.server import GatewayServer
     from interlingua.gateway.settings import GatewayKey, GatewaySettings
 
     key = f"il-{token_urlsafe(24)}"
     keys = (GatewayKey(name="launch", hash=hash_key(key)),)
-    gateway = Gateway(GatewaySettings(keys=keys, allow=frozenset({"server_tools"})))
-    server = server_of(gateway)
-    server.config.timeout_graceful_shutdown = 1  # who would read the rest is gone
+    drain_s = 1.0  # who would read the rest is gone
+    server = GatewayServer(Gateway(GatewaySettings(keys=keys, allow=frozenset({"server_tools"}), drain_s=drain_s)))
     with listen("127.0.0.1", 0) as listener:
-        thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread = Thread(target=server.run, args=(listener,), daemon=True)
         thread.start()
         try:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}", key
         finally:
-            server.should_exit = True
+            server.stop()
             thread.join(5)
 
 

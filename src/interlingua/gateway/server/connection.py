@@ -1,0 +1,293 @@
+"""One connection of a client: its requests one after the other, and what it may take of the server meanwhile.
+
+Strategy: bytes go to the reader, and what has arrived is taken a step further: begun by its head, fed, and answered in
+a task of its own once it is whole. One request is answered at a time; while others wait, nothing more is read.
+
+Rules
+- A request comes within `receive_s` seconds and one more for each KiB of it, and is never silent for `receive_s`.
+- A reply that is not taken for `send_s` seconds ends its connection; until then the upstream waits, and memory is flat.
+- Beyond `max_connections` a new connection gets a 503. What has no path yet is told in OpenAI's form.
+- A client that leaves, or says that it sends no more, cancels what is under way for it, and that closes the upstream.
+- A request that was refused before its body was there has it thrown away, as much as a body may be.
+- What cannot be read ends the connection: what came before it is answered, and nothing that follows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, cast
+
+from interlingua.gateway.arriving import Arriving
+from interlingua.gateway.server.outlet import Outlet
+from interlingua.gateway.server.reader import Fault, RequestReader
+from interlingua.gateway.server.writer import CONTINUE, refusal
+
+if TYPE_CHECKING:
+    from interlingua.gateway.server.reader import Arrival
+    from interlingua.gateway.server.server import GatewayServer
+
+__all__ = ["Connection"]
+
+LEAST_BYTES_PER_S = 1_024
+"""How slowly a request may come once `receive_s` has passed."""
+IDLE_S = 75.0
+"""How long a connection is kept on which nothing is asked."""
+LINGER_S = 2.0
+"""How long a client that was refused may go on sending: an end in the middle of that could cost it the answer."""
+LINGER_BYTES = 4_194_304
+"""How much it may send meanwhile."""
+ASK_AGAIN_S = 0.25
+"""How long a client that was not told of the end may ask again on its connection."""
+
+
+class Connection(asyncio.Protocol):
+    """One connection of a client."""
+
+    __slots__ = (
+        "_arriving", "_began_s", "_gateway", "_idle_s", "_is_answered", "_is_ending", "_is_lingering", "_last_s",
+        "_loop", "_outlet", "_peer", "_reader", "_reads", "_server", "_task", "_thrown_bytes", "_transport",
+        "_watch",
+    )  # fmt: skip
+
+    _transport: asyncio.Transport
+    _outlet: Outlet
+    _watch: asyncio.TimerHandle
+
+    def __init__(self, server: GatewayServer, loop: asyncio.AbstractEventLoop) -> None:
+        """A connection that is about to be made."""
+        self._server = server
+        self._gateway = server.gateway
+        self._loop = loop
+        self._reader = RequestReader()
+        self._peer = ""
+        self._arriving: Arriving | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._is_answered = self._is_lingering = self._is_ending = False
+        self._reads = True
+        self._began_s = self._last_s = self._idle_s = loop.time()
+        self._thrown_bytes = 0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Watch a new connection, or refuse it where there are too many."""
+        self._transport = cast("asyncio.Transport", transport)
+        self._outlet = Outlet(self._transport, self._loop)
+        peer: object = transport.get_extra_info("peername")
+        self._peer = str(cast("tuple[object]", peer)[0]) if isinstance(peer, tuple) else ""
+        settings = self._gateway.settings
+        self._watch = self._loop.call_later(min(settings.receive_s, settings.send_s), self._look)
+        self._server.enter(self)
+        if len(self._server.connections) > settings.max_connections:
+            self._refuse(Fault(503, "too many connections; try again in a moment"))
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the form of a protocol
+        """Let go of what was under way for the client."""
+        self._watch.cancel()
+        self._server.leave(self)
+        self._drop()
+
+    # What comes
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came."""
+        if self._is_lingering:
+            self._thrown_bytes += len(data)
+            if self._thrown_bytes > LINGER_BYTES:
+                self._transport.abort()
+            return
+        reader = self._reader
+        begun, self._last_s = reader.begun, self._loop.time()
+        reader.feed(data)
+        if reader.begun != begun:
+            self._began_s = self._last_s
+        self._advance()
+
+    def _advance(self) -> None:
+        """Take what has arrived as far as it can be taken now."""
+        reader = self._reader
+        while reader.arrivals and self._task is None and not self._transport.is_closing():
+            arrival = reader.arrivals[0]
+            self._step(arrival)
+            if not arrival.is_whole:
+                break
+            reader.arrivals.popleft()
+        if reader.is_over and self._task is None:
+            self._end_reading()
+        self._let_read(self._task is None or not reader.arrivals)
+
+    def _step(self, arrival: Arrival) -> None:
+        """Take what is there of the first request; it is answered once it is whole, or refused."""
+        if self._is_answered:
+            self._throw_away(arrival)
+            return
+        arriving = self._arriving = self._arriving or self._begun(arrival)
+        for piece in arrival.pieces:
+            arriving.feed(piece)
+        if arrival.is_whole:
+            arriving.end()
+        if arrival.is_whole or arriving.refusal is not None:
+            self._task = self._loop.create_task(self._answer(arrival, arriving))
+        elif arrival.expects and not arrival.pieces:
+            self._outlet.write(CONTINUE)
+            arrival.expects = False
+        arrival.pieces.clear()
+
+    def _begun(self, arrival: Arrival) -> Arriving:
+        """A request that is begun, with its body where that came along."""
+        body = b"".join(arrival.pieces) if arrival.is_whole and not arrival.is_coded else b""
+        if body and len(body) <= self._gateway.settings.max_body_bytes:
+            arrival.pieces.clear()
+        else:
+            body = b""
+        return Arriving(self._gateway, arrival.request(self._peer, body))
+
+    def _throw_away(self, arrival: Arrival) -> None:
+        """Take the rest of a body that nobody wants, so that its client gets to read why."""
+        self._thrown_bytes += sum(map(len, arrival.pieces))
+        arrival.pieces.clear()
+        if self._thrown_bytes > self._gateway.settings.max_body_bytes:
+            self._linger()
+        elif arrival.is_whole:
+            self._is_answered, self._thrown_bytes = False, 0
+            self._idle_s = self._last_s
+
+    def _let_read(self, reads: bool) -> None:  # noqa: FBT001 - a setter
+        if reads == self._reads or self._transport.is_closing():
+            return
+        self._reads = reads
+        if reads:
+            self._transport.resume_reading()
+        else:
+            self._transport.pause_reading()
+
+    def _end_reading(self) -> None:
+        """Nothing more can be read: say why, where there is a reason that was not told yet."""
+        fault = self._reader.fault
+        if fault is not None and not self._is_answered:
+            self._refuse(fault)
+        else:
+            self._linger()
+
+    # What goes
+
+    async def _answer(self, arrival: Arrival, arriving: Arriving) -> None:
+        """Answer a request, and go on to the next one."""
+        keeps = False
+        try:
+            reply = arriving.refusal or await self._gateway.answer(arriving.request)
+            keeps = self._keeps(arrival)
+            keep_alive_s = self._gateway.settings.keep_alive_s
+            await self._outlet.send(arrival, reply, self._server.date, keeps=keeps, keep_alive_s=keep_alive_s)
+            arriving.sent()
+        except Exception:
+            keeps = False
+            logging.getLogger("interlingua.gateway").exception("a reply broke off")
+        finally:
+            arriving.done()
+            self._arriving = self._task = None
+            self._go_on(arrival, keeps=keeps)
+
+    def _go_on(self, arrival: Arrival, *, keeps: bool) -> None:
+        """Take the next request, or end, after the reply to one."""
+        if keeps:
+            self._idle_s = self._loop.time()
+            self._is_answered = not arrival.is_whole
+            self._advance()
+            if self._is_ending:
+                self._loop.call_later(ASK_AGAIN_S, self.end)
+        elif arrival.is_whole:
+            self._transport.close()
+        else:
+            self._linger()
+
+    def _keeps(self, arrival: Arrival) -> bool:
+        """Whether the connection goes on after the reply to a request."""
+        reader = self._reader
+        if self._server.closes or not arrival.keeps or (arrival.expects and not arrival.is_whole):
+            return False
+        return not reader.is_over or any(waiting.is_whole for waiting in reader.arrivals)
+
+    def pause_writing(self) -> None:
+        """The client does not read."""
+        self._outlet.pause()
+
+    def resume_writing(self) -> None:
+        """The client has read."""
+        self._outlet.resume()
+
+    # What ends it
+
+    def end(self) -> None:
+        """Take no further request than has begun: the server ends."""
+        self._is_ending = True
+        if self._is_lingering or (self._task is None and not self._reader.is_receiving):
+            self._transport.close()
+
+    def cut(self) -> None:
+        """End what is under way: it has a moment to tell its client so."""
+        if self._task is not None:
+            self._cancel(self._task)
+        elif not (self._is_lingering or self._is_answered):
+            self._refuse(Fault(503, "this gateway is being stopped; ask again"))
+
+    def abort(self) -> None:
+        """End without a word."""
+        self._transport.abort()
+
+    def _cancel(self, task: asyncio.Task[None]) -> None:
+        arriving = self._arriving
+        task.cancel()
+        if arriving is not None:  # a task that never began does not tell its end
+            task.add_done_callback(lambda _: arriving.done())
+
+    def _drop(self) -> None:
+        """Let go of the request that is under way, if there is one."""
+        if self._task is not None:
+            self._cancel(self._task)
+        elif self._arriving is not None:
+            self._arriving.done()
+            self._arriving = None
+
+    def _refuse(self, fault: Fault) -> None:
+        """Say why there will be no answer, and end."""
+        self._drop()
+        self._outlet.write(refusal(fault, more=self._server.date))
+        self._linger()
+
+    def _linger(self) -> None:
+        """End, but let the client read first what it was told: bytes that nobody takes would cost it that."""
+        if self._is_lingering or self._transport.is_closing():
+            return
+        self._is_lingering = True
+        self._server.let_linger(self)
+        self._let_read(True)
+        self._watch.cancel()
+        self._watch = self._loop.call_later(LINGER_S, self._transport.abort)
+        self._transport.write_eof()
+
+    def _look(self) -> None:
+        """End the connection if its time is over; else look again when it may be."""
+        now_s, settings, outlet = self._loop.time(), self._gateway.settings, self._outlet
+        if outlet.stalled_s is None and self._transport.is_closing():
+            outlet.stalled_s = now_s  # what is still to be sent has to be taken, too
+        wait_s = min(settings.receive_s, settings.send_s) / 2
+        self._watch = self._loop.call_later(wait_s, self._look)
+        if outlet.stalled_s is not None and now_s - outlet.stalled_s >= settings.send_s:
+            self._transport.abort()
+        elif self._task is None and not self._transport.is_closing():
+            self._look_at_reading(now_s, settings.receive_s)
+
+    def _look_at_reading(self, now_s: float, receive_s: float) -> None:
+        reader = self._reader
+        if reader.is_receiving or not reader.begun:
+            steady_s = self._began_s + receive_s + reader.count / LEAST_BYTES_PER_S
+            if now_s >= min(self._last_s + receive_s, steady_s):
+                self._be_late()
+        elif now_s >= self._idle_s + IDLE_S:
+            self._transport.close()
+
+    def _be_late(self) -> None:
+        if self._is_answered:
+            self._linger()
+        else:
+            self._refuse(Fault(408, "the request did not come in time"))

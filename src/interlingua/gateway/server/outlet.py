@@ -1,0 +1,128 @@
+"""A connection's way out: replies as bytes on a transport, as fast as the client takes them.
+
+Rules
+- A whole reply is one write, and so is each piece of a stream: whatever came together goes together.
+- While the client does not read, nothing is taken from where the pieces come from.
+- A silent stream is shown to be alive between two of its pieces.
+- The pieces are closed whatever happens, and that closes the upstream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from interlingua.gateway.server.writer import LAST_CHUNK, chunk, has_body, head, whole
+
+if TYPE_CHECKING:
+    from interlingua.gateway.http import GatewayReply, Pieces
+    from interlingua.gateway.server.reader import Arrival
+
+__all__ = ["Outlet"]
+
+_SHORTEST_S = 0.01
+"""How soon is looked again whether a stream is silent."""
+
+
+class Outlet:
+    """Writes the replies of one connection, one after the other."""
+
+    __slots__ = ("_loop", "_resumed", "_transport", "is_writing", "stalled_s")
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        """The way out of a connection that was just made."""
+        self._transport = transport
+        self._loop = loop
+        self._resumed: asyncio.Future[None] | None = None
+        self.is_writing: bool = False
+        """Whether a reply has begun that is not whole."""
+        self.stalled_s: float | None = None
+        """Since when the client takes nothing, by the loop's clock; None while it does."""
+
+    def pause(self) -> None:
+        """The client does not read."""
+        self.stalled_s = self._loop.time()
+        self._resumed = self._loop.create_future()
+
+    def resume(self) -> None:
+        """The client has read."""
+        self.stalled_s = None
+        resumed, self._resumed = self._resumed, None
+        if resumed is not None and not resumed.done():
+            resumed.set_result(None)
+
+    def write(self, data: bytes) -> None:
+        """Send bytes, unless there is nobody any more."""
+        if not self._transport.is_closing():
+            self._transport.write(data)
+
+    def send_whole(self, arrival: Arrival, reply: GatewayReply, body: bytes, more: bytes, *, keeps: bool) -> None:
+        """Send a reply with its whole body; `more` are header lines of the server."""
+        self.write(whole(arrival, reply.status, reply.headers, body, more=more, keeps=keeps))
+
+    async def send(
+        self, arrival: Arrival, reply: GatewayReply, more: bytes, *, keeps: bool, keep_alive_s: float
+    ) -> None:
+        """Send a reply, and a sign of life after every `keep_alive_s` silent seconds of a stream."""
+        body = reply.body
+        if isinstance(body, bytes):
+            if self._resumed is not None:
+                await self._resumed
+            self.send_whole(arrival, reply, body, more, keeps=keeps)
+            return
+        async with aclosing(body):
+            if self._resumed is not None:
+                await self._resumed
+            self.is_writing = True
+            self.write(head(arrival, reply.status, reply.headers, more=more, keeps=keeps))
+            if has_body(arrival, reply.status):
+                await self._send_pieces(body, reply.keep_alive, keep_alive_s, in_chunks=not arrival.is_old)
+        self.is_writing = False
+
+    async def _send_pieces(self, pieces: Pieces, sign: bytes, every_s: float, *, in_chunks: bool) -> None:
+        pulse = _Pulse(self, self._loop, chunk(sign) if sign and in_chunks else sign, every_s)
+        try:
+            async for piece in pieces:
+                if self._resumed is not None:
+                    await self._resumed
+                if piece:
+                    self.write(chunk(piece) if in_chunks else piece)
+                    pulse.last_s = self._loop.time()
+        finally:
+            pulse.stop()
+        if in_chunks:
+            self.write(LAST_CHUNK)
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the client does not read."""
+        return self._resumed is not None
+
+
+class _Pulse:
+    """Sends a sign of life when nothing was sent for a while."""
+
+    __slots__ = ("_every_s", "_loop", "_outlet", "_sign", "_timer", "last_s")
+
+    def __init__(self, outlet: Outlet, loop: asyncio.AbstractEventLoop, sign: bytes, every_s: float) -> None:
+        self._outlet = outlet
+        self._loop = loop
+        self._sign = sign
+        self._every_s = every_s
+        self.last_s = loop.time()
+        self._timer = loop.call_later(every_s, self._tick) if sign else None
+
+    def _tick(self) -> None:
+        now_s = self._loop.time()
+        if now_s - self.last_s >= self._every_s:
+            self.last_s = now_s
+            if not self._outlet.is_paused:
+                self._outlet.write(self._sign)
+        wait_s = max(_SHORTEST_S, self.last_s + self._every_s - now_s)
+        self._timer = self._loop.call_later(wait_s, self._tick)
+
+    def stop(self) -> None:
+        """Send no more signs."""
+        if self._timer is not None:
+            self._timer.cancel()

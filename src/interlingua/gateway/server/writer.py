@@ -1,0 +1,96 @@
+"""Bytes of replies, without I/O: status line, headers, whole bodies and pieces.
+
+Rules
+- A header is written as visible ASCII, whoever made it: it breaks neither the head nor its encoding.
+- A body has its length, or comes in chunks, or ends with its connection where the client knows no chunks; the replies
+  to HEAD, 204 and 304 have none.
+- A reply that is the last of its connection says so.
+"""
+
+from __future__ import annotations
+
+import re
+from email.utils import formatdate
+from functools import lru_cache
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from interlingua.gateway.replies import visible
+from interlingua.wire.json import encode
+
+if TYPE_CHECKING:
+    from interlingua.gateway.server.reader import Arrival, Fault
+    from interlingua.wire.http import Headers
+
+__all__ = ["CONTINUE", "LAST_CHUNK", "chunk", "date_line", "field", "has_body", "head", "refusal", "whole"]
+
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+"""Has a client send the body that it holds back."""
+LAST_CHUNK = b"0\r\n\r\n"
+"""Ends a body of chunks."""
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_BODILESS = frozenset({204, 304})
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
+
+
+def date_line(now_s: float) -> bytes:
+    """The header that says when a reply was written, from Unix seconds."""
+    return f"date: {formatdate(now_s, usegmt=True)}\r\n".encode()
+
+
+def field(value: str) -> str:
+    """A header's value as it is sent."""
+    return value if value.isascii() and value.isprintable() else visible(value)
+
+
+def has_body(arrival: Arrival, status: int) -> bool:
+    """Whether the reply to a request has a body."""
+    return arrival.method != "HEAD" and status not in _BODILESS
+
+
+def whole(arrival: Arrival, status: int, headers: Headers, body: bytes, *, more: bytes, keeps: bool) -> bytes:
+    """A whole reply; `more` are header lines of the server, `keeps` says that the connection goes on."""
+    length = b"" if status in _BODILESS else b"content-length: %d\r\n" % len(body)
+    told = _head(status, headers, more + length, keeps=keeps)
+    return told + body if has_body(arrival, status) else told
+
+
+def head(arrival: Arrival, status: int, headers: Headers, *, more: bytes, keeps: bool) -> bytes:
+    """The head of a reply whose body comes in pieces; of an old client's connection the body is the rest."""
+    framing = b"" if arrival.is_old or status in _BODILESS else b"transfer-encoding: chunked\r\n"
+    return _head(status, headers, more + framing, keeps=keeps)
+
+
+def chunk(piece: bytes) -> bytes:
+    """A piece of a body as a chunk; it is not empty."""
+    return b"%x\r\n%b\r\n" % (len(piece), piece)
+
+
+def refusal(fault: Fault, *, more: bytes) -> bytes:
+    """The last reply of a connection, where no request could be read: an error in OpenAI's form, for want of a path."""
+    kind = "server_error" if fault.status >= 500 else "invalid_request_error"
+    error = {"message": fault.message, "type": kind, "param": None, "code": None}
+    body = encode({"error": error}, nulls=2)
+    length = b"content-length: %d\r\n" % len(body)
+    return _head(fault.status, (("content-type", "application/json"),), more + length, keeps=False) + body
+
+
+def _head(status: int, headers: Headers, more: bytes, *, keeps: bool) -> bytes:
+    values = "".join([value for _, value in headers])
+    if not (values.isascii() and values.isprintable()):
+        headers = tuple([(name, field(value)) for name, value in headers])
+    lines = "".join([f"{_name(name)}: {value}\r\n" for name, value in headers])
+    end = b"\r\n" if keeps else b"connection: close\r\n\r\n"
+    return b"%b%b%b%b" % (_status_line(status), lines.encode("ascii"), more, end)
+
+
+@lru_cache(maxsize=64)
+def _status_line(status: int) -> bytes:
+    return f"HTTP/1.1 {status} {_PHRASES.get(status, '')}\r\n".encode()
+
+
+@lru_cache(maxsize=1_024)
+def _name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"no name of a header: {name[:60]!r}")
+    return name
