@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from interlingua.cli.main import main
 from interlingua.gateway.auth import hash_key
 from interlingua.testing.upstream import Call, Say, Upstream
 from tests.e2e.gateway.test_serve import Served, _serving
@@ -34,10 +35,10 @@ class Pair(NamedTuple):
     replicas: list[Served]
     redis: RedisServer
 
-    def ask(self, path: str, body: dict[str, Any], port: int = 0) -> tuple[int, Any]:
+    def ask(self, path: str, body: dict[str, Any], port: int = 0, key: str = "sesame-open") -> tuple[int, Any]:
         """Status and body of an answer, from nginx or from the gateway at `port`."""
         connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=30)
-        headers = {"authorization": "Bearer sesame-open", "connection": "close"}
+        headers = {"authorization": f"Bearer {key}", "connection": "close"}
         connection.request("POST", path, json.dumps(body), headers)
         reply = connection.getresponse()
         told = reply.read()
@@ -152,6 +153,34 @@ def test_a_budget_is_never_overspent_over_replicas(pairs: Callable[..., Pair]) -
         assert {status for status, _ in told} <= {200, 402, 429}
         used += sum(body["usage"]["total_tokens"] for status, body in told if status == 200)
     assert 800 < used <= 1_000
+
+
+def test_a_key_is_made_once_for_all_replicas(pairs: Callable[..., Pair], capsys: pytest.CaptureFixture[str]) -> None:
+    """Made, used, looked at and revoked in Redis: both replicas take it, and its use and budget are those of both."""
+    digest = hash_key("of-the-file")
+    pair = pairs("-m", "fake/a", config=f'[keys.file]\nhash = "{digest}"\n')
+    place = ("--state", pair.redis.url)
+    assert main(["keys", "create", "shared", "--rpm", "3", "--budget", "100k tokens/day", *place]) == 0
+    key = capsys.readouterr().out.strip()
+    first, second = [served.port for served in pair.replicas]
+    body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+
+    def asked(port: int) -> tuple[int, Any]:
+        return pair.ask("/v1/chat/completions", body, port, key=key)
+
+    assert _until(
+        lambda: all(pair.ask("/v1/chat/completions", {}, port, key=key)[0] == 400 for port in (first, second))
+    )
+    told = [asked(port) for port in (first, second, first, second)]
+    assert [status for status, _ in told] == [200, 200, 200, 429]
+    assert main(["keys", "usage", "shared", "--json", *place]) == 0
+    found = json.loads(capsys.readouterr().out)
+    tokens = sum(body["usage"]["total_tokens"] for status, body in told if status == 200)
+    (row,), (budget,) = found["usage"], found["budgets"]
+    assert (row["model"], row["requests"], row["input_tokens"] + row["output_tokens"]) == ("fake/a", 3, tokens)
+    assert (budget["used"], budget["reserved"], budget["left"]) == (tokens, 0, 100_000 - tokens)
+    assert main(["keys", "revoke", "shared", *place]) == 0
+    assert _until(lambda: [asked(port)[0] for port in (first, second)] == [401, 401])
 
 
 def _until(condition: Callable[[], object], seconds: float = 15.0) -> bool:

@@ -11,6 +11,8 @@ import pytest
 
 from interlingua.cli.main import main
 from interlingua.gateway.auth import hash_key
+from interlingua.gateway.config import read_server_config
+from interlingua.gateway.keys import KeyDatabase
 
 CREATE = (
     "keys", "create", "team-a", "--models", "smart, claude-*", "--rpm", "60", "--tpm", "200k", "--concurrency", "4",
@@ -63,6 +65,56 @@ def test_a_key_is_made_shown_once_and_listed_without_its_text(
     )
     for path in (tmp_path / "state").iterdir():
         assert key.encode() not in path.read_bytes()
+
+
+def test_what_is_shown_for_a_file_is_the_whole_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Copied into the file, the lines are the key that was made: limits, end and team, not the digest alone."""
+    assert main(CREATE) == 0
+    _, err = _told(capsys)
+    lines = [line.removeprefix("      ") for line in err.splitlines() if line.startswith("      ")]
+    assert lines[0] == "[keys.team-a]"
+    path = tmp_path / "gateway.toml"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    (of_file,) = read_server_config(path).settings.keys
+    with closing(KeyDatabase(tmp_path / "state" / "keys.sqlite", now=lambda: 0.0)) as database:
+        (kept,) = database.all_keys()
+    assert of_file == kept.key
+    assert "the team research has no limits but those that [teams.research] of the file that" in err
+
+
+def test_a_key_that_would_never_work_is_not_made(capsys: pytest.CaptureFixture[str]) -> None:
+    """An end in the past is a mistake."""
+    assert main(["keys", "create", "ci", "--expires", "2020-01-01"]) == 2
+    assert main(["keys", "list"]) == 0
+    out, err = _told(capsys)
+    assert out == ""
+    assert "--expires 2020-01-01 has passed; such a key would never work" in err
+
+
+def test_one_key_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    """By its name; a name that nobody has is a mistake."""
+    for name in ("ci", "other"):
+        assert main(["keys", "create", name]) == 0
+    _told(capsys)
+    assert main(["keys", "list", "ci"]) == 0
+    assert main(["keys", "list", "nobody"]) == 2
+    out, err = _told(capsys)
+    assert [line.split()[0] for line in out.splitlines()] == ["key", "ci"]
+    assert "there is no key nobody" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("list", "--since", "2026-11-01"), "keys list: --since belongs to usage"),
+        (("usage", "--rpm", "5"), "keys usage: --rpm belongs to create"),
+        (("list", "--state", "memory"), "keys are shared by --state redis://…; a file of keys is named by --keys"),
+    ],
+)
+def test_what_means_nothing_is_refused(words: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """In one sentence, before anything is opened."""
+    assert main(["keys", *words]) == 2
+    assert told in _told(capsys)[1]
 
 
 def test_json_has_the_key_and_what_it_may(capsys: pytest.CaptureFixture[str]) -> None:
