@@ -14,6 +14,7 @@ from openai import APIStatusError, OpenAI
 from interlingua.client.state import forget_state
 from interlingua.gateway.auth import hash_key
 from interlingua.gateway.settings import GatewayKey
+from interlingua.gateway.terms import Terms
 from interlingua.testing import FakeModel, faults, use
 from interlingua.testing.upstream import Upstream
 from tests.support.browser import Browser, Page, browser
@@ -216,7 +217,31 @@ def test_a_kept_request_and_its_answer_in_every_dialect(chromium: Browser) -> No
         page.click("#one-sides")
         page.wait("document.querySelectorAll('#sides-answer .side').length === 6")
         assert "Say hello." in page.text("#sides-request [aria-label=google] pre")
+        assert page.text("#sides-request .side h3 .pill") == page.text("#sides-answer .side h3 .pill") == "as it came"
+        body = "document.querySelector('#sides-body').value"
+        assert page.value(f"JSON.parse({body}).messages[0].content") == "Say hello."
+        page.wait("document.querySelectorAll('#sides-plan li').length === 2")
     assert page.problems == []
+
+
+def test_keys_and_what_they_have_used_are_shown(chromium: Browser) -> None:
+    """Limits, requests and tokens; what nobody has a price for is told beside the cost, and no dollar is made up."""
+    keys = (
+        GatewayKey(name="boss", hash=hash_key("boss-key")),
+        GatewayKey(name="team-a", hash=hash_key("a-key"), team="red", models=("smart",), terms=Terms(rpm=60)),
+    )
+    with serving(aliases=ALIASES, keys=keys, operators=("boss",)) as url:
+        for _ in range(2):
+            _ask(url, key="a-key")
+        page = chromium.page(f"{url}/#keys")
+        page.wait("!document.querySelector('#door').hidden")
+        page.fill("#door-key", "boss-key")
+        page.press("Enter")
+        page.wait("document.querySelectorAll('#keys-rows tr').length === 2")
+        cells = page.value(
+            "[...document.querySelectorAll('#keys-rows tr:nth-child(2) td')].map(cell => cell.innerText)"
+        )
+    assert cells == ["team-a", "red", "smart", "60 requests/min", "works", "2", "30", "42", "–\n2 without a price"]
 
 
 def test_a_target_is_taken_out_and_put_back(chromium: Browser) -> None:

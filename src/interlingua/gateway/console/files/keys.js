@@ -23,17 +23,19 @@ function row(key, now) {
     make("td", { of: "models" }, key.models.join(", ") || "any"),
     make("td", { of: "limits" }, limits.join(", ") || "none"),
     make("td", {}, end(key, now)),
-    make("td", { class: "n", of: "requests" }, count(used.requests)),
+    make("td", { class: "n", of: "requests" }, count(used.requests), below(used.estimated, "estimated")),
     make("td", { class: "n", of: "in" }, count(used.input_tokens)),
     make("td", { class: "n", of: "out" }, count(used.output_tokens)),
     make("td", { class: "n", of: "cost" }, ...cost(used)),
   );
 }
 
+const below = (value, words) => (value ? make("span", { class: "below" }, `${count(value)} ${words}`) : null);
+
 // What is not known is not nothing: calls without a price are told beside what the others cost.
 function cost({ cost_usd, unpriced }) {
   if (!unpriced) return [dollars(cost_usd)];
-  return [cost_usd ? dollars(cost_usd) : "–", make("span", { class: "below" }, `${count(unpriced)} without a price`)];
+  return [cost_usd ? dollars(cost_usd) : "–", below(unpriced, "without a price")];
 }
 
 function end({ revoked_s, expires_s }, now) {
