@@ -376,6 +376,8 @@ class _Trip:
 
     def _tokens(self, lane: Lane) -> int:
         """About how many tokens the request has."""
+        if self._job.input_tokens is not None:
+            return self._job.input_tokens
         from interlingua.client.estimate import estimate_tokens  # only who has limits counts
 
         return estimate_tokens(self._job.request, lane.endpoint.model)

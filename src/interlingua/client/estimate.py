@@ -8,6 +8,7 @@ Rules
 - An estimate reads each text once and allocates nothing that stays.
 - Thinking of earlier turns is not counted: services leave it out, or count it where nobody can see.
 - An image counts by its pixels, up to what services scale down to; a recording and a document by their bytes.
+- A body that nobody reads counts by its bytes, and files in it, which are base64, by their kind.
 
 Source: 2,330 recorded requests without media and provider-run tools, held against the usage in their answers, November
 2026. The median of the error is 12 % for Claude, 11 % for GPT, 16 % for Gemini and 48 % for all others, whose servers
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.types.tool import OpaqueTool
 
-__all__ = ["estimate_text", "estimate_tokens"]
+__all__ = ["estimate_body", "estimate_text", "estimate_tokens"]
 
 _PLAIN = bytes(range(65, 91)) + bytes(range(97, 123)) + b" \t\r\n"
 _TWO_BYTES, _THREE_BYTES, _FOUR_BYTES = bytes(range(0xC0, 0xE0)), bytes(range(0xE0, 0xF0)), bytes(range(0xF0, 0xF8))
@@ -88,6 +89,15 @@ AUDIO_BYTES = 500
 """How many bytes of a recording make a token: compressed speech."""
 HOSTED_TOOL_TOKENS = 300
 """For a tool that the provider runs: its description is the provider's own."""
+BODY_BYTES = 3.5
+"""How many bytes of a body that nobody reads make a token."""
+LEAST_FILE_BYTES = 4_096
+"""Shorter texts of such a body are no files: they count like the rest of it."""
+IMAGE_TOKENS = 1_600
+"""For an image whose pixels nobody counts."""
+_IMAGES = (b"iVBORw0KGgo", b"/9j/", b"R0lGOD", b"UklGR")
+"""How base64 of PNG, JPEG, GIF and WebP begins."""
+_PDF = b"JVBERi0"
 
 
 def estimate_text(text: str) -> float:
@@ -116,6 +126,30 @@ def estimate_tokens(request: Request, model: str = "") -> int:
     if request.output_schema is not None and family.schema:
         tokens += family.schema + family.json * _bytes(request.output_schema)
     return max(1, round(tokens))
+
+
+def estimate_body(body: bytes) -> int:
+    """About how many input tokens a body has that nobody reads, from its size; files in it count as files."""
+    size, tokens = len(body), 0.0
+    if size > LEAST_FILE_BYTES:
+        files = [text for text in body.split(b'"') if len(text) > LEAST_FILE_BYTES and _is_file(text)]
+        size -= sum([len(text) for text in files])
+        tokens = sum([_file(text) for text in files])
+    return max(1, round(size / BODY_BYTES + tokens))
+
+
+def _is_file(text: bytes) -> bool:
+    """Whether a long text is base64: in it nothing is ever apart."""
+    beginning = text[:1_024]
+    return b" " not in beginning and beginning.isascii()
+
+
+def _file(text: bytes) -> float:
+    """About how many tokens a file in base64 has, by how its kind begins."""
+    data = text.partition(b",")[2] if text.startswith(b"data:") else text
+    if data.startswith(_IMAGES):
+        return IMAGE_TOKENS
+    return len(data) * 3 / 4 / (DOCUMENT_BYTES if data.startswith(_PDF) else AUDIO_BYTES)
 
 
 def _tools(tools: Iterable[Tool | OpaqueTool], family: _Family) -> float:

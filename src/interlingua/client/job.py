@@ -64,6 +64,8 @@ class Job(NamedTuple):
     """The rules by which the targets are put in order; None where they are asked as they are named."""
     traffic: Traffic | None = None
     """What such rules measure; None for what this process has measured."""
+    input_tokens: int | None = None
+    """About how many tokens the request has, where that is known without reading it; None to count them."""
     answer_by_s: float | None = None
     """When, on the clock, the answer of this try must have begun; None leaves it to the deadlines."""
 

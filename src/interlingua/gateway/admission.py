@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from interlingua.client.estimate import estimate_tokens
+from interlingua.client.estimate import estimate_body, estimate_tokens
 from interlingua.client.price import price_of
 from interlingua.errors import BillingError, Error, PermissionDeniedError, RateLimitError
 from interlingua.gateway.accounts import MemoryAccounts, Row
@@ -56,7 +56,6 @@ __all__ = [
     "Grant",
     "account_of",
     "admission_of",
-    "estimate_bytes",
     "refusal_error",
 ]
 
@@ -64,8 +63,6 @@ OUTPUT_TOKENS = 4_096
 """What is reserved for the output of a call that does not say how long it may get."""
 SOON_S = 1.0
 """When to come again where another call has to end first."""
-BYTES_OF_TOKEN = 3.5
-"""How many bytes of a body that cannot be read make a token."""
 
 
 def account_of(name: str, *, team: bool = False) -> str:
@@ -324,11 +321,6 @@ async def _after(task: asyncio.Task[Refusal | None], then: Callable[[], Coroutin
 # What a call may use, and what it has used
 
 
-def estimate_bytes(body: bytes) -> int:
-    """About how many tokens a body has that nobody reads."""
-    return max(1, round(len(body) / BYTES_OF_TOKEN))
-
-
 def _read(asked: Asked, job: Job) -> Request | None:
     """The request; None for a body that only its provider can read."""
     if not asked.is_read and job.request.messages:
@@ -346,7 +338,7 @@ def _most(request: Request | None, asked: Asked, lanes: Sequence[Lane], *, needs
     """
     most_tokens = most_cost = 0
     for lane in lanes:
-        read = estimate_bytes(asked.http.body) if request is None else estimate_tokens(request, lane.endpoint.model)
+        read = estimate_body(asked.http.body) if request is None else estimate_tokens(request, lane.endpoint.model)
         written = OUTPUT_TOKENS
         if request is not None:
             written = (request.max_tokens or OUTPUT_TOKENS) * (request.n or 1)

@@ -22,6 +22,7 @@ import msgspec
 from interlingua.client.aio.pump import AsyncPump
 from interlingua.client.chain import routed
 from interlingua.client.core import Job, Outcome, begin, exchanged, follow, opened, whole
+from interlingua.client.estimate import estimate_body
 from interlingua.client.observe import is_observed
 from interlingua.client.options import Settings
 from interlingua.client.state import limiter
@@ -109,7 +110,7 @@ async def job_of(asked: Asked) -> Job:
         lanes = asked.keeping.lanes(lanes)
     asked.relayed = tuple([lane for lane in lanes if relays(asked, lane)])
     if len(asked.relayed) == len(lanes):
-        request = _unread(asked, lanes)
+        request = _unread(asked)
     else:
         request = await gateway.vault.restore(gateway.owner(asked.http), asked.decoded.request)
         if settings.allow_fetch:
@@ -133,16 +134,24 @@ async def job_of(asked: Asked) -> Job:
         tool_deltas=True,
         provider_ids=asked.provider_ids,
         ranking=gateway.registry.ranking(asked.head.model) if len(lanes) > 1 else None,
+        input_tokens=_counted(asked, request, lanes),
     )
 
 
-def _unread(asked: Asked, lanes: tuple[Lane, ...]) -> Request:
+def _unread(asked: Asked) -> Request:
     """What is known of a request that goes out as it came: all of it only where somebody looks at it."""
-    limits = limiter()
-    if is_observed() or any(limits.covers(lane.endpoint.spec) for lane in lanes):
+    if is_observed():
         with suppress(Error):  # what we cannot read, its provider may
             return asked.decoded.request
     return _COMMITTED if asked.is_committed else _UNREAD
+
+
+def _counted(asked: Asked, request: Request, lanes: tuple[Lane, ...]) -> int | None:
+    """About how many tokens a request has that nobody read; None where no limit wants to know, or it was read."""
+    limits = limiter()
+    if request.messages or not any(limits.covers(lane.endpoint.spec) for lane in lanes):
+        return None
+    return estimate_body(asked.http.body)
 
 
 def _kept(asked: Asked, job: Job, lane: Lane) -> Job:

@@ -20,11 +20,11 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
+from interlingua.client.estimate import estimate_body
 from interlingua.client.secrets import SHORTEST_SECRET
 from interlingua.client.transports import async_transport_for
 from interlingua.dialects._contract import Encoded
 from interlingua.errors import DecodeError, LimitExceededError, NotFoundError, PermissionDeniedError
-from interlingua.gateway.admission import estimate_bytes
 from interlingua.gateway.http import Closing, GatewayReply
 from interlingua.gateway.reading import is_plain
 from interlingua.gateway.replies import visible
@@ -148,7 +148,7 @@ def _tokens(request: GatewayRequest, named: str) -> int | None:
     if request.method != "POST" or any(word in request.path for word in _UNBILLED):
         return 0
     said = request.header("content-type") or "application/json"
-    return estimate_bytes(request.body) if named and "json" in said else None
+    return estimate_body(request.body) if named and "json" in said else None
 
 
 async def settled_after(reply: GatewayReply, grant: Grant, spec: str) -> GatewayReply:

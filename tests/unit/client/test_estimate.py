@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interlingua.client.estimate import estimate_text, estimate_tokens
+from interlingua.client.estimate import estimate_body, estimate_text, estimate_tokens
 from interlingua.types.content import (
     AudioPart,
     DocumentPart,
@@ -106,3 +106,27 @@ def test_tools_and_schemas_count() -> None:
 def test_nothing_is_one_token() -> None:
     """No service takes less."""
     assert estimate_tokens(Request(), GEMINI) == 1
+
+
+IMAGE = b"data:image/png;base64,iVBORw0KGgo" + b"A" * 1_000_000
+PDF = b"JVBERi0" + b"A" * 400_000
+SPEECH = b"SUQz" + b"A" * 66_663
+
+
+@pytest.mark.parametrize(
+    ("body", "tokens"),
+    [
+        (b"", 1),
+        (b'{"a":1}', 2),
+        (b'{"content":"' + b"word " * 7_000 + b'"}', 10_004),
+        (b'{"content":"' + "語".encode() * 7_000 + b'"}', 6_004),
+        (b'{"url":"' + IMAGE + b'"}', 1_603),
+        (b'{"a":"' + IMAGE + b'","b":"' + IMAGE.replace(b"iVBORw0KGgo", b"/9j/") + b'"}', 3_204),
+        (b'{"data":"' + PDF + b'"}', 3 + round((7 + 400_000) * 0.75 / 40)),
+        (b'{"data":"' + SPEECH + b'"}', 3 + 100),
+        (b'{"id":"' + b"A" * 4_096 + b'"}', round((4_096 + 9) / 3.5)),
+    ],
+)
+def test_a_body_that_nobody_reads_counts_by_its_size_and_by_the_files_in_it(body: bytes, tokens: int) -> None:
+    """Text by its bytes; an image as an image, a document and a recording by their own bytes, not by their base64."""
+    assert estimate_body(body) == tokens

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 import interlingua as il
+from interlingua.client.state import limit, limiter
 from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.table import get_dialect
+from interlingua.gateway.exchange import asked_of, job_of
 from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.testing.conformance.session import TONGUES
 from interlingua.testing.upstream import Call, Cut, Fail, Say, Upstream
@@ -297,3 +299,22 @@ async def test_the_policy_of_an_alias_orders_its_targets(tmp_path: Path) -> None
     with Upstream("anthropic").standing():
         reply = await made(asking("openai-chat", "both"))
     assert header_of(reply, "x-interlingua-target") == "anthropic/two"
+
+
+# Limits towards targets
+
+
+async def test_a_limit_of_tokens_is_kept_beforehand_without_reading_the_body() -> None:
+    """A body that goes out as it came counts by its size while its call is under way; nobody reads it for that."""
+    made = gateway()
+    http = asking("openai-chat", MODELS["openai-chat"], "word " * 700, stream=True)
+    tokens = round(len(http.body) / 3.5)
+    with Upstream("openai-chat", Say(text="Hello")).standing():
+        limit("openai-chat/*", tpm=1_000_000)
+        asked = await asked_of(made, http, "openai-chat")
+        assert ((await job_of(asked)).input_tokens, asked.is_read) == (tokens, False)
+        other = await asked_of(made, asking("openai-chat", MODELS["anthropic"]), "openai-chat")
+        assert ((await job_of(other)).input_tokens, other.is_read) == (None, True)
+        reply = await made(http)
+        assert limiter().loads()["openai-chat/*"].tokens == tokens
+        await body_of(reply)
