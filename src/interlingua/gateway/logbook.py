@@ -159,6 +159,8 @@ class Filter(NamedTuple):
     """Not before that, in Unix seconds."""
     after: int = 0
     """Only later ones than the request of that number."""
+    id: str | None = None
+    """The id, as the client brought it or was told it."""
 
 
 class Row(NamedTuple):
@@ -203,8 +205,9 @@ def _conditions(wanted: Filter) -> tuple[str, list[Any]]:
 
 def _each(wanted: Filter) -> Iterator[tuple[str, Any]]:
     yield "number > ?", wanted.after
-    if wanted.key is not None:
-        yield "key = ?", wanted.key
+    for name, text in (("id", wanted.id), ("key", wanted.key)):
+        if text is not None:
+            yield f"{name} = ?", text
     for name, text in (("model", wanted.model), ("target", wanted.target)):
         if text is not None:
             begins = text.endswith("*")

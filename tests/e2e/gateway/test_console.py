@@ -241,7 +241,7 @@ def test_keys_and_what_they_have_used_are_shown(chromium: Browser) -> None:
         cells = page.value(
             "[...document.querySelectorAll('#keys-rows tr:nth-child(2) td')].map(cell => cell.innerText)"
         )
-    assert cells == ["team-a", "red", "smart", "60 requests/min", "works", "2", "30", "42", "–\n2 without a price"]
+    assert cells == ["team-a", "red", "smart", "60 requests/min", "works", "2", "30", "46", "–\n2 without a price"]
 
 
 def test_a_target_is_taken_out_and_put_back(chromium: Browser) -> None:

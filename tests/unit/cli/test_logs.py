@@ -42,10 +42,10 @@ def test_requests_are_a_table(store: Path, capsys: Capture) -> None:
     """One line each, the oldest first; nothing in it steers a terminal."""
     assert main(["logs", "--store", str(store)]) == 0
     head, *lines = capsys.readouterr().out.splitlines()
-    assert head.split() == ["time", "status", "key", "model", "target", "tokens", "cost", "first", "took", "end"]
+    assert head.split() == ["time", "status", "key", "model", "target", "tokens", "cost", "first", "took", "end", "id"]
     assert [" ".join(line.split()) for line in lines] == [
-        "2026-11-22T05:30:00.000Z 200 team-a smart openai/gpt-5.6 12+3 $0.003100 0.25 s 1.50 s",
-        "2026-11-22T05:30:01.000Z 429 - odd\N{REPLACEMENT CHARACTER}[31m - - - - 0.50 s RateLimitError aborted",
+        "2026-11-22T05:30:00.000Z 200 team-a smart openai/gpt-5.6 12+3 $0.003100 0.25 s 1.50 s - r1",
+        "2026-11-22T05:30:01.000Z 429 - odd\N{REPLACEMENT CHARACTER}[31m - - - - 0.50 s RateLimitError aborted r2",
     ]
 
 
@@ -57,6 +57,13 @@ def test_requests_are_json_for_scripts(store: Path, capsys: Capture) -> None:
     assert (told["at"], told["id"], told["error"], told["aborted"]) == (
         "2026-11-22T05:30:01.000Z", "r2", "RateLimitError", True,
     )  # fmt: skip
+
+
+def test_a_request_is_found_by_the_id_that_its_client_was_told(store: Path, capsys: Capture) -> None:
+    """One, or none."""
+    for name, found in (("r1", ["r1"]), ("r3", [])):
+        assert main(["logs", "--store", str(store), "--json", "--id", name]) == 0
+        assert [json.loads(line)["id"] for line in capsys.readouterr().out.splitlines()] == found
 
 
 def test_the_file_may_stand_in_the_configuration(store: Path, tmp_path: Path, capsys: Capture) -> None:

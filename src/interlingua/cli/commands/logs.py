@@ -24,12 +24,13 @@ examples:
   il logs --store log.db                          the last 50 requests
   il logs --config gateway.toml --since 1h --status 5xx
   il logs --store log.db --key team-a --model 'claude-*' --json | jq .cost_usd
+  il logs --store log.db --id req_il… --json      all that is known of one, by the id that its client was told
   il logs --store log.db --follow                 and what comes
 """
 FOLLOW_S = 0.5
 """How often it is looked for what has come."""
-_HEAD = ("time", "status", "key", "model", "target", "tokens", "cost", "first", "took", "end")
-_WIDTHS = (24, 6, 12, 28, 28, 13, 10, 8, 8, 0)
+_HEAD = ("time", "status", "key", "model", "target", "tokens", "cost", "first", "took", "end", "id")
+_WIDTHS = (24, 6, 12, 28, 28, 13, 10, 8, 8, 22, 0)
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -37,6 +38,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--store", metavar="FILE", help="the file of the gateway")
     parser.add_argument("--config", metavar="FILE", help="a TOML file whose [server] names that file")
     parser.add_argument("-n", dest="most", type=int, default=50, metavar="N", help="how many at most (default: 50)")
+    parser.add_argument("--id", metavar="ID", help="the one with this id, as its reply told it in x-request-id")
     parser.add_argument("--key", metavar="NAME", help="of this key")
     parser.add_argument("--model", metavar="NAME", help="that asked for this model; NAME* for all that begin alike")
     parser.add_argument("--target", metavar="SPEC", help="that this target answered; * as well")
@@ -88,7 +90,7 @@ def _filter(options: Namespace) -> Filter:
     from interlingua.gateway.logbook import Filter
 
     since = None if options.since is None else time.time() - seconds_of(options.since, "--since")
-    return Filter(options.key, options.model, options.target, options.status, since)
+    return Filter(options.key, options.model, options.target, options.status, since, id=options.id)
 
 
 def _write_json(rows: list[Row]) -> None:
@@ -123,7 +125,8 @@ def _cells(facts: dict[str, Any]) -> tuple[str, ...]:
         "-" if facts["cost_usd"] is None else f"${facts['cost_usd']:.6f}",
         "-" if facts["first_s"] is None else f"{facts['first_s']:.2f} s",
         f"{facts['total_s']:.2f} s",
-        " ".join([*([facts["error"]] if facts["error"] else []), *(["aborted"] if facts["aborted"] else [])]),
+        " ".join([*([facts["error"]] if facts["error"] else []), *(["aborted"] if facts["aborted"] else [])]) or "-",
+        _shown(facts["id"]),
     )
 
 
