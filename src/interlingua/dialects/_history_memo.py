@@ -74,8 +74,6 @@ class WrittenHistory(NamedTuple):
     """Whatever decides how it is written."""
     text: bytes
     """The JSON array."""
-    nulls: int
-    """How many nulls are in it."""
     entries: tuple[Change, ...]
     """What writing it changed."""
 
@@ -155,7 +153,7 @@ class KnownHistory:
             changes.entries.extend(before.entries)
             text = b"%b,%b]" % (before.text[:-1], _joined(write(self.rest, len(parent.messages))))
         entries = tuple(changes.entries[told:])
-        whole = WrittenHistory(ways, text, text.count(b"null"), entries)
+        whole = WrittenHistory(ways, text, entries)
         if can_be_told_again(entries):
             self._written = [*self._written[1 - MAX_WAYS :], whole]
         return whole

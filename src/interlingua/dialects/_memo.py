@@ -46,10 +46,8 @@ MAX_GENERATION_BYTES = 1_000_000
 class Written(NamedTuple):
     """A list of tools as a dialect writes it."""
 
-    text: msgspec.Raw
+    text: bytes
     """The JSON array."""
-    nulls: int
-    """How many nulls are in it."""
     entries: tuple[Change, ...] = ()
     """What writing it changed."""
 
@@ -64,8 +62,7 @@ def write_tools(wires: Sequence[WireStruct], entries: Sequence[Change]) -> Writt
 
     Raises: UsageError, with the place, for what JSON cannot say.
     """
-    text = b"[%b]" % b",".join([encode_wire(wire) for wire in wires])
-    return Written(msgspec.Raw(text), text.count(b"null"), tuple(entries))
+    return Written(b"[%b]" % b",".join([encode_wire(wire) for wire in wires]), tuple(entries))
 
 
 class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 — a tuple has no slots for more members
@@ -79,6 +76,8 @@ class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 — a tuple has no slots fo
     """What they are called."""
     freeform: frozenset[str]
     """What the freeform ones are called."""
+    is_marked: bool
+    """Whether one has a mark for the prompt cache."""
 
     def __reduce__(self) -> tuple[type, tuple[list[Tool]]]:
         """Pickled and copied as a plain tuple."""
@@ -93,7 +92,7 @@ class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 — a tuple has no slots fo
         """The same tools for another request: what can be changed of them is new."""
         tools = KnownTools([msgspec.structs.replace(tool, metadata={}, extra={}) for tool in self])
         tools.written, tools.fitted = self.written, self.fitted
-        tools.names, tools.freeform = self.names, self.freeform
+        tools.names, tools.freeform, tools.is_marked = self.names, self.freeform, self.is_marked
         return tools
 
 
@@ -102,6 +101,7 @@ def _known(tools: list[Tool]) -> KnownTools:
     known.written, known.fitted = {}, {}
     known.names = frozenset([tool.name for tool in tools])
     known.freeform = frozenset([tool.name for tool in tools if tool.freeform])
+    known.is_marked = any([tool.cache for tool in tools])  # noqa: C419 — a list is faster
     return known
 
 

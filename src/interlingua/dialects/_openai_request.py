@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from interlingua.dialects._memo import KnownTools
 from interlingua.dialects._request import RequestWriter, chosen_names, must_call, schema_prompt
 from interlingua.dialects._subsets import OPENAI_STRICT
 from interlingua.types.content import TextPart
@@ -41,9 +42,12 @@ class OpenAIRequestWriter(RequestWriter):
 
     def freeform_names(self) -> frozenset[str]:
         """The tools that are offered as freeform ones."""
+        tools = self.request.tools
         if not self.quirks.freeform_tools:
             return frozenset()
-        return frozenset([tool.name for tool in self.request.tools if isinstance(tool, Tool) and tool.freeform])
+        if type(tools) is KnownTools:
+            return tools.freeform
+        return frozenset([tool.name for tool in tools if isinstance(tool, Tool) and tool.freeform])
 
     def must_filter(self) -> bool:
         """Whether the choice can only be said by leaving tools out."""

@@ -9,7 +9,6 @@ from functools import lru_cache
 from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from msgspec import Raw
 from msgspec.structs import replace
 
 from interlingua.dialects._contract import Encoded, Undo
@@ -23,10 +22,12 @@ from interlingua.schema.names import map_call_ids, map_names
 from interlingua.types.change import Changes
 from interlingua.types.content import AudioPart, DocumentPart, ImagePart, ToolCall
 from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
-from interlingua.wire.json import encode, encode_wire
+from interlingua.wire.json import KeptTexts, encode, encode_wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from msgspec import Raw
 
     from interlingua.dialects._contract import CallIdRule, EncodeOptions, NameRule
     from interlingua.schema.convert import Conversion
@@ -87,7 +88,9 @@ class RequestWriter:
         self.names: dict[str, str] = {}
         """The caller's own tool names -> the wire's, where the rule changes them."""
         self.nulls = 0
-        """How many members of what is written as text are null."""
+        """How many members of the messages are null."""
+        self.kept = KeptTexts()
+        """The messages and tools that were written before."""
         self.arguments: dict[str, Conversion] = {}
         """What turns the arguments of calls into the form of a rewritten schema, by the caller's own tool name."""
         self.output: Conversion | None = None
@@ -121,7 +124,7 @@ class RequestWriter:
             raise UnsupportedError(f"{who} cannot take {told}", changes=refused)
         return Encoded(
             path=path,
-            body=encode_wire(wire, nulls=nulls + self.nulls),
+            body=encode_wire(wire, nulls=nulls + self.nulls, kept=self.kept),
             headers=headers,
             changes=self.changes.done(),
             undo=self._undo(),
@@ -176,8 +179,7 @@ class RequestWriter:
         told = history.known.write((self.dialect, self.target, system), self.changes, write)
         if isinstance(told, list):
             return told
-        self.nulls += told.nulls
-        return Raw(told.text)
+        return self.kept.place(told.text)
 
     def map_names(self, history: Sequence[Message]) -> None:
         """Fit the names of the tools and calls to the rule of server and wire."""
@@ -239,7 +241,7 @@ class RequestWriter:
     def written_tools(self, ways: tuple[object, ...], write: Callable[[], list[W]]) -> list[W] | Raw:
         """The tools on the wire; one text where they came before and were written in these ways."""
         tools, usual = self.request.tools, not self.names and self.request.cache is None and self.takes_tools()
-        if type(tools) is not KnownTools or not usual or not tools.untouched or any(tool.cache for tool in tools):
+        if type(tools) is not KnownTools or not usual or tools.is_marked or not tools.untouched:
             return write()
         ways = (self.dialect, *ways)
         written = tools.written.get(ways)
@@ -252,8 +254,7 @@ class RequestWriter:
             written = tools.written[ways] = write_tools(wires, entries)
         else:
             self.changes.entries.extend(written.entries)
-        self.nulls += written.nulls
-        return written.text
+        return self.kept.place(written.text)
 
     def offered(self, only: frozenset[str] | None = None) -> Iterator[tuple[str, Tool | OpaqueTool]]:
         """The tools that are sent, each with its path; of the caller's own `only` those, if it is given."""

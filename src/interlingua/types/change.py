@@ -160,7 +160,7 @@ class Changes:
 
     def refused(self) -> tuple[Change, ...]:
         """The entries that forbid sending."""
-        return tuple(entry for entry in self.entries if entry.action == "refused")
+        return tuple([entry for entry in self.entries if entry.action == "refused"])
 
     def done(self) -> tuple[Change, ...]:
         """All entries, in order."""

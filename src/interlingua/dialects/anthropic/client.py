@@ -296,7 +296,7 @@ class _RequestEncoder(RequestWriter):
         told = cast("list[MessageWire] | Raw", self.wire.messages)
         if isinstance(told, list):
             return told
-        return decode_wire(b'{"messages":%b}' % bytes(told), MessagesWire).messages
+        return decode_wire(b'{"messages":%b}' % self.kept.text(told), MessagesWire).messages
 
     def _budget(self) -> None:
         """Give thinking up where the service would refuse it, because the turn before has lost its own."""

@@ -84,7 +84,7 @@ class _RequestEncoder(RequestWriter):
             messages=cast("list[MessageWire]", self.written(history, {}, (), self._messages)),
         )
         own = own_members(request.extra)
-        return self.done(PATH, cast("RequestWire", with_members(wire, own)) if own else wire)
+        return self.done(PATH, cast("RequestWire", with_members(wire, own, self.kept)) if own else wire)
 
     def _tools(self) -> list[ToolWire]:
         tools = enumerate(self.request.tools)

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
     from interlingua.dialects.unified.wire import AnswerPartWire, ResultPartWire
     from interlingua.types.content import Part
+    from interlingua.wire.json import KeptTexts
 
 __all__ = [
     "NAME", "calls_view", "decode_part", "decode_seal", "encode_call", "encode_parts", "kept", "own_members",
@@ -89,9 +90,9 @@ def split_extra(extra: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {name: members for name, members in extra.items() if name != NAME} if NAME in extra else extra
 
 
-def with_members(value: msgspec.Struct, members: Mapping[str, Any]) -> dict[str, Raw]:
+def with_members(value: msgspec.Struct, members: Mapping[str, Any], kept: KeptTexts | None = None) -> dict[str, Raw]:
     """A wire object as its members, with further ones beside them; those that it has itself stay."""
-    own = decode(encode_wire(value), dict[str, Raw])
+    own = decode(encode_wire(value, kept=kept), dict[str, Raw])
     return {**own, **{name: raw(member) for name, member in members.items() if name not in own}}
 
 
