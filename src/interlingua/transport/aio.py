@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HttpTransport"]
 
+_RECEIVE_BYTES = 65_536
 _NEVER = float("inf")
 _NO_LIMITS = Timeouts(connect_s=None, first_byte_s=None, idle_s=None, total_s=None, pool_s=None)
 
@@ -118,6 +119,7 @@ class _Home:
         self.pid = os.getpid()
         self.pool: Pool[AsyncConnection, _Waiter] = Pool(options)
         self.connections: set[AsyncConnection] = set()
+        self.room = memoryview(bytearray(_RECEIVE_BYTES))
         self._guard: AsyncGenerator[None, None] | None = None
 
     async def settle(self) -> None:
@@ -343,7 +345,7 @@ class HttpTransport:
         direct_tls = self._tls() if origin.secure and proxy is None else None
         link = await _dial(home.loop, proxy.origin if proxy is not None else origin, at, self._network)
         reader = ResponseReader(origin.peer, max_body_bytes=self._options.max_body_bytes)
-        connection = AsyncConnection(link, origin, reader, home.loop, home.lost)
+        connection = AsyncConnection(link, origin, reader, home.loop, home.lost, room=home.room)
         home.connections.add(connection)
         try:
             await home.loop.create_connection(

@@ -27,7 +27,7 @@ _NEVER = float("inf")
 _JOIN_BYTES = 262_144
 
 
-class AsyncConnection(asyncio.Protocol):
+class AsyncConnection(asyncio.BufferedProtocol):
     """One socket, the reader of what comes from it, and at most one task that waits for more."""
 
     __slots__ = (
@@ -39,6 +39,7 @@ class AsyncConnection(asyncio.Protocol):
         "_paused",
         "_phase",
         "_probe",
+        "_room",
         "_sent_at",
         "_timer",
         "_torn",
@@ -59,8 +60,10 @@ class AsyncConnection(asyncio.Protocol):
         reader: ResponseReader,
         loop: asyncio.AbstractEventLoop,
         on_lost: Callable[[AsyncConnection], None],
+        *,
+        room: memoryview,
     ) -> None:
-        """A connection over `link`; `on_lost` is called once when it is gone."""
+        """A connection over `link`, read by way of `room`; `on_lost` is called once when it is gone."""
         self.socket: socket.socket = link
         self.origin: Origin = origin
         self.reader: ResponseReader = reader
@@ -78,6 +81,7 @@ class AsyncConnection(asyncio.Protocol):
         self._deadlines: Deadlines | None = None
         self._phase: Phase = "idle"
         self._probe = Probe(link)
+        self._room = room
         self._failure: Error | None = None
         self._paused = False
         self._torn = False
@@ -218,12 +222,16 @@ class AsyncConnection(asyncio.Protocol):
         if self.lost:
             made.abort()
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the loop asks so
+        """Where to put what comes next: it is read at once, so that the connections of a loop share one room."""
+        return self._room
+
+    def buffer_updated(self, nbytes: int) -> None:
         """Bytes came."""
         if self._failure is not None:
             return
         try:
-            self.reader.feed(data)
+            self.reader.feed(self._room[:nbytes])
         except Error as error:
             self._failure = error
         if self.idle:

@@ -189,8 +189,8 @@ class ResponseReader:
         """Whether bytes came after the end of the reply."""
         return self._trailing
 
-    def feed(self, data: bytes) -> None:
-        """Take what arrived.
+    def feed(self, data: bytes | memoryview) -> None:
+        """Take what arrived; nothing of it is kept.
 
         Raises: APIConnectionError, LimitExceededError; the connection is of no use after either.
         """
@@ -207,7 +207,7 @@ class ResponseReader:
         else:
             self._execute(data)
 
-    def _execute(self, data: bytes) -> None:
+    def _execute(self, data: bytes | memoryview) -> None:
         self._received = False
         try:
             self._parser.feed_data(data)
