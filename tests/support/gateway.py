@@ -21,7 +21,7 @@ from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.table import get_dialect
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
-from interlingua.gateway.server.server import GatewayServer
+from interlingua.gateway.serving.server import GatewayServer
 from interlingua.gateway.settings import GatewaySettings
 from interlingua.registry.resolve import Registry
 from interlingua.types.event import Event

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from interlingua.gateway.arriving import Arriving
 from interlingua.gateway.http import GatewayRequest
-from interlingua.gateway.server.writer import field
+from interlingua.gateway.serving.writer import field
 
 if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway

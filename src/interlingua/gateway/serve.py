@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from interlingua.errors import UsageError
-from interlingua.gateway.server.server import GatewayServer
+from interlingua.gateway.serving.server import GatewayServer
 from interlingua.transport.default import set_default_options
 from interlingua.transport.options import HttpOptions
 

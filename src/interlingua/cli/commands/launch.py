@@ -161,7 +161,7 @@ def _gateway() -> Generator[tuple[str, str]]:
     from interlingua.gateway.auth import hash_key
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.serve import listen
-    from interlingua.gateway.server.server import GatewayServer
+    from interlingua.gateway.serving.server import GatewayServer
     from interlingua.gateway.settings import GatewayKey, GatewaySettings
 
     key = f"il-{token_urlsafe(24)}"

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from interlingua.gateway.server.reader import MAX_HEAD_BYTES, MAX_HEADERS
+from interlingua.gateway.serving.reader import MAX_HEAD_BYTES, MAX_HEADERS
 from interlingua.transport.base import Timeouts
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import ReplayTransport

@@ -25,8 +25,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from interlingua.gateway.draining import CUT_S, turn_away
-from interlingua.gateway.server.connection import Connection
-from interlingua.gateway.server.writer import date_line
+from interlingua.gateway.serving.connection import Connection
+from interlingua.gateway.serving.writer import date_line
 
 if TYPE_CHECKING:
     import socket

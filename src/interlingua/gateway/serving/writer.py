@@ -19,7 +19,7 @@ from interlingua.gateway.replies import visible
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from interlingua.gateway.server.reader import Arrival, Fault
+    from interlingua.gateway.serving.reader import Arrival, Fault
     from interlingua.wire.http import Headers
 
 __all__ = ["CONTINUE", "LAST_CHUNK", "chunk", "date_line", "field", "has_body", "head", "refusal", "whole"]

@@ -19,13 +19,13 @@ import logging
 from typing import TYPE_CHECKING, cast
 
 from interlingua.gateway.arriving import Arriving
-from interlingua.gateway.server.outlet import Outlet
-from interlingua.gateway.server.reader import Fault, RequestReader
-from interlingua.gateway.server.writer import CONTINUE, refusal
+from interlingua.gateway.serving.outlet import Outlet
+from interlingua.gateway.serving.reader import Fault, RequestReader
+from interlingua.gateway.serving.writer import CONTINUE, refusal
 
 if TYPE_CHECKING:
-    from interlingua.gateway.server.reader import Arrival
-    from interlingua.gateway.server.server import GatewayServer
+    from interlingua.gateway.serving.reader import Arrival
+    from interlingua.gateway.serving.server import GatewayServer
 
 __all__ = ["Connection"]
 

@@ -13,11 +13,11 @@ import asyncio
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from interlingua.gateway.server.writer import LAST_CHUNK, chunk, has_body, head, whole
+from interlingua.gateway.serving.writer import LAST_CHUNK, chunk, has_body, head, whole
 
 if TYPE_CHECKING:
     from interlingua.gateway.http import GatewayReply, Pieces
-    from interlingua.gateway.server.reader import Arrival
+    from interlingua.gateway.serving.reader import Arrival
 
 __all__ = ["Outlet"]
 
