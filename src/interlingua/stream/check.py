@@ -87,6 +87,10 @@ class Checker:
         self._terminal = False
         self._expected_ready: ToolCall | None = None
 
+    def grown(self, choice: int, index: int) -> list[Delta]:
+        """The deltas of an open block: another one that is like the last may be put there without being checked."""
+        return self._grown[choice, index]
+
     def _say(self, law: str, place: int, what: str) -> None:
         self.broken.append(f"{law} at event {place}: {what}")
 

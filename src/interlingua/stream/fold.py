@@ -114,6 +114,10 @@ class Folder:
             case _:
                 pass
 
+    def pieces(self, choice: int, index: int) -> list[str]:
+        """The texts of an open block: that of another delta may be put there instead of feeding it."""
+        return self._open[choice, index].pieces
+
     def response(self) -> Response[Any]:
         """The response that the events add up to.
 

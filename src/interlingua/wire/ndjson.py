@@ -35,6 +35,11 @@ class NdjsonDecoder(Feed[bytes]):
         self._at_start = True
 
     def _take(self, data: bytes, whole: list[bytes]) -> None:
+        if data.find(b"\n") == len(data) - 1 >= 0 and not self._line and not self._at_start and b"\r" not in data:
+            self._bound(len(data) - 1)  # one line and nothing else, as nearly always
+            if text := data.strip():
+                whole.append(text)
+            return
         if b"\r" in data:
             data = data.replace(b"\r", b"\n")
         lines = data.split(b"\n")

@@ -35,6 +35,8 @@ BodyKind: TypeAlias = Literal["sse", "ndjson", "json", "json-array", "html", "ot
 """What a body looks like, whatever its content type claims."""
 
 _BOM = b"\xef\xbb\xbf"
+_LONGEST_NAME = 128
+"""How far the line of an event's name may reach for a short look."""
 
 
 class SseEvent(msgspec.Struct, frozen=True, gc=False):
@@ -69,10 +71,10 @@ class SseDecoder(Feed[SseEvent]):
         self._bare = False
 
     def _take(self, data: bytes, whole: list[SseEvent]) -> None:
-        if self.is_between() and data.startswith(b"data: ") and data.endswith(b"\n\n"):
-            text = data[6:-2]
-            if text and b"\n" not in text and b"\r" not in text and len(text) <= self.max_event_bytes:
-                whole.append(SseEvent(text))
+        if self.is_between():
+            event = _lone_event(data, self.max_event_bytes)
+            if event is not None:
+                whole.append(event)
                 return
         if self._after_cr and data:
             self._after_cr = False
@@ -161,6 +163,21 @@ class SseDecoder(Feed[SseEvent]):
             self.cut = True
             self._data = None
         self._dispatch(whole)
+
+
+def _lone_event(data: bytes, max_bytes: int) -> SseEvent | None:
+    """The event that a piece is, as nearly all are: perhaps a name, one line of data, and a blank one."""
+    end = 2 if data.endswith(b"\n\n") else 4 if data.endswith(b"\r\n\r\n") else 0
+    start, name = 0, None
+    if data.startswith(b"event: "):
+        start = data.find(b"\n", 0, _LONGEST_NAME) + 1
+        name = data[7:start].rstrip(b"\r\n")
+    if not end or not data.startswith(b"data: ", start) or (name is not None and (not name or b"\r" in name)):
+        return None
+    text = data[start + 6 : -end]
+    if not text or b"\n" in text or b"\r" in text or len(text) > max_bytes:
+        return None
+    return SseEvent(text, None if name is None else name.decode(errors="replace"))
 
 
 def _overhead(line: bytearray) -> int:

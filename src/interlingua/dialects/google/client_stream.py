@@ -23,6 +23,7 @@ import msgspec
 from interlingua.dialects._answer import id_source
 from interlingua.dialects._error_body import error_body
 from interlingua.dialects._members import is_list, is_object
+from interlingua.dialects._template import template_of
 from interlingua.dialects.google.client import (
     CITATIONS,
     candidate_members,
@@ -45,6 +46,7 @@ from interlingua.wire.sse import DONE, SseDecoder
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
+    from interlingua.dialects._template import Template
     from interlingua.dialects.google.wire import CallWire, CandidateWire, UsageWire
     from interlingua.stream.build import Block
     from interlingua.types.event import BlockKind, Event
@@ -88,6 +90,9 @@ class GoogleStreamDecoder:
         self._members: dict[str, Any] = {}
         self._usage: UsageWire | None = None
         self._goes_on = False
+        self._template: Template | None = None
+        self._say = self.builder.text
+        self._number = 0
 
     @property
     def terminal(self) -> bool:
@@ -110,7 +115,12 @@ class GoogleStreamDecoder:
         """The events that `data` completes."""
         try:
             for frame in self._frames(data):
-                self._frame(frame)
+                template = self._template
+                text = None if template is None else template.text_in(frame, 0, len(frame))
+                if text:
+                    self._say(text, self._number)
+                else:
+                    self._frame(frame)
         except Error as error:
             self._abort(error)
         return self.builder.take()
@@ -168,6 +178,7 @@ class GoogleStreamDecoder:
         self.builder.end()
 
     def _abort(self, error: Error) -> None:
+        self._template = None
         self._settle()
         self.builder.fail(error)
 
@@ -188,6 +199,19 @@ class GoogleStreamDecoder:
             self._top(top_members(frame))
         for candidate in frame.candidates or ():
             self._candidate(candidate, frame)
+        self._learn(frame, data)
+
+    def _learn(self, frame: ResponseWire, data: bytes) -> None:
+        """Take a frame that says one piece of text, and nothing else, as the template of those to come."""
+        self._template = None
+        wire = frame.candidates[0] if frame.candidates is not None and len(frame.candidates) == 1 else None
+        part = _only_text(wire) if wire is not None else None
+        if wire is None or part is None or frame != _named(frame) or not part.text:
+            return
+        self._number = wire.index or 0
+        if self._candidates[self._number].raw is None:
+            self._say = self.builder.thinking if part.thought else self.builder.text
+            self._template = template_of(data, "text", part.text)
 
     def _top(self, members: dict[str, Any]) -> None:
         self._members.update(members)
@@ -344,6 +368,20 @@ class GoogleStreamDecoder:
         elif candidate.raw is not None:
             reason = finish_with_calls(candidate.raw, has_calls=candidate.has_calls)
             self.builder.finish(reason, candidate.raw, number)
+
+
+def _named(frame: ResponseWire) -> ResponseWire:
+    """A frame with the same candidates and names, and nothing else."""
+    return ResponseWire(candidates=frame.candidates, modelVersion=frame.modelVersion, responseId=frame.responseId)
+
+
+def _only_text(wire: CandidateWire) -> PartWire | None:
+    """The one part that a candidate holds, where it is a plain text and the candidate says nothing else."""
+    parts = part_list(wire.content.parts) if wire.content is not None and wire.content.extra is None else ()
+    if len(parts) != 1 or wire.finishReason is not None or candidate_members(wire):
+        return None
+    part = parts[0]
+    return part if part == PartWire(text=part.text, thought=part.thought) else None
 
 
 def _says(wire: PartWire) -> bool:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
     from interlingua.dialects._template import Template
     from interlingua.types.content import Part
-    from interlingua.types.event import Event
+    from interlingua.types.event import Delta, Event
     from interlingua.types.response import Response
 
 __all__ = ["UnifiedStreamDecoder"]
@@ -73,6 +73,8 @@ class UnifiedStreamDecoder:
         self._ended = False
         self._template: Template | None = None
         self._like = TextDelta(0, "")
+        self._grown: list[Delta] = []
+        self._pieces: list[str] = []
 
     @property
     def terminal(self) -> bool:
@@ -161,17 +163,23 @@ class UnifiedStreamDecoder:
         if isinstance(event, TextDelta):
             self._like = event
             self._template = template_of(data, "text", event.text)
+            self._grown = self._checker.grown(event.choice, event.index)
+            self._pieces = self._folder.pieces(event.choice, event.index)
         elif isinstance(event, ToolCallDelta):
             self._texts.setdefault((event.choice, event.index), []).append(event.arguments)
 
     def _told(self, data: bytes) -> bool:
-        """Whether `data` differs from the text before it in the text alone, and was told."""
+        """Whether `data` differs from the text before it in the text alone, and was told: it breaks no law either."""
         text = None if self._template is None else self._template.text_in(data, 0, len(data))
-        if text:
-            self._say(TextDelta(self._like.index, text, self._like.choice))
-        else:
+        if not text:
             self._template = None
-        return bool(text)
+            return False
+        event = TextDelta(self._like.index, text, self._like.choice)
+        self._grown.append(event)
+        self._pieces.append(text)
+        self._number += 1
+        self._events.append(event)
+        return True
 
     def _strange(self, data: bytes, error: DecodeError) -> None:
         """Data that is no event that we know: another one, an error, a whole answer, or nothing lawful."""
