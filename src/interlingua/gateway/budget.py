@@ -22,6 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
+from math import inf
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -189,35 +191,33 @@ def leave(account: Account, call: Call, used: Used, now_s: float) -> Account:
     Where the reservation lapsed it was charged, and where there was none nothing was: the difference is.
     """
     account = lapse(account, now_s, spare=call.id)
-    held = next((held for held in account.held if held.call.id == call.id), None)
-    if held is None:
+    found = [held for held in account.held if held.call.id == call.id]
+    if not found:
         beyond = Used(used.tokens - call.tokens, used.nano_usd - call.nano_usd)
         return Account(account.granted, account.held, _charged(account.spent, call.at_s, now_s, beyond))
-    granted = _corrected(account.granted, call.at_s, used.tokens - held.charged)
-    rest = tuple([other for other in account.held if other is not held])
+    granted = _corrected(account.granted, call.at_s, used.tokens - found[0].charged)
+    rest = tuple([other for other in account.held if other is not found[0]])
     return Account(granted, rest, _charged(account.spent, call.at_s, now_s, used))
 
 
-def lapse(
-    account: Account, now_s: float, *, spare: str = "", is_gone: Callable[[str], bool] = lambda _: False
-) -> Account:
+def lapse(account: Account, now_s: float, *, spare: str = "", is_gone: Callable[[str], bool] | None = None) -> Account:
     """The account without what has passed: old minutes are forgotten, days and months begin, old reservations charged.
 
     `spare` is the call that is being settled; `is_gone` tells of a holder that it cannot settle any more.
     """
     granted = account.granted
-    if granted and not all(_counts(grant, now_s) for grant in granted):
+    if granted and not (_counts(granted[0], now_s) and _counts(granted[-1], now_s)):  # the others are between them
         granted = tuple([grant for grant in granted if _counts(grant, now_s)])
     spent = _rolled(account.spent, now_s)
     held = account.held
-    if any(_has_lapsed(one, now_s, is_gone) for one in held if one.call.id != spare):
+    if held and (is_gone is not None or held[0].call.at_s + LEASE_S <= now_s):  # else the oldest one still holds
         kept: list[Held] = []
         for one in held:
             if one.call.id == spare or not _has_lapsed(one, now_s, is_gone):
                 kept.append(one)
             else:
                 spent = _charged(spent, one.call.at_s, now_s, Used(one.call.tokens, one.call.nano_usd))
-        held = tuple(kept)
+        held = held if len(kept) == len(held) else tuple(kept)
     if granted is account.granted and held is account.held and spent is account.spent:
         return account
     return Account(granted, held, spent)
@@ -227,10 +227,11 @@ def used_of(account: Account, budget: Budget, now_s: float) -> tuple[int, int]:
     """How much of a budget is used, and how much of it is reserved."""
     spent = _rolled(account.spent, now_s)
     used = {"day": spent.in_day, "month": spent.in_month, "total": spent.in_total}[budget.period]
-    reserved = [held.call for held in account.held if _is_of(held.call.at_s, spent, budget.period)]
+    began_s = _began_s(spent, budget.period)
+    reserved = [held.call for held in account.held if held.call.at_s >= began_s]
     if budget.unit == "usd":
-        return used.nano_usd, sum(call.nano_usd for call in reserved)
-    return used.tokens, sum(call.tokens for call in reserved)
+        return used.nano_usd, sum([call.nano_usd for call in reserved])
+    return used.tokens, sum([call.tokens for call in reserved])
 
 
 def left_of(account: Account, budget: Budget, now_s: float) -> int:
@@ -275,8 +276,8 @@ def _over_budget(account: Account, terms: Terms, call: Call) -> Refusal | None:
 
 
 def _over_minute(account: Account, terms: Terms, call: Call) -> Refusal | None:
-    requests = sum(grant.requests for grant in account.granted)
-    tokens = sum(grant.tokens for grant in account.granted)
+    requests = 0 if terms.rpm is None else sum([grant.requests for grant in account.granted])
+    tokens = 0 if terms.tpm is None else sum([grant.tokens for grant in account.granted])
     wanted = call.tokens if terms.tpm is None else min(call.tokens, terms.tpm)
     limits: tuple[tuple[Limit, int | None, int, int], ...] = (
         ("requests", terms.rpm, requests, 1),
@@ -325,8 +326,9 @@ def _with_grant(granted: tuple[Granted, ...], at_s: float, tokens: int) -> tuple
 
 def _corrected(granted: tuple[Granted, ...], at_s: float, difference: int) -> tuple[Granted, ...]:
     """The minute with a call charged otherwise; of a minute that has passed nothing is left to correct."""
-    for place, grant in enumerate(granted):
-        if difference and grant.begun_s <= at_s <= grant.at_s:
+    for place in range(len(granted) - 1, -1, -1) if difference else ():  # what ends now began lately
+        grant = granted[place]
+        if grant.begun_s <= at_s <= grant.at_s:
             changed = Granted(grant.begun_s, grant.at_s, grant.requests, grant.tokens + difference)
             return (*granted[:place], changed, *granted[place + 1 :])
     return granted
@@ -339,8 +341,9 @@ def _day(at_s: float) -> int:
     return int(at_s // DAY_S)
 
 
-def _month(at_s: float) -> int:
-    at = datetime.fromtimestamp(at_s, UTC)
+@lru_cache(maxsize=16)
+def _month(day: int) -> int:
+    at = datetime.fromtimestamp(day * DAY_S, UTC)
     return at.year * 12 + at.month
 
 
@@ -349,14 +352,26 @@ def _rolled(spent: Spent, now_s: float) -> Spent:
     day = _day(now_s)
     if day <= spent.day:
         return spent
-    month = _month(now_s)
+    month = _month(day)
     in_month = spent.in_month if month <= spent.month else Used()
     return Spent(day, max(month, spent.month), Used(), in_month, spent.in_total)
 
 
-def _is_of(at_s: float, spent: Spent, period: str) -> bool:
-    """Whether a call that began then belongs to the day or month that it is."""
-    return period == "total" or (_day(at_s) >= spent.day if period == "day" else _month(at_s) >= spent.month)
+def _began_s(spent: Spent, period: str) -> float:
+    """When the day or month began that it is; what is reserved for all time began whenever it did."""
+    match period:
+        case "day":
+            return spent.day * DAY_S
+        case "month":
+            return _month_begins_s(spent.month)
+        case _:
+            return -inf
+
+
+@lru_cache(maxsize=16)
+def _month_begins_s(month: int) -> float:
+    year, place = divmod(month - 1, 12)
+    return datetime(year, place + 1, 1, tzinfo=UTC).timestamp() if year > 0 else -inf
 
 
 def _charged(spent: Spent, at_s: float, now_s: float, used: Used) -> Spent:
@@ -364,14 +379,14 @@ def _charged(spent: Spent, at_s: float, now_s: float, used: Used) -> Spent:
     return Spent(
         spent.day,
         spent.month,
-        spent.in_day.plus(used) if _is_of(at_s, spent, "day") else spent.in_day,
-        spent.in_month.plus(used) if _is_of(at_s, spent, "month") else spent.in_month,
+        spent.in_day.plus(used) if at_s >= _began_s(spent, "day") else spent.in_day,
+        spent.in_month.plus(used) if at_s >= _began_s(spent, "month") else spent.in_month,
         spent.in_total.plus(used),
     )
 
 
-def _has_lapsed(held: Held, now_s: float, is_gone: Callable[[str], bool]) -> bool:
-    return held.call.at_s + LEASE_S <= now_s or is_gone(held.call.holder)
+def _has_lapsed(held: Held, now_s: float, is_gone: Callable[[str], bool] | None) -> bool:
+    return held.call.at_s + LEASE_S <= now_s or (is_gone is not None and is_gone(held.call.holder))
 
 
 # Several accounts at once
