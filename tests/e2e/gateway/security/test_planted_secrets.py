@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from interlingua.cli.main import main
+from interlingua.dialects.table import DIALECTS
 from interlingua.gateway.auth import hash_key
+from interlingua.gateway.cassettes import read_cassette
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.observing import Observing
+from interlingua.gateway.replay import replayed
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.registry.resolve import Registry
 from interlingua.testing.upstream import Upstream
-from tests.e2e.gateway.security.raw import BODY, chat, send
+from interlingua.wire.json import decode
+from tests.e2e.gateway.security.raw import BODY, chat, connected, send
 from tests.support.gateway import provider, serving
 
 CLIENT, WRONG = "planted-key-of-a-client", "planted-wrong-key"
@@ -21,8 +30,14 @@ DSN, VARIABLE, FILE = "planted-key-in-a-dsn", "planted-key-in-a-variable", "plan
 PROMPT = "planted words of a prompt"
 KEYS = (CLIENT, WRONG, DSN, VARIABLE, FILE)
 PATHS = {
-    "GET": ("/", "/v1/models", "/health/targets", "/metrics", "/openapi.json", "/console/targets", "/console/keys"),
-    "POST": ("/explain/v1/chat/completions", "/explain/v1/messages", "/console/sides"),
+    "GET": (
+        *("/", "/v1/models", "/v1/models/dsn/m", "/v1beta/models", "/api/tags", "/health/targets", "/metrics"),
+        *("/openapi.json", "/console/targets", "/console/keys", "/console/console.js"),
+    ),
+    "POST": (
+        *("/explain", "/explain/v1/chat/completions", "/explain/v1/messages", "/explain/v1/responses"),
+        *("/console/sides", "/api/show", "/v1/messages/count_tokens"),
+    ),
 }
 
 
@@ -37,7 +52,7 @@ def _everything(made: Gateway) -> str:
 def test_sec_05_no_secret_leaves_by_any_way(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Replies, errors, log, metrics, logbook, cassettes, pages and reprs hold no key; a prompt only the cassettes."""
+    """Replies, errors, log, metrics, logbook, cassettes, replays, console, reprs hold no key, a prompt only what may."""
     (tmp_path / "key").write_text(FILE)
     monkeypatch.setenv("PLANTED", VARIABLE)
     records = tmp_path / "records"
@@ -53,9 +68,14 @@ def test_sec_05_no_secret_leaves_by_any_way(
             "LLM_BROKEN": f"openai-compatible://{DSN}@127.0.0.1:9/v1?tls=0",
             "PLANTED": VARIABLE,
         }
-        made = Gateway(GatewaySettings(keys=keys, observing=observing), registry=Registry(environ))
-        with caplog.at_level(logging.DEBUG), serving(made) as url:
+        settings = GatewaySettings(keys=keys, observing=observing, console_content=True)
+        made = Gateway(settings, registry=Registry(environ))
+        with caplog.at_level(logging.DEBUG), serving(made) as url, _console(url) as shown:
             said = [_everything(made), *_talk(url)]
+            said += [*_looked_at(url), shown()]
+    assert '"model":"variable/m"' in said[-1]
+    assert main(["logs", "--store", str(tmp_path / "log.db"), "--json", "-n", "1000"]) == 0
+    said += _played(records)
     sent = {value for request in upstream.requests for name, value in request.headers if name == "authorization"}
     assert sent == {f"Bearer {DSN}", f"Bearer {VARIABLE}", f"Bearer {FILE}"}
     told, printed = "\n".join(said), caplog.text + "".join(capfd.readouterr())
@@ -82,15 +102,15 @@ def _talk(url: str) -> list[str]:
     told: list[str] = []
     body = {**BODY, "messages": [{"role": "user", "content": PROMPT}], "max_tokens": 9}
     places = (
-        f"authorization: Bearer {CLIENT}",
-        f"x-api-key: {CLIENT}",
         f"api-key: {WRONG}",
         f"x-goog-api-key: {WRONG}",
+        f"authorization: Bearer {CLIENT}",
+        f"x-api-key: {CLIENT}",
     )
     for header in places:
         for model in ("dsn/m", "variable/m", "file/m", "broken/m", "nowhere/m", f"dsn/{'m' * 2_000}"):
-            for path in ("/v1/chat/completions", "/v1/messages", "/v1/embeddings"):
-                for stream in (False, True):
+            for path in ("/v1/chat/completions", "/v1/messages", "/v1/embeddings", "/v1/responses"):
+                for stream in (False, True) if path != "/v1/embeddings" else (False,):
                     asked = {**body, "model": model, "stream": stream, "input": "x"}
                     told.append(send(url, chat(asked, header, path=path)).text.decode().replace(PROMPT, ""))
         for method, paths in PATHS.items():
@@ -99,3 +119,41 @@ def _talk(url: str) -> list[str]:
     told.append(send(url, chat(b"", path=f"/v1/models?key={CLIENT}", method="GET")).text.decode())
     told.append(send(url, chat(b"", path=f"/v1/models?key={WRONG}", method="GET")).text.decode())
     return told
+
+
+@contextmanager
+def _console(url: str) -> Generator[Callable[[], str]]:
+    """What an open page is told, all of it once it is asked for."""
+    with connected(url, timeout_s=2.0) as connection:
+        connection.sendall(chat(b"", f"x-api-key: {CLIENT}", path="/console/live", method="GET"))
+        told = connection.recv(65_536)
+
+        def shown() -> str:
+            nonlocal told
+            while b'"now":[]' not in told.rpartition(b"event: requests")[2]:
+                told += connection.recv(65_536)
+            return told.decode()
+
+        yield shown
+
+
+def _looked_at(url: str) -> list[str]:
+    """Requests that the console shows in every dialect, and answers that are kept for a client who goes on."""
+    key, body = f"x-api-key: {CLIENT}", {**BODY, "model": "dsn/m", "messages": [{"role": "user", "content": PROMPT}]}
+    told: list[str] = []
+    for path, asked in (("/v1/chat/completions", body), ("/v1/responses", {"model": "dsn/m", "input": PROMPT})):
+        reply = send(url, chat(asked, key, path=path))
+        name = {"id": reply.header("x-request-id")}
+        told += [reply.text.decode(), send(url, chat(name, key, path="/console/sides")).text.decode()]
+        assert '"answer":[' in told[-1]
+    stored = decode(reply.body, dict[str, Any])["id"]
+    kept = send(url, chat(b"", key, path=f"/v1/responses/{stored}", method="GET"))
+    assert kept.status == 200
+    return [*told, kept.text.decode()]
+
+
+def _played(records: Path) -> list[str]:
+    """Cassettes of every end, asked again in every dialect."""
+    played = {(one.status, one.client): one for one in map(read_cassette, sorted(records.iterdir()))}
+    assert len(played) > 5
+    return [str(asyncio.run(replayed(one, dialect))) for one in played.values() for dialect in DIALECTS]

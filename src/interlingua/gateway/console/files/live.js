@@ -133,7 +133,7 @@ function show(record) {
   byId("one-attempts-title").hidden = attempts.length === 0;
   byId("one-attempts").replaceChildren(...attempts.map(attempt));
   const button = byId("one-sides");
-  button.hidden = !hasContent || isNow(record);
+  button.hidden = !hasContent || isNow(record) || !record.model;
   button.onclick = () => {
     byId("one").close();
     showSides(record.id);
