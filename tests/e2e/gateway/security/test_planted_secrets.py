@@ -52,7 +52,7 @@ def _everything(made: Gateway) -> str:
 def test_sec_05_no_secret_leaves_by_any_way(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Replies, errors, log, metrics, logbook, cassettes, replays, console, reprs hold no key, a prompt only what may."""
+    """Replies, errors, log, metrics, logbook, cassettes, replays, console, reprs hold no key."""
     (tmp_path / "key").write_text(FILE)
     monkeypatch.setenv("PLANTED", VARIABLE)
     records = tmp_path / "records"
