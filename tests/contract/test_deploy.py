@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,11 @@ from tests.contract.source import ROOT
 from tests.support.nginx import find_nginx
 
 DEPLOY = ROOT / "examples" / "deploy"
+COMPOSE = {
+    "build", "command", "depends_on", "environment", "healthcheck", "image", "ports", "restart", "stop_grace_period",
+    "volumes",
+}  # fmt: skip
+"""Members of a service that the Compose specification has, as far as they are used."""
 
 
 def _options() -> set[str]:
@@ -49,6 +55,18 @@ def test_the_unit_starts_what_exists_and_waits_for_the_drain() -> None:
     assert settings.key_file.startswith(f"/var/lib/{service['StateDirectory']}/")
 
 
+def test_systemd_takes_the_unit(tmp_path: Path) -> None:
+    """`systemd-analyze verify` finds nothing wrong, where the command is there."""
+    program = shutil.which("systemd-analyze")
+    if program is None:
+        pytest.skip("no systemd-analyze")
+    unit = tmp_path / "interlingua.service"
+    unit.write_text((DEPLOY / "interlingua.service").read_text().replace("/opt/interlingua/bin/il", sys.executable))
+    command = [program, "verify", "--man=no", str(unit)]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (told.returncode, "interlingua.service" in told.stderr) == (0, False), told.stderr
+
+
 def test_the_image_installs_extras_that_exist() -> None:
     """And copies files that are there, asks a route that exists, and starts the command."""
     import tomllib
@@ -70,11 +88,15 @@ def test_the_composition_is_two_replicas_one_redis_and_nginx() -> None:
     yaml: Any = pytest.importorskip("yaml", reason="PyYAML is not installed")
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
     assert services.keys() == {"replica-a", "replica-b", "redis", "nginx"}
+    for service in services.values():
+        assert service.keys() <= COMPOSE
+        assert set(service.get("depends_on", ())) <= services.keys()
     assert services["replica-a"] == services["replica-b"]
     assert services["replica-a"]["environment"]["INTERLINGUA_STATE"] == "redis://redis:6379/0"
     assert (ROOT / services["replica-a"]["build"]["dockerfile"]).exists()
     volumes = [volume for service in services.values() for volume in service.get("volumes", ())]
     assert all((DEPLOY / volume.split(":")[0]).exists() for volume in volumes if volume.startswith("./"))
+    assert [volume.split(":")[0] for volume in volumes if not volume.startswith("./")] == ["state"]
     assert "noeviction" in services["redis"]["command"]
     config = (DEPLOY / "nginx.conf").read_text()
     assert re.findall(r"server (replica-\w):8787", config) == ["replica-a", "replica-b"]

@@ -50,8 +50,8 @@ def check_address(host: str, *, has_keys: bool) -> None:
     """
     if not has_keys and not is_loopback(host):
         raise UsageError(
-            f"listening on {host} without a key would serve whoever can reach it: add --key-env NAME (or --key), "
-            "or leave --host out"
+            f"listening on {host} without a key would serve whoever can reach it: make one (il keys create NAME), "
+            "bring one (--key-env NAME), or leave --host out"
         )
 
 

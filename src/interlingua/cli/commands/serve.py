@@ -87,6 +87,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Serve until a signal or Ctrl-C."""
+    from interlingua.cli.welcome import welcome
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.reload import stamp_of
     from interlingua.gateway.serve import check_address, hearing_hangup, serve_until_stopped
@@ -119,9 +120,9 @@ def run(options: Namespace) -> int:
         reload = _reload(gateway, options, host, since)
         stack.enter_context(hearing_hangup(reload))
         if not is_worker:
-            _welcome(gateway, host, listener.getsockname()[1], options)
+            welcome(gateway, host, listener.getsockname()[1], options, workers)
         if workers > 1:
-            return _supervise(gateway, listener, workers, options)
+            return _supervise(gateway, listener, workers)
         if options.room:
             from pathlib import Path
 
@@ -145,7 +146,7 @@ def _listener(options: Namespace, host: str, port: int | None) -> socket.socket:
     return listen(host, options.port if options.port is not None else port if port is not None else DEFAULT_PORT)
 
 
-def _supervise(gateway: Gateway, listener: socket.socket, workers: int, options: Namespace) -> int:
+def _supervise(gateway: Gateway, listener: socket.socket, workers: int) -> int:
     """Keep several processes running on the socket until a signal comes.
 
     Raises: UsageError where the system has no such thing.
@@ -155,7 +156,6 @@ def _supervise(gateway: Gateway, listener: socket.socket, workers: int, options:
     import sys
     from tempfile import TemporaryDirectory
 
-    from interlingua.client.state import STATE_VARIABLE
     from interlingua.errors import UsageError
     from interlingua.gateway.draining import CUT_S
     from interlingua.gateway.workers import Supervisor, worker_command
@@ -163,10 +163,6 @@ def _supervise(gateway: Gateway, listener: socket.socket, workers: int, options:
     if os.name != "posix":
         raise UsageError("several workers need a system that hands sockets on: Linux, macOS or another Unix")
     settings = gateway.settings
-    note(f"{workers} workers", head="    ")
-    if not (options.state or os.environ.get(STATE_VARIABLE) or "memory").startswith("redis"):
-        kept = "budgets in the database of keys" if settings.key_file else "nothing"
-        note(f"shared by them: {kept}; --state redis://… shares limits, vault and stored responses", head="    ")
     asyncio.run(gateway.close())  # each worker has a gateway of its own
     stop_s = settings.notice_s + settings.drain_s + 2 * CUT_S
     with TemporaryDirectory(prefix="interlingua-", ignore_cleanup_errors=True) as room:
@@ -276,42 +272,3 @@ def _name_the_rest(spec: str) -> None:
 
     default_registry().resolve(spec)
     default_registry().register_alias("*", spec)
-
-
-def _welcome(gateway: Gateway, host: str, port: int, options: Namespace) -> None:
-    """Say where it listens, what it serves, and what to tell a client."""
-    from interlingua.gateway.console.access import is_on
-
-    at = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    keys = [key for key in gateway.keys.keys if key.revoked_s is None]
-    who = f"{len(keys)} key{'s' * (len(keys) != 1)}" if gateway.keys else "no key: this machine only"
-    note(f"serving on {at} ({who})")
-    for name in gateway.keys.passed_over:
-        note(f"the key {name} is in the file and in the database; the file wins", head="    ")
-    for line in _served(gateway):
-        note(line, head="    ")
-    if gateway.settings.observing.record:
-        note(f"what is asked and answered is recorded in {gateway.settings.observing.record}", head="    ")
-    if is_on(gateway):
-        note(f"look at it in a browser: {at}/", head="    ")
-    note("tell a client:", head="    ")
-    key = f"${options.key_env}" if options.key_env else "YOUR_KEY" if keys else "any"
-    for line in (
-        f"export OPENAI_BASE_URL={at}/v1 OPENAI_API_KEY={key}",
-        f"export ANTHROPIC_BASE_URL={at} ANTHROPIC_API_KEY={key}",
-        f"export GOOGLE_GEMINI_BASE_URL={at} GEMINI_API_KEY={key}",
-        f"export OLLAMA_HOST={at}",
-    ):
-        note(line, head="      ")
-
-
-def _served(gateway: Gateway) -> list[str]:
-    """The providers whose keys are there, and the aliases."""
-    from interlingua.gateway.wellbeing import served_names
-
-    ready = served_names(gateway)
-    aliases = sorted(gateway.registry.aliases())
-    lines = [
-        f"providers: {', '.join(ready)}" if ready else "no provider has a key yet; `il providers` says what to set"
-    ]
-    return [*lines, f"aliases: {', '.join(aliases)}"] if aliases else lines

@@ -1,0 +1,143 @@
+"""What `il serve` says when it begins: where it listens, whom it serves, what is on, and what to tell a client.
+
+Rules
+- One line for each thing that is on or shared, none for what is off; no key and no password in any of them.
+- What may surprise is said: a key that is passed over, a team without limits, what several workers do not share.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from interlingua.cli.terminal import note
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+
+    from interlingua.gateway.core import Gateway
+
+__all__ = ["welcome", "what_is_on"]
+
+_INDENT = "    "
+_EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - read, not bound
+"""Where a client of the same machine finds who listens everywhere."""
+
+
+def welcome(gateway: Gateway, host: str, port: int, options: Namespace, workers: int = 1) -> None:
+    """Say it, on stderr."""
+    from interlingua.gateway.console.access import is_on
+
+    keys = [key for key in gateway.keys.keys if key.revoked_s is None]
+    who = f"{len(keys)} key{'s' * (len(keys) != 1)}" if gateway.keys else "no key: this machine only"
+    note(f"serving on {_address(host, port)} ({who})")
+    for line in [*_served(gateway), *what_is_on(gateway, options, workers)]:
+        note(line, head=_INDENT)
+    at = _address(_EVERY_ADDRESS.get(host, host), port)
+    if is_on(gateway):
+        note(f"look at it in a browser: {at}/", head=_INDENT)
+    note("tell a client:", head=_INDENT)
+    key = f"${options.key_env}" if options.key_env else "YOUR_KEY" if gateway.keys else "any"
+    for line in (
+        f"export OPENAI_BASE_URL={at}/v1 OPENAI_API_KEY={key}",
+        f"export ANTHROPIC_BASE_URL={at} ANTHROPIC_API_KEY={key}",
+        f"export GOOGLE_GEMINI_BASE_URL={at} GEMINI_API_KEY={key}",
+        f"export OLLAMA_HOST={at}",
+    ):
+        note(line, head=f"{_INDENT}  ")
+
+
+def _address(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _served(gateway: Gateway) -> list[str]:
+    """The providers whose keys are there, and the aliases."""
+    from interlingua.gateway.wellbeing import served_names
+
+    ready = served_names(gateway)
+    aliases = sorted(gateway.registry.aliases())
+    lines = [
+        f"providers: {', '.join(ready)}" if ready else "no provider has a key yet; `il providers` says what to set"
+    ]
+    return [*lines, f"aliases: {', '.join(aliases)}"] if aliases else lines
+
+
+def what_is_on(gateway: Gateway, options: Namespace, workers: int = 1) -> list[str]:
+    """A line for each thing that is on, shared, or not as somebody may think."""
+    return [*_keys(gateway), *_state(gateway, options, workers), *_told(gateway), *_manner(gateway, options)]
+
+
+def _keys(gateway: Gateway) -> Iterator[str]:
+    """Where keys are from, who wins, and where what they use is counted."""
+    from interlingua.client.state import shared_link
+
+    settings, link = gateway.settings, shared_link()
+    working = [key for key in gateway.keys.keys if key.revoked_s is None]
+    of_file = len([key for key in working if key in settings.keys])
+    if working:
+        yield f"keys: {of_file} of the file and flags, {len(working) - of_file} made by `il keys`"
+    if gateway.keys.is_unsure:
+        yield "keys: those in Redis are not known yet, since it does not answer"
+    for name in gateway.keys.passed_over:
+        is_of_file = any(key.name == name for key in settings.keys)
+        first = "the file" if is_of_file else "Redis"
+        other = "Redis or the database" if is_of_file and link is not None else "the database"
+        yield f"the key {name} is in {first} and in {other}; {first} wins"
+    if working and (link is not None or settings.key_file):
+        place = f"{settings.key_file}, for this machine" if link is None else f"{link.address}, for all replicas"
+        yield f"limits, budgets and use of keys: in {place}"
+    for team in sorted({key.team for key in working if key.team} - settings.teams.keys()):
+        yield f"the team {team} has no limits: the file has no [teams.{team}]"
+
+
+def _state(gateway: Gateway, options: Namespace, workers: int) -> Iterator[str]:
+    """What is shared, with whom; of what a single process keeps in memory nothing has to be said."""
+    from interlingua.client.state import STATE_VARIABLE, shared_link
+
+    link = shared_link()
+    place = options.state or os.environ.get(STATE_VARIABLE) or "memory"
+    if link is not None:
+        yield f"health, limits, vault and stored responses: in {link.address}, for all replicas"
+    elif place.startswith("file"):
+        yield f"health of targets: in {place}"
+    if gateway.registry.limits:
+        yield f"limits towards targets: {', '.join(sorted(gateway.registry.limits))}"
+    if workers > 1:
+        yield f"{workers} workers"
+    if workers > 1 and link is None:
+        kept = "limits and budgets of keys" if gateway.settings.key_file else "nothing"
+        yield f"shared by them: {kept}; --state redis://… shares health, vault and stored responses"
+
+
+def _told(gateway: Gateway) -> Iterator[str]:
+    """What is told of requests, and to whom."""
+    wanted = gateway.settings.observing
+    content = " with what is asked and answered" if wanted.log_content else ""
+    said = {
+        f"a log in {wanted.log}{content}": wanted.log != "off",
+        f"metrics for {'everybody' if wanted.metrics == 'open' else 'who has a key'}": wanted.metrics != "off",
+        f"requests in {wanted.store}, for {wanted.store_days:g} days": bool(wanted.store),
+        "spans by OpenTelemetry": wanted.otel,
+    }
+    lines = [line for line, is_on in said.items() if is_on]
+    if lines:
+        yield f"told of requests: {'; '.join(lines)}"
+    if wanted.record:
+        yield f"what is asked and answered is recorded in {wanted.record}"
+
+
+def _manner(gateway: Gateway, options: Namespace) -> Iterator[str]:
+    """What requests are done with, beyond the usual."""
+    settings = gateway.settings
+    if settings.is_open:
+        yield "open: whoever reaches it is served, without a key"
+    if settings.strict:
+        yield "strict: what would be dropped or approximated is refused"
+    if settings.allow:
+        yield f"let go where a target cannot take it: {', '.join(sorted(settings.allow))}"
+    if settings.allow_fetch:
+        yield "images that a body names by address are fetched"
+    if options.fault:
+        yield f"a drill, targets break on purpose: {', '.join(options.fault)}"

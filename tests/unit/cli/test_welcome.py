@@ -1,0 +1,113 @@
+"""What `il serve` says is on: where keys are from, what is shared, what is told, and what may surprise."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interlingua.cli.welcome import welcome, what_is_on
+from interlingua.gateway.auth import hash_key
+from interlingua.gateway.core import Gateway
+from interlingua.gateway.keys import KeyDatabase
+from interlingua.gateway.observing import Observing
+from interlingua.gateway.settings import GatewayKey, GatewaySettings
+from interlingua.gateway.terms import Terms
+from interlingua.registry.allowance import Allowance
+from interlingua.registry.resolve import Registry
+
+PLAIN = Namespace(state=None, fault=[], key_env=None)
+
+
+def _key(name: str, **more: Any) -> GatewayKey:
+    return GatewayKey(name=name, hash=hash_key(name), **more)
+
+
+def _said(gateway: Gateway, workers: int = 1, **options: Any) -> list[str]:
+    return what_is_on(gateway, Namespace(**{**vars(PLAIN), **options}), workers)
+
+
+def test_a_plain_gateway_says_nothing_of_it() -> None:
+    """What is off, and what one process keeps in memory, is no line."""
+    assert _said(Gateway(registry=Registry({}))) == []
+
+
+def test_keys_are_told_with_their_place_and_what_may_surprise(tmp_path: Path) -> None:
+    """How many from where, which one is passed over, a team that limits nothing."""
+    path = str(tmp_path / "keys.sqlite")
+    with closing(KeyDatabase(path, now=lambda: 0.0)) as database:
+        for name in ("both", "ci", "gone"):
+            database.create(GatewayKey(name=name, hash=hash_key(f"{name} of the database")))
+        database.revoke("gone")
+    settings = GatewaySettings(
+        keys=(_key("both", team="research"), _key("b", team="sales")), teams={"sales": Terms(rpm=1)}, key_file=path
+    )
+    gateway = Gateway(settings, registry=Registry({}))
+    assert _said(gateway) == [
+        "keys: 2 of the file and flags, 1 made by `il keys`",
+        "the key both is in the file and in the database; the file wins",
+        f"limits, budgets and use of keys: in {path}, for this machine",
+        "the team research has no limits: the file has no [teams.research]",
+    ]
+
+
+def test_what_workers_share_is_told(tmp_path: Path) -> None:
+    """With a database of keys their limits and budgets, without it nothing."""
+    path = str(tmp_path / "keys.sqlite")
+    more = "; --state redis://… shares health, vault and stored responses"
+    assert _said(Gateway(registry=Registry({})), 3) == ["3 workers", f"shared by them: nothing{more}"]
+    kept = Gateway(GatewaySettings(key_file=path), registry=Registry({}))
+    assert _said(kept, 3, state="file:/s") == [
+        "health of targets: in file:/s",
+        "3 workers",
+        f"shared by them: limits and budgets of keys{more}",
+    ]
+
+
+def test_in_redis_everything_is_for_all_replicas(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And its address is told without its password."""
+    pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
+    monkeypatch.setenv("INTERLINGUA_STATE", "redis://:secret@127.0.0.1:1/0")
+    registry = Registry({})
+    registry.limits = {"openai/*": Allowance(rpm=5)}
+    gateway = Gateway(GatewaySettings(keys=(_key("a"),)), registry=registry)
+    assert _said(gateway, 2) == [
+        "keys: 1 of the file and flags, 0 made by `il keys`",
+        "limits, budgets and use of keys: in redis://127.0.0.1:1/0, for all replicas",
+        "health, limits, vault and stored responses: in redis://127.0.0.1:1/0, for all replicas",
+        "limits towards targets: openai/*",
+        "2 workers",
+    ]
+
+
+def test_what_is_told_of_requests_and_done_with_them_is_told(tmp_path: Path) -> None:
+    """Log, metrics, logbook, cassettes; strictness, allowances, fetching, drills."""
+    store = str(tmp_path / "log.db")
+    observing = Observing(
+        log="json", log_content=True, metrics="keys", store=store, store_days=7, record=str(tmp_path / "tapes")
+    )
+    settings = GatewaySettings(
+        observing=observing, strict=True, allow=frozenset({"tools"}), allow_fetch=True, is_open=True
+    )
+    told = "a log in json with what is asked and answered; metrics for who has a key"
+    assert _said(Gateway(settings, registry=Registry({})), fault=["fake/*=429"]) == [
+        f"told of requests: {told}; requests in {store}, for 7 days",
+        f"what is asked and answered is recorded in {tmp_path / 'tapes'}",
+        "open: whoever reaches it is served, without a key",
+        "strict: what would be dropped or approximated is refused",
+        "let go where a target cannot take it: tools",
+        "images that a body names by address are fetched",
+        "a drill, targets break on purpose: fake/*=429",
+    ]
+
+
+@pytest.mark.parametrize(("host", "told"), [("0.0.0.0", "127.0.0.1"), ("::", "[::1]"), ("10.1.2.3", "10.1.2.3")])
+def test_a_client_is_told_an_address_that_it_can_ask(host: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Who listens everywhere is found at the loopback."""
+    welcome(Gateway(GatewaySettings(keys=(_key("a"),)), registry=Registry({})), host, 8787, PLAIN)
+    err = capsys.readouterr().err
+    assert f"export OLLAMA_HOST=http://{told}:8787" in err
+    assert "OPENAI_API_KEY=YOUR_KEY" in err
