@@ -8,13 +8,20 @@ with that string in it, so it need not be parsed. Anything else is parsed as eve
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from interlingua.errors import DecodeError
 from interlingua.wire.json import raw_text
+
+if TYPE_CHECKING:
+    from interlingua.wire.sse import SseDecoder
 
 __all__ = ["Template", "template_of"]
 
 PADDING = b'"obfuscation":'
 """Before random padding; its length and letters say nothing."""
+MAX_ALONE_BYTES = 65_536
+"""A larger piece of a stream is cut into events first, which are bounded."""
 
 
 class Template:
@@ -46,9 +53,17 @@ class Template:
         except (DecodeError, UnicodeDecodeError):  # bytes that are no text are named as such where a chunk is parsed
             return None
 
+    def text_alone(self, data: bytes, framing: SseDecoder, head: bytes, end: bytes = b"\n\n") -> str | None:
+        """The string in a piece of a stream that is one event of this kind, after `head`; None for any other piece."""
+        if data.startswith(head) and data.endswith(end) and framing.is_between() and len(data) < MAX_ALONE_BYTES:
+            return self.text_in(data, len(head), len(data) - len(end))
+        return None
+
 
 def template_of(data: bytes, member: str, text: str) -> Template | None:
     """The template of a chunk whose only text is `member`; None where its string is not found in the bytes."""
+    if b"\n" in data:  # several lines of a stream, which another piece would have to part in the same way
+        return None
     start = _after(data, b'"%b":' % member.encode(), 0)
     end = _end_of_string(data, start)
     if start < 0 or end < 0:

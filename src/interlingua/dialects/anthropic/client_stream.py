@@ -50,8 +50,6 @@ __all__ = ["MessagesStreamDecoder"]
 
 DELTA = b"event: content_block_delta\ndata: "
 """What stands before the data of a delta."""
-MAX_KNOWN_BYTES = 65_536
-"""The longest delta that is compared; a longer one goes through the framing and its bounds."""
 
 
 class _Open:
@@ -94,7 +92,8 @@ class MessagesStreamDecoder:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""
-        if self._is_known(data):
+        if self._template is not None and (text := self._template.text_alone(data, self._framing, DELTA)):
+            self._say(text)
             return self.builder.take()
         try:
             for event in self._framing.feed(data):
@@ -102,16 +101,6 @@ class MessagesStreamDecoder:
         except Error as error:
             self._abort(error)
         return self.builder.take()
-
-    def _is_known(self, data: bytes) -> bool:
-        """Whether `data` is one whole delta like the one before it, and was told."""
-        template = self._template
-        if template is None or not (data.startswith(DELTA) and data.endswith(b"\n\n") and len(data) < MAX_KNOWN_BYTES):
-            return False
-        text = template.text_in(data, len(DELTA), len(data) - 2) if self._framing.is_between() else None
-        if text:
-            self._say(text)
-        return bool(text)
 
     def close(self) -> list[Event]:
         """The events that the end of the bytes completes."""
@@ -130,6 +119,7 @@ class MessagesStreamDecoder:
         return self.builder.take()
 
     def _abort(self, error: Error) -> None:
+        self._template = None
         if self.builder.ended:
             return
         self._open.clear()

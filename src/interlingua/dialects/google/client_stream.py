@@ -56,6 +56,7 @@ __all__ = ["GoogleStreamDecoder"]
 MAX_CHOICES = 128
 """The most candidates of one answer."""
 _BOM = b"\xef\xbb\xbf"
+_END = b"\r\n\r\n"
 _JOINED = {"logprobsResult", "citationMetadata"}
 _KINDS: dict[type, BlockKind] = {ImagePart: "image", AudioPart: "audio", DocumentPart: "document"}
 
@@ -113,6 +114,9 @@ class GoogleStreamDecoder:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""
+        if self._template is not None and (text := self._alone(data, self._template)):
+            self._say(text, self._number)
+            return self.builder.take()
         try:
             for frame in self._frames(data):
                 template = self._template
@@ -124,6 +128,11 @@ class GoogleStreamDecoder:
         except Error as error:
             self._abort(error)
         return self.builder.take()
+
+    def _alone(self, data: bytes, template: Template) -> str | None:
+        """The text of a piece that is exactly one event like the template; None for any other piece."""
+        framing = self._framing
+        return template.text_alone(data, framing, b"data: ", _END) if isinstance(framing, SseDecoder) else None
 
     def close(self) -> list[Event]:
         """The events that the end of the bytes completes."""

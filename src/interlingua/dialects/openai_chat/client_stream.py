@@ -106,7 +106,7 @@ class ChatStreamDecoder:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""
-        if self._template is not None and (text := self._one_text(data, self._template)):
+        if self._template is not None and (text := self._template.text_alone(data, self._framing, b"data: ")):
             self._say(text)
             return self.builder.take()
         try:
@@ -114,12 +114,6 @@ class ChatStreamDecoder:
         except Error as error:
             self._abort(error)
         return self.builder.take()
-
-    def _one_text(self, data: bytes, template: Template) -> str | None:
-        """The text of a piece that is exactly one event like the template; None for any other piece."""
-        if self._framing.is_between() and data.startswith(b"data: ") and data.endswith(b"\n\n"):
-            return template.text_in(data, 6, len(data) - 2)
-        return None
 
     def close(self) -> list[Event]:
         """The events that the end of the bytes completes."""

@@ -55,6 +55,10 @@ if TYPE_CHECKING:
 __all__ = ["UnifiedStreamDecoder"]
 
 
+DELTA = b"event: text_delta\ndata: "
+"""What stands before the data of a text."""
+
+
 class UnifiedStreamDecoder:
     """Events from the bytes of one streamed answer."""
 
@@ -88,6 +92,9 @@ class UnifiedStreamDecoder:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""
+        if self._template is not None and (text := self._template.text_alone(data, self._framing, DELTA)):
+            self._more(text)
+            return self._given()
         try:
             for event in self._framing.feed(data):
                 self._take(event.data)
@@ -117,6 +124,7 @@ class UnifiedStreamDecoder:
 
     def _abort(self, error: Error, told: Response[Any] | None = None) -> None:
         """End by an error, with what the events add up to and whatever else the peer has `told` of the answer."""
+        self._template = None
         if self._ended:
             return
         self._ended = True
@@ -169,17 +177,21 @@ class UnifiedStreamDecoder:
             self._texts.setdefault((event.choice, event.index), []).append(event.arguments)
 
     def _told(self, data: bytes) -> bool:
-        """Whether `data` differs from the text before it in the text alone, and was told: it breaks no law either."""
+        """Whether `data` differs from the text before it in the text alone, and was told."""
         text = None if self._template is None else self._template.text_in(data, 0, len(data))
-        if not text:
+        if text:
+            self._more(text)
+        else:
             self._template = None
-            return False
+        return bool(text)
+
+    def _more(self, text: str) -> None:
+        """More of the text before it, which breaks no law if that broke none."""
         event = TextDelta(self._like.index, text, self._like.choice)
         self._grown.append(event)
         self._pieces.append(text)
         self._number += 1
         self._events.append(event)
-        return True
 
     def _strange(self, data: bytes, error: DecodeError) -> None:
         """Data that is no event that we know: another one, an error, a whole answer, or nothing lawful."""
