@@ -1,7 +1,8 @@
 """What a key may now: a call is let in before it is made, and settled when it has ended.
 
 Strategy: for a key whose limits count tokens or money, the most that a call may use is reserved before it: its input
-as `client/estimate` has it, and for the output `max_tokens` of each choice (4,096 where it does not say). The price is
+as `client/estimate` has it of the bytes, and for the output `max_tokens` of each choice (4,096 where it does not say).
+Only where that is too much is the request read for it, which comes nearer. The price is
 that of the dearest target of its chain. When the call has ended, what it used takes the place of the reservation.
 
 Rules
@@ -19,6 +20,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -61,6 +63,14 @@ __all__ = [
 
 OUTPUT_TOKENS = 4_096
 """What is reserved for the output of a call that does not say how long it may get."""
+_MOST_WRITTEN: dict[str, tuple[str, ...]] = {
+    "openai-chat": ("max_completion_tokens", "max_tokens"),
+    "openai-responses": ("max_output_tokens",),
+    "anthropic": ("max_tokens",),
+}
+"""The members that say how long an answer may get, where that is told in the head of a body."""
+MOST_DIGITS = 12
+DAY_S = 86_400
 SOON_S = 1.0
 """When to come again where another call has to end first."""
 
@@ -81,7 +91,7 @@ class _Failed(NamedTuple):
 class Grant:
     """The right to make one call, until it is settled."""
 
-    __slots__ = ("_admission", "_call", "_failed", "_is_settled", "_key", "_names", "_request")
+    __slots__ = ("_admission", "_call", "_failed", "_is_settled", "_key", "_names", "_wanted")
 
     def __init__(
         self,
@@ -89,14 +99,14 @@ class Grant:
         key: GatewayKey | None = None,
         call: Call | None = None,
         names: Sequence[str] = (),
-        request: Request | None = None,
+        wanted: _Wanted | None = None,
     ) -> None:
         """A grant of a call that has entered; without an admission it costs nothing and counts nothing."""
         self._admission = admission
         self._key = key
         self._call = call
         self._names = tuple(names)
-        self._request = request
+        self._wanted = wanted
         self._is_settled = admission is None
         self._failed: list[_Failed] = []
 
@@ -116,9 +126,10 @@ class Grant:
         if self._is_settled or self._admission is None or self._key is None or self._call is None:
             return
         self._is_settled = True
-        spent = _Spent(self._call, self._request, response, lane, is_partial=is_partial)
+        wanted, self._wanted = self._wanted, None  # it leads back here
+        spent = _Spent(self._call, wanted, response, lane, is_partial=is_partial)
         used, rows = spent.used(), [spent.row(self._key.name)]
-        for tried in [_Spent(self._call, self._request, each.came, each.lane) for each in self._failed]:
+        for tried in [_Spent(self._call, wanted, each.came, each.lane) for each in self._failed]:
             used = used.plus(tried.used())
             rows.append(msgspec.structs.replace(tried.row(self._key.name), requests=0, failed=1))
         await self._admission.settle(self._call, self._names, used, *rows)
@@ -196,10 +207,15 @@ class Admission:
             return self._uncounted(key)
         if not any(each.needs_tokens for _, each in terms):
             return await self._enter(key, terms)
-        request = _read(asked, job)
-        needs_money = any(each.needs_money for _, each in terms)
-        tokens, cost = _most(request, asked, job.lanes, needs_money=needs_money)
-        return await self._enter(key, terms, tokens, cost, request)
+        wanted, needs_money = _Wanted(asked, job), any(each.needs_money for _, each in terms)
+        most = wanted.most(needs_money=needs_money)
+        try:
+            return await self._enter(key, terms, *most, wanted)
+        except (RateLimitError, BillingError):
+            nearer = wanted.most(needs_money=needs_money, reads=True)
+            if nearer >= most:
+                raise
+        return await self._enter(key, terms, *nearer, wanted)
 
     async def admit_unread(self, key: GatewayKey | None, tokens: int | None) -> Grant:
         """The grant of a request that is passed to a provider without being read, with about so many tokens.
@@ -257,13 +273,13 @@ class Admission:
         terms: tuple[tuple[str, Terms], ...],
         tokens: int = 0,
         cost: int = 0,
-        request: Request | None = None,
+        wanted: _Wanted | None = None,
     ) -> Grant:
         call = Call(self._make_id(), self._holder, self._now(), tokens, cost)
         names = self._names(key)
         limited = dict(terms)
         operation = Enter(call, tuple([(name, limited.get(name, NO_TERMS)) for name in names]))
-        grant = Grant(self, key, call, names, request)
+        grant = Grant(self, key, call, names, wanted)
         refusal = await self._whole(self.accounts.enter(operation), on_left=lambda: grant.settle(None))
         if refusal is not None:
             raise refusal_error(refusal, call)
@@ -321,32 +337,64 @@ async def _after(task: asyncio.Task[Refusal | None], then: Callable[[], Coroutin
 # What a call may use, and what it has used
 
 
-def _read(asked: Asked, job: Job) -> Request | None:
-    """The request; None for a body that only its provider can read."""
-    if not asked.is_read and job.request.messages:
-        return job.request
-    try:
-        return asked.decoded.request
-    except Error:
-        return None
+class _Wanted:
+    """What a call asks for, read as far as somebody has to know."""
 
+    __slots__ = ("_asked", "_job")
 
-def _most(request: Request | None, asked: Asked, lanes: Sequence[Lane], *, needs_money: bool) -> tuple[int, int]:
-    """The most tokens that a call may use, and the most that it may cost, at the dearest of its targets.
+    def __init__(self, asked: Asked, job: Job) -> None:
+        self._asked = asked
+        self._job = job
 
-    Raises: PermissionDeniedError where money is limited and a price is not known.
-    """
-    most_tokens = most_cost = 0
-    for lane in lanes:
-        read = estimate_body(asked.http.body) if request is None else estimate_tokens(request, lane.endpoint.model)
-        written = OUTPUT_TOKENS
-        if request is not None:
-            written = (request.max_tokens or OUTPUT_TOKENS) * (request.n or 1)
-        most_tokens = max(most_tokens, read + written)
-        if needs_money:
-            tier = None if request is None else request.service_tier
-            most_cost = max(most_cost, _most_cost(lane, Usage(input_tokens=read, output_tokens=written), tier))
-    return most_tokens, most_cost
+    def most(self, *, needs_money: bool, reads: bool = False) -> tuple[int, int]:
+        """The most tokens that it may use, and the most that it may cost, at the dearest of its targets.
+
+        Raises: PermissionDeniedError where money is limited and a price is not known.
+        """
+        written = self._written()
+        most_tokens = most_cost = 0
+        for lane in self._job.lanes:
+            read = self.input_tokens(lane) if reads else estimate_body(self._asked.http.body)
+            most_tokens = max(most_tokens, read + written)
+            if needs_money:
+                usage = Usage(input_tokens=read, output_tokens=written)
+                most_cost = max(most_cost, _most_cost(lane, usage, self.tier()))
+        return most_tokens, most_cost
+
+    def input_tokens(self, lane: Lane) -> int:
+        """About how many tokens it has for a target, read for that."""
+        request = self._request()
+        return (
+            estimate_body(self._asked.http.body) if request is None else estimate_tokens(request, lane.endpoint.model)
+        )
+
+    def tier(self) -> str | None:
+        """The tier of service that it asks for."""
+        if not self._asked.is_read and "service_tier" not in self._asked.head.members:
+            return None
+        request = self._request()
+        return None if request is None else request.service_tier
+
+    def _written(self) -> int:
+        """The most tokens of its answers; where its head does not say that plainly, it is read."""
+        names, members = _MOST_WRITTEN.get(self._asked.dialect.name), self._asked.head.members
+        if names is not None and not self._asked.is_read and "n" not in members:
+            told = [bytes(members[name]) for name in names if name in members]
+            if not told:
+                return OUTPUT_TOKENS
+            if len(told) == 1 and told[0].isdigit() and len(told[0]) <= MOST_DIGITS:
+                return int(told[0]) or OUTPUT_TOKENS
+        request = self._request()
+        return OUTPUT_TOKENS if request is None else (request.max_tokens or OUTPUT_TOKENS) * (request.n or 1)
+
+    def _request(self) -> Request | None:
+        """The request; None for a body that only its provider can read."""
+        if not self._asked.is_read and self._job.request.messages:
+            return self._job.request
+        try:
+            return self._asked.decoded.request
+        except Error:
+            return None
 
 
 def _most_cost(lane: Lane, usage: Usage, tier: str | None) -> int:
@@ -367,7 +415,7 @@ class _Spent:
     def __init__(
         self,
         call: Call,
-        request: Request | None,
+        wanted: _Wanted | None,
         response: Response[Any] | None,
         lane: Lane | None,
         *,
@@ -382,13 +430,13 @@ class _Spent:
             read, written = told.input_tokens, told.output_tokens or 0
             told = msgspec.structs.replace(
                 told,
-                input_tokens=self._estimated_input(request) if read is None else read,
+                input_tokens=self._estimated_input(wanted) if read is None else read,
                 output_tokens=max(written, _estimated_output(response)),
             )
         self._usage = told
         self._cost = response.cost_usd if response is not None and not is_partial else None
         if response is not None and self._cost is None:
-            self._cost = self._estimated_cost(request)
+            self._cost = self._estimated_cost(wanted)
 
     def used(self) -> Used:
         """For the accounts; where a price that was known is not any more, what was reserved."""
@@ -401,11 +449,14 @@ class _Spent:
         """For the day of a key."""
         answered = "" if self._response is None else self._response.model
         model = answered if self._lane is None else self._lane.endpoint.spec
-        row = Row(key=key, day=_day(self._call), model=model, requests=1)
+        day = _day(self._call)
         if self._response is None:
-            return msgspec.structs.replace(row, failed=1)
-        return msgspec.structs.replace(
-            row,
+            return Row(key=key, day=day, model=model, requests=1, failed=1)
+        return Row(
+            key=key,
+            day=day,
+            model=model,
+            requests=1,
             input_tokens=self._usage.input_tokens or 0,
             output_tokens=self._usage.output_tokens or 0,
             estimated=int(self._is_estimated),
@@ -413,20 +464,23 @@ class _Spent:
             unpriced=int(self._cost is None),
         )
 
-    def _estimated_input(self, request: Request | None) -> int:
-        if request is None or self._lane is None:
-            return 0
-        return estimate_tokens(request, self._lane.endpoint.model)
+    def _estimated_input(self, wanted: _Wanted | None) -> int:
+        return 0 if wanted is None or self._lane is None else wanted.input_tokens(self._lane)
 
-    def _estimated_cost(self, request: Request | None) -> float | None:
+    def _estimated_cost(self, wanted: _Wanted | None) -> float | None:
         if self._lane is None:
             return None
-        price = _price(self._lane, None if request is None else request.service_tier)
+        price = _price(self._lane, None if wanted is None else wanted.tier())
         return None if price is None else cost_usd(price, self._usage)
 
 
 def _day(call: Call) -> str:
-    return datetime.fromtimestamp(call.at_s, UTC).strftime("%Y-%m-%d")
+    return _day_told(int(call.at_s // DAY_S))
+
+
+@lru_cache(maxsize=4)
+def _day_told(day: int) -> str:
+    return datetime.fromtimestamp(day * DAY_S, UTC).strftime("%Y-%m-%d")
 
 
 def _price(lane: Lane, tier: str | None) -> Price | None:
