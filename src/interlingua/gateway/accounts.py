@@ -15,7 +15,7 @@ import msgspec
 from interlingua.gateway.budget import Account, Enter, Leave, Refusal, step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Awaitable, Iterable, Sequence
 
 __all__ = ["COUNTS", "Accounts", "MemoryAccounts", "Row", "add_rows", "added", "chosen"]
 
@@ -53,11 +53,11 @@ class Accounts(Protocol):
         """Whether its methods never wait, so that a call cannot be left in the middle of one."""
         ...
 
-    async def enter(self, operation: Enter) -> Refusal | None:
+    def enter(self, operation: Enter) -> Awaitable[Refusal | None]:
         """Reserve what a call may use; the refusal where it does not fit."""
         ...
 
-    async def leave(self, operation: Leave, *rows: Row) -> None:
+    def leave(self, operation: Leave, *rows: Row) -> Awaitable[object]:
         """Settle a call, and add rows to what was used."""
         ...
 

@@ -21,7 +21,7 @@ import asyncio
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -39,7 +39,7 @@ from interlingua.types.request import Request
 from interlingua.types.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
     from interlingua.client.job import Job, Lane
     from interlingua.gateway.accounts import Accounts
@@ -61,6 +61,7 @@ __all__ = [
     "refusal_error",
 ]
 
+W = TypeVar("W")
 OUTPUT_TOKENS = 4_096
 """What is reserved for the output of a call that does not say how long it may get."""
 _MOST_WRITTEN: dict[str, tuple[str, ...]] = {
@@ -192,7 +193,7 @@ class Admission:
         self._holder = holder
         self._counts = counts
         self._left: Accounts | None = None
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: set[asyncio.Future[Any]] = set()
 
     async def admit(self, key: GatewayKey | None, asked: Asked, job: Job) -> Grant:
         """The grant of a call that is about to be made.
@@ -287,9 +288,9 @@ class Admission:
 
     async def _whole(
         self,
-        work: Coroutine[Any, Any, Refusal | None],
+        work: Awaitable[W],
         on_left: Callable[[], Coroutine[Any, Any, None]] | None = None,
-    ) -> Refusal | None:
+    ) -> W:
         """What the work comes to. It is finished also when the client leaves meanwhile, and then `on_left` is done."""
         if self.accounts.immediate:
             return await work
@@ -327,7 +328,7 @@ def admission_of(gateway: Gateway) -> Admission:
     )
 
 
-async def _after(task: asyncio.Task[Refusal | None], then: Callable[[], Coroutine[Any, Any, None]]) -> None:
+async def _after(task: asyncio.Future[W], then: Callable[[], Coroutine[Any, Any, None]]) -> None:
     """Give back what was reserved for a client that did not wait for it."""
     with suppress(Error):
         if await task is None:

@@ -1,8 +1,8 @@
 """The accounts of keys in the database of keys, for the processes of one machine.
 
 Strategy: operations that come while others are written wait and are written together, in one transaction, in the order
-in which they came, by a thread of their own. A transaction takes the file for itself, so that processes do not
-overspend a budget together.
+in which they came, by a thread of their own; while many come, a millisecond is waited for more of them. A transaction
+takes the file for itself, so that processes do not overspend a budget together.
 
 Rules
 - What was written survives the end of the process, however it ends; only a machine that loses its power may lose the
@@ -28,7 +28,7 @@ from interlingua.gateway.keys import connect, read_account, read_accounts, read_
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from concurrent.futures import ThreadPoolExecutor
     from pathlib import Path
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SqliteAccounts", "holder_here", "is_gone_here"]
 
+GATHER_S = 0.001
+"""How long operations are waited for where several came for the transaction before."""
 MOST_KEPT = 100_000
 """How many calls are remembered that have ended while the file cannot be written."""
 _USAGE = " ".join(
@@ -102,18 +104,19 @@ class SqliteAccounts:
         self._waiting: list[_Waiting] = []
         self._writer: asyncio.Task[None] | None = None
         self._thread: ThreadPoolExecutor | None = None
+        self._is_busy = False
         self._take_over(is_gone_here(holder))
 
-    async def enter(self, operation: Enter) -> Refusal | None:
+    def enter(self, operation: Enter) -> Awaitable[Refusal | None]:
         """Reserve what a call may use; the refusal where it does not fit.
 
         Raises: InternalServerError where the file cannot be written.
         """
-        return await self._put(operation)
+        return self._put(operation)
 
-    async def leave(self, operation: Leave, *rows: Row) -> None:
+    def leave(self, operation: Leave, *rows: Row) -> Awaitable[object]:
         """Settle a call, and add rows to what was used."""
-        await self._put(operation, *rows)
+        return self._put(operation, *rows)
 
     async def used(self, key: str = "", since: str = "") -> list[Row]:
         """What was used, by key, day and model; of one key where it is named, from a day on."""
@@ -139,18 +142,22 @@ class SqliteAccounts:
             self._thread = None
         self._connection.close()
 
-    async def _put(self, operation: Operation, *rows: Row) -> Refusal | None:
+    def _put(self, operation: Operation, *rows: Row) -> asyncio.Future[Refusal | None]:
+        """What an operation comes to; it is done also when nobody waits for that any more."""
         waiting = _Waiting(operation, rows, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         if self._writer is None:
             self._writer = asyncio.ensure_future(self._write_all())
-        return await asyncio.shield(waiting.done)
+        return waiting.done
 
     async def _write_all(self) -> None:
         loop = asyncio.get_running_loop()
         try:
             while self._waiting:
+                if self._is_busy:
+                    await asyncio.sleep(GATHER_S)
                 batch, self._waiting = self._waiting, []
+                self._is_busy = len(batch) > 1
                 try:
                     outcomes = await loop.run_in_executor(self._executor(), self._apply, batch)
                 except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
