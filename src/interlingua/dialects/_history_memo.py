@@ -123,7 +123,7 @@ class KnownHistory:
             self.names = parent.names + self.names
             self.is_marked = self.is_marked or parent.is_marked
         self._written: list[WrittenHistory] = []
-        self.aside: dict[object, KnownHistory] = {}
+        self.aside: dict[object, Any] = {}
         """What somebody made of it, by who that is; forgotten together with it."""
 
     def written(self, ways: tuple[object, ...]) -> WrittenHistory | None:

@@ -17,7 +17,7 @@ Source: FAILURES THK-07; decision 0032.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -43,8 +43,8 @@ MAX_ENTRIES = 200_000
 KEEP_S = 24 * 3600.0
 """How long a turn is kept."""
 
-MAX_ASIDE = 8
-"""For how many owners and vaults one conversation is kept restored."""
+MAX_ASIDE = 16
+"""What is kept with one conversation: what it asks for, and how it was restored, of each owner and vault."""
 
 Remembered: TypeAlias = "Turn | Key"
 """A turn, or the key that it is kept under."""
@@ -83,7 +83,7 @@ class Vault:
         if type(messages) is KnownMessages:
             restored_messages = await self._restored_known(owner, messages.known)
         else:
-            rest = await self._restored(owner, messages)
+            rest = await self._restored(messages, _lookups(owner, messages))
             restored_messages = messages if rest is None else tuple(rest)
         if restored_messages is messages:
             return request
@@ -96,7 +96,7 @@ class Vault:
             return known.aside[slot].messages
         before = known.parent.aside.get(slot) if known.parent is not None else None
         begin, taken, head = (len(before.messages), before.calls, before.messages) if before else (0, (), ())
-        rest = await self._restored(owner, known.messages, begin, taken)
+        rest = await self._restored(known.messages, _known_lookups(owner, known, begin), begin, taken)
         if rest is None and before is None:
             return known.messages
         rest = list(known.messages[begin:]) if rest is None else rest
@@ -106,26 +106,18 @@ class Vault:
         made = KnownHistory(b"", known.system, [*head, *shared], known.entries, before)
         if before is not None:
             before.parent = None  # who goes on from there needs no more of what came before
-        if len(known.aside) >= MAX_ASIDE:
-            known.aside.clear()
-        known.aside[slot] = made
+        _put_aside(known, slot, made)
         return made.messages
 
     async def _restored(
-        self, owner: str, messages: Sequence[Message], begin: int = 0, taken: Sequence[str] = ()
+        self, messages: Sequence[Message], lookups: _Lookups, begin: int = 0, taken: Sequence[str] = ()
     ) -> list[Message] | None:
         """The messages from a place on, restored; None where nothing of them is remembered."""
-        places = [place for place in range(begin, len(messages)) if messages[place].role == "assistant"]
-        found = await self._found_by_id(owner, messages, places)
-        found |= await self._found_by_words(owner, messages, [place for place in places if place not in found])
+        found = await self._found_by_id(lookups.by_id)
+        found |= await self._found_by_words([pair for pair in lookups.by_words if pair[0] not in found])
         return restored(messages, found, begin, taken) if found else None
 
-    async def _found_by_id(
-        self, owner: str, messages: Sequence[Message], places: Sequence[int]
-    ) -> dict[int, tuple[Turn, ...]]:
-        asked = [
-            (place, _call_key(owner, call_id)) for place in places for call_id in call_ids_of(messages[place].parts)
-        ]
+    async def _found_by_id(self, asked: Sequence[tuple[int, Key]]) -> dict[int, tuple[Turn, ...]]:
         turns = await self._turns([key for _, key in asked])
         found: dict[int, tuple[Turn, ...]] = {}
         for (place, _), turn in zip(asked, turns, strict=True):
@@ -134,14 +126,7 @@ class Vault:
                 found[place] = (*known, turn)
         return found
 
-    async def _found_by_words(
-        self, owner: str, messages: Sequence[Message], places: Sequence[int]
-    ) -> dict[int, tuple[Turn, ...]]:
-        asked = [
-            (place, key)
-            for place in places
-            for key in _word_keys(owner, messages[place].parts, messages[place - 1] if place else None)
-        ]
+    async def _found_by_words(self, asked: Sequence[tuple[int, Key]]) -> dict[int, tuple[Turn, ...]]:
         turns = await self._turns([key for _, key in asked])
         found: dict[int, tuple[Turn, ...]] = {}
         for (place, _), turn in zip(asked, turns, strict=True):
@@ -160,6 +145,48 @@ class Vault:
         there = dict(zip(elsewhere, await self._store.get(elsewhere), strict=True))
         ends = [there[value] if isinstance(value, tuple) else value for value in values]
         return [end if isinstance(end, Turn) else None for end in ends]
+
+
+class _Lookups(NamedTuple):
+    """What a conversation asks for: places of turns, with keys that these may be kept under."""
+
+    by_id: list[tuple[int, Key]]
+    by_words: list[tuple[int, Key]]
+
+
+def _lookups(owner: str, messages: Sequence[Message], begin: int = 0) -> _Lookups:
+    """What the messages from a place on ask for."""
+    places = [place for place in range(begin, len(messages)) if messages[place].role == "assistant"]
+    return _Lookups(
+        [(place, _call_key(owner, call_id)) for place in places for call_id in call_ids_of(messages[place].parts)],
+        [
+            (place, key)
+            for place in places
+            for key in _word_keys(owner, messages[place].parts, messages[place - 1] if place else None)
+        ],
+    )
+
+
+def _known_lookups(owner: str, known: KnownHistory, begin: int) -> _Lookups:
+    """The same of a conversation that was read before; it is kept with it, and what goes on from it needs the rest."""
+    slot = (owner, begin)
+    found: _Lookups | None = known.aside.get(slot)
+    if found is None:
+        parent = known.parent
+        before: _Lookups | None = None if parent is None else parent.aside.get(slot)
+        if parent is None or before is None:
+            found = _lookups(owner, known.messages, begin)
+        else:
+            rest = _lookups(owner, known.messages, len(parent.messages))
+            found = _Lookups(before.by_id + rest.by_id, before.by_words + rest.by_words)
+        _put_aside(known, slot, found)
+    return found
+
+
+def _put_aside(known: KnownHistory, slot: tuple[object, ...], made: KnownHistory | _Lookups) -> None:
+    if len(known.aside) >= MAX_ASIDE:
+        known.aside.clear()
+    known.aside[slot] = made
 
 
 def _call_key(owner: str, call_id: str) -> Key:
