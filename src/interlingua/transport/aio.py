@@ -4,7 +4,7 @@ Rules
 - One transport serves any number of event loops, one after the other or in several threads; each has its own pool.
 - The pool of a loop closes with the loop's asynchronous generators, as `asyncio.run` ends them: nothing is left open.
 - Cancellation anywhere closes the socket and frees its place in the pool.
-- A kept connection that the peer had closed meanwhile is replaced once, in silence (see `crossed`).
+- A kept connection that the peer had closed meanwhile is replaced once, in silence (see `AsyncConnection.ask`).
 - A peer that sends faster than the body is read is slowed down.
 
 Not responsible for: retries, what a status or a body means, event loops other than asyncio's (uvloop is one of these).
@@ -153,16 +153,19 @@ class _Home:
             connection.socket.close()
         self.connections.clear()
 
-    async def lease(self, origin: Origin, deadlines: Deadlines) -> Slot[AsyncConnection]:
-        """A slot for `origin`, waiting for one if need be."""
+    def lease(self, origin: Origin) -> Slot[AsyncConnection] | None:
+        """A slot for `origin`; None where one has to be waited for."""
         now = self.loop.time()
         slot = self.pool.lease(origin, now)
         if slot is not None:
             if slot.connection is None:
                 self.pool.expire(now)
             self._close_discarded()
-            return slot
-        at, phase = deadlines.by("pool", now)
+        return slot
+
+    async def wait(self, origin: Origin, deadlines: Deadlines) -> Slot[AsyncConnection]:
+        """The next slot for `origin` that is free."""
+        at, phase = deadlines.by("pool", self.loop.time())
         waiter = _Waiter(origin, self.loop.create_future())
         self.pool.wait(origin, waiter)
         try:
@@ -179,7 +182,7 @@ class _Home:
     def leave(self, connection: AsyncConnection, *, keep: bool = False) -> None:
         """Take a connection back from a reply, to keep it or to close it."""
         if keep:
-            connection.idle = True
+            connection.rest()
             self.release(connection.origin, connection)
         else:
             connection.abort()
@@ -291,11 +294,14 @@ class HttpTransport:
         in_the_open = proxy is not None and not origin.secure
         authorization = proxy.authorization if proxy is not None and in_the_open else None
         head = encode_request(request, target, absolute=in_the_open, proxy_authorization=authorization)
-        connection = (await home.lease(origin, deadlines)).connection
+        slot = home.lease(origin)
+        connection = (await home.wait(origin, deadlines) if slot is None else slot).connection
         try:
             if connection is not None:
                 connection.idle = False
-                if not await self._asked(connection, request, head, deadlines):
+                if connection.stale() or not await connection.ask(
+                    request.method, head, request.body, deadlines, kept=True
+                ):
                     connection.abort()
                     connection = None
             if connection is None:
@@ -307,20 +313,6 @@ class HttpTransport:
                 connection.abort()
             home.release(origin, None)
             raise
-
-    async def _asked(
-        self, connection: AsyncConnection, request: HttpRequest, head: bytes, deadlines: Deadlines
-    ) -> bool:
-        """Whether a kept connection took the request; False when the peer had closed it before."""
-        if connection.stale():
-            return False
-        try:
-            await connection.ask(request.method, head, request.body, deadlines)
-        except APIConnectionError:
-            if connection.crossed():
-                return False
-            raise
-        return True
 
     def _proxy(self, origin: Origin) -> Proxy | None:
         if origin not in self._proxies:

@@ -25,6 +25,7 @@ ACCEPT_ENCODING = "gzip, deflate"
 """What a request for a whole reply may offer; a request for a stream should say `identity`."""
 
 _STREAM_TYPES = ("text/event-stream", "application/x-ndjson", "application/jsonl", "application/stream+json")
+_SAID_OF_BODIES = frozenset({"content-encoding", "content-type", "content-length"})
 _UNFRAMED = frozenset({"transfer-encoding"})
 _INFLATED = frozenset({"transfer-encoding", "content-encoding", "content-length"})
 _GZIP_WBITS = 31
@@ -208,18 +209,18 @@ def begin_body(headers: Headers, peer: str, max_body_bytes: int | None) -> tuple
     """
     coding = kind = length = ""
     for name, value in headers:
+        if name not in _SAID_OF_BODIES:
+            continue
         match name:
             case "content-encoding":
                 coding = f"{coding},{value}" if coding else value
             case "content-type":
                 kind = value.lower()
-            case "content-length":
-                length = value
             case _:
-                pass
+                length = value
     limit_bytes = None if kind.startswith(_STREAM_TYPES) else max_body_bytes
     if limit_bytes is not None and length.isascii() and length.isdecimal() and int(length[:20]) > limit_bytes:
         raise LimitExceededError(f"{peer} announced a body beyond {limit_bytes} bytes")
     body = Body(peer, limit_bytes=limit_bytes, coding=coding)
     dropped = _INFLATED if coding.strip().lower() not in ("", "identity") else _UNFRAMED
-    return body, tuple(pair for pair in headers if pair[0] not in dropped)
+    return body, tuple([pair for pair in headers if pair[0] not in dropped])

@@ -25,6 +25,8 @@ __all__ = ["AsyncConnection"]
 
 _NEVER = float("inf")
 _JOIN_BYTES = 262_144
+_FRESH_S = 0.1
+"""How long a connection lies in the pool before it is looked at once more when it is taken."""
 
 
 class AsyncConnection(asyncio.BufferedProtocol):
@@ -34,6 +36,7 @@ class AsyncConnection(asyncio.BufferedProtocol):
         "_deadline",
         "_deadlines",
         "_failure",
+        "_idle_since",
         "_loop",
         "_on_lost",
         "_paused",
@@ -80,6 +83,7 @@ class AsyncConnection(asyncio.BufferedProtocol):
         self._deadline = _NEVER
         self._deadlines: Deadlines | None = None
         self._phase: Phase = "idle"
+        self._idle_since = 0.0
         self._probe = Probe(link)
         self._room = room
         self._failure: Error | None = None
@@ -93,11 +97,20 @@ class AsyncConnection(asyncio.BufferedProtocol):
         """Whether another request may follow the reply that was read."""
         return self.reader.reusable and not self.lost and not self._torn
 
-    def stale(self) -> bool:
-        """Whether an idle connection has ended, or holds what nobody asked for, seen by the loop or not yet."""
-        return self.lost or self._probe.readable()
+    def rest(self) -> None:
+        """Lie in the pool from now on."""
+        self.idle = True
+        self._idle_since = self._loop.time()
 
-    def crossed(self) -> bool:
+    def stale(self) -> bool:
+        """Whether an idle connection has ended, or holds what nobody asked for.
+
+        The loop tells of both. Only what came in its latest turn it may not have told yet, and to look for that takes a
+        system call: it is worth it once a connection has lain long enough for its peer to have grown tired of it.
+        """
+        return self.lost or (self._loop.time() - self._idle_since > _FRESH_S and self._probe.readable())
+
+    def _crossed(self) -> bool:
         """Whether the peer's close crossed our request on the wire, so that the request was not looked at.
 
         The reasons are those of the blocking driver: the end, or a reset, came within a round trip after sending and
@@ -107,8 +120,8 @@ class AsyncConnection(asyncio.BufferedProtocol):
 
     # Awaiting.
 
-    async def ask(self, method: str, head: bytes, body: bytes, deadlines: Deadlines) -> None:
-        """Send a request and read the head of its reply."""
+    async def ask(self, method: str, head: bytes, body: bytes, deadlines: Deadlines, *, kept: bool = False) -> bool:
+        """Send a request and read the head of its reply; False when a `kept` connection had been closed before."""
         reader = self.reader
         reader.start(method)
         transport = self._transport
@@ -120,10 +133,16 @@ class AsyncConnection(asyncio.BufferedProtocol):
             transport.write(head)
             transport.write(body)
         self._sent_at = self._loop.time()
-        if transport.get_write_buffer_size():
-            await self._sent(transport, deadlines)
-        while not reader.head_done:
-            await self.more("idle" if reader.in_head else "first_byte", deadlines)
+        try:
+            if transport.get_write_buffer_size():
+                await self._sent(transport, deadlines)
+            while not reader.head_done:
+                await self.more("idle" if reader.in_head else "first_byte", deadlines)
+        except APIConnectionError:
+            if kept and self._crossed():
+                return False
+            raise
+        return True
 
     async def _sent(self, transport: asyncio.Transport, deadlines: Deadlines) -> None:
         """Wait until the request has left, or an early reply is there."""
@@ -138,17 +157,22 @@ class AsyncConnection(asyncio.BufferedProtocol):
         self._unsent_bytes = 0
         self._sent_at = self._loop.time()
 
-    async def more(self, phase: Phase, deadlines: Deadlines) -> None:
-        """Wait until the reader was fed, or its end is known."""
+    def more(self, phase: Phase, deadlines: Deadlines) -> asyncio.Future[None]:
+        """To be awaited: done when the reader was fed, or its end is known.
+
+        Raises: APIConnectionError, LimitExceededError; the future also APITimeoutError.
+        """
         if self._failure is not None:
             raise self._failure
         if self.lost:
             self.reader.eof()
-            return
+            ended = self._loop.create_future()
+            ended.set_result(None)
+            return ended
         if self._paused and self._transport is not None:
             self._paused = False
             self._transport.resume_reading()
-        await self._wait(phase, deadlines)
+        return self._wait(phase, deadlines)
 
     def _wait(self, phase: Phase, deadlines: Deadlines) -> asyncio.Future[None]:
         now = self._loop.time()

@@ -37,6 +37,7 @@ __all__ = ["ResponseReader", "encode_connect", "encode_request"]
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FRAMING_HEADERS = frozenset({"content-length", "transfer-encoding"})
+_WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 _NO_BODY_STATUSES = frozenset({204, 304})
 
 
@@ -47,6 +48,12 @@ def _checked_name(name: str) -> str:
     if name.lower() in _FRAMING_HEADERS:
         raise ConfigError(f"header {name} is set by the transport: leave it out")
     return name.lower()
+
+
+@lru_cache(maxsize=1024)
+def _lowered(name: bytes) -> str:
+    """The name of a header that came."""
+    return name.decode("latin-1").lower()
 
 
 def _check_values(headers: Headers) -> None:
@@ -65,22 +72,29 @@ def encode_request(
     Shape: `absolute` writes the whole URL into the request line, as proxies of plain http want it.
     Raises: ConfigError for a method, name or value that does not fit into a head.
     """
-    if not _TOKEN.fullmatch(request.method):
-        raise ConfigError(f"{request.method[:40]!r} is not an HTTP method")
     where = f"{target.origin.scheme}://{target.authority}{target.path}" if absolute else target.path
-    lines = [f"{request.method} {where} HTTP/1.1"]
+    head = _head(request.method, where, target.authority, request.headers, proxy_authorization)
+    if request.body or request.method not in _WITHOUT_BODY:
+        return b"%scontent-length: %d\r\n\r\n" % (head, len(request.body))
+    return head + b"\r\n"
+
+
+@lru_cache(maxsize=128)  # calls of one target differ in their bodies, seldom in their heads
+def _head(method: str, where: str, authority: str, headers: Headers, proxy_authorization: str | None) -> bytes:
+    """The head of a request without its length and its end."""
+    if not _TOKEN.fullmatch(method):
+        raise ConfigError(f"{method[:40]!r} is not an HTTP method")
+    lines = [f"{method} {where} HTTP/1.1"]
     named_host = False
-    for name, value in request.headers:
+    for name, value in headers:
         key = _checked_name(name)
         named_host = named_host or key == "host"
         lines.append(f"{key}: {value}")
     if not named_host:
-        lines.insert(1, f"host: {target.authority}")
+        lines.insert(1, f"host: {authority}")
     if proxy_authorization is not None:
         lines.append(f"proxy-authorization: {proxy_authorization}")
-    if request.body or request.method not in ("GET", "HEAD", "DELETE", "OPTIONS"):
-        lines.append(f"content-length: {len(request.body)}")
-    return _join(lines, request.headers)
+    return _join(lines, headers)
 
 
 def _join(lines: list[str], headers: Headers) -> bytes:
@@ -89,7 +103,7 @@ def _join(lines: list[str], headers: Headers) -> bytes:
         _check_values(headers)
         raise ConfigError("a request head holds a line break or a NUL: refused")
     try:
-        return f"{head}\r\n\r\n".encode("latin-1")
+        return f"{head}\r\n".encode("latin-1")
     except UnicodeEncodeError:
         _check_values(headers)
         raise ConfigError("a request head holds a character that HTTP cannot carry: percent-encode it") from None
@@ -100,7 +114,7 @@ def encode_connect(peer: str, proxy_authorization: str | None) -> bytes:
     lines = [f"CONNECT {peer} HTTP/1.1", f"host: {peer}"]
     if proxy_authorization is not None:
         lines.append(f"proxy-authorization: {proxy_authorization}")
-    return _join(lines, ())
+    return _join(lines, ()) + b"\r\n"
 
 
 class ResponseReader:
@@ -110,7 +124,6 @@ class ResponseReader:
         "_body",
         "_framed",
         "_head_left",
-        "_header_count",
         "_keep_alive",
         "_length",
         "_max_body_bytes",
@@ -121,6 +134,7 @@ class ResponseReader:
         "_silent_bytes",
         "_trailing",
         "_trouble",
+        "_unbegun",
         "complete",
         "head_done",
         "headers",
@@ -135,7 +149,7 @@ class ResponseReader:
         self.peer: str = peer
         self._max_body_bytes = max_body_bytes
         self._parser = httptools.HttpResponseParser(self)
-        self._body = Body(peer)
+        self._body = self._unbegun = Body(peer)
         self._trailing = False
         self._keep_alive = False
         self.complete: bool = True
@@ -144,7 +158,7 @@ class ResponseReader:
     def start(self, method: str) -> None:
         """Expect the reply to a request of `method`."""
         self._no_body = method in ("HEAD", "CONNECT")
-        self._body = Body(self.peer)
+        self._body = self._unbegun
         self._head_left = MAX_HEAD_BYTES
         self._silent_bytes = 0
         self._received = False
@@ -164,8 +178,7 @@ class ResponseReader:
         self._reset_head()
 
     def _reset_head(self) -> None:
-        self._raw_headers: list[tuple[str, str]] = []
-        self._header_count = 0
+        self._raw_headers: list[tuple[bytes, bytes]] = []
         self._framed = False
         self._length = ""
 
@@ -257,26 +270,24 @@ class ResponseReader:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """One header or trailer line."""
-        self._header_count += 1
-        if self._header_count > MAX_HEADERS:
+        self._raw_headers.append((name, value))
+        if len(self._raw_headers) > MAX_HEADERS:
             self._refuse(LimitExceededError(f"{self.peer} sent more than {MAX_HEADERS} headers"))
-        if self.head_done:
-            return
-        key = name.decode("latin-1").lower()
-        text = value.decode("latin-1")
-        self._raw_headers.append((key, text))
-        if key in _FRAMING_HEADERS:
-            self._note(key, text)
 
     def on_headers_complete(self) -> None:
         """The head of an interim or the final reply is there."""
         self.status = self._parser.get_status_code()
+        headers = tuple([(_lowered(name), value.decode("latin-1")) for name, value in self._raw_headers])
+        for name, value in headers:
+            if name in _FRAMING_HEADERS:
+                self._note(name, value)
         if self.status < 200:
             if self.status == 101 or self._framed:
                 self._refuse(APIConnectionError(f"{self.peer} sent a reply {self.status} that was not asked for"))
             return
-        self.headers = tuple(self._raw_headers)
+        self.headers = headers
         if self._no_body or self.status in _NO_BODY_STATUSES:
+            self._body = Body(self.peer)
             # A length without a body leaves the parser waiting for one, so such a connection is not kept.
             self._end(keep_alive=not self._no_body and self._length in ("", "0") and self._parser.should_keep_alive())
         else:
