@@ -12,6 +12,8 @@ SOAK_REQUESTS ?= 100000
 SOAK_ABORTED ?= 1000
 SOAK_STREAMS ?= 1000
 PYTEST_ARGS ?=
+# Where this is set, every process compiles what it imports anew: minutes, over the programs that tests start.
+unexport PYTHONDONTWRITEBYTECODE
 CHECKS := check-format check-lint check-words check-types check-public-types check-typing check-contract
 
 .DEFAULT_GOAL := help

@@ -5,6 +5,7 @@ Coroutine tests need no mark: `async def test_…` is run by anyio's plugin on a
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import sys
@@ -21,7 +22,10 @@ OURS = re.compile(r"^(LLM_|INTERLINGUA_)|_API_KEY$|^(https?|all|no)_proxy$", re.
 """Environment variables that would make a test's outcome depend on who runs it."""
 
 # The same examples each time, so that a red run is about the change; `thorough` and `make fuzz` look for new ones.
-settings.register_profile("default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "default", deadline=None, derandomize=True, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("ci", settings.get_profile("default"), max_examples=100)
 settings.register_profile("thorough", settings.get_profile("default"), derandomize=False, max_examples=1_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
@@ -45,6 +49,12 @@ sys.addaudithook(_refuse_the_network)
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--golden-update`, for `make golden-update`."""
     parser.addoption("--golden-update", action="store_true", help="write golden files anew instead of comparing")
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was imported and collected out of the garbage collector's sight: it lasts, and it is large."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeAlias
 
-import pytest
-
 from tests.contract.source import MODULES, Module
 
 if TYPE_CHECKING:
@@ -58,10 +56,10 @@ def _is_text(node: ast.stmt | None) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if module.public], ids=str)
-def test_public_things_are_documented(module: Module) -> None:
+def test_public_things_are_documented() -> None:
     """Every public module, class, function, method and field has its text."""
-    assert list(_undocumented(module)) == []
+    public = [module for module in MODULES if module.public]
+    assert [f"{module.path}, {lacking}" for module in public for lacking in _undocumented(module)] == []
 
 
 def _summaries(module: Module) -> Iterator[tuple[int, str]]:
@@ -72,11 +70,16 @@ def _summaries(module: Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, text.split("\n", 1)[0]
 
 
-@pytest.mark.parametrize("module", MODULES, ids=str)
-def test_first_lines_are_facts(module: Module) -> None:
+def test_first_lines_are_facts() -> None:
     """The first line of a docstring says what comes back, not that the function returns something."""
     talk = ("Returns ", "Return ", "This function ", "This method ", "This class ", "Function that ", "Class that ")
-    assert [(line, summary) for line, summary in _summaries(module) if summary.startswith(talk)] == []
+    found = [
+        f"{module.path}:{line} {summary}"
+        for module in MODULES
+        for line, summary in _summaries(module)
+        if summary.startswith(talk)
+    ]
+    assert found == []
 
 
 def _bare_any(module: Module) -> Iterator[str]:
@@ -93,7 +96,7 @@ def _is_library(module: Module) -> bool:
     return module.public and module.room != "testing"
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if _is_library(module)], ids=str)
-def test_public_signatures_name_their_types(module: Module) -> None:
+def test_public_signatures_name_their_types() -> None:
     """No public function takes or gives a bare `Any`: `object`, a union or a type variable says more."""
-    assert list(_bare_any(module)) == []
+    library = [module for module in MODULES if _is_library(module)]
+    assert [f"{module.path}, {found}" for module in library for found in _bare_any(module)] == []

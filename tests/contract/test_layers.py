@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -95,9 +96,14 @@ BEYOND_THE_PURE_LAYERS = frozenset({"json", "msgspec.json"})
 """Of these, the ones whose rule binds only the pure layers' own code."""
 
 
-def _imports(module: Module) -> Iterator[tuple[str, int]]:
+@cache
+def _imports(module: Module) -> tuple[tuple[str, int], ...]:
     """Each imported module or name, dotted, with its line."""
-    for node in _nodes(module.tree):
+    return tuple(_imported(module.tree))
+
+
+def _imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    for node in _nodes(tree):
         match node:
             case ast.Import(names=names):
                 for alias in names:
@@ -160,45 +166,52 @@ def test_every_room_has_a_layer() -> None:
     assert homeless - FACES == set()
 
 
-@pytest.mark.parametrize("module", MODULES, ids=str)
-def test_imports_go_down(module: Module) -> None:
+def test_imports_go_down() -> None:
     """A module imports its own layer or a lower one, and no library module goes through a face."""
-    own = _layer(_here(module))
-    if own is None:
-        return
     upward = [
         f"{module.path}:{line} imports {name or 'interlingua'}"
+        for module in MODULES
+        if (own := _layer(_here(module))) is not None
         for name, line in _ours(module)
         if ((layer := _layer(name)) is None and own < FIRST_LAYER_OF_USERS) or (layer is not None and layer > own)
     ]
     assert upward == []
 
 
-@pytest.mark.parametrize("module", MODULES, ids=str)
-def test_nothing_imports_the_testing_kit(module: Module) -> None:
+def test_nothing_imports_the_testing_kit() -> None:
     """Only the testing kit itself imports `interlingua.testing`."""
-    if module.room == "testing":
-        return
-    assert [line for name, line in _ours(module) if _names(name, frozenset({"testing"}))] == []
+    others = [module for module in MODULES if module.room != "testing"]
+    kit = frozenset({"testing"})
+    assert [f"{module.path}:{line}" for module in others for name, line in _ours(module) if _names(name, kit)] == []
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if _folder_of_dialect(_here(module))], ids=str)
-def test_no_dialect_rests_on_another(module: Module) -> None:
+def test_no_dialect_rests_on_another() -> None:
     """What two dialects share lies in `dialects/_*.py`: a dialect's folder can go without breaking another's."""
-    own = _folder_of_dialect(_here(module))
-    imported = {node.module or "" for node in ast.walk(module.tree) if isinstance(node, ast.ImportFrom)}
-    others = {_folder_of_dialect(name.removeprefix("interlingua.")) for name in imported} - {None, own}
-    assert others == set()
+    rests = [
+        f"{module.path}:{node.lineno} imports {node.module}"
+        for module in MODULES
+        if (own := _folder_of_dialect(_here(module)))
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ImportFrom)
+        and _folder_of_dialect((node.module or "").removeprefix("interlingua.")) not in {None, own}
+    ]
+    assert rests == []
 
 
-@pytest.mark.parametrize("module", MODULES, ids=str)
-def test_pure_layers_do_no_io(module: Module) -> None:
+def test_pure_layers_do_no_io() -> None:
     """Layers 0-3 import nothing that gives a socket, loop, clock, randomness, environment, file or logger."""
-    if not _is_pure(module):
-        return
-    impure = [f"{module.path}:{line} imports {name}" for name, line in _imports(module) if _names(name, IMPURE)]
+    pure = [module for module in MODULES if _is_pure(module)]
+    impure = [
+        f"{module.path}:{line} imports {name}"
+        for module in pure
+        for name, line in _imports(module)
+        if _names(name, IMPURE)
+    ]
     opened = [
-        f"{module.path}:{line} calls {name}" for name, line in _calls(module) if name in {"open", "input", "print"}
+        f"{module.path}:{line} calls {name}"
+        for module in pure
+        for name, line in _calls(module)
+        if name in {"open", "input", "print"}
     ]
     assert impure + opened == []
 
@@ -209,11 +222,11 @@ def _calls(module: Module) -> Iterator[tuple[str, int]]:
             yield node.func.id, node.lineno
 
 
-@pytest.mark.parametrize("module", MODULES, ids=str)
-def test_packages_with_traps_have_one_door(module: Module) -> None:
+def test_packages_with_traps_have_one_door() -> None:
     """JSON is parsed by `wire.json` alone in the pure layers; `schema.validate` alone calls jsonschema-rs anywhere."""
     found = [
         f"{module.path}:{line} imports {name}"
+        for module in MODULES
         for name, line in _imports(module)
         if (package := _names(name, frozenset(ONLY_HERE)))
         and _here(module) not in ONLY_HERE[package]

@@ -24,7 +24,7 @@ from tests.support.ollama_strategies import ollama_requests, ollama_responses, t
 from tests.support.strategies import responses
 
 OWN = ServerContext(source=DIALECT.name)
-FEWER = settings(max_examples=40)
+FEWER = settings(max_examples=settings().max_examples * 4 // 10)
 ASKED = EncodeOptions(target=Target(model="m"))
 
 

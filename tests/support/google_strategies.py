@@ -45,7 +45,7 @@ _extras: st.SearchStrategy[dict[str, dict[str, Any]]] = st.dictionaries(
     st.sampled_from(["xNew", "vendor"]), json_values.filter(lambda value: value is not None)
 ).map(lambda members: {NAME: members} if members else {})
 """Members that nobody knows."""
-_ids = ids.filter(lambda text: text not in ("null", "None") and not text.startswith("call_"))
+_ids = ids.filter(lambda text: not text.startswith("call_"))
 _seals = some_text.map(lambda text: Sealed(NAME, {"thoughtSignature": text}))
 
 _texts = st.builds(TextPart, some_text, extra=_extras)
