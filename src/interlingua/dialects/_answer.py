@@ -8,7 +8,7 @@ from interlingua.stream.calls import CallIdSource, note_finish, settle_finish
 from interlingua.types.change import Changes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from interlingua.dialects._contract import DecodeContext
     from interlingua.types.change import Stage
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from interlingua.types.response import FinishReason
     from interlingua.wire.http import HttpReply
 
-__all__ = ["changes_of", "extra_of", "failed_status", "finish_of", "id_source", "said_members"]
+__all__ = ["changes_of", "extra_of", "failed_status", "finish_of", "id_source"]
 
 
 def id_source(context: DecodeContext) -> CallIdSource:
@@ -42,12 +42,6 @@ def finish_of(
     settled = settle_finish(reason, parts)
     note_finish(reason, settled, raw, changes, path)
     return settled
-
-
-def said_members(wire: object, names: Sequence[str], extra: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The members of `names` that a wire object states, and its unknown ones: what only passes through."""
-    said = {name: value for name in names if (value := getattr(wire, name)) is not None}
-    return {**said, **extra} if extra else said
 
 
 def extra_of(dialect: str, members: dict[str, Any]) -> dict[str, dict[str, Any]]:

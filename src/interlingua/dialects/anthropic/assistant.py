@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
 
-from interlingua.dialects._members import members_of, merge_members
+from interlingua.dialects._members import members_of, merge_members, passed_on
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects.anthropic.parts import NAME, decode_block, opaque_block
 from interlingua.dialects.anthropic.wire import BlockWire
@@ -126,7 +126,7 @@ class AssistantDecoder:
         if code is not None:
             self.changes.add(code, self._here("/id"))
         text = self._arguments(wire.input)
-        if not cut_off and is_empty_arguments(text):
+        if text[:1] != "{" and not cut_off and is_empty_arguments(text):
             self.changes.add("arguments_empty", self._here("/arguments_json"))
         name = self.undo.names.get(wire.name, wire.name)
         freeform = name in self.undo.freeform
@@ -145,9 +145,11 @@ class AssistantDecoder:
 
 def call_extra(wire: BlockWire) -> dict[str, dict[str, Any]]:
     """The members of a call without a field."""
-    said = {name: value for name in ("caller", "cache_control") if (value := getattr(wire, name)) is not None}
-    extra = {**said, **(wire.extra or {})}
+    extra = passed_on(wire, _BESIDE_A_CALL)
     return {NAME: extra} if extra else {}
+
+
+_BESIDE_A_CALL = ("caller", "cache_control")
 
 
 # Writing

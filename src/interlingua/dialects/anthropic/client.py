@@ -349,7 +349,11 @@ ANSWER_MEMBERS = ("stop_sequence", "stop_details", "container", "context_managem
 
 def answer_members(wire: ResponseWire | DeltaWire) -> dict[str, Any]:
     """The members of an answer, or of an event about it, that only pass through."""
-    said = {name: value for name in ANSWER_MEMBERS if (value := getattr(wire, name, None))}
+    said: dict[str, Any] = {}
+    for name in ANSWER_MEMBERS:
+        value = getattr(wire, name, None)
+        if value:
+            said[name] = value
     return {**said, **wire.extra} if wire.extra else said
 
 

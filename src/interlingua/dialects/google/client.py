@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
-from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source, said_members
+from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
 from interlingua.dialects._error_body import read_error
-from interlingua.dialects._members import is_object, merge_members
+from interlingua.dialects._members import is_object, merge_members, passed_on
 from interlingua.dialects._request import RequestWriter, check_choice
 from interlingua.dialects._subsets import GOOGLE_OPENAPI, GOOGLE_OUTPUT, GOOGLE_TOOL
 from interlingua.dialects.google.messages import MessageEncoder
@@ -331,12 +331,17 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
         raise decode_error(reply, context)
     changes = changes_of(NAME, "decode_response", repairs)
     first, *others = _choices(wire, context, changes)
-    extra = {**top_members(wire), **uncounted(wire.usageMetadata), **first.extra.get(NAME, {})}
+    usage = decode_usage(wire.usageMetadata) if wire.usageMetadata is not None else None
+    extra = top_members(wire)
+    if usage is None:
+        extra |= uncounted(wire.usageMetadata)
+    if first.extra:
+        extra |= first.extra[NAME]
     return Response(
         parts=first.parts,
         finish_reason=first.finish_reason,
         finish_reason_raw=first.finish_reason_raw,
-        usage=decode_usage(wire.usageMetadata) if wire.usageMetadata is not None else None,
+        usage=usage,
         model=wire.modelVersion or "",
         wire_model=wire.modelVersion,
         id=wire.responseId or None,
@@ -356,23 +361,23 @@ def _choices(wire: ResponseWire, context: DecodeContext, changes: Changes) -> li
     return [Alternative(finish_reason="content_filter", finish_reason_raw=str(blocked))]
 
 
+CALLS: frozenset[type] = frozenset({ToolCall, BrokenToolCall})
 RESERVED = frozenset({"candidate", "content", "top"})
 """Names under which `extra` keeps the members of the first candidate; an answer's own of that name go to `top`."""
 
 
 def top_members(wire: ResponseWire) -> dict[str, Any]:
     """The members of an answer, or of a frame of it, that only pass through."""
-    said = {name: value for name in TOP_MEMBERS if (value := getattr(wire, name)) is not None}
-    if not wire.extra:
-        return said
-    said |= {name: value for name, value in wire.extra.items() if name not in RESERVED}
-    beside = {name: value for name, value in wire.extra.items() if name in RESERVED}
-    return {**said, "top": beside} if beside else said
+    said = passed_on(wire, TOP_MEMBERS)
+    if wire.extra:
+        beside = {name: said.pop(name) for name in RESERVED if name in said}
+        return {**said, "top": beside} if beside else said
+    return said
 
 
 def candidate_members(wire: CandidateWire) -> dict[str, Any]:
     """The same of a candidate."""
-    return said_members(wire, CANDIDATE_MEMBERS, wire.extra)
+    return passed_on(wire, CANDIDATE_MEMBERS)
 
 
 def _choice(
@@ -385,12 +390,14 @@ def _choice(
     except DecodeError as error:
         raise error.under(f"/candidates/{place}/content") from None
     raw = None if wire.finishReason is None else str(wire.finishReason)
-    reason = finish_with_calls(raw, has_calls=any(isinstance(part, ToolCall | BrokenToolCall) for part in parts))
+    reason = finish_with_calls(raw, has_calls=not CALLS.isdisjoint([type(part) for part in parts]))
     settled = finish_of(reason, raw, parts, changes, f"{prefix}/finish_reason")
     members = candidate_members(wire)
     _cite(parts, members)
     content = wire.content.extra if wire.content is not None else None
-    extra = {**({"candidate": members} if members else {}), **({"content": dict(content)} if content else {})}
+    extra: dict[str, Any] = {"candidate": members} if members else {}
+    if content:
+        extra["content"] = dict(content)
     return Alternative(parts=tuple(parts), finish_reason=settled, finish_reason_raw=raw, extra=extra_of(NAME, extra))
 
 

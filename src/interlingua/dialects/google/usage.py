@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._members import merge_members, plain
+from interlingua.dialects._members import merge_members, passed_on, plain
 from interlingua.dialects.google.parts import NAME
 from interlingua.dialects.google.wire import UsageWire
 from interlingua.types.usage import Usage
@@ -65,11 +65,9 @@ def decode_usage(wire: UsageWire) -> Usage | None:
         if given is None:
             return None
         output = 0
-    extra: dict[str, Any] = {name: value for name in OTHER_MEMBERS if (value := getattr(wire, name)) is not None}
+    extra = passed_on(wire, OTHER_MEMBERS)
     if wire.totalTokenCount not in (None, (given or 0) + output):
         extra["totalTokenCount"] = wire.totalTokenCount
-    if wire.extra:
-        extra.update(wire.extra)
     return Usage(
         input_tokens=given,
         output_tokens=output,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
 from interlingua.dialects._error_body import read_error
-from interlingua.dialects._members import merge_members
+from interlingua.dialects._members import merge_members, passed_on
 from interlingua.dialects._request import RequestWriter, check_choice, chosen_names, schema_prompt
 from interlingua.dialects._subsets import OLLAMA_TOOL
 from interlingua.dialects.ollama.assistant import CallReader, decode_turn
@@ -31,8 +31,6 @@ from interlingua.types.tool import OpaqueTool
 from interlingua.wire.json import decode_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
@@ -297,7 +295,7 @@ def _response(wire: ChunkWire, message: MessageWire, context: DecodeContext, cha
         parts = tuple(decode_turn(message, id_source(context), CallReader(context.undo, changes), "", cut_off=cut_off))
     except DecodeError as error:
         raise error.under("/message") from None
-    called = any(isinstance(part, ToolCall | BrokenToolCall) for part in parts)
+    called = any([isinstance(part, ToolCall | BrokenToolCall) for part in parts])  # noqa: C419 — a list is faster
     reason = decode_finish(wire.done_reason, called=called)
     return Response(
         parts=parts,
@@ -313,16 +311,12 @@ def _response(wire: ChunkWire, message: MessageWire, context: DecodeContext, cha
 
 def answer_members(wire: ChunkWire) -> dict[str, Any]:
     """The members of an answer, or of a line of it, that only pass through; `field` says that it was the older form."""
-    said: dict[str, Any] = {name: value for name in ANSWER_MEMBERS if (value := getattr(wire, name)) is not None}
+    said = passed_on(wire, ANSWER_MEMBERS)
     if wire.message is None and wire.response is not None:
-        said["field"] = "response"
+        said.setdefault("field", "response")
     if wire.message is not None and wire.message.extra:
         said["message"] = dict(wire.message.extra)
-    return _with(said, wire.extra)
-
-
-def _with(said: dict[str, Any], extra: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {**said, **extra} if extra else said
+    return said
 
 
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:

@@ -182,12 +182,12 @@ class ItemDecoder:
         if code is not None:
             self.changes.add(code, f"{here}/id")
         text = self._input(wire) if freeform else self._arguments(wire, here)
-        if not self.cut_off and is_empty_arguments(text):
+        if text[:1] != "{" and not self.cut_off and is_empty_arguments(text):
             self.changes.add("arguments_empty", f"{here}/arguments_json")
         name = wire.name
-        if name not in self.undo.tool_names:
+        if name not in self.undo.tool_names and (self.undo.names or "<|" in name):
             name = clean_name(name, self.undo, self.changes, f"{here}/name")
-        members, extra = item_members(wire), dict(wire.extra or {})
+        members, extra = item_members(wire), wire.extra
         sealed = self.sealed(members) if members else None
         part = make_call(
             call_id,
@@ -196,10 +196,10 @@ class ItemDecoder:
             cut_off=self.cut_off,
             freeform=freeform or name in self.undo.freeform,
             sealed=sealed,
-            extra={NAME: extra} if extra else {},
+            extra={NAME: dict(extra)} if extra else {},
         )
-        if isinstance(part, BrokenToolCall) and members:
-            part = replace(part, extra={NAME: {**extra, "item": members}})
+        if members and isinstance(part, BrokenToolCall):
+            part = replace(part, extra={NAME: {**(extra or {}), "item": members}})
         self.parts.append(part)
 
     def _input(self, wire: ItemWire) -> str:

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, id_source
 from interlingua.dialects._error_body import read_error
-from interlingua.dialects._members import merge_members
+from interlingua.dialects._members import merge_members, passed_on
 from interlingua.dialects._openai_errors import error_of_body
 from interlingua.dialects._openai_request import OpenAIRequestWriter
 from interlingua.dialects._request import check_choice
@@ -56,6 +56,8 @@ LOGPROBS = "message.output_text.logprobs"
 """What asks for log probabilities in `include`."""
 READ = frozenset({"id", "object", "status", "model", "output", "usage", "error", "incomplete_details", "extra"})
 """Members of an answer that have a field of their own."""
+TOP_MEMBERS = tuple(name for name in ResponseWire.__struct_fields__ if name not in READ)
+"""Those that only pass through."""
 REPEATED: dict[str, Any] = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "metadata": {}}
 """Members of an answer that repeat the request, and what they say where it said nothing."""
 
@@ -251,17 +253,11 @@ def _decode_output(wire: ResponseWire, context: DecodeContext, changes: Changes,
 
 def top_members(wire: ResponseWire) -> dict[str, Any]:
     """The members of an answer, or of a snapshot of it, that only pass through."""
-    said: dict[str, Any] = {}
-    for name in wire.__struct_fields__:
-        if name not in READ:
-            value = getattr(wire, name)
-            if value is not None and value is not UNSET and not _is_repeated(name, value):
-                said[name] = value
-    return {**said, **wire.extra} if wire.extra else said
-
-
-def _is_repeated(name: str, value: object) -> bool:
-    return name in REPEATED and REPEATED[name] == value
+    said = passed_on(wire, TOP_MEMBERS)
+    for name, nothing in REPEATED.items():
+        if said.get(name) == nothing:
+            said.pop(name, None)
+    return said
 
 
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:

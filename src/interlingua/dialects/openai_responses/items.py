@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["ItemEncoder", "ItemIds", "opaque_item"]
 
 NOBODY = Target()
+_NOTHING: dict[str, Any] = {}
 
 
 class ItemIds:
@@ -188,7 +189,7 @@ class ItemEncoder:
 
     def _call(self, part: ToolCall | BrokenToolCall, path: str) -> None:
         wire = self._bare_call(part)
-        extra = part.extra.get(NAME, {})
+        extra = part.extra.get(NAME) or _NOTHING
         members = self._members(part.sealed, path) if isinstance(part, ToolCall) else extra.get("item")
         if members:
             merge_members(wire, members)
@@ -206,7 +207,7 @@ class ItemEncoder:
         status = COMPLETED if self.reply else None
         if self.make_id is not None and isinstance(part, BrokenToolCall) and part.reason == "cut_off":
             status = "incomplete"
-        arguments = Raw(encode_text(text))
+        arguments = cast("Raw", text)  # a string is what JSON text of it is
         return ItemWire(type="function_call", call_id=call_id, name=name, arguments=arguments, status=status)
 
     def _image(self, part: ImagePart, path: str) -> None:
