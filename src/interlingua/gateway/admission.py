@@ -241,9 +241,9 @@ class Admission:
         """Write down what a call has used; it is written also when the client leaves meanwhile."""
         await self._whole(self.accounts.leave(Leave(call, names, used, self._now()), *rows))
 
-    def move(self, accounts: Accounts) -> None:
-        """Keep what keys have used in other accounts from now on, that of keys without limits, too."""
-        self.accounts, self._left, self._counts = accounts, self.accounts, True
+    def move(self, accounts: Accounts, holder: str) -> None:
+        """Keep what keys have used in other accounts from now on, also of keys without limits; `holder` is us there."""
+        self.accounts, self._left, self._counts, self._holder = accounts, self.accounts, True, holder
 
     async def close(self) -> None:
         """Write what is still to be written."""

@@ -27,7 +27,7 @@ import msgspec
 
 from interlingua.errors import DecodeError, InternalServerError, LimitExceededError
 from interlingua.gateway.accounts import add_rows, chosen
-from interlingua.gateway.budget import Account, Enter, Leave, Refusal, names_of, step
+from interlingua.gateway.budget import Account, Enter, Leave, Refusal, lapse, names_of, step
 from interlingua.gateway.redis_usage import count_commands, usage_steps
 from interlingua.gateway.state import Entry, Key, MemoryStore
 from interlingua.gateway.stored import KeptAnswer, KeptElsewhere, StoredResponses
@@ -246,9 +246,10 @@ class RedisAccounts:
     immediate: bool = False
     """Redis has to be asked."""
 
-    def __init__(self, link: RedisLink) -> None:
-        """The accounts behind `link`, and the rows of what was used."""
+    def __init__(self, link: RedisLink, *, gone: Callable[[], frozenset[str]] = frozenset) -> None:
+        """The accounts behind `link`, and the rows of what was used; `gone` gives processes that live no more."""
         self._link = link
+        self._gone = gone
         self._room = f"{link.prefix}{{accounts}}:"
         self._waiting: list[_Waiting] = []
         self._writer: asyncio.Task[None] | None = None
@@ -361,7 +362,7 @@ class RedisAccounts:
         self._uncounted.clear()
         found: list[bytes] = [value or b"" for value in values]
         for _ in range(MAX_TRIES):
-            accounts = self._read(names, found)
+            accounts = self._rid(self._read(names, found), operations)
             for place, operation in enumerate(operations):
                 if not _is_in(operation, accounts):
                     changed, outcomes[place] = step(accounts, operation)
@@ -375,6 +376,14 @@ class RedisAccounts:
                 return outcomes
             found = reply
         return None
+
+    def _rid(self, accounts: dict[str, Account], operations: Sequence[Operation]) -> dict[str, Account]:
+        """The accounts with the reservations of dead processes charged."""
+        gone = self._gone()
+        if not gone:
+            return accounts
+        now_s = max(each.now_s if isinstance(each, Leave) else each.call.at_s for each in operations)
+        return {name: lapse(account, now_s, is_gone=gone.__contains__) for name, account in accounts.items()}
 
     def _told(self, names: Sequence[str]) -> Steps[dict[str, Account]]:
         (values,) = yield [("MGET", *[self._room + name for name in names])]

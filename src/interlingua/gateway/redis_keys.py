@@ -164,9 +164,10 @@ def _kept(value: bytes) -> KeptKey | None:
 class KeyWatch:
     """What a gateway knows of the keys in Redis."""
 
-    def __init__(self, keys: RedisKeys) -> None:
-        """Looks now, and then once a second."""
+    def __init__(self, keys: RedisKeys, *, beside: Callable[[], object] = lambda: None) -> None:
+        """Looks now, and then once a second; `beside` is done after each of the later looks."""
         self._keys = keys
+        self._beside = beside
         self._end = threading.Event()
         self.version: int = 0
         """A number that is another one after every change of a key."""
@@ -186,6 +187,7 @@ class KeyWatch:
     def _run(self) -> None:
         while not self._end.wait(LOOK_S):
             self._look()
+            self._beside()
 
     def _look(self) -> None:
         try:

@@ -31,13 +31,16 @@ def share(gateway: Gateway) -> bool:
     link = shared_link()
     if link is None:
         return False
+    from interlingua.gateway.ledger import holder_here
     from interlingua.gateway.redis import RedisAccounts, redis_responses, redis_vault
     from interlingua.gateway.redis_keys import KeyWatch, RedisKeys
+    from interlingua.gateway.redis_presence import Presence
 
     gateway.vault = redis_vault(link, gateway.clock)
     gateway.stored = redis_responses(link, gateway.clock)
-    gateway.admission.move(RedisAccounts(link))
-    gateway.take_keys(KeyWatch(RedisKeys(link, now=gateway.now)))
+    presence = Presence(link, holder_here(), clock=gateway.clock)
+    gateway.admission.move(RedisAccounts(link, gone=lambda: presence.gone), presence.holder)
+    gateway.take_keys(KeyWatch(RedisKeys(link, now=gateway.now), beside=presence.beat))
     return True
 
 

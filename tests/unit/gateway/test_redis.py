@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from interlingua.errors import InternalServerError
 from interlingua.gateway.accounts import Row
 from interlingua.gateway.budget import Account, Call, Enter, Leave, Refusal, Used
 from interlingua.gateway.redis import MAX_TRIES, RedisAccounts, RedisStore, redis_responses, redis_vault
+from interlingua.gateway.redis_presence import GONE_S, Presence
 from interlingua.gateway.state import Entry
 from interlingua.gateway.stored import KeptAnswer, Prepared
 from interlingua.gateway.terms import Budget, Terms
@@ -273,6 +275,64 @@ def test_what_is_no_account_is_written_over(redis: RedisServer) -> None:
             assert isinstance(account, Account)
 
     _run(work())
+
+
+def test_what_a_dead_gateway_had_reserved_is_charged_and_stands_in_nobodys_way(redis: RedisServer) -> None:
+    """Its place among calls at a time is free, its tokens are charged; if it lives after all, it corrects that."""
+    terms = Terms(concurrency=1, budgets=(Budget(amount=100, unit="tokens", period="total"),))
+    gone = frozenset[str]()
+
+    async def work() -> None:
+        clock = Clock()
+        accounts = RedisAccounts(RedisLink(redis.url, clock=clock), gone=lambda: gone)
+        held = Enter(Call("call-1", "dead", 1_000.0, 60), (("key:k", terms),))
+        assert await accounts.enter(held) is None
+        refusal = await accounts.enter(_enter(2, terms))
+        assert isinstance(refusal, Refusal)
+        assert refusal.limit == "concurrency"
+        nonlocal gone
+        gone = frozenset({"dead"})
+        assert await accounts.enter(_enter(3, terms)) is None
+        (account,) = await accounts.accounts(["key:k"])
+        assert account is not None
+        assert ([one.call.id for one in account.held], account.spent.in_total) == (["call-3"], Used(60))
+        await accounts.leave(_leave(held, 20))
+        (account,) = await accounts.accounts(["key:k"])
+        assert account is not None
+        assert account.spent.in_total == Used(20)
+
+    _run(work())
+
+
+def test_a_gateway_is_gone_after_thirty_silent_seconds(redis: RedisServer) -> None:
+    """Of those that were heard of; and not before all had time to be heard again after Redis was away."""
+    clock = Clock()
+    link = RedisLink(redis.url, clock=clock)
+    first, second = [Presence(link, name, clock=clock) for name in ("first", "second")]
+
+    def heard(seconds_ago: int) -> Generator[list[Command], list[Any], None]:
+        yield [("ZADD", "interlingua:{accounts}:present", int(time.time()) - seconds_ago, "second")]
+
+    link.run(heard(GONE_S + 1))
+    first.beat()
+    assert first.gone == frozenset()  # it has not looked on for so long itself
+    clock.now_s += GONE_S
+    first.beat()
+    assert first.gone == {"second"}
+    link.run(heard(GONE_S - 2))
+    first.beat()
+    assert first.gone == frozenset()
+    link.run(heard(GONE_S + 1))
+    second.beat()
+    first.beat()
+    assert first.gone == frozenset()
+    redis.stop()
+    first.beat()
+    redis.start()
+    clock.now_s += 10
+    link.run(heard(GONE_S + 1))
+    first.beat()
+    assert first.gone == frozenset()
 
 
 # Rows of what was used
