@@ -121,6 +121,8 @@ class _Home:
         self.connections: set[AsyncConnection] = set()
         self.room = memoryview(bytearray(_RECEIVE_BYTES))
         self._guard: AsyncGenerator[None, None] | None = None
+        self._keep_alive_s = options.keep_alive_s
+        self._sweeping: asyncio.TimerHandle | None = None
 
     async def settle(self) -> None:
         """Tie the connections to the loop: a loop that ends closes its asynchronous generators, and this is one."""
@@ -142,6 +144,9 @@ class _Home:
 
     def abort(self) -> None:
         """Close every connection."""
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+            self._sweeping = None
         self.pool.drain()
         self.pool.discarded.clear()
         for connection in list(self.connections):
@@ -158,8 +163,6 @@ class _Home:
         now = self.loop.time()
         slot = self.pool.lease(origin, now)
         if slot is not None:
-            if slot.connection is None:
-                self.pool.expire(now)
             self._close_discarded()
         return slot
 
@@ -191,6 +194,14 @@ class _Home:
     def release(self, origin: Origin, connection: AsyncConnection | None) -> None:
         """Give a slot back and hand it to whoever waits."""
         self._hand_over(self.pool.release(origin, connection, self.loop.time()))
+        if connection is not None and self._sweeping is None:
+            self._sweeping = self.loop.call_later(self._keep_alive_s, self._sweep)
+
+    def _sweep(self) -> None:
+        """Close what was not used for too long, also where nobody asks for anything any more."""
+        next_at = self.pool.expire(self.loop.time())
+        self._close_discarded()
+        self._sweeping = None if next_at is None else self.loop.call_at(next_at, self._sweep)
 
     def _hand_over(self, handed: tuple[_Waiter, Slot[AsyncConnection]] | None) -> None:
         while handed is not None:

@@ -11,15 +11,17 @@ def _samples(*rows: tuple[float, int, int]) -> list[Sample]:
 
 def test_a_flat_run_is_flat() -> None:
     """Until seven tenths of the rounds bounded stores fill."""
-    assert verdict(_samples((50.0, 90, 0), (60.0, 140, 0), (61.0, 100, 0), (63.0, 150, 0))) == []
+    rounds = ((50.0, 90, 0), (60.0, 140, 0), (61.0, 100, 0), (63.0, 900, 0))
+    assert verdict(_samples((40.0, 4, 0), *rounds, (63.0, 9, 0))) == []
 
 
 def test_what_grows_is_named() -> None:
-    """Memory, sockets and connections that are left, each in a sentence."""
-    assert verdict(_samples((50.0, 10, 0), (60.0, 12, 0), (75.0, 40, 2))) == [
+    """Memory, sockets and what is left under way, each in a sentence."""
+    rounds = ((50.0, 10, 0), (60.0, 12, 0), (75.0, 40, 2))
+    assert verdict(_samples((40.0, 4, 0), *rounds, (75.0, 13, 2))) == [
         "memory grew from 60 to 75 MB",
-        "40 sockets at the end, 12 before",
-        "2 connections of clients are left",
+        "13 sockets at rest, 4 before",
+        "2 requests or connections of clients are left",
     ]
 
 

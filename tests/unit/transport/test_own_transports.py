@@ -188,6 +188,31 @@ def test_idle_connections_expire(kind: str) -> None:
         assert server.connections == 2
 
 
+async def test_idle_connections_are_closed_where_nobody_asks_any_more() -> None:
+    """A burst leaves no sockets behind: each is closed after `keep_alive_s`, though nothing else is asked."""
+    held: list[int] = []
+    gone = asyncio.Event()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        held.append(1)
+        while await reader.read(65_536):
+            await asyncio.sleep(0.01)  # so that all are open at a time
+            writer.write(reply(b"ok"))
+        writer.close()
+        held.pop()
+        if not held:
+            gone.set()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        request = HttpRequest(url=f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", body=b"{}")
+        transport = aio.HttpTransport(HttpOptions(keep_alive_s=0.05))
+        opened = await asyncio.gather(*[transport.open(request, quick()) for _ in range(3)])
+        assert [await all_of(one) for one in opened] == [b"ok"] * 3
+        assert len(held) == 3
+        await asyncio.wait_for(gone.wait(), 5)
+        await transport.close()
+
+
 def test_an_idle_connection_makes_room_for_another_origin(kind: str) -> None:
     """At the total bound an idle connection to elsewhere is given up."""
     with serving(OK) as one, serving(OK) as two, face(kind, HttpOptions(max_connections=1)) as transport:
