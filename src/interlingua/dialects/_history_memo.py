@@ -160,7 +160,8 @@ class KnownHistory:
 
 
 def _joined(wires: Sequence[WireStruct]) -> bytes:
-    return b",".join([encode_wire(wire) for wire in wires])
+    """The wire objects as elements of an array; the content of a message may be null on purpose."""
+    return b",".join([encode_wire(wire, nulls=getattr(wire, "content", "") is None) for wire in wires])
 
 
 def shareable(messages: Sequence[Message]) -> list[Message] | None:
@@ -241,9 +242,13 @@ class HistoryMemo:
         length = 1 << (len(text).bit_length() - 1)
         while length >= _SHORTEST:
             key = text[:length]
-            fitting = [one for one in (*self._young.get(key, ()), *self._old.get(key, ())) if _goes_on(text, one.text)]
-            if fitting:
-                return max(fitting, key=_length)
+            found: KnownHistory | None = None
+            for generation in (self._young, self._old):
+                for one in generation.get(key, ()):
+                    if _goes_on(text, one.text) and (found is None or len(one.text) > len(found.text)):
+                        found = one
+            if found is not None:
+                return found
             length >>= 1
         return None
 
@@ -286,14 +291,10 @@ def _shared(text: bytes, system: System, messages: tuple[Message, ...], entries:
     return KnownHistory(text, frozen, [_frozen(message) for message in messages], entries)
 
 
-def _length(known: KnownHistory) -> int:
-    return len(known.text)
-
-
 def _goes_on(text: bytes, known: bytes) -> bool:
     """Whether a text is that array or one with more elements behind the same bytes."""
     end = len(known) - 1
-    return text.startswith(known[:end]) and (text[end:] == b"]" or text[end : end + 1] == b",")
+    return text == known or (text[end : end + 1] == b"," and text.startswith(known[:end]))
 
 
 def _stands_alone(known: KnownHistory, rest: tuple[Message, ...]) -> bool:

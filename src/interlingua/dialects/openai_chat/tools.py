@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._freeform import FREEFORM_PARAMETERS, as_function
-from interlingua.dialects._members import foreign_extras, merge_members, plain
+from interlingua.dialects._members import foreign_extras, merge_members, passed_on, plain
 from interlingua.dialects._memo import ToolMemo, read_tools
 from interlingua.dialects._serve import read_member
 from interlingua.dialects.openai_chat.parts import NAME, decode_cache, encode_cache
@@ -107,9 +107,7 @@ def decode_function(function: FunctionWire, path: str, wire: ToolWire | None = N
 
 def _beside(wire: ToolWire) -> tuple[Cache | None, dict[str, Any]]:
     """The cache mark and the members beside the function, those of the flat shape among them."""
-    extra: dict[str, Any] = {name: value for name in FLAT if (value := getattr(wire, name)) is not None}
-    if wire.extra:
-        extra.update(wire.extra)
+    extra = passed_on(wire, FLAT)
     if wire.cache_control is None:
         return None, extra
     marked = PartWire(cache_control=wire.cache_control)
