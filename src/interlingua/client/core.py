@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from interlingua.client.chain import routed
-from interlingua.client.effect import Effect, Open, Read, Steps, Work
+from interlingua.client.effect import Effect, Open, Read, Rest, Steps, Work
 from interlingua.client.job import Job, Lane, later
 from interlingua.client.meter import count
 from interlingua.client.observe import is_observed
@@ -68,6 +68,7 @@ __all__ = [
     "Open",
     "Outcome",
     "Read",
+    "Rest",
     "Steps",
     "begin",
     "call",
@@ -92,6 +93,7 @@ _EXCERPT = 120
 _BEFORE_CONTENT = (StreamStart, UsageUpdate, Extra)
 """Events that say nothing yet, so that an error after them may still be another target's chance."""
 _READ = Read()
+_REST = Rest()
 _LAST_READ = Read(GRACE_S, needed=False)
 
 
@@ -234,7 +236,8 @@ def _context(job: Job, lane: Lane, encoded: Encoded) -> DecodeContext:
     )
 
 
-def _send(job: Job, lane: Lane, encoded: Encoded, *, stream: bool) -> Steps[Reply | AsyncReply]:
+def _sending(job: Job, lane: Lane, encoded: Encoded, *, stream: bool) -> Open:
+    """The effect that sends an encoded request; whoever is to be told of it was told."""
     if encoded.changes and job.settings.warns:
         warn(lane.endpoint.spec, encoded.changes)
     request = lane.endpoint.http_request(
@@ -242,7 +245,7 @@ def _send(job: Job, lane: Lane, encoded: Encoded, *, stream: bool) -> Steps[Repl
     )
     if job.watch is not None:
         job.watch.sends(request)
-    return (yield Open(request, _deadlines(job, stream=stream)))
+    return Open(request, _deadlines(job, stream=stream))
 
 
 def _deadlines(job: Job, *, stream: bool) -> Timeouts:
@@ -259,14 +262,6 @@ def _sooner(seconds: float | None, left_s: float) -> float:
     return left_s if seconds is None else min(seconds, left_s)
 
 
-def _body(first: bytes = b"") -> Steps[bytes]:
-    """The whole body that begins with `first`."""
-    pieces = [first] if first else []
-    while piece := (yield _READ):
-        pieces.append(piece)
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-
-
 def whole(job: Job, lane: Lane) -> Steps[Response[Any]]:
     """The answer of one target, as a whole.
 
@@ -281,8 +276,8 @@ def exchanged(job: Job, lane: Lane, encoded: Encoded) -> Steps[tuple[Response[An
 
     Raises: as `whole`.
     """
-    reply = yield from _send(job, lane, encoded, stream=False)
-    body = yield from _body()
+    reply: Reply | AsyncReply = yield _sending(job, lane, encoded, stream=False)
+    body: bytes = yield _REST
     context = _context(job, lane, encoded)
     http = HttpReply(status=reply.status, headers=reply.headers, body=body)
     if not 200 <= reply.status < 300:
@@ -404,15 +399,15 @@ def opened(job: Job, lane: Lane, encoded: Encoded, kind: type[Live] | None = Non
 
     Raises: as `begin`.
     """
-    reply = yield from _send(job, lane, encoded, stream=True)
+    reply: Reply | AsyncReply = yield _sending(job, lane, encoded, stream=True)
     context = _context(job, lane, encoded)
     if not 200 <= reply.status < 300:
-        body = yield from _body()
+        body: bytes = yield _REST
         raise lane.dialect.decode_error(HttpReply(status=reply.status, headers=reply.headers, body=body), context)
     piece = yield from _first_piece(job, lane)
     form = sniff(header(reply.headers, "content-type"), piece)
     if form == "html" or (form == "json" and not _is_line(lane, piece)):
-        body = yield from _body(piece)
+        body = piece + (yield _REST)
         whole = HttpReply(status=reply.status, headers=reply.headers, body=body)
         return _unstreamed(lane, encoded, context, whole, form)
     live = (kind or Live)(lane, encoded, reply.headers, lane.dialect.stream_decoder(context))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from interlingua.types.event import Event
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["Consult", "Effect", "Enter", "Open", "Race", "Read", "Sleep", "Steps", "Work"]
+__all__ = ["Consult", "Effect", "Enter", "Open", "Race", "Read", "Rest", "Sleep", "Steps", "Work"]
 
 R = TypeVar("R")
 
@@ -37,6 +37,10 @@ class Read(NamedTuple):
     """Give up after that time as if the body had ended; None leaves it to the transport's deadlines."""
     needed: bool = True
     """Whether the answer depends on it; a driver that cannot give up in time leaves out what is not needed."""
+
+
+class Rest(NamedTuple):
+    """Effect: what is left of the body of the open exchange, in one piece."""
 
 
 class Sleep(NamedTuple):
@@ -91,6 +95,6 @@ class Race(NamedTuple):
     """What a way gives that has not won."""
 
 
-Effect: TypeAlias = "Open | Read | Sleep | Consult | Enter | Work | Race | list[Event]"
+Effect: TypeAlias = "Open | Read | Rest | Sleep | Consult | Enter | Work | Race | list[Event]"
 """What a driver has to do; a list of events is given to the reader of the stream."""
 Steps: TypeAlias = Generator[Effect, Any, R]

@@ -134,6 +134,9 @@ class Resume(Struct, frozen=True):
     """A person puts the target back; everything against it is forgotten."""
 
 
+_HARMLESS = frozenset({Admit, Look, Succeeded, Spared, Resume})
+"""Operations after which nothing is known against a target, where nothing was."""
+
 Operation: TypeAlias = Admit | Look | Failed | Succeeded | Spared | Suspend | Resume
 
 
@@ -239,6 +242,8 @@ class HealthStore(Protocol):
 
 def step(mark: Mark | None, operation: Operation, now_s: float) -> tuple[Mark | None, Standing]:
     """The mark after an operation, and how the target then stands."""
+    if mark is None and type(operation) in _HARMLESS:
+        return None, Standing("open", now_s)
     known = _known(mark, now_s)
     match operation:
         case Look():

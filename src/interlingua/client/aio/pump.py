@@ -13,12 +13,12 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from interlingua.client.effect import Consult, Enter, Open, Race, Read, Sleep, Work
+from interlingua.client.effect import Consult, Enter, Open, Race, Read, Rest, Sleep, Work
 from interlingua.client.pump import end_steps
 from interlingua.client.transports import async_transport_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from interlingua.client.effect import Steps
     from interlingua.transport.base import AsyncReply
@@ -79,8 +79,8 @@ class AsyncPump(Generic[R]):
         except StopIteration as done:
             self._value = done.value
             self.ended = True
-            if not self._keeps_open:
-                await self.close()
+            if not self._keeps_open and self._reply is not None:
+                await self._drop()
             return None
         except BaseException:
             await self.close()
@@ -99,16 +99,21 @@ class AsyncPump(Generic[R]):
         if reply is not None:
             await reply.close()
 
-    async def _perform(self, effect: Any) -> Any:
+    def _perform(self, effect: Any) -> Awaitable[Any]:
+        """To be awaited: what an effect comes to."""
         kind = cast("type[object]", type(effect))
         if kind is Read:
             reply = cast("AsyncReply", self._reply)
-            return await (reply.read() if effect.within_s is None else _read_within(reply, effect.within_s))
-        if kind is Open:
+            return reply.read() if effect.within_s is None else _read_within(reply, effect.within_s)
+        if kind is Rest:
+            return _rest(cast("AsyncReply", self._reply))
+        return self._open(effect) if kind is Open else self._settle(effect)
+
+    async def _open(self, effect: Open) -> AsyncReply:
+        if self._reply is not None:
             await self._drop()
-            self._reply = await async_transport_for(effect.request.url).open(effect.request, effect.timeouts)
-            return self._reply
-        return await self._settle(effect)
+        self._reply = await async_transport_for(effect.request.url).open(effect.request, effect.timeouts)
+        return self._reply
 
     async def _settle(self, effect: Sleep | Consult | Enter | Work | Race) -> Any:
         """What the chain asks beside its exchanges."""
@@ -129,6 +134,15 @@ class AsyncPump(Generic[R]):
                 await self._drop()
                 result, self._reply = await race(effect)
                 return result
+
+
+async def _rest(reply: AsyncReply) -> bytes:
+    """Everything that is left of a body; usually that is one piece."""
+    first = await reply.read()
+    pieces = [first]
+    while piece := await reply.read():
+        pieces.append(piece)
+    return first if len(pieces) == 1 else b"".join(pieces)
 
 
 async def _read_within(reply: AsyncReply, within_s: float) -> bytes:
