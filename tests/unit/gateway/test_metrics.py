@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from interlingua.client.state import health_store, limit
 from interlingua.gateway.asgi import GatewayApp
 from interlingua.gateway.auth import hash_key
 from interlingua.gateway.core import Gateway
@@ -16,6 +17,7 @@ from interlingua.gateway.metrics import MAX_SERIES, Metrics
 from interlingua.gateway.observing import Observing
 from interlingua.gateway.record import Record
 from interlingua.gateway.settings import GatewayKey
+from interlingua.routing.health import Failed, Suspend
 from interlingua.testing.upstream import Upstream
 from interlingua.types.response import Attempt
 from tests.support.gateway import MODELS, asking, body_of, gateway
@@ -24,6 +26,7 @@ from tests.unit.gateway.test_asgi import HELLO, Client, Slow
 ON = Observing(metrics="keys")
 KEY = GatewayKey(name="team-a", hash=hash_key("il-secret-key"))
 ASK = GatewayRequest(method="GET", path="/metrics", peer="127.0.0.1")
+PRICES = {"LLM_PAID": "&price_in=3&price_out=15", "LLM_FREE": ""}
 
 
 async def scraped(made: Gateway, request: GatewayRequest = ASK) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
@@ -104,6 +107,44 @@ async def test_what_is_under_way_is_told() -> None:
     after = await scraped(made)
     assert after["interlingua_streams_open", ()] == 0
     assert of(after, "interlingua_aborted_total") == {"openai-chat": 1}
+
+
+async def test_costs_are_summed() -> None:
+    """20 tokens in at 3 dollars a million and 10 out at 15, twice; what has no price adds nothing."""
+    with Upstream("anthropic").serving() as at:
+        environ = {name: f"anthropic://k@{at[7:]}/v1?tls=0{prices}" for name, prices in PRICES.items()}
+        made = gateway(environ, {"dear": "paid/m", "free": "free/m"}, observing=ON)
+        for model, stream in (("dear", False), ("dear", True), ("free", False)):
+            await body_of(await made(asking("openai-chat", model, stream=stream)))
+    assert of(await scraped(made), "interlingua_cost_usd_total") == {"paid/m -": pytest.approx(0.00042)}
+
+
+async def test_the_queue_before_a_limit_is_told() -> None:
+    """One call runs and two wait; once they are gone, none."""
+    made = gateway(aliases={"smart": MODELS["openai-chat"]}, observing=ON)
+    with Slow(silent_open=True).standing():
+        limit("openai-chat/*", concurrency=1)
+        tasks = [asyncio.ensure_future(made(asking("openai-chat", "smart"))) for _ in range(3)]
+        async with asyncio.timeout(5):
+            while of(during := await scraped(made), "interlingua_limit_waiting") != {"openai-chat/*": 2}:  # noqa: ASYNC110 - a page tells of it, no event
+                await asyncio.sleep(0.001)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        after = await scraped(made)
+    told = [of(page, f"interlingua_limit_{what}") for page in (during, after) for what in ("running", "waiting")]
+    assert told == [{"openai-chat/*": count} for count in (1, 2, 0, 0)]
+
+
+async def test_targets_that_are_unwell_are_told() -> None:
+    """By their state; who is asked as ever is not there, and a name that nobody configured is its provider's."""
+    made = gateway(aliases={"smart": "openai/a,openai/b"}, observing=ON)
+    suspended = [(f"anthropic/{name}", Suspend()) for name in "xy"]
+    health_store().apply([("openai/a", Failed("auth")), ("openai/b", Failed()), *suspended])
+    assert of(await scraped(made), "interlingua_target_unwell") == {
+        "openai/a benched": 1,
+        "anthropic/other suspended": 2,
+    }
 
 
 async def test_ten_thousand_odd_names_make_one_series() -> None:
