@@ -5,8 +5,8 @@ from __future__ import annotations
 from bench.soak import Sample, plotted, verdict
 
 
-def _samples(*rows: tuple[float, int, int]) -> list[Sample]:
-    return [Sample(number, number * 100, *row, 500.0) for number, row in enumerate(rows)]
+def _samples(*rows: tuple[float, int, int], each: int = 100) -> list[Sample]:
+    return [Sample(number, number * each, *row, 500.0) for number, row in enumerate(rows)]
 
 
 def test_a_flat_run_is_flat() -> None:
@@ -18,7 +18,9 @@ def test_a_flat_run_is_flat() -> None:
 def test_what_grows_is_named() -> None:
     """Memory, sockets and what is left under way, each in a sentence."""
     rounds = ((50.0, 10, 0), (60.0, 12, 0), (75.0, 40, 2))
-    assert verdict(_samples((40.0, 4, 0), *rounds, (75.0, 13, 2))) == [
+    samples = ((40.0, 4, 0), *rounds, (75.0, 13, 2))
+    assert verdict(_samples(*samples))[0] == "13 sockets at rest, 4 before"
+    assert verdict(_samples(*samples, each=20_000)) == [
         "memory grew from 60 to 75 MB",
         "13 sockets at rest, 4 before",
         "2 requests or connections of clients are left",
