@@ -36,7 +36,7 @@ from interlingua.types.tool import Tool
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from interlingua.types.content import Part
     from interlingua.types.request import Request
@@ -130,12 +130,22 @@ def estimate_tokens(request: Request, model: str = "") -> int:
 
 def estimate_body(body: bytes) -> int:
     """About how many input tokens a body has that nobody reads, from its size; files in it count as files."""
-    size, tokens = len(body), 0.0
-    if size > LEAST_FILE_BYTES:
-        files = [text for text in body.split(b'"') if len(text) > LEAST_FILE_BYTES and _is_file(text)]
-        size -= sum([len(text) for text in files])
-        tokens = sum([_file(text) for text in files])
-    return max(1, round(size / BODY_BYTES + tokens))
+    files = [text for text in _long_texts(body) if _is_file(text)]
+    size = len(body) - sum([len(text) for text in files])
+    return max(1, round(size / BODY_BYTES + sum([_file(text) for text in files])))
+
+
+def _long_texts(body: bytes) -> Iterator[bytes]:
+    """What stands in a body for longer than the least file without a quote; a long one has none in half of that."""
+    place, step = 0, LEAST_FILE_BYTES // 2
+    while place + step <= len(body):
+        if body.find(b'"', place, place + step) < 0:
+            end = body.find(b'"', place)
+            text = body[body.rfind(b'"', 0, place) + 1 : end if end >= 0 else len(body)]
+            if len(text) > LEAST_FILE_BYTES:
+                yield text
+            place = end if end >= 0 else len(body)
+        place += step
 
 
 def _is_file(text: bytes) -> bool:
