@@ -292,7 +292,7 @@ class Admission:
         on_left: Callable[[], Coroutine[Any, Any, None]] | None = None,
     ) -> W:
         """What the work comes to. It is finished also when the client leaves meanwhile, and then `on_left` is done."""
-        if self.accounts.immediate:
+        if self.accounts.immediate or (on_left is None and asyncio.isfuture(work)):  # a future is nobody's to stop
             return await work
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
