@@ -25,6 +25,7 @@ from interlingua.wire.ndjson import JsonArrayDecoder, NdjsonDecoder
 from interlingua.wire.partial import JsonReader
 from interlingua.wire.sse import SseDecoder, encode_event, sniff
 from tests.support.http1_fuzz import fuzz_http1
+from tests.support.http1_requests import fuzz_requests
 from tests.support.tiny import PNG
 
 __all__ = ["TARGETS", "Target"]
@@ -165,6 +166,14 @@ _CHAT_STREAM = (
 _REPLY = b"\x01HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
 _CHUNKED = b"\x80HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
 
+_REQUESTS = (
+    b"GET /v1/models?limit=2 HTTP/1.1\r\nhost: localhost\r\nx-api-key: k \t\r\n\r\n",
+    b"POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n{}GET /%2e HTTP/1.0\r\n\r\n",
+    b"POST / HTTP/1.1\r\nhost: a\r\nTransfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n2\r\nde\r\n0\r\nx: y\r\n\r\n",
+    b"HEAD http://a/b?c HTTP/1.1\r\nhost: a\r\n\r\n\r\nOPTIONS * HTTP/1.1\r\nhost:a\r\nconnection: close\r\n\r\n",
+    b"GET / HTTP/1.0\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
+)
+
 _EXIF = b"MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00"
 _IMAGES = (
     b"\xff\xd8\xff\xe1\x00\x22Exif\x00\x00"
@@ -211,6 +220,7 @@ TARGETS: dict[str, Target] = {
     "json-array": Target(_stream(JsonArrayDecoder), (b"[" + _OBJECT + b"\n,\r\n" + _TOOLS + b"]",)),
     **{name: _with(target, _SAMPLES.get(name, ())) for name, target in _DIALECTS.items()},
     "http1": Target(fuzz_http1, (_REPLY, _CHUNKED)),
+    "requests": Target(fuzz_requests, _REQUESTS),
     "image": Target(_image, _IMAGES),
     "sniff": Target(_sniff, (b"text/event-stream   data: 1", b"application/json    " + _OBJECT)),
 }

@@ -39,6 +39,7 @@ LINGER_BYTES = 4_194_304
 """How much it may send meanwhile."""
 ASK_AGAIN_S = 0.25
 """How long a client that was not told of the end may ask again on its connection."""
+_STOPPED = Fault(503, "this gateway is being stopped; ask again")
 
 
 class Connection(asyncio.Protocol):
@@ -228,17 +229,21 @@ class Connection(asyncio.Protocol):
         if self._task is not None:
             self._cancel(self._task)
         elif not (self._is_lingering or self._is_answered):
-            self._refuse(Fault(503, "this gateway is being stopped; ask again"))
+            self._refuse(_STOPPED)
 
     def abort(self) -> None:
         """End without a word."""
         self._transport.abort()
 
     def _cancel(self, task: asyncio.Task[None]) -> None:
-        arriving = self._arriving
         task.cancel()
-        if arriving is not None:  # a task that never began does not tell its end
-            task.add_done_callback(lambda _: arriving.done())
+        task.add_done_callback(self._cancelled)
+
+    def _cancelled(self, task: asyncio.Task[None]) -> None:
+        """End in the place of a task that never began, and therefore did not do so itself."""
+        if self._task is task:
+            self._task = None
+            self._refuse(_STOPPED)
 
     def _drop(self) -> None:
         """Let go of the request that is under way, if there is one."""

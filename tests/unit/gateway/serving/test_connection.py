@@ -1,0 +1,261 @@
+"""One connection of the gateway's server: what is answered, in which order, in how many writes, and what ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from interlingua.gateway.auth import hash_key
+from interlingua.gateway.http import GatewayReply, GatewayRequest
+from interlingua.gateway.record import Record
+from interlingua.gateway.serving.reader import MAX_WAITING
+from interlingua.gateway.settings import GatewayKey
+from tests.support.wire import GET, HEAD, Pieces, answering, post, settled, wired
+
+OK = b"HTTP/1.1 200 OK\r\nx-a: b\r\ndate: now\r\ncontent-length: 2\r\n\r\n{}"
+LAST = b"HTTP/1.1 200 OK\r\nx-a: b\r\ndate: now\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}"
+
+
+# Whole answers
+
+
+async def test_a_whole_answer_is_one_write() -> None:
+    """Head and body together; the next request goes over the same connection."""
+    async with wired(answering()) as wire:
+        for count in range(1, 4):
+            wire.send(GET)
+            await settled()
+            assert wire.writes == [OK] * count
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        post(b'{"a":1}'),
+        HEAD + b'transfer-encoding: chunked\r\n\r\n3\r\n{"a\r\n4\r\n":1}\r\n0\r\n\r\n',
+    ],
+    ids=["a length", "chunks"],
+)
+async def test_a_request_may_be_cut_anywhere(request_: bytes) -> None:
+    """In two at every byte, and byte by byte: the answer is the same."""
+    expected = b'HTTP/1.1 200 OK\r\nx-a: b\r\ndate: now\r\ncontent-length: 7\r\n\r\n{"a":1}'
+    async with wired(answering()) as wire:
+        for place in range(1, len(request_)):
+            wire.send(request_[:place])
+            wire.send(request_[place:])
+            await settled()
+            assert wire.writes.pop() == expected
+        for place in range(len(request_)):
+            wire.send(request_[place : place + 1])
+        await settled()
+        assert wire.writes == [expected]
+
+
+async def test_requests_that_come_together_are_answered_in_order() -> None:
+    """One at a time: while the first is answered the others wait, and nothing more is read."""
+    first = asyncio.Event()
+    asked: list[bytes] = []
+
+    async def answer(request: GatewayRequest) -> GatewayReply:
+        asked.append(request.body)
+        if request.body == b"1":
+            await first.wait()
+        return GatewayReply(headers=(("x-a", "b"),), body=b"{}")
+
+    async with wired(answering(answer)) as wire:
+        wire.send(post(b"1") + post(b"2") + post(b"3") + HEAD)
+        await settled()
+        assert (asked, wire.writes, wire.is_paused) == ([b"1"], [], True)
+        first.set()
+        await settled()
+        assert (asked, wire.writes, wire.is_paused) == ([b"1", b"2", b"3"], [OK] * 3, False)
+        wire.send(b"content-length: 1\r\n\r\n4")
+        await settled()
+        assert (asked[-1], len(wire.writes)) == (b"4", 4)
+
+
+async def test_of_too_many_requests_at_once_the_first_ones_are_answered() -> None:
+    """The last of them says that the connection ends, so that a client knows what to ask again."""
+    async with wired(answering()) as wire:
+        wire.send(GET * (MAX_WAITING + 10))
+        await wire.over.wait()
+    assert wire.writes == [OK] * (MAX_WAITING - 1) + [LAST]
+
+
+@pytest.mark.parametrize("header", [b"connection: close", b"connection: upgrade\r\nupgrade: websocket"])
+async def test_a_last_request_ends_its_connection(header: bytes) -> None:
+    """Its answer says so, and what comes behind it is no request."""
+    async with wired(answering()) as wire:
+        wire.send(b"GET / HTTP/1.1\r\nhost: localhost\r\n" + header + b"\r\n\r\n" + GET)
+        await wire.over.wait()
+    assert wire.writes == [LAST]
+
+
+async def test_what_was_asked_before_garbage_is_answered() -> None:
+    """And nothing is said of the garbage: it may be another client's."""
+    async with wired(answering()) as wire:
+        wire.send(GET + GET + b"\0garbage\r\n\r\n")
+        await wire.over.wait()
+    assert wire.writes == [OK, LAST]
+
+
+async def test_garbage_in_a_body_is_told_once() -> None:
+    """The request is over, and so is its connection, once its client has read why."""
+    records: list[Record] = []
+    async with wired(answering(records=records)) as wire:
+        wire.send(HEAD + b"transfer-encoding: chunked\r\n\r\n")
+        wire.send(b"xyz\r\n")
+        assert wire.received.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+        assert (wire.is_ended, wire.is_closing(), len(wire.writes)) == (True, False, 1)
+        wire.send(GET)  # nobody listens any more
+        await settled()
+        assert len(wire.writes) == 1
+    assert [record.status for record in records] == [499]
+
+
+async def test_a_head_is_answered_like_get_without_a_body() -> None:
+    """Also where the body would be a stream, which is closed."""
+    pieces = Pieces()
+    async with wired(answering()) as wire:
+        wire.send(GET.replace(b"GET", b"HEAD"))
+        await settled()
+        assert wire.writes == [OK[:-2]]
+        wire.server.gateway.answer = pieces.answer
+        wire.send(GET.replace(b"GET", b"HEAD"))
+        await settled()
+        assert wire.writes[1:] == [b"HTTP/1.1 200 OK\r\nx-a: b\r\ndate: now\r\ntransfer-encoding: chunked\r\n\r\n"]
+        assert pieces.is_closed
+
+
+# Bodies that are waited for, and bodies that nobody wants
+
+
+async def test_a_client_that_waits_is_told_to_go_on() -> None:
+    """Once, after its head was screened, and not where the body came along."""
+    async with wired(answering()) as wire:
+        head, body = post(b"ab", b"expect: 100-continue")[:-2], b"ab"
+        wire.send(head)
+        assert wire.writes == [b"HTTP/1.1 100 Continue\r\n\r\n"]
+        wire.send(body[:1])
+        wire.send(body[1:])
+        await settled()
+        assert wire.writes[1:] == [OK.replace(b"{}", b"ab")]
+        wire.send(head + body)
+        await settled()
+        assert wire.writes[2:] == [OK.replace(b"{}", b"ab")]
+
+
+@pytest.mark.parametrize(("length", "status"), [(b"2", b"401"), (b"999999999", b"401")])
+async def test_a_client_that_waits_and_is_refused_sends_no_body(length: bytes, status: bytes) -> None:
+    """The connection ends: what came next could be the body or another request."""
+    keys = (GatewayKey(name="k", hash=hash_key("secret")),)
+    async with wired(answering(keys=keys)) as wire:
+        wire.send(HEAD + b"expect: 100-continue\r\ncontent-length: " + length + b"\r\n\r\n")
+        reply = await wire.end()
+    assert reply.startswith(b"HTTP/1.1 " + status)
+    assert reply.count(b"HTTP/1.1") == 1
+    assert b"connection: close\r\n" in reply
+
+
+async def test_a_body_that_nobody_wants_is_thrown_away() -> None:
+    """Who was refused by the head goes on with the connection after the body; larger than any, it ends it."""
+    keys = (GatewayKey(name="k", hash=hash_key("secret")),)
+    async with wired(answering(keys=keys, max_body_bytes=1_000)) as wire:
+        body = b"x" * 900
+        wire.send(post(body)[:-900])
+        await settled()
+        assert wire.received.startswith(b"HTTP/1.1 401 ")
+        wire.send(body[:500])
+        wire.send(body[500:] + post(b"", b"x-api-key: secret"))
+        await settled()
+        assert wire.writes[1:] == [OK]
+        wire.send(HEAD + b"transfer-encoding: chunked\r\n\r\n")
+        await settled()
+        for _ in range(3):
+            wire.send(b"190\r\n" + b"x" * 400 + b"\r\n")
+        assert wire.is_ended
+    assert len(wire.writes) == 3
+
+
+async def test_a_body_beyond_its_bound_is_refused_as_soon_as_that_shows() -> None:
+    """Announced, or while it comes, or all at once; a body at the bound is taken."""
+    async with wired(answering(max_body_bytes=1_000)) as wire:
+        wire.send(post(b"x" * 1_000))
+        await settled()
+        wire.send(post(b"x" * 1_001))
+        await settled()
+        wire.send(HEAD + b"transfer-encoding: chunked\r\n\r\n3e8\r\n" + b"x" * 1_000 + b"\r\n")
+        wire.send(b"1\r\n")
+        await settled()
+        assert len(wire.writes) == 2
+        wire.send(b"x")
+        await settled()
+    assert [write[9:12] for write in wire.writes] == [b"200", b"413", b"413"]
+
+
+# Streams
+
+
+async def test_a_stream_is_a_write_for_each_piece() -> None:
+    """As chunks, without empty ones; its end is its own."""
+    pieces = Pieces()
+    async with wired(answering(pieces.answer)) as wire:
+        wire.send(GET)
+        pieces.say(b"one", b"nothing", b"two", b"")
+        await settled()
+        wire.send(GET)
+    head = b"HTTP/1.1 200 OK\r\nx-a: b\r\ndate: now\r\ntransfer-encoding: chunked\r\n\r\n"
+    assert wire.writes[:4] == [head, b"3\r\none\r\n", b"3\r\ntwo\r\n", b"0\r\n\r\n"]
+    assert pieces.is_closed
+
+
+async def test_an_old_client_gets_a_stream_to_the_end_of_its_connection() -> None:
+    """HTTP/1.0 knows no chunks."""
+    pieces = Pieces()
+    async with wired(answering(pieces.answer)) as wire:
+        wire.send(b"GET / HTTP/1.0\r\nhost: localhost\r\n\r\n")
+        pieces.say(b"one", b"two", b"")
+        await wire.over.wait()
+    assert wire.received == b"HTTP/1.1 200 OK\r\nx-a: b\r\ndate: now\r\nconnection: close\r\n\r\nonetwo"
+
+
+async def test_a_stream_that_breaks_off_has_no_end(caplog: pytest.LogCaptureFixture) -> None:
+    """A fault of ours ends the connection without the last chunk, so that a client can tell, and is logged."""
+
+    async def broken() -> AsyncGenerator[bytes]:
+        yield b"one"
+        raise RuntimeError("our fault")
+
+    async def answer(request: GatewayRequest) -> GatewayReply:
+        return GatewayReply(body=broken())
+
+    records: list[Record] = []
+    with caplog.at_level(logging.ERROR):
+        async with wired(answering(answer, records)) as wire:
+            wire.send(GET)
+            await wire.over.wait()
+    assert wire.received.endswith(b"3\r\none\r\n")
+    assert [record.aborted for record in records] == [True]
+    assert "our fault" in caplog.text
+
+
+async def test_sse_07_a_silent_stream_shows_that_it_is_alive() -> None:
+    """Between two pieces, as a chunk of its own; not while the client does not read, and not after the end."""
+    pieces = Pieces()
+    async with wired(answering(pieces.answer, keep_alive_s=0.02)) as wire:
+        wire.send(GET)
+        pieces.say(b"one")
+        await wire.until(b"2\r\n:\n\r\n", 2)
+        wire.stop_reading()
+        count = len(wire.writes)
+        await asyncio.sleep(0.06)
+        assert len(wire.writes) == count
+        wire.read_on()
+        pieces.say(b"two", b"")
+        await wire.until(b"0\r\n\r\n")
+        count = len(wire.writes)
+        await asyncio.sleep(0.04)
+        assert len(wire.writes) == count
