@@ -9,6 +9,7 @@ Rules
 - A line holds printable ASCII alone, so nothing that a client or an upstream sent can end it, begin another one or
   steer a terminal.
 - What was asked and answered, and sentences that may repeat it, are there with content alone; secrets never are.
+- Several workers may write to one pipe: what fits into it at once is written at once, and ends with a line.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ __all__ = ["LogForm", "facts", "json_line", "log_writer", "text_line", "time_tol
 LogForm: TypeAlias = Literal["json", "text", "off"]
 """How requests are logged, if at all."""
 _dumps = json.JSONEncoder(separators=(",", ":")).encode
+PIPE_BYTES = 4_096
+"""What a pipe of Linux takes from one process before another one's turn; POSIX promises 512 everywhere."""
 _PLAIN = re.compile(r"[!#-<>-~]+")
 """Text that needs no quotes between others: printable, without space, `"` and `=`."""
 _NAMED = (
@@ -148,7 +151,20 @@ def log_writer(form: LogForm, *, content: bool = False) -> Callable[[list[Record
     line = json_line if form == "json" else text_line
 
     def write(records: list[Record]) -> None:
-        sys.stderr.write("".join([f"{line(record, content=content)}\n" for record in records]))
-        sys.stderr.flush()
+        for piece in _pieces([f"{line(record, content=content)}\n" for record in records]):
+            sys.stderr.write(piece)
+            sys.stderr.flush()
 
     return write
+
+
+def _pieces(lines: Iterable[str]) -> Iterable[str]:
+    """Lines in pieces that a pipe takes at once, so that those of several workers do not run into one another."""
+    piece = ""
+    for line in lines:
+        if piece and len(piece) + len(line) > PIPE_BYTES:
+            yield piece
+            piece = ""
+        piece += line
+    if piece:
+        yield piece

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -109,6 +110,18 @@ def test_a_model_cannot_pass_for_another_field() -> None:
     assert text_line(forged) == (
         '1970-01-01T00:00:00.000Z 200 POST /p model="m key=admin\\n2026-01-01 200 \\"" took=0.000s id=x'
     )
+
+
+def test_lines_of_several_workers_do_not_run_into_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written at a time ends with a line, and is what a pipe takes at once; a longer line goes by itself."""
+    written: list[str] = []
+    monkeypatch.setattr("sys.stderr", SimpleNamespace(write=written.append, flush=lambda: None))
+    sizes = (*[1_500] * 5, 9_000, 10)
+    log_writer("json")([Record(id=f"r{number}", at=0.0, path="x" * size) for number, size in enumerate(sizes)])
+    assert [[json.loads(line)["id"] for line in piece.splitlines()] for piece in written] == [
+        ["r0", "r1"], ["r2", "r3"], ["r4"], ["r5"], ["r6"],
+    ]  # fmt: skip
+    assert all(piece.endswith("\n") for piece in written)
 
 
 def test_lines_go_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
