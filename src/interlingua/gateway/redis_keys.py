@@ -6,14 +6,19 @@ after every change.
 Rules
 - What holds for the database of keys holds here: digests alone, a name is given once until it is revoked.
 - A gateway looks once a second, in a thread of its own, since its event loop must not wait for Redis. While Redis is
-  away the keys stay those that are known; a gateway that began without it knows that it does not know.
+  away the keys stay those that are known. One that begins then takes a copy on its machine, if another one has seen
+  Redis in the last ten minutes; else it knows that it does not know.
 - A Redis that comes back empty gets the keys as a gateway knew them last.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import threading
+import time
+from contextlib import suppress
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -27,6 +32,7 @@ from interlingua.wire.json import decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from interlingua.gateway.accounts import Row
     from interlingua.gateway.budget import Account
@@ -38,6 +44,8 @@ __all__ = ["LOOK_S", "KeyWatch", "RedisKeys"]
 R = TypeVar("R")
 LOOK_S = 1.0
 """How old what a gateway knows of the keys may get."""
+COPY_S = 600.0
+"""How old a copy on the machine may be: a worker that is started again knows the keys, and a revoked one soon ends."""
 _CREATE = """
 if redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
@@ -137,6 +145,11 @@ class RedisKeys:
         values: list[bytes | None] = self._run(self._one(("MGET", *rooms)))
         return {name: read_account(value) for name, value in zip(names, values, strict=True) if value}
 
+    @property
+    def copy_name(self) -> str:
+        """A file name of these keys among those of other places."""
+        return f"shared-keys-{sha256(f'{self._link.address} {self._link.prefix}'.encode()).hexdigest()[:16]}.json"
+
     def close(self) -> None:
         """Nothing: the connections are the process's."""
 
@@ -161,12 +174,25 @@ def _kept(value: bytes) -> KeptKey | None:
         return None
 
 
+class _Copy(msgspec.Struct, frozen=True):
+    """What lies on the machine."""
+
+    version: int
+    keys: list[KeptKey]
+
+
 class KeyWatch:
     """What a gateway knows of the keys in Redis."""
 
-    def __init__(self, keys: RedisKeys, *, beside: Callable[[], object] = lambda: None) -> None:
-        """Looks now, and then once a second; `beside` is done after each of the later looks."""
+    def __init__(
+        self, keys: RedisKeys, *, folder: Path | None = None, beside: Callable[[], object] = lambda: None
+    ) -> None:
+        """Looks now, and then once a second; `beside` is done after each of the later looks.
+
+        `folder` is where a copy of the keys lies; None for none.
+        """
         self._keys = keys
+        self._copy = None if folder is None else folder / keys.copy_name
         self._beside = beside
         self._end = threading.Event()
         self.version: int = 0
@@ -176,6 +202,8 @@ class KeyWatch:
         self.is_known: bool = False
         """Whether Redis could be asked."""
         self._look()
+        if not self.is_known:
+            self._take_copy()
         self._thread = threading.Thread(target=self._run, name="interlingua-shared-keys", daemon=True)
         self._thread.start()
 
@@ -196,8 +224,32 @@ class KeyWatch:
                 self._keys.restore(self.version, self.known)
             elif version != self.version or not self.is_known:
                 self.known, self.version = self._keys.all_keys(), version
+                self._write_copy()
             self.is_known = True
+            if self._copy is not None:
+                with suppress(OSError):
+                    os.utime(self._copy)
         except ConfigError:
             return  # the link has said so, once
         except Exception:  # whatever it is, the next look may find it mended
             logging.getLogger("interlingua.gateway").exception("shared keys are taken as they were")
+
+    def _write_copy(self) -> None:
+        """Keep the keys on this machine, for its owner alone; where that cannot be, there is no copy."""
+        if self._copy is None:
+            return
+        with suppress(OSError):
+            self._copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            written = self._copy.with_suffix(f".{os.getpid()}")
+            written.touch(0o600)
+            written.write_bytes(encode(_Copy(self.version, self.known)))
+            written.replace(self._copy)
+
+    def _take_copy(self) -> None:
+        if self._copy is None:
+            return
+        with suppress(OSError, DecodeError, LimitExceededError):
+            age_s = time.time() - self._copy.stat().st_mtime
+            if 0 <= age_s < COPY_S:
+                copy = decode(self._copy.read_bytes(), _Copy)
+                self.known, self.version, self.is_known = copy.keys, copy.version, True

@@ -7,8 +7,10 @@ Rules
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from interlingua.client.home import state_directory
 from interlingua.client.state import shared_link
 from interlingua.errors import ConfigError
 
@@ -40,7 +42,9 @@ def share(gateway: Gateway) -> bool:
     gateway.stored = redis_responses(link, gateway.clock)
     presence = Presence(link, holder_here(), clock=gateway.clock)
     gateway.admission.move(RedisAccounts(link, gone=lambda: presence.gone), presence.holder)
-    gateway.take_keys(KeyWatch(RedisKeys(link, now=gateway.now), beside=presence.beat))
+    keys, key_file = RedisKeys(link, now=gateway.now), gateway.settings.key_file
+    folder = Path(key_file).expanduser().parent if key_file else state_directory()
+    gateway.take_keys(KeyWatch(keys, folder=folder, beside=presence.beat))
     return True
 
 

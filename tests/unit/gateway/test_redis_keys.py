@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing
@@ -128,6 +129,29 @@ def test_keys_stay_known_and_go_back_into_an_empty_redis(redis: RedisServer) -> 
         assert keys.version() == 1
         with pytest.raises(UsageError, match="there is a key team-a"):
             keys.create(GatewayKey(name="team-a", hash=hash_key("other")))
+
+
+def test_a_gateway_that_begins_without_redis_takes_what_its_machine_saw_last(
+    redis: RedisServer, tmp_path: Path
+) -> None:
+    """For ten minutes after somebody there had seen Redis; digests, for its owner alone; another Redis has others."""
+    folder = tmp_path / "state"
+    _keys(redis).create(KEY)
+    KeyWatch(_keys(redis), folder=folder).close()
+    (copy,) = folder.iterdir()
+    assert (copy.stat().st_mode & 0o777, b"sesame" in copy.read_bytes()) == (0o600, False)
+    redis.stop()
+    with closing(KeyWatch(_keys(redis), folder=folder)) as watch:
+        assert (watch.is_known, [kept.key for kept in watch.known]) == (True, [KEY])
+    other = RedisKeys(RedisLink("redis://127.0.0.1:1/0", clock=lambda: 0.0), now=lambda: 0.0)
+    with closing(KeyWatch(other, folder=folder)) as watch:
+        assert not watch.is_known
+    os.utime(copy, (0, time.time() - redis_keys.COPY_S - 1))
+    with closing(KeyWatch(_keys(redis), folder=folder)) as watch:
+        assert not watch.is_known
+    copy.write_bytes(b"{")
+    with closing(KeyWatch(_keys(redis), folder=folder)) as watch:
+        assert not watch.is_known
 
 
 async def test_a_gateway_that_begins_without_redis_lets_nobody_in_whom_it_does_not_know(redis: RedisServer) -> None:
