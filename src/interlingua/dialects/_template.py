@@ -55,7 +55,7 @@ class Template:
 
     def text_alone(self, data: bytes, framing: SseDecoder, head: bytes, end: bytes = b"\n\n") -> str | None:
         """The string in a piece of a stream that is one event of this kind, after `head`; None for any other piece."""
-        if data.startswith(head) and data.endswith(end) and framing.is_between() and len(data) < MAX_ALONE_BYTES:
+        if data.startswith(head) and data.endswith(end) and framing.is_between and len(data) < MAX_ALONE_BYTES:
             return self.text_in(data, len(head), len(data) - len(end))
         return None
 

@@ -58,10 +58,13 @@ class SseDecoder(Feed[SseEvent]):
 
     comments: int
     """How many comment lines have come: a stream that sends them is alive."""
+    is_between: bool
+    """Whether nothing of an event or a line is waiting for its rest."""
 
     def __init__(self, *, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
         super().__init__(max_event_bytes=max_event_bytes)
         self.comments = 0
+        self.is_between = False
         self._line = bytearray()
         self._at_start = True
         self._after_cr = False
@@ -71,11 +74,16 @@ class SseDecoder(Feed[SseEvent]):
         self._bare = False
 
     def _take(self, data: bytes, whole: list[SseEvent]) -> None:
-        if self.is_between():
-            event = _lone_event(data, self.max_event_bytes)
-            if event is not None:
-                whole.append(event)
-                return
+        event = _lone_event(data, self.max_event_bytes) if self.is_between else None
+        if event is not None:
+            whole.append(event)
+            return
+        self.is_between = False
+        self._take_lines(data, whole)
+        waits = self._line or self._at_start or self._after_cr or self._event or self._id or self._data is not None
+        self.is_between = not waits
+
+    def _take_lines(self, data: bytes, whole: list[SseEvent]) -> None:
         if self._after_cr and data:
             self._after_cr = False
             data = data.removeprefix(b"\n")
@@ -93,10 +101,6 @@ class SseDecoder(Feed[SseEvent]):
             self._line += rest
             if len(self._line) > self.max_event_bytes:
                 self._bound(len(self._line) - _overhead(self._line))
-
-    def is_between(self) -> bool:
-        """Whether nothing of an event or a line has come yet."""
-        return not (self._line or self._at_start or self._after_cr or self._event or self._id or self._data is not None)
 
     def _take_line(self, line: bytes, whole: list[SseEvent]) -> None:
         if self._at_start:

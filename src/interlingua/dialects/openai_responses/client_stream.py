@@ -82,7 +82,7 @@ class ResponsesStreamDecoder:
 
     def _is_one_text(self, data: bytes) -> bool:
         """Whether a piece was exactly one event like the last text, and has been told."""
-        if not (self._framing.is_between() and data.endswith(b"\n\n")):
+        if not (self._framing.is_between and data.endswith(b"\n\n")):
             return False
         start = len(_NAMED) if data.startswith(_NAMED) else len(_PLAIN) if data.startswith(_PLAIN) else 0
         return start > 0 and self._answer.more_text(data, start, len(data) - 2)
