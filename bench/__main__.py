@@ -1,127 +1,130 @@
-"""`python -m bench [--full] [--strict] [row…]`: every row with its bar; kept in `bench/results/local/latest.json`."""
+"""`python -m bench [--full] [--strict] [row…]`: every row with its bar, as lines, as JSON and as a page.
+
+A whole run with `--full` writes `bench/RESULTS.md`, `bench/results/full.json` and `bench/growth.png`; every other one
+writes the same into `bench/results/local`. What is measured is kept after each row, so that a run that is broken off
+leaves what it has.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
-import statistics
+import shutil
+import subprocess
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-from bench.measure import NotRun
+import interlingua
+from bench import growth
+from bench.gateways import GATEWAYS
+from bench.measure import Measured, cpu_us
+from bench.outcomes import Outcome, facts, line, measure
+from bench.peers import PEERS, version
+from bench.plot import picture
+from bench.report import markdown
 from bench.rows import Row, all_rows
 
-RESULTS = Path(__file__).parent / "results" / "local" / "latest.json"
+HERE = Path(__file__).parent
+LOCAL = HERE / "results" / "local"
+NGINX = "one worker, connections to the upstream kept, no buffering of answers, no access log"
 
 
-class Outcome(NamedTuple):
-    """One row and what came of it."""
-
-    row: Row
-    """The row."""
-    measured: float | None
-    """The number, or None; of several cells the highest."""
-    verdict: str
-    """met, missed, not run, or `-` where there is no bar."""
-    reason: str = ""
-    """Why it was not run."""
-    cells: dict[str, float] | None = None
-    """The numbers of a row that has several."""
+def _loop() -> int:
+    """Always the same work: what it takes tells how quiet the machine is."""
+    return sum(range(20_000))
 
 
-def measure(row: Row, *, full: bool) -> Outcome:
-    """What comes of one row."""
-    if row.needs_peer and not full:
-        return Outcome(row, None, "not run", "needs a peer: --full")
-    try:
-        found = row.measure()
-    except NotRun as reason:
-        return Outcome(row, None, "not run", str(reason))
-    cells = found if isinstance(found, dict) else None
-    measured = max(found.values()) if isinstance(found, dict) else found
-    return Outcome(row, measured, verdict(row, measured), cells=cells)
-
-
-def verdict(row: Row, measured: float) -> str:
-    """met, missed, or `-` where there is no bar."""
-    if row.bar is None:
-        return "-"
-    return "met" if measured <= row.bar else "missed"
-
-
-def spread(row: Row, cells: dict[str, float]) -> str:
-    """The best, the median and the worst of several cells, and how many meet the bar."""
-    ranked = sorted(cells, key=cells.__getitem__)
-    met = sum(verdict(row, measured) == "met" for measured in cells.values())
-    told = [f"{word} {cells[name]:.3g} ({name})" for word, name in (("best", ranked[0]), ("worst", ranked[-1]))]
-    return f"{told[0]}, median {statistics.median(cells.values()):.3g}, {told[1]}; {met} of {len(cells)} met"
-
-
-def line(outcome: Outcome) -> str:
-    """A line of the table."""
-    row = outcome.row
-    bar = "" if row.bar is None else f"<= {row.bar:g}"
-    measured = "" if outcome.measured is None else f"{outcome.measured:.3g} {row.unit}"
-    told = f"{outcome.verdict} ({outcome.reason})" if outcome.reason else outcome.verdict
-    head = f"{row.name:24} {bar:>10} {measured:>14}  {told:10} {row.what}"
-    if outcome.cells is None:
-        return head
-    cells = [
-        f"    {name:32} {number:>16.3g} {row.unit}  {verdict(row, number)}" for name, number in outcome.cells.items()
-    ]
-    return "\n".join([head, *cells, f"    {spread(row, outcome.cells)}"])
-
-
-def store(outcomes: list[Outcome]) -> None:
-    """Keep the run beside the machine that it is about; it is not for the repository."""
-    rows = [
-        {
-            **outcome.row._asdict(),
-            "measure": None,
-            "measured": outcome.measured,
-            "verdict": outcome.verdict,
-            **({"cells": _judged(outcome)} if outcome.cells else {}),
-        }
-        for outcome in outcomes
-    ]
-    for row in rows:
-        del row["measure"]
-    machine = {"python": platform.python_version(), "system": platform.system(), "machine": platform.machine()}
-    RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    RESULTS.write_text(
-        json.dumps(
-            {"measured_at": datetime.now(UTC).isoformat(), **machine, "rows": rows}, indent=2, ensure_ascii=False
-        ),
-        encoding="utf-8",
-    )
-
-
-def _judged(outcome: Outcome) -> dict[str, dict[str, object]]:
+def conditions(*, full: bool) -> dict[str, Any]:
+    """What a run is measured on and with."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {
-        name: {"measured": measured, "verdict": verdict(outcome.row, measured)}
-        for name, measured in (outcome.cells or {}).items()
+        "command": "make bench-full" if full else "make bench",
+        "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": f"{_processor()}, {cores} cores, {platform.system()} {platform.release()}",
+        "software": f"interlingua {interlingua.__version__}, Python {platform.python_version()}",
+        "load_before": os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0,
+        "peers": {"nginx": _nginx(), **({name: version(name) for name in PEERS if name != "plots"} if full else {})},
+        "settings": {"nginx": NGINX, **{name: peer.settings for name, peer in GATEWAYS.items()}},
     }
+
+
+def _processor() -> str:
+    told = Path("/proc/cpuinfo")
+    lines = told.read_text(encoding="utf-8").splitlines() if told.exists() else []
+    names = [text.partition(":")[2].strip() for text in lines if text.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def _nginx() -> str:
+    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+    if program is None:
+        return "not installed"
+    told = subprocess.run([program, "-v"], check=False, capture_output=True, text=True).stderr
+    return told.strip().rpartition("/")[2]
+
+
+def run(rows: list[Row], *, full: bool, minutes: float, place: Path) -> list[Outcome]:
+    """What comes of all rows; those that would begin after the time is over are not run."""
+    began_s, outcomes, loops = time.monotonic(), list[Outcome](), list[float]()
+    told = conditions(full=full)
+    for number, row in enumerate(rows, 1):
+        loops.append(cpu_us(_loop, turns=3))
+        passed_s = time.monotonic() - began_s
+        if passed_s < minutes * 60:
+            outcomes.append(measure(row, full=full))
+        else:
+            outcomes.append(Outcome(row, None, "not run", f"the {minutes:g} minutes of the run are over"))
+        print(f"{number:3}/{len(rows)} {_clock(passed_s)}  {line(outcomes[-1])}", flush=True)
+        noise = Measured.of(loops)
+        told["noise"] = {"median_us": noise, "lowest_us": min(loops), "highest_us": max(loops), "spread": noise.spread}
+        told |= {"took_s": time.monotonic() - began_s, "rows": [facts(outcome) for outcome in outcomes]}
+        _keep(place / "latest.json", told)
+    return outcomes
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60:2}:{int(seconds) % 60:02}"
+
+
+def _keep(path: Path, told: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def publish(place: Path, page: Path, drawing: Path) -> None:
+    """Write the page of what was kept, and the picture of how cost grows where that was measured."""
+    told = json.loads((place / "latest.json").read_text(encoding="utf-8"))
+    charts = growth.charts()
+    if charts:
+        (place / "growth.txt").write_text(growth.told(), encoding="utf-8")
+        undrawn = picture(charts, drawing)
+        told["picture"] = None if undrawn else drawing.name
+        print(f"no picture: {undrawn}" if undrawn else f"drawn: {drawing.name}")
+    page.write_text(markdown(told), encoding="utf-8")
 
 
 def main() -> int:
     """Measure the rows asked for; with `--strict`, status 1 when one missed its bar."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="the numbers to reach, side by side")
-    parser.add_argument("--full", action="store_true", help="rows that need other software, too")
+    parser.add_argument("--full", action="store_true", help="rows that need other software or take long, too")
     parser.add_argument("--strict", action="store_true", help="fail when a bar is missed")
+    parser.add_argument("--minutes", type=float, default=30.0, help="begin no row after so many (default: 30)")
     parser.add_argument("rows", nargs="*", metavar="row", help="names or beginnings of names (default: all)")
     options = parser.parse_args()
-    wanted = tuple(options.rows) or ("",)
-    outcomes: list[Outcome] = []
-    for row in all_rows():
-        if row.name.startswith(wanted):
-            outcomes.append(measure(row, full=options.full))
-            print(line(outcomes[-1]), flush=True)
-    store(outcomes)
+    wanted = [row for row in all_rows() if row.name.startswith(tuple(options.rows) or ("",))]
+    is_whole = options.full and not options.rows
+    place = HERE / "results" / "full" if is_whole else LOCAL
+    outcomes = run(wanted, full=options.full, minutes=options.minutes, place=place)
+    publish(
+        place, HERE / "RESULTS.md" if is_whole else LOCAL / "RESULTS.md", (HERE if is_whole else LOCAL) / "growth.png"
+    )
     missed = sum(outcome.verdict == "missed" for outcome in outcomes)
-    print(f"{len(outcomes)} rows, {missed} missed; kept in bench/results/local/latest.json")
+    print(f"{len(outcomes)} rows, {missed} missed; kept in {place.relative_to(HERE.parent)}")
     return 1 if missed and options.strict else 0
 
 

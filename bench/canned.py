@@ -19,7 +19,9 @@ __all__ = [
     "TEXT",
     "TOOLS",
     "TURNS",
+    "ahead",
     "answers",
+    "encoded",
     "request",
     "request_body",
     "tool_name",
@@ -76,19 +78,27 @@ def request_body(model: str, *, tools: int = TOOLS, turns: int = TURNS, text: st
     return {"model": model, "messages": messages, "max_tokens": MAX_TOKENS, **({"tools": offered} if tools else {})}
 
 
-def whole_request(asked: dict[str, Any], *, stream: bool = False) -> bytes:
+def encoded(asked: dict[str, Any], *, stream: bool = False) -> bytes:
+    """The body of a request."""
+    return json.dumps({**asked, "stream": True} if stream else asked).encode()
+
+
+def whole_request(body: bytes, headers: tuple[str, ...] = ()) -> bytes:
     """A whole HTTP request of a Chat client."""
-    body = json.dumps({**asked, "stream": True} if stream else asked).encode()
-    head = (
-        f"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {CLIENT_KEY}\r\n"
-        f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+    lines = (
+        "POST /v1/chat/completions HTTP/1.1",
+        "host: 127.0.0.1",
+        f"authorization: Bearer {CLIENT_KEY}",
+        "content-type: application/json",
+        *headers,
+        f"content-length: {len(body)}",
     )
-    return head.encode() + body
+    return "\r\n".join([*lines, "", ""]).encode() + body
 
 
 def request(model: str, *, stream: bool) -> bytes:
     """The same with ten tools and ten messages."""
-    return whole_request(request_body(model), stream=stream)
+    return whole_request(encoded(request_body(model), stream=stream))
 
 
 def answers(events: int = EVENTS) -> dict[str, tuple[bytes, bytes]]:
@@ -100,6 +110,11 @@ def answers(events: int = EVENTS) -> dict[str, tuple[bytes, bytes]]:
         "/v1/models/": (_google(), _google_stream(events)),  # Google's SDK for Python asks there
         "/api/chat": (_ollama(), _ollama_stream(events)),
     }
+
+
+def ahead(path: str) -> int:
+    """How many events of a stream there are up to its first token; they come together in a paced stream."""
+    return 3 if path.endswith("/messages") else 2 if path.endswith("/completions") else 1
 
 
 def _texts(events: int) -> list[str]:

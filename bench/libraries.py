@@ -115,7 +115,11 @@ _IMPORTED: dict[str, dict[str, float]] = {}
 def _environ() -> dict[str, str]:
     """Ours without anybody's own settings and proxies, and with the way to this package."""
     kept = {word: value for word, value in os.environ.items() if not word.startswith(("LLM_", "INTERLINGUA_"))}
-    return {**kept, "PYTHONPATH": str(Path(__file__).parents[1]), "OPENAI_API_KEY": "k"}
+    return {
+        **kept,
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "OPENAI_API_KEY": "k",
+    }
 
 
 def imported_ms(name: str) -> float:

@@ -30,9 +30,9 @@ class NotRun(Exception):  # noqa: N818 — an outcome, not a fault
 class Measured(float):
     """The median of several runs, which knows how far the middle half of them lies apart."""
 
-    spread: float
+    spread = 0.0
     """That distance, as a share of the median."""
-    note: str
+    note = ""
     """What else was seen: the absolute figures behind a ratio."""
 
     @classmethod

@@ -17,19 +17,53 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.canned import CLIENT_KEY, answers, request
+from bench.canned import CLIENT_KEY, EVENTS, ahead, answers, encoded, request_body, whole_request
 from bench.measure import NotRun
 from bench.native import binary
 
-__all__ = ["Load", "Server", "Used", "full_gateway", "gateway", "load", "nginx", "upstream"]
+__all__ = [
+    "LENGTHS",
+    "Load",
+    "Server",
+    "Used",
+    "alone",
+    "crowd_gateway",
+    "folder",
+    "free_port",
+    "full_gateway",
+    "gateway",
+    "grown_gateway",
+    "load",
+    "nginx",
+    "serve",
+    "stop",
+    "upstream",
+]
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _START_S = 20.0
+LENGTHS = (10, 100, 1_000, 10_000, 100_000)
+"""How many events the streams of `grown_gateway` have."""
+CROWD_EVENTS, CROWD_PACE_MS = 50, 20
+"""How many those of `crowd_gateway` have, and how far they lie apart."""
+
+
+def alone() -> None:
+    """The first core is for the server under test."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+def _away() -> None:
+    """The last one is for load and upstream."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 class Server(NamedTuple):
@@ -65,6 +99,12 @@ class Load(NamedTuple):
     """How many at once."""
     requests: int = 4_000
     """How many in all."""
+    spread_ms: int = 0
+    """Over how long the connections begin; 0: all at once."""
+    headers: tuple[str, ...] = ()
+    """Lines of the head beside those that every request has."""
+    body: bytes | None = None
+    """The request's body, where it is not the usual one; it names the model itself."""
 
 
 class Used(NamedTuple):
@@ -84,26 +124,42 @@ def load(server: Server, asked: Load) -> Used:
     Raises: NotRun when an answer is not as it should be.
     """
     before_s = server.cpu_s()
-    command = [str(binary("load")), str(server.port), str(_request_file(asked.model, stream=asked.stream))]
+    command = [
+        str(binary("load")),
+        str(server.port),
+        str(_request_file(asked._replace(connections=0, requests=0, spread_ms=0))),
+    ]
     command += ["--connections", str(asked.connections), "--requests", str(asked.requests)]
+    command += ["--spread-ms", str(asked.spread_ms)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, preexec_fn=_away)
     told = json.loads(done.stdout or "{}")
     if done.returncode:
-        raise NotRun(f"{server.name} does not answer {asked.model}: {told or done.stderr.strip()}")
+        raise NotRun(f"{server.name}: {_failed(told, asked) if told else done.stderr.strip()}")
     used_s = server.cpu_s() - before_s
     return Used(used_s / (told["events"] or told["requests"]) * 1e6, told["first_ms"]["p50"], told)
 
 
+def _failed(told: dict[str, Any], asked: Load) -> str:
+    what = "streams" if asked.stream else "answers"
+    if told["unfinished"]:
+        return f"{told['unfinished']} of {asked.requests} {what} did not come in time"
+    return f"{told['errors']} of {told['requests']} {what} are refused or broken"
+
+
 @cache
-def upstream(pace_ms: int = 0) -> int:
+def upstream(pace_ms: int = 0, events: int = EVENTS) -> int:
     """The port of a mock upstream whose streams come at once, or an event every so many milliseconds."""
-    port = free_port()
+    return _mock(answers(events), pace_ms)
+
+
+def _mock(told: dict[str, tuple[bytes, bytes]], pace_ms: int = 0) -> int:
+    port, place = free_port(), folder()
     command = [str(binary("mock")), str(port), "--pace-ms", str(pace_ms)]
-    for number, (path, (body, stream)) in enumerate(answers().items()):
-        files = [folder() / f"{kind}-{number}" for kind in ("reply", "stream")]
+    for number, (path, (body, stream)) in enumerate(told.items()):
+        files = [place / f"{kind}-{port}-{number}" for kind in ("reply", "stream")]
         files[0].write_bytes(body)
         files[1].write_bytes(stream)
-        command += ["--answer", path, *map(str, files)]
+        command += ["--ahead", str(ahead(path)), "--answer", path, *map(str, files)]
     _wait(_start(command, _away, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL), port)
     return port
 
@@ -142,9 +198,37 @@ http {{
 
 
 @cache
-def gateway(pace_ms: int = 0) -> Server:
-    """Our gateway, one worker, with a provider for each dialect of the mock upstream."""
-    return _ours("the gateway", pace_ms)
+def gateway(pace_ms: int = 0, workers: int = 0) -> Server:
+    """Our gateway with a provider for each dialect of the mock upstream; one worker on one core, or some on all."""
+    mock = upstream(pace_ms)
+    options = ("--workers", str(workers)) if workers else ()
+    return _ours("the gateway", _providers(mock), *options, place=None if workers else alone)
+
+
+@cache
+def grown_gateway() -> Server:
+    """Our gateway in front of streams of every length, `chat-N/…` and `claude-N/…`."""
+    told = {
+        f"/{events}{path}": bodies for events in LENGTHS for path, bodies in answers(events).items() if "v1/" in path
+    }
+    mock = _mock({path: bodies for path, bodies in told.items() if path.endswith(("completions", "messages"))})
+    environ: dict[str, str] = {}
+    for events in LENGTHS:
+        environ |= _providers(mock, f"/{events}", f"_{events}")
+    return _ours("the gateway", environ)
+
+
+@cache
+def crowd_gateway() -> Server:
+    """Our gateway in front of short streams that take a second each."""
+    return _ours("the gateway", _providers(upstream(CROWD_PACE_MS, CROWD_EVENTS)))
+
+
+def _providers(mock: int, path: str = "", end: str = "") -> dict[str, str]:
+    return {
+        f"LLM_CHAT{end}": f"openai-chat://{'s' * 40}@127.0.0.1:{mock}{path}/v1?tls=0",
+        f"LLM_CLAUDE{end}": f"anthropic://{'s' * 40}@127.0.0.1:{mock}{path}/v1?tls=0",
+    }
 
 
 @cache
@@ -154,7 +238,10 @@ def full_gateway(pace_ms: int = 0) -> Server:
     config = place / f"full-{pace_ms}.toml"
     digest = hashlib.sha256(CLIENT_KEY.encode()).hexdigest()
     config.write_text(_FULL.format(digest=digest, folder=place))
-    return _ours("the gateway with everything on", pace_ms, "--config", str(config), log=place / f"log-{pace_ms}")
+    options = ("--config", str(config))
+    return _ours(
+        "the gateway with everything on", _providers(upstream(pace_ms)), *options, log=place / f"log-{pace_ms}"
+    )
 
 
 _FULL = """
@@ -173,24 +260,32 @@ budget = "1000000000000 tokens/day"
 """
 
 
-def _ours(name: str, pace_ms: int, *options: str, log: Path | None = None) -> Server:
-    port, mock = free_port(), upstream(pace_ms)
+def _ours(
+    name: str,
+    providers: dict[str, str],
+    *options: str,
+    log: Path | None = None,
+    place: Callable[[], None] | None = alone,
+) -> Server:
+    port = free_port()
     kept = {word: value for word, value in os.environ.items() if not word.startswith(("LLM_", "INTERLINGUA_"))}
-    environ = {
-        **kept,
-        "INTERLINGUA_HOME": str(folder() / "home"),  # nobody's own keys and settings
-        "LLM_CHAT": f"openai-chat://{'s' * 40}@127.0.0.1:{mock}/v1?tls=0",
-        "LLM_CLAUDE": f"anthropic://{'s' * 40}@127.0.0.1:{mock}?tls=0",
-    }
+    environ = {**kept, **providers, "INTERLINGUA_HOME": str(folder() / "home")}  # nobody's own keys and settings
     command = [sys.executable, "-m", "interlingua", "serve", "--host", "127.0.0.1", "--port", str(port), *options]
-    return serve(name, command, port, environ, log)
+    return serve(name, command, port, environ=environ, log=log, place=place)
 
 
 # Processes
 
 
 def serve(
-    name: str, command: list[str], port: int, environ: dict[str, str] | None = None, log: Path | None = None
+    name: str,
+    command: list[str],
+    port: int,
+    *,
+    environ: dict[str, str] | None = None,
+    log: Path | None = None,
+    start_s: float = _START_S,
+    place: Callable[[], None] | None = alone,
 ) -> Server:
     """A server that takes connections on this port.
 
@@ -198,8 +293,8 @@ def serve(
     """
     began_s = time.perf_counter()
     with (log or Path(os.devnull)).open("wb") as errors:
-        process = _start(command, alone, env=environ, stdout=subprocess.DEVNULL, stderr=errors)
-    _wait(process, port)
+        process = _start(command, place, env=environ, stdout=subprocess.DEVNULL, stderr=errors)
+    _wait(process, port, start_s)
     return Server(name, port, process, time.perf_counter() - began_s)
 
 
@@ -222,25 +317,14 @@ def stop(process: subprocess.Popen[Any]) -> None:
     process.wait()
 
 
-def _wait(process: subprocess.Popen[Any], port: int) -> None:
-    until_s = time.perf_counter() + _START_S
+def _wait(process: subprocess.Popen[Any], port: int, start_s: float = _START_S) -> None:
+    until_s = time.perf_counter() + start_s
     while time.perf_counter() < until_s and process.poll() is None:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.1):
             return
         time.sleep(0.005)
+    stop(process)
     raise NotRun(f"{Path(process.args[0]).name} does not start")
-
-
-def alone() -> None:
-    """The first core is for the server under test."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-
-
-def _away() -> None:
-    """The last one is for load and upstream."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def _family(pid: int) -> list[int]:
@@ -274,7 +358,8 @@ def folder() -> Path:
 
 
 @cache
-def _request_file(model: str, *, stream: bool) -> Path:
-    path = folder() / f"request-{model.replace('/', '-')}-{stream}"
-    path.write_bytes(request(model, stream=stream))
+def _request_file(asked: Load) -> Path:
+    path = folder() / f"request-{len(list(folder().iterdir()))}"
+    body = asked.body or encoded(request_body(asked.model), stream=asked.stream)
+    path.write_bytes(whole_request(body, asked.headers))
     return path

@@ -1,10 +1,11 @@
 /* A load generator: keeps N connections busy with one request, and tells what came back.
  *
- * load PORT REQUEST-FILE --connections N --requests N [--timeout-s N]
+ * load PORT REQUEST-FILE --connections N --requests N [--timeout-s N] [--spread-ms N]
  *
  * REQUEST-FILE is a whole HTTP/1.1 request, sent again on each connection as soon as its answer is whole. Prints one JSON
  * object: requests, errors (a status other than 200, a broken answer), seconds, events (empty lines in bodies), bytes of
- * bodies, and in milliseconds the quantiles of the whole answer and of its first piece of body. One thread.
+ * bodies, and in milliseconds the quantiles of the whole answer and of its first piece of body. The connections begin at
+ * once, or spread over so many milliseconds. One thread.
  */
 #include "wire.h"
 
@@ -177,12 +178,13 @@ static void report(double took) {
 
 int main(int count, char **words) {
     long connections = 16;
-    double timeout = 60;
-    if (count < 3) usage("load PORT REQUEST-FILE --connections N --requests N [--timeout-s N]");
+    double timeout = 60, spread = 0;
+    if (count < 3) usage("load PORT REQUEST-FILE --connections N --requests N [--timeout-s N] [--spread-ms N]");
     for (int i = 3; i + 1 < count; i += 2) {
         if (!strcmp(words[i], "--connections")) connections = atol(words[i + 1]);
         else if (!strcmp(words[i], "--requests")) wanted = atol(words[i + 1]);
         else if (!strcmp(words[i], "--timeout-s")) timeout = atof(words[i + 1]);
+        else if (!strcmp(words[i], "--spread-ms")) spread = atof(words[i + 1]) / 1e3;
         else usage("load: unknown option");
     }
     if (wanted < 1 || connections < 1) usage("load: --requests and --connections want a number from 1 on");
@@ -193,10 +195,11 @@ int main(int count, char **words) {
     Connection *all = calloc((size_t)connections, sizeof *all);
     if (!wholes || !firsts || !all || (poller = epoll_create1(0)) < 0) die("memory");
     double began = seconds();
-    for (long i = 0; i < connections; i++) connect_again(&all[i]);
+    long opened = 0;
     struct epoll_event ready[256];
     while (finished < wanted && seconds() - began < timeout) {
-        int found = epoll_wait(poller, ready, 256, 1000);
+        while (opened < connections && seconds() - began >= spread * (double)opened / (double)connections) connect_again(&all[opened++]);
+        int found = epoll_wait(poller, ready, 256, opened < connections ? 1 : 1000);
         for (int i = 0; i < found; i++) {
             Connection *connection = ready[i].data.ptr;
             if ((ready[i].events & EPOLLOUT) && !push(connection)) connect_again(connection);

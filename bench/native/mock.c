@@ -1,9 +1,9 @@
 /* A mock upstream: answers every request at once with bytes that were made before, whole or as an event stream.
  *
- * mock PORT [--pace-ms N] (--answer PATH-PREFIX REPLY-FILE STREAM-FILE)...
+ * mock PORT [--pace-ms N] ([--ahead N] --answer PATH-PREFIX REPLY-FILE STREAM-FILE)...
  *
  * REPLY-FILE is a JSON body. STREAM-FILE holds events, each ended by an empty line; they go out in chunks of their own,
- * all at once or one every N milliseconds. A request wants a stream when its path ends in :streamGenerateContent…, or
+ * all at once or one every N milliseconds, the first ones (--ahead, at least one) without waiting. A request wants a stream when its path ends in :streamGenerateContent…, or
  * its body holds "stream":true with or without a space. One thread; loopback alone; ends with SIGTERM.
  */
 #include "wire.h"
@@ -12,7 +12,7 @@ typedef struct {
     const char *prefix;
     Buffer reply, burst;
     Buffer *events;
-    size_t count;
+    size_t count, ahead;
 } Answer;
 
 typedef struct Connection {
@@ -41,12 +41,13 @@ static void chunk(Buffer *out, const char *bytes, size_t length) {
     append(out, "\r\n", 2);
 }
 
-static void add_answer(const char *prefix, const char *reply_file, const char *stream_file) {
+static void add_answer(const char *prefix, const char *reply_file, const char *stream_file, size_t ahead) {
     if (answer_count == 16) usage("mock: at most 16 answers");
     Answer *answer = &answers[answer_count++];
     Buffer body = read_file(reply_file), stream = read_file(stream_file);
     char head[128];
     answer->prefix = prefix;
+    answer->ahead = ahead;
     append(&answer->reply, head, (size_t)sprintf(head,
            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %zu\r\n\r\n", body.length));
     append(&answer->reply, body.bytes, body.length);
@@ -135,7 +136,8 @@ static bool begin(Connection *connection, const Answer *answer, bool streamed) {
     else {
         append(&connection->out, STREAM_HEAD, sizeof STREAM_HEAD - 1);
         connection->stream = answer;
-        connection->next = 0;
+        for (connection->next = 0; connection->next + 1 < answer->ahead && connection->next + 1 < answer->count; connection->next++)
+            append(&connection->out, answer->events[connection->next].bytes, answer->events[connection->next].length);
         return next_event(connection);
     }
     return flush(connection);
@@ -202,10 +204,12 @@ static int listen_on(int port) {
 }
 
 int main(int count, char **words) {
-    if (count < 6) usage("mock PORT [--pace-ms N] (--answer PATH-PREFIX REPLY-FILE STREAM-FILE)...");
+    if (count < 6) usage("mock PORT [--pace-ms N] ([--ahead N] --answer PATH-PREFIX REPLY-FILE STREAM-FILE)...");
+    size_t ahead = 1;
     for (int i = 2; i < count; i++) {
         if (!strcmp(words[i], "--pace-ms") && i + 1 < count) pace = atof(words[++i]) / 1e3;
-        else if (!strcmp(words[i], "--answer") && i + 3 < count) add_answer(words[i + 1], words[i + 2], words[i + 3]), i += 3;
+        else if (!strcmp(words[i], "--ahead") && i + 1 < count) ahead = strtoul(words[++i], NULL, 10);
+        else if (!strcmp(words[i], "--answer") && i + 3 < count) add_answer(words[i + 1], words[i + 2], words[i + 3], ahead), i += 3;
         else usage("mock: unknown or unfinished option");
     }
     int listener = listen_on(atoi(words[1]));

@@ -23,8 +23,8 @@ class Row(NamedTuple):
     """`x` for a ratio, else `MB`, `µs`, …"""
     measure: Callable[[], float | dict[str, float]]
     """Gives the number, or one for each of several cells; or raises `bench.measure.NotRun`."""
-    needs_peer: bool = False
-    """Whether other software must be installed; such rows run with `--full` only."""
+    only_full: bool = False
+    """Whether it runs with `--full` alone: it asks other software, or takes long."""
 
 
 def all_rows() -> list[Row]:

@@ -1,77 +1,160 @@
 """What the gateway costs beside nginx as a plain proxy: both in turn, under the same load, on one core.
 
 Pass-through is a Chat client in front of a Chat server, translated is a Chat client in front of Claude, with ten tools,
-ten messages and two calls. Streams have 225 pieces of text, 64 at once.
+ten messages and two calls. Streams have 225 pieces of text, 64 at once. *Full* is with everything on: a key with limits
+and a budget, a request log, metrics.
 """
 
 from __future__ import annotations
 
-import statistics
+import time
 from collections.abc import Callable
+from functools import cache, partial
 
+from bench import soak
+from bench.measure import Measured, NotRun, beside
 from bench.rows import Row
 from bench.stage import Load, Server, Used, full_gateway, gateway, load, nginx
 
 TURNS = 5
-PASS = Load("chat/gpt-test")
-TRANSLATED = Load("claude/claude-test")
+MODELS = {"pass": "chat/gpt-test", "translated": "claude/claude-test"}
+PASS, TRANSLATED = (Load(model) for model in MODELS.values())
 _STREAMS = {"stream": True, "connections": 64}
-BURST_PASS = Load("chat/gpt-test", requests=640, **_STREAMS)
-BURST = Load("claude/claude-test", requests=640, **_STREAMS)
-PACED = Load("claude/claude-test", requests=128, **_STREAMS)
+BURST_PASS, BURST = (Load(model, requests=640, **_STREAMS) for model in MODELS.values())
+PACED_PASS, PACED = (Load(model, requests=64, **_STREAMS) for model in MODELS.values())
 PACE_MS = 10
+CONNECTIONS = (1, 16, 128)
+REQUESTS = {1: 1_000, 16: 3_000, 128: 3_000}
+STREAMS = {1: 60, 16: 192, 128: 256}
+FLAT = soak.Sizes(100_000, 1_000, 1_000)
 
 
-def _turns(server: Callable[[], Server], asked: Load, turns: int = TURNS) -> list[Used]:
-    return [load(server(), asked) for _ in range(turns + 1)][1:]  # the first turn warms up
+def _us(asked: Load, ours: Callable[[], Server] = gateway, turns: int = TURNS) -> Measured:
+    return Measured.of([load(ours(), asked).cpu_us for _ in range(turns + 1)][1:])  # the first turn warms up
 
 
-def _us(asked: Load) -> float:
-    return statistics.median(used.cpu_us for used in _turns(gateway, asked))
+@cache
+def _pairs(asked: Load, ours: Callable[[int], Server], pace_ms: int, turns: int) -> list[tuple[Used, Used]]:
+    return [(load(ours(pace_ms), asked), load(nginx(pace_ms), asked)) for _ in range(turns + 1)][1:]
 
 
 def _beside_nginx(
-    asked: Load,
-    *,
-    pace_ms: int = 0,
-    turns: int = TURNS,
-    first: bool = False,
-    ours: Callable[[int], Server] = gateway,
-) -> float:
-    """How many times what nginx takes: processor time, or the time to the first piece."""
-    pairs = [(load(ours(pace_ms), asked), load(nginx(pace_ms), asked)) for _ in range(turns + 1)][1:]
-    told = [(one.first_ms, other.first_ms) if first else (one.cpu_us, other.cpu_us) for one, other in pairs]
-    return statistics.median(one / other for one, other in told)
+    asked: Load, *, ours: Callable[[int], Server] = gateway, pace_ms: int = 0, turns: int = TURNS
+) -> Measured:
+    """How many times what nginx takes of the processor."""
+    return beside([(one.cpu_us, other.cpu_us) for one, other in _pairs(asked, ours, pace_ms, turns)])
 
 
-def _resident_mb() -> float:
-    load(gateway(), Load("chat/gpt-test", requests=16))
-    return gateway().resident_mb()
+def _first(asked: Load, *, ours: Callable[[int], Server] = gateway) -> Measured:
+    """How many times as long as behind nginx the first token of a stream takes."""
+    return beside([(one.first_ms, other.first_ms) for one, other in _pairs(asked, ours, PACE_MS, 3)], "ms")
+
+
+def _by_connections(model: str, *, stream: bool) -> dict[str, float]:
+    """The ratio at each number of connections."""
+    counts = STREAMS if stream else REQUESTS
+    loads = {count: Load(model, stream, count, counts[count]) for count in CONNECTIONS}
+    return {f"{count} connections": _beside_nginx(asked, turns=3) for count, asked in loads.items()}
+
+
+def _paced_by_connections(model: str) -> dict[str, float]:
+    loads = {count: Load(model, stream=True, connections=count, requests=count) for count in CONNECTIONS}
+    return {f"{count} streams": _beside_nginx(asked, pace_ms=PACE_MS, turns=1) for count, asked in loads.items()}
+
+
+def _start_s() -> Measured:
+    """Until the first answer has come."""
+    began_s = time.perf_counter()
+    server = gateway.__wrapped__()
+    load(server, Load(MODELS["pass"], connections=1, requests=1))
+    took_s = time.perf_counter() - began_s
+    server.process.terminate()
+    return Measured(took_s)
+
+
+def _resident_mb(ours: Callable[[], Server]) -> float:
+    load(ours(), Load(MODELS["pass"], requests=16))
+    return ours().resident_mb()
+
+
+def _growth_mb() -> float:
+    """How many times the memory after seven of ten rounds is held after the last."""
+    samples = soak.soak(FLAT)
+    grown = soak.verdict(samples)
+    if any("memory" not in sentence for sentence in grown):
+        raise NotRun("; ".join(grown))
+    return samples[-1].resident_mb / samples[len(samples) * 7 // 10 - 1].resident_mb
 
 
 ROWS = (
-    Row("gateway/start", "seconds until it takes connections", 1.0, "s", lambda: gateway().started_s),
-    Row("gateway/memory", "resident after its first answers", 60.0, "MB", _resident_mb),
-    Row("gateway/pass", "a request passed through / nginx", 5.0, "x", lambda: _beside_nginx(PASS)),
+    Row("gateway/start", "seconds from the command to the first answer", 1.0, "s", _start_s),
+    Row("gateway/memory", "resident after its first answers", 60.0, "MB", partial(_resident_mb, gateway)),
+    Row("gateway/memory-full", "the same with everything on", 60.0, "MB", partial(_resident_mb, full_gateway)),
+    Row("gateway/pass", "a request passed through / nginx", 5.0, "x", partial(_beside_nginx, PASS)),
     Row(
         "gateway/pass-full", "a request passed through with everything on / nginx", 5.0, "x",
-        lambda: _beside_nginx(PASS, ours=full_gateway),
+        partial(_beside_nginx, PASS, ours=full_gateway),
     ),
+    Row("gateway/pass-us", "a request passed through, 16 connections", None, "µs", partial(_us, PASS)),
+    Row("gateway/translated", "Chat to Claude with tools / nginx", 7.0, "x", partial(_beside_nginx, TRANSLATED)),
     Row(
-        "gateway/translated-full", "Chat to Claude with everything on / nginx", 7.0, "x",
-        lambda: _beside_nginx(TRANSLATED, ours=full_gateway),
+        "gateway/translated-full", "Chat to Claude with tools with everything on / nginx", 7.0, "x",
+        partial(_beside_nginx, TRANSLATED, ours=full_gateway),
     ),
-    Row("gateway/pass-us", "the same, 16 connections", None, "µs", lambda: _us(PASS)),
-    Row("gateway/translated", "Chat to Claude with tools / nginx", 7.0, "x", lambda: _beside_nginx(TRANSLATED)),
-    Row("gateway/translated-us", "the same, 16 connections", None, "µs", lambda: _us(TRANSLATED)),
-    Row("gateway/burst", "one event of 64 translated streams at once", 10.0, "µs", lambda: _us(BURST)),
-    Row("gateway/burst-pass", "the same, passed through", None, "µs", lambda: _us(BURST_PASS)),
+    Row("gateway/translated-us", "Chat to Claude with tools, 16 connections", None, "µs", partial(_us, TRANSLATED)),
+    Row("gateway/burst", "one event of 64 translated streams at once", 10.0, "µs", partial(_us, BURST)),
+    Row("gateway/burst-pass", "one event of 64 streams passed through at once", None, "µs", partial(_us, BURST_PASS)),
+    Row(
+        "gateway/burst-full", "one event of 64 translated streams at once with everything on", 10.0, "µs",
+        partial(_us, BURST, full_gateway),
+    ),
     Row(
         "gateway/paced", "an event, 64 paced translated streams / nginx", 2.0, "x",
-        lambda: _beside_nginx(PACED, pace_ms=PACE_MS, turns=2),
+        partial(_beside_nginx, PACED, pace_ms=PACE_MS, turns=3),
     ),
     Row(
-        "gateway/first", "time to the first piece, 64 paced streams / nginx", 2.0, "x",
-        lambda: _beside_nginx(PACED, pace_ms=PACE_MS, turns=2, first=True),
+        "gateway/paced-pass", "an event, 64 paced streams passed through / nginx", None, "x",
+        partial(_beside_nginx, PACED_PASS, pace_ms=PACE_MS, turns=3),
+    ),
+    Row(
+        "gateway/first", "time to the first token, 64 paced translated streams / nginx", 2.0, "x",
+        partial(_first, PACED),
+    ),
+    Row(
+        "gateway/first-spread", "the same, the 64 streams beginning one after the other / nginx", None, "x",
+        partial(_first, PACED._replace(spread_ms=2_000)),
+    ),
+    Row(
+        "gateway/paced-full", "an event, 64 paced translated streams with everything on / nginx", 2.0, "x",
+        partial(_beside_nginx, PACED, pace_ms=PACE_MS, turns=3, ours=full_gateway),
+    ),
+    Row(
+        "gateway/first-full", "time to the first token, the same with everything on / nginx", 2.0, "x",
+        partial(_first, PACED, ours=full_gateway),
+    ),
+    *[
+        Row(
+            f"gateway/{kind}-at", f"{kind}, whole answers by connections / nginx", None, "x",
+            partial(_by_connections, model, stream=False),
+        )
+        for kind, model in MODELS.items()
+    ],
+    *[
+        Row(
+            f"gateway/burst-{kind}-at", f"{kind}, an event of burst streams by connections / nginx", None, "x",
+            partial(_by_connections, model, stream=True),
+        )
+        for kind, model in MODELS.items()
+    ],
+    *[
+        Row(
+            f"gateway/paced-{kind}-at", f"{kind}, an event of paced streams by how many at once / nginx", None, "x",
+            partial(_paced_by_connections, model), only_full=True,
+        )
+        for kind, model in MODELS.items()
+    ],
+    Row(
+        "gateway/flat", "memory after 100,000 requests and 1,000 left streams / after seven tenths of them",
+        soak.GROWTH, "x", _growth_mb, only_full=True,
     ),
 )  # fmt: skip

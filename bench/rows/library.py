@@ -43,7 +43,7 @@ def _beside(kind: str) -> list[Row]:
     return [
         Row(
             f"library/{kind}/{peer}", f"{what} / {peer}{_spoken(peer)}", bar if peer in BARS else None, "x",
-            partial(compare, peer, kind), needs_peer=True,
+            partial(compare, peer, kind), only_full=True,
         )
         for peer in LIBRARIES
         if peer != "llm-rosetta" and not (kind.startswith("aio") and peer in NO_ASYNCIO)
@@ -62,8 +62,8 @@ ROWS = (
     *[row for kind in KINDS for row in _beside(kind)],
     *[
         Row(f"library/{kind}/llm-rosetta", f"{what} / llm-rosetta", None, "x", partial(compare, "llm-rosetta", kind),
-            needs_peer=True)
+            only_full=True)
         for kind, what in TRANSLATIONS.items()
     ],
-    Row("library/import", "importing, and making a client", None, "ms", _imports, needs_peer=True),
+    Row("library/import", "importing, and making a client", None, "ms", _imports, only_full=True),
 )  # fmt: skip

@@ -156,5 +156,5 @@ ROWS = (
         lambda: _aio_us("/stream", 64, 640) / EVENTS,
     ),
     Row("http/stdlib", "one exchange, blocking / http.client", 0.6, "x", _against_the_standard_library),
-    Row("http/httpx", "one exchange, blocking / httpx", 0.1, "x", _against_httpx, needs_peer=True),
+    Row("http/httpx", "one exchange, blocking / httpx", 0.1, "x", _against_httpx, only_full=True),
 )

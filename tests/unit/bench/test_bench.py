@@ -8,6 +8,8 @@ import pytest
 
 import bench.__main__ as program
 from bench.measure import NotRun, batch_ratio, cpu_us, ratio, run_child, start_ratio
+from bench.outcomes import line as told
+from bench.outcomes import measure, summary
 from bench.rows import Row, all_rows
 from bench.rows.pairs import MARK, bodies, load, pairs
 from interlingua.dialects._contract import DecodeContext, DecodeOptions
@@ -15,7 +17,7 @@ from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.wire.http import HttpReply, HttpRequest
 
 
-def row(measured: float | None, bar: float | None = 2.0, *, needs_peer: bool = False) -> Row:
+def row(measured: float | None, bar: float | None = 2.0, *, only_full: bool = False) -> Row:
     """A row that measures this, or cannot."""
 
     def measure() -> float:
@@ -23,7 +25,7 @@ def row(measured: float | None, bar: float | None = 2.0, *, needs_peer: bool = F
             raise NotRun("no such thing here")
         return measured
 
-    return Row("a/b", "this / that", bar, "x", measure, needs_peer)
+    return Row("a/b", "this / that", bar, "x", measure, only_full)
 
 
 @pytest.mark.parametrize(
@@ -33,24 +35,24 @@ def row(measured: float | None, bar: float | None = 2.0, *, needs_peer: bool = F
         (row(2.01), "missed"),
         (row(9.0, None), "-"),
         (row(None), "not run"),
-        (row(1.0, needs_peer=True), "not run"),
+        (row(1.0, only_full=True), "not run"),
     ],
 )
 def test_verdicts(given: Row, verdict: str) -> None:
     """A bar is the last number that meets it; what was not measured is never met."""
-    assert program.measure(given, full=False).verdict == verdict
+    assert measure(given, full=False).verdict == verdict
 
 
 def test_a_row_of_several_cells_is_judged_by_the_highest() -> None:
     """One pair over the bar misses it; the best, the median and the worst stand in one line, each cell in its own."""
     cells = {"a -> b": 1.0, "b -> a": 3.0, "a -> c": 1.5}
-    outcome = program.measure(Row("a/b", "this / that", 2.0, "x", lambda: cells), full=False)
+    outcome = measure(Row("a/b", "this / that", 2.0, "x", lambda: cells), full=False)
     assert (outcome.measured, outcome.verdict, outcome.cells) == (3.0, "missed", cells)
-    assert program.spread(outcome.row, cells) == "best 1 (a -> b), median 1.5, worst 3 (b -> a); 2 of 3 met"
-    assert [line.split() for line in program.line(outcome).splitlines()[1:4]] == [
-        ["a", "->", "b", "1", "x", "met"],
-        ["b", "->", "a", "3", "x", "missed"],
-        ["a", "->", "c", "1.5", "x", "met"],
+    assert summary(outcome.row, cells) == "best 1 (a -> b), median 1.5, worst 3 (b -> a); 2 of 3 met"
+    assert [line.split() for line in told(outcome).splitlines()[1:4]] == [
+        ["a", "->", "b", "1x", "met"],
+        ["b", "->", "a", "3x", "missed"],
+        ["a", "->", "c", "1.5x", "met"],
     ]
 
 
@@ -93,15 +95,19 @@ def test_rows_have_names_of_their_own() -> None:
 def test_the_program_prints_and_keeps_its_rows(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """With --strict, a missed bar is status 1; the file says what the table says."""
+    """With --strict, a missed bar is status 1; file and page say the same; after its time nothing is begun."""
     monkeypatch.setattr(program, "all_rows", lambda: [row(3.0)])
-    monkeypatch.setattr(program, "RESULTS", tmp_path / "kept" / "latest.json")
+    monkeypatch.setattr(program, "LOCAL", tmp_path / "kept")
+    monkeypatch.setattr(program, "HERE", tmp_path)
     monkeypatch.setattr(sys, "argv", ["bench", "--strict"])
     assert program.main() == 1
     assert "missed" in capsys.readouterr().out
     kept = json.loads((tmp_path / "kept" / "latest.json").read_text())
-    assert kept["rows"][0]["measured"] == 3.0
-    assert kept["rows"][0]["verdict"] == "missed"
+    assert (kept["rows"][0]["measured"], kept["rows"][0]["verdict"]) == (3.0, "missed")
+    assert "| a/b | this / that | ≤ 2x | 3x |  | **missed** |" in (tmp_path / "kept" / "RESULTS.md").read_text()
+    monkeypatch.setattr(sys, "argv", ["bench", "--minutes", "0"])
+    assert program.main() == 0
+    assert "not run (the 0 minutes of the run are over)" in capsys.readouterr().out
 
 
 def test_a_ratio_sees_what_is_twice_the_work() -> None:

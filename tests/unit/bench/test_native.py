@@ -61,3 +61,18 @@ def test_the_load_generator_tells_errors(programs: tuple[Path, int], tmp_path: P
     file = tmp_path / "request"
     file.write_bytes(b"POST /elsewhere HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n")
     assert loaded(program, port, file, 3)["errors"] == 3
+
+
+def test_a_paced_stream_brings_its_first_token_at_once() -> None:
+    """What comes before the first token comes together with it, and the next event later; the bytes are the same."""
+    try:
+        port = upstream(200, 2)
+    except NotRun as reason:
+        pytest.skip(str(reason))
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    connection.request("POST", "/v1/messages", b'{"stream": true}')
+    response = connection.getresponse()
+    began = b"".join(response.read1() for _ in range(3))
+    assert began.count(b"\n\n") == 3
+    assert began.endswith(b'"text": "hello "}}\n\n')
+    connection.close()

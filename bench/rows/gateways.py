@@ -1,0 +1,69 @@
+"""What the gateway costs beside other gateways, under the same load on one core: ours with everything on."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bench.gateways import GATEWAYS, PACE_MS, compare, figures
+from bench.measure import NotRun
+from bench.rows import Row
+
+BARS = {
+    ("pass", "ferrogw"): 0.3,
+    ("pass", "smg"): 0.3,
+    ("translated", "litellm"): 1 / 100,
+    ("translated", "llm-rosetta"): 1 / 8,
+}
+KINDS = {
+    "pass": "a request passed through, 16 connections",
+    "translated": "Chat to Claude with tools, 16 connections",
+    "burst-pass": "an event of streams passed through at once",
+    "burst-translated": "an event of translated streams at once",
+}
+
+
+def _rows(kind: str, what: str) -> list[Row]:
+    return [
+        Row(
+            f"gateway/{kind}/{name}", f"{what} / {name}", BARS.get((kind, name)), "x",
+            partial(compare, name, kind), only_full=True,
+        )
+        for name, peer in GATEWAYS.items()
+        if peer.translated is not None or not kind.endswith("translated")
+    ]  # fmt: skip
+
+
+PACED = {
+    "paced": "an event of 64 paced streams passed through",
+    "first": "time to the first token of 64 paced streams",
+}
+
+
+def _paced(name: str) -> list[Row]:
+    measure = partial(compare, name, pace_ms=PACE_MS)
+    return [
+        Row(f"gateway/{kind}/{name}", f"{what} / {name}", None, "x", partial(measure, kind), only_full=True)
+        for kind, what in PACED.items()
+    ]
+
+
+def _all(kind: str) -> dict[str, float]:
+    """One figure of every gateway that is there."""
+    found: dict[str, float] = {}
+    for name in GATEWAYS:
+        try:
+            figure = figures(name)[kind]
+        except NotRun:
+            continue
+        if not isinstance(figure, str):
+            found[name] = figure
+    return found
+
+
+ROWS = (
+    *[row for kind, what in KINDS.items() for row in _rows(kind, what)],
+    *[row for name, peer in GATEWAYS.items() if peer.is_paced for row in _paced(name)],
+    Row("gateways/start", "seconds until the first answer", None, "s", partial(_all, "start"), only_full=True),
+    Row("gateways/idle", "resident after the first answer", None, "MB", partial(_all, "idle"), only_full=True),
+    Row("gateways/loaded", "resident after all loads", None, "MB", partial(_all, "loaded"), only_full=True),
+)
