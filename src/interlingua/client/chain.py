@@ -172,20 +172,16 @@ class _Trip:
         usable = [(lane, standing) for lane, standing in self._benched if standing.reason != "suspended"]
         if not self._tries and usable:
             lane, _ = min(usable, key=lambda pair: pair[1].wait_s or 0.0)
-            answer = yield from self._tried(lane, 1, is_last=True)
+            answer = yield from self._asked(lane, 1, is_last=True)
             if answer is not _NOTHING:
                 return answer
         raise self._exhausted() from self._error
 
-    def _asked(self, lane: Lane, left: int) -> Steps[Any]:
-        """The answer of a target, unless so many were asked already."""
+    def _asked(self, lane: Lane, left: int, *, is_last: bool = False) -> Steps[Any]:
+        """The answer of a target, asked as often as it is worth, unless so many were asked already."""
         if self._tries >= MAX_TRIES:
             self._pass_over(lane, f"{MAX_TRIES} tries were made")
             return _NOTHING
-        return (yield from self._tried(lane, left))
-
-    def _tried(self, lane: Lane, left: int, *, is_last: bool = False) -> Steps[Any]:
-        """The answer of a target, asked as often as it is worth."""
         again = 0
         waited_s: float | None = None
         while True:

@@ -7,6 +7,8 @@ Rules
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import msgspec
 
 from interlingua.dialects._contract import Encoded, Target
@@ -63,22 +65,16 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         Raises: ConfigError for a missing or unreadable key, unless `headers` bring one or none is wanted.
         """
         accept = stream_type(self.dialect) if stream else "application/json"
-        ours = (("content-type", "application/json"), ("accept", accept), ("user-agent", "interlingua"))
-        callers = tuple((name.lower(), value) for name, value in headers)
-        merged = dict((*ours, *encoded.headers, *self.headers, *callers))
-        if with_credential and self._credential_header not in merged:
-            merged.update(self._credential())
+        merged, names = _merged(accept, encoded.headers, self.headers, headers)
+        if with_credential and CREDENTIAL_HEADERS.get(self.auth, self.auth) not in names:
+            merged += self._credential()
         return HttpRequest(
             url=self._url(encoded.path),
-            headers=tuple(merged.items()),
+            headers=merged,
             body=encoded.body,
             dialect=self.dialect,
             target=self.spec,
         )
-
-    @property
-    def _credential_header(self) -> str:
-        return CREDENTIAL_HEADERS.get(self.auth, self.auth)
 
     def _credential(self) -> Headers:
         if self.auth == "none":
@@ -88,7 +84,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
             raise ConfigError(f"{self.provider}: no key; {self.key_hint}")
         if key is None:
             return ()
-        return ((self._credential_header, f"Bearer {key}" if self.auth == "bearer" else key),)
+        return ((CREDENTIAL_HEADERS.get(self.auth, self.auth), f"Bearer {key}" if self.auth == "bearer" else key),)
 
     def _url(self, path: str) -> str:
         url = f"{self.base_url}{path}"
@@ -97,3 +93,11 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         from urllib.parse import urlencode  # only who has a query pays for it
 
         return f"{url}{'&' if '?' in url else '?'}{urlencode(self.query)}"
+
+
+@lru_cache(maxsize=256)
+def _merged(accept: str, dialects: Headers, rows: Headers, callers: Headers) -> tuple[Headers, frozenset[str]]:
+    """Every header but the credential, and their names."""
+    ours = (("content-type", "application/json"), ("accept", accept), ("user-agent", "interlingua"))
+    merged = dict((*ours, *dialects, *rows, *[(name.lower(), value) for name, value in callers]))
+    return tuple(merged.items()), frozenset(merged)

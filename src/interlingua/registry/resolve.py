@@ -79,9 +79,10 @@ class Registry:
         """
         asked = _Asked(spec, client, tools)
         remembered = self._remembered.get(asked)
-        if remembered is not None and self._holds(remembered):
+        environ = self._environment()
+        if remembered is not None and remembered.generation is self._generation and _holds(remembered.seen, environ):
             return remembered.endpoints
-        generation, reader = self._generation, Reader(self._environment())
+        generation, reader = self._generation, Reader(environ)
         endpoints = _Resolution(self._sources, reader).endpoints(asked)
         if reader.repeatable:
             if len(self._remembered) >= MAX_REMEMBERED_SPECS:
@@ -104,12 +105,6 @@ class Registry:
                 self._rankings = {}
             known = self._rankings[spec] = (endpoints, None if found.is_plain else found)
         return known[1]
-
-    def _holds(self, remembered: _Remembered) -> bool:
-        environ = self._environment()
-        return remembered.generation is self._generation and all(
-            environ.get(variable) == value for variable, value in remembered.seen.items()
-        )
 
     def register_provider(self, provider: Provider, *, key: Key | None = None) -> None:
         """Make `provider.name` usable before a slash, and as a scheme; it wins over every other source.
@@ -265,6 +260,14 @@ class _Resolution:
             return answer
         self._found[element] = keyed_row(answer, self._sources.environ, origin="a resolver")
         return None
+
+
+def _holds(seen: Mapping[str, str | None], environ: Mapping[str, str]) -> bool:
+    """Whether each variable that was read has the value that it had then."""
+    for variable, value in seen.items():  # noqa: SIM110 - every call comes by here, and a generator costs as much again
+        if environ.get(variable) != value:
+            return False
+    return True
 
 
 def _unknown(element: Element, sources: Sources, reader: Reader) -> NoReturn:

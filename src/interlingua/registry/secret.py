@@ -28,7 +28,7 @@ MAX_KEY_BYTES = 65_536
 class Secret:
     """Where a credential comes from."""
 
-    __slots__ = ("_read", "dynamic", "source")
+    __slots__ = ("_fit", "_read", "dynamic", "source")
 
     source: str
     """What it is read from, for errors: a variable, a file, the DSN; never the credential."""
@@ -38,6 +38,7 @@ class Secret:
     def __init__(self, read: Callable[[], str | None], source: str, *, dynamic: bool = False) -> None:
         """A credential that `read` gives when it is asked for."""
         self._read = read
+        self._fit = ""  # what was found fit for a header last: it is read for every request, and seldom another one
         self.source = source
         self.dynamic = dynamic
 
@@ -63,9 +64,13 @@ class Secret:
 
         Raises: ConfigError for a file that cannot be read and for a text that a header cannot carry.
         """
-        key = (self._read() or "").strip()
+        read = self._read() or ""
+        if read == self._fit:
+            return read or None
+        key = read.strip()
         if key and not _CARRIED_BY_A_HEADER.fullmatch(key):
             raise ConfigError(f"the key from {self.source} holds a character that a header cannot carry")
+        self._fit = key
         return key or None
 
     def __repr__(self) -> str:
