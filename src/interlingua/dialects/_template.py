@@ -16,7 +16,7 @@ from interlingua.wire.json import raw_text
 if TYPE_CHECKING:
     from interlingua.wire.sse import SseDecoder
 
-__all__ = ["Template", "template_of"]
+__all__ = ["MAX_ALONE_BYTES", "Template", "template_of"]
 
 PADDING = b'"obfuscation":'
 """Before random padding; its length and letters say nothing."""

@@ -29,13 +29,17 @@ class NdjsonDecoder(Feed[bytes]):
     Raises: LimitExceededError, for a line beyond `max_event_bytes`.
     """
 
+    is_between: bool
+    """Whether nothing of a line is waiting for its rest."""
+
     def __init__(self, *, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
         super().__init__(max_event_bytes=max_event_bytes)
+        self.is_between = False
         self._line = bytearray()
         self._at_start = True
 
     def _take(self, data: bytes, whole: list[bytes]) -> None:
-        if data.find(b"\n") == len(data) - 1 >= 0 and not self._line and not self._at_start and b"\r" not in data:
+        if self.is_between and data.find(b"\n") == len(data) - 1 >= 0 and b"\r" not in data:
             self._bound(len(data) - 1)  # one line and nothing else, as nearly always
             if text := data.strip():
                 whole.append(text)
@@ -53,6 +57,7 @@ class NdjsonDecoder(Feed[bytes]):
                 whole.append(text)
         self._line += rest
         self._bound(len(self._line))
+        self.is_between = not (self._line or self._at_start)
 
     def _text(self, line: bytes) -> bytes:
         if self._at_start:

@@ -69,6 +69,11 @@ class OllamaStreamDecoder:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""
+        template = self._template
+        if template is not None and self._framing.is_between and (found := template.read_alone(data)):
+            self._members["created_at"], text = found
+            self._say(text)
+            return self.builder.take()
         try:
             self._lines(self._framing.feed(data))
         except Error as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from interlingua.dialects._template import MAX_ALONE_BYTES
 from interlingua.errors import DecodeError
 from interlingua.wire.json import encode, raw_text
 
@@ -27,6 +28,10 @@ class LineTemplate(NamedTuple):
     """From the quote after the time up to the text."""
     tail: bytes
     """What follows the text."""
+
+    def read_alone(self, data: bytes) -> tuple[str, str] | None:
+        """Time and text of a piece of a stream that is one line of this kind; None for any other piece."""
+        return self.read(data[:-1]) if data.endswith(b"\n") and len(data) < MAX_ALONE_BYTES else None
 
     def read(self, line: bytes) -> tuple[str, str] | None:
         """Time and text of a line of this kind; None for any other line."""
