@@ -15,7 +15,7 @@ import pytest
 from interlingua.gateway.config import read_server_config
 from interlingua.registry.config import read_config
 from tests.contract.source import ROOT
-from tests.support.nginx import find_nginx
+from tests.support.nginx import example, find_nginx
 
 DEPLOY = ROOT / "examples" / "deploy"
 COMPOSE = {
@@ -108,11 +108,7 @@ def test_nginx_takes_its_file(tmp_path: Path) -> None:
     program = find_nginx()
     if program is None:
         pytest.skip("no nginx")
-    text = (DEPLOY / "nginx.conf").read_text().replace("replica-a", "127.0.0.1").replace("replica-b", "127.0.0.2")
-    text = f"pid {tmp_path}/nginx.pid;\nerror_log {tmp_path}/errors.log;\n{text}"
-    for place in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"):
-        text = text.replace("access_log off;", f"access_log off; {place}_temp_path {tmp_path}/{place};", 1)
-    (tmp_path / "nginx.conf").write_text(text)
+    (tmp_path / "nginx.conf").write_text(example(tmp_path, 8080, (8787, 8788)))
     command = [program, "-t", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf"), "-e", str(tmp_path / "errors")]
     told = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert told.returncode == 0, told.stderr

@@ -1,7 +1,8 @@
-"""An nginx of the tests' own on loopback, in front of several gateways in turn."""
+"""An nginx of the tests' own on loopback, in front of several gateways in turn, by the file of `examples/deploy`."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import socket
 import subprocess
@@ -10,28 +11,21 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["balancing", "find_nginx"]
+__all__ = ["balancing", "example", "find_nginx"]
 
-_CONFIG = """
-daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/errors.log;
-events {{ worker_connections 1024; }}
-http {{
-  access_log off;
-  client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
-  fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
-  upstream gateways {{ {servers} keepalive 32; }}
-  server {{
-    listen 127.0.0.1:{port};
-    client_max_body_size 32m;
-    location / {{
-      proxy_pass http://gateways; proxy_http_version 1.1;
-      proxy_set_header Connection ""; proxy_set_header Host $host;
-      proxy_buffering off; proxy_request_buffering off; proxy_read_timeout 600s;
-      proxy_next_upstream error http_503;
-    }}
-  }}
-}}
-"""
+_EXAMPLE = Path(__file__).parents[2] / "examples" / "deploy" / "nginx.conf"
+_SERVERS = re.compile(r"(?:\s*server replica-\w:8787 [^;]*;)+")
+_FOLDERS = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+
+
+def example(folder: Path, port: int, gateways: Sequence[int]) -> str:
+    """The configuration that is shipped as an example, for gateways and a folder of a test."""
+    text = _EXAMPLE.read_text().replace("worker_processes auto", "worker_processes 1").replace("8192", "1024")
+    servers = "".join([f" server 127.0.0.1:{one} max_fails=1 fail_timeout=1s;" for one in gateways])
+    text = _SERVERS.sub(servers, text).replace("listen 8080", f"listen 127.0.0.1:{port}")
+    places = " ".join([f"{name}_temp_path {folder}/{name};" for name in _FOLDERS])
+    text = text.replace("access_log off;", f"access_log off; {places}")
+    return f"daemon off; pid {folder}/nginx.pid; error_log {folder}/errors.log;\n{text}"
 
 
 def find_nginx() -> str | None:
@@ -44,9 +38,8 @@ def balancing(program: str, ports: Sequence[int], folder: Path) -> Generator[int
     """The port of an nginx that asks the gateways at `ports` in turn."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port: int = probe.getsockname()[1]
-    servers = " ".join([f"server 127.0.0.1:{one} max_fails=1 fail_timeout=1s;" for one in ports])
     config = folder / "nginx.conf"
-    config.write_text(_CONFIG.format(port=port, folder=folder, servers=servers))
+    config.write_text(example(folder, port, ports))
     command = [program, "-p", str(folder), "-c", str(config), "-e", str(folder / "errors.log")]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 10

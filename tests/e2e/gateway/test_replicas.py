@@ -205,6 +205,14 @@ def test_a_killed_replica_loses_what_it_served_alone(pairs: Callable[..., Pair])
     assert load.refused == 0
 
 
+def test_who_is_refused_by_the_head_of_a_request_is_told_so_through_nginx(pairs: Callable[..., Pair]) -> None:
+    """A key that is not known: every client reads its 401, and its connection goes on."""
+    pair = pairs("-m", "fake/a", "--key", "right")
+    with loading(pair.port, clients=8, key="wrong") as load:
+        assert _until(lambda: load.total > 400)
+    assert (load.answered.keys(), load.lost, load.refused) == ({"401"}, [], 0)
+
+
 def test_redis_may_go_and_come_back_under_load(pairs: Callable[..., Pair]) -> None:
     """With limits and vault in use every request is answered, before, without and after Redis."""
     digest = hash_key("sesame-open")
