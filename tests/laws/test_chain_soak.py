@@ -15,7 +15,7 @@ import pytest
 
 import interlingua as il
 from interlingua.client.core import Outcome, call, stream
-from interlingua.client.effect import Open, Read, Sleep
+from interlingua.client.effect import Open, Read, Rest, Sleep
 from interlingua.client.face import job_of
 from interlingua.client.faults import error_body
 from interlingua.client.job import Job
@@ -170,6 +170,8 @@ class World:
                             result = b""
                         case Read():
                             result = reply.read()
+                        case Rest():
+                            result = b"".join(iter(reply.read, b""))
                         case Sleep(seconds=seconds):
                             self._shut(reply)
                             self.clock.now_s += seconds
