@@ -80,7 +80,7 @@ fuzz: $(READY) ## every decoder against random bytes, FUZZ_SECONDS in all
 mutants: $(READY) ## mutation testing of wire/, stream/, dialects/: MUTANTS of them, chosen by SEED
 	@$(BIN)/python -m mutants --sample $(MUTANTS) --seed $(SEED) --workers $(WORKERS)
 
-bench: $(READY) ## the numbers that need no peer
+bench: $(READY) ## the numbers that need no peer, in minutes
 	@$(BIN)/python -m compileall -q src/interlingua
 	@$(BIN)/python -m bench
 
@@ -110,5 +110,7 @@ test-local-tools: $(READY) ## the larger local model picks tools: pulls 1.06 GB 
 soak: $(READY) ## 100,000 requests, 1,000 of them left, 1,000 streams at once: is memory flat? SOAK_REQUESTS
 	@SOAK_REQUESTS=$(SOAK_REQUESTS) SOAK_ABORTED=$(SOAK_ABORTED) SOAK_STREAMS=$(SOAK_STREAMS) $(BIN)/python -m bench.soak
 
-bench-full: ## every row of the numbers, peers included
-	@echo "bench-full is not built yet: it comes with the issue on speed"; exit 1
+bench-full: $(READY) ## every number, peers included, in half an hour: writes bench/RESULTS.md; installs the peers by pip and npm
+	@$(BIN)/python -m bench.peers
+	@$(BIN)/python -m compileall -q src/interlingua
+	@$(BIN)/python -m bench --full
