@@ -168,10 +168,8 @@ class World:
                             return None
                         case Read(needed=False):
                             result = b""
-                        case Read():
-                            result = reply.read()
-                        case Rest():
-                            result = b"".join(iter(reply.read, b""))
+                        case Read() | Rest():
+                            result = reply.read() if type(effect) is Read else b"".join(iter(reply.read, b""))
                         case Sleep(seconds=seconds):
                             self._shut(reply)
                             self.clock.now_s += seconds
