@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 import time
+from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
@@ -85,13 +86,14 @@ class Guard:
         """
         if self._is_open:
             return
-        if self._names_hosts or not self._keys:
+        wants_key = bool(self._keys)
+        if self._names_hosts or not wants_key:
             self._check_host(request.header("host"))
-        if not self._keys:
+        if not wants_key:
             self._check_origin(request)
         if is_open:
             return
-        if not self._keys:
+        if not wants_key:
             if not _LOOPBACK.fullmatch(request.peer):
                 raise PermissionDeniedError(
                     "this gateway has no keys, so it serves its own machine only; give it one: il serve --key",
@@ -162,9 +164,8 @@ class Guard:
             )
 
     def _is_ours(self, host: str) -> bool:
-        found = _HOST.fullmatch(host)
-        name = found["name"].lower().rstrip(".") if found else ""
-        return name in self._hosts or _ADDRESS.fullmatch(name) is not None
+        name, is_address = _name_of(host)
+        return is_address or name in self._hosts
 
     def _is_own_origin(self, origin: str, host: str | None) -> bool:
         if origin.lower().rstrip("/") in self._origins:
@@ -173,6 +174,14 @@ class Guard:
             return host is not None and urlsplit(origin).netloc.lower() == host.lower()
         except ValueError:
             return False
+
+
+@lru_cache(maxsize=64)
+def _name_of(host: str) -> tuple[str, bool]:
+    """The name in a `Host`, and whether it is an address; clients say the same one again and again."""
+    found = _HOST.fullmatch(host)
+    name = found["name"].lower().rstrip(".") if found else ""
+    return name, _ADDRESS.fullmatch(name) is not None
 
 
 def _fits(pattern: str, model: str) -> bool:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from interlingua.client.core import Lane
     from interlingua.dialects._contract import Quirks, StreamDecoder
-    from interlingua.gateway.asked import Asked, Head
+    from interlingua.gateway.asked import Asked
     from interlingua.types.event import Event
     from interlingua.wire.http import Headers
 
@@ -50,6 +50,8 @@ _HEADERS: dict[str, frozenset[str]] = {
 _DEFAULTS: dict[str, Headers] = {"anthropic": (("anthropic-version", "2023-06-01"),)}
 _KEPT = ("x-ratelimit-", "anthropic-ratelimit-", "retry-after", "content-type")
 """How headers of a reply begin that are passed on."""
+LONGEST_NAME = 40
+"""The longest name of a member whose text is remembered."""
 _BEGINNING = 64
 """So much of a body tells how it is spaced."""
 _ENDINGS = (b"\n\n", b"\r\n\r\n", b"\r\r")
@@ -105,27 +107,36 @@ def relays(asked: Asked, lane: Lane) -> bool:
     quirks = lane.endpoint.target.quirks
     if lane.dialect.name != own or own == "unified" or asked.head.json_array or asked.is_ours:
         return False
-    if not quirks.unsupported.isdisjoint(asked.head.members):
+    members, offered, minded = asked.head.members, asked.head.offered, _minded(quirks)
+    if not minded.members.isdisjoint(members):
         return False
-    concerned = [_stands(mark, member, asked.head) for member, mark in _triggers(quirks)]
-    return True not in concerned
+    if offered is not None and not minded.tool_marks.isdisjoint(offered.marks):
+        return False
+    return True not in [mark in bytes(members[member]) for member, mark in minded.marks if member in members]
 
 
-def _stands(mark: bytes, member: str, head: Head) -> bool:
-    """Whether a mark stands in a member; the empty one stands in any that is there."""
-    if member not in head.members:
-        return False
-    if mark in TOOL_MARKS:
-        return head.offered is not None and mark in head.offered.marks
-    return mark in bytes(head.members[member]) if mark else True
+class _Minded(NamedTuple):
+    """What a server wants in other words."""
+
+    members: frozenset[str]
+    """Members that it must not get."""
+    tool_marks: frozenset[bytes]
+    """What must not stand among tools."""
+    marks: tuple[tuple[str, bytes], ...]
+    """What must not stand in other members."""
 
 
 @lru_cache(maxsize=256)
-def _triggers(quirks: Quirks) -> tuple[tuple[str, bytes], ...]:
+def _minded(quirks: Quirks) -> _Minded:
     """What has to be looked for: a reference server of its dialect takes whatever the dialect can say."""
     is_reference = quirks.allowed_tools and quirks.freeform_tools and quirks.call_ids_back
     looked_for = _FOREIGN if is_reference else _TRIGGERS
-    return tuple([(one.member, one.mark) for one in looked_for if getattr(quirks, one.quirk) not in one.harmless])
+    found = [one for one in looked_for if getattr(quirks, one.quirk) not in one.harmless]
+    return _Minded(
+        quirks.unsupported.union([one.member for one in found if not one.mark]),
+        frozenset([one.mark for one in found if one.mark in TOOL_MARKS]),
+        tuple([(one.member, one.mark) for one in found if one.mark and one.mark not in TOOL_MARKS]),
+    )
 
 
 def outgoing(asked: Asked, lane: Lane, *, strict: bool) -> Encoded:
@@ -189,9 +200,13 @@ def _pieces(members: Mapping[str, bytes], spaces: bytes = b"") -> list[bytes]:
     pieces: list[bytes] = []
     before, after = b"{", b":" + spaces
     for name, text in members.items():
-        pieces += (before, encode(name), after, text)
+        told = _known_name(name) if len(name) <= LONGEST_NAME else encode(name)
+        pieces += (before, told, after, text)
         before = b"," + spaces
     return [*pieces, b"}"] if pieces else [b"{}"]
+
+
+_known_name = lru_cache(maxsize=256)(encode)
 
 
 def _path(asked: Asked, model: str) -> str:
