@@ -8,7 +8,7 @@ Shape: `[server]` holds `host`, `port`, `hosts`, `origins`, `providers`, `open`,
 
 Rules
 - Unknown keys are errors with the line; so is what has the wrong type.
-- A key stands there as its digest alone, `sha256:` and 64 hexadecimal digits.
+- A key stands there as its digest alone, `sha256:` and 64 hexadecimal digits; its name is one that `il keys` takes.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast, get_args
 
-from interlingua.errors import ConfigError
+from interlingua.errors import ConfigError, UsageError
 from interlingua.gateway.log import LogForm
 from interlingua.gateway.observing import MetricsAccess, Observing
-from interlingua.gateway.settings import GatewayKey, GatewaySettings
+from interlingua.gateway.settings import MAX_PORT, GatewayKey, GatewaySettings
 from interlingua.gateway.terms import Terms, read_budget, read_count, read_end
 from interlingua.registry.config import parse_file, read_file, table_of
 from interlingua.registry.spec import shown
@@ -91,6 +91,11 @@ _OBSERVING: dict[str, _Check] = {
     "otel": _FLAG,
 }
 _CHOICES: dict[str, tuple[str, ...]] = {"log": get_args(LogForm), "metrics": get_args(MetricsAccess)}
+_MORE_THAN_0 = frozenset({
+    "timeout_s", "first_byte_s", "idle_s", "keep_alive_s", "workers", "max_body_bytes", "max_connections", "receive_s",
+    "send_s", "store_days", "store_mb", "record_mb",
+})  # fmt: skip
+_FROM_0 = frozenset({"notice_s", "drain_s", "port"})
 _TIMEOUTS = {"timeout_s": "total_s", "first_byte_s": "first_byte_s", "idle_s": "idle_s"}
 _AS_IT_IS = (
     "keep_alive_s",
@@ -127,11 +132,10 @@ def read_server_config(path: str | Path) -> ServerConfig:
     """
     file = read_file(Path(path).expanduser())
     content = parse_file(file)
-    server = _checked(content.get("server", {}), file, "", "server", _SERVER | _OBSERVING)
-    keys = table_of(content.get("keys", {}), file, "", "keys")
+    server = _server(content.get("server", {}), file)
     teams = table_of(content.get("teams", {}), file, "", "teams")
     settings = GatewaySettings(
-        keys=tuple([_key(name, value, file) for name, value in keys.items()]),
+        keys=_keys(content.get("keys", {}), file),
         teams={name: _team(name, value, file) for name, value in teams.items()},
         key_file=server.get("keys", ""),
         hosts=tuple(server.get("hosts", ())),
@@ -144,8 +148,6 @@ def read_server_config(path: str | Path) -> ServerConfig:
         observing=_observing(server, file),
         **{name: server[name] for name in _AS_IT_IS if name in server},
     )
-    if server.get("workers", 1) < 1:
-        file.refuse("workers in [server] is a number from 1 on", "server", "workers")
     return ServerConfig(settings, server.get("host"), server.get("port"), server.get("workers"))
 
 
@@ -162,6 +164,36 @@ def _checked(value: object, file: ConfigFile, section: str, key: str, known: dic
         if kind is list and not all(isinstance(item, str) for item in cast("list[Any]", found)):
             file.refuse(f"{name} in [{where}] is not {told}", where, name)
     return table
+
+
+def _server(value: object, file: ConfigFile) -> Table:
+    """The table `[server]`, its numbers within their bounds."""
+    table = _checked(value, file, "", "server", _SERVER | _OBSERVING)
+    for name, found in table.items():
+        if name in _MORE_THAN_0 and not found > 0:  # what is no number at all is refused, too
+            file.refuse(f"{name} in [server] is more than 0", "server", name)
+        if name in _FROM_0 and not found >= 0:
+            file.refuse(f"{name} in [server] is 0 or more", "server", name)
+    if table.get("port", 0) > MAX_PORT:
+        file.refuse(f"port in [server] is at most {MAX_PORT}", "server", "port")
+    return table
+
+
+def _keys(value: object, file: ConfigFile) -> tuple[GatewayKey, ...]:
+    """The keys of a file: each with a name that can be shown, and none twice."""
+    from interlingua.gateway.keys import check_name  # only who has keys needs it
+
+    known: dict[str, str] = {}
+    found = [_key(name, told, file) for name, told in table_of(value, file, "", "keys").items()]
+    for key in found:
+        try:
+            check_name(key.name)
+        except UsageError as error:
+            file.refuse(error.message, "keys", key.name)
+        if key.hash in known:
+            file.refuse(f"[keys.{key.name}] has the hash of [keys.{known[key.hash]}]", f"keys.{key.name}", "hash")
+        known[key.hash] = key.name
+    return tuple(found)
 
 
 def _key(name: str, value: object, file: ConfigFile) -> GatewayKey:
@@ -215,9 +247,6 @@ def _observing(server: Table, file: ConfigFile) -> Observing:
         if name in server and server[name] not in known:
             told = ", ".join([f'"{choice}"' for choice in known])
             file.refuse(f"{name} in [server] is one of {told}, not {shown(server[name])}", "server", name)
-    for name in ("store_days", "store_mb", "record_mb"):
-        if name in server and server[name] <= 0:
-            file.refuse(f"{name} in [server] is more than 0", "server", name)
     return Observing(**{name: server[name] for name in _OBSERVING if name in server})
 
 

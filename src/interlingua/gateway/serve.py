@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from interlingua.errors import UsageError
 from interlingua.gateway.serving.server import GatewayServer
+from interlingua.gateway.settings import MAX_PORT
 from interlingua.transport.default import set_default_options
 from interlingua.transport.options import HttpOptions
 
@@ -68,8 +69,10 @@ def is_loopback(host: str) -> bool:
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens there; port 0 takes a free one.
 
-    Raises: UsageError for an address that is taken or not ours.
+    Raises: UsageError for an address that is taken or not ours, and for what is no port.
     """
+    if not 0 <= port <= MAX_PORT:
+        raise UsageError(f"cannot listen on port {port}: ports go from 0 to {MAX_PORT}")
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
         return socket.create_server((host, port), family=family, backlog=2_048)

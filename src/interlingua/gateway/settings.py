@@ -10,7 +10,10 @@ from interlingua.transport.base import Timeouts
 from interlingua.types.capability import Capability
 from interlingua.wire.json import MAX_BODY_BYTES
 
-__all__ = ["GatewayKey", "GatewaySettings"]
+__all__ = ["MAX_PORT", "GatewayKey", "GatewaySettings"]
+
+MAX_PORT = 65_535
+"""The last port that there is."""
 
 
 class GatewayKey(msgspec.Struct, frozen=True, kw_only=True):

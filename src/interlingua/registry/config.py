@@ -53,8 +53,9 @@ class ConfigFile(NamedTuple):
     """What it holds."""
 
     def refuse(self, why: str, section: str, key: str) -> NoReturn:
-        """Raise, with the line of the key where it can be found."""
-        line = _line_of(self.text, section, key)
+        """Raise, with the line of the key, or of its section where the key is missing."""
+        outer, _, name = section.rpartition(".")
+        line = _line_of(self.text, section, key) or _line_of(self.text, outer, name)
         raise ConfigError(f"{self.name}{f' line {line}' if line else ''}: {why}")
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import interlingua as il
 from interlingua import gateway
+from interlingua.cli.main import main
 from interlingua.gateway.auth import hash_key
 from interlingua.gateway.config import ServerConfig, read_server_config
 from interlingua.gateway.serve import MAX_CONNECTIONS, check_address, is_loopback, listen, make_room
@@ -134,7 +135,19 @@ def test_an_empty_file_is_the_default(tmp_path: Path) -> None:
         (f'[keys.a]\nhash = "{DIGEST}"\nexpires = "90d"\n', "line 3: an end is 2027-01-31, not '90d' in [keys.a]"),
         (f'[keys.a]\nhash = "{DIGEST}"\nteam = 7\n', "line 3: team in [keys.a] is not the name of a team"),
         ("[teams.a]\nhash = 7\n", "line 2: unknown key 'hash' in [teams.a]; known: rpm, tpm, concurrency, budget"),
-        ("[keys.a]\n", "hash in [keys.a] is not"),
+        ("\n[keys.a]\n", "line 2: hash in [keys.a] is not"),
+        ('[keys."a b"]\nhash = "' + DIGEST + '"\n', "line 1: a key is named by up to 64 letters, digits and . _ @ -"),
+        (
+            f'[keys.a]\nhash = "{DIGEST}"\n[keys.b]\nhash = "{DIGEST}"\n',
+            "line 4: [keys.b] has the hash of [keys.a]",
+        ),
+        ("[server]\nport = 65536\n", "line 2: port in [server] is at most 65535"),
+        ("[server]\nport = -1\n", "line 2: port in [server] is 0 or more"),
+        ("[server]\ndrain_s = -1\n", "line 2: drain_s in [server] is 0 or more"),
+        ("[server]\nnotice_s = nan\n", "line 2: notice_s in [server] is 0 or more"),
+        ("[server]\nidle_s = 0\n", "line 2: idle_s in [server] is more than 0"),
+        ("[server]\nworkers = 0\n", "line 2: workers in [server] is more than 0"),
+        ("[server]\nmax_body_bytes = 0\n", "line 2: max_body_bytes in [server] is more than 0"),
         ("keys = 1\n", "keys is not a table"),
     ],
 )
@@ -174,6 +187,16 @@ def test_without_a_key_only_the_loopback_may_be_listened_on(host: str, own: bool
     else:
         with pytest.raises(il.UsageError, match="without a key"):
             check_address(host, has_keys=False)
+
+
+@pytest.mark.parametrize("words", [("--port", "65536"), ("--workers", "0"), ("--port", "0", "--workers", "-1")])
+def test_a_number_that_cannot_be_is_one_sentence(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a port and of workers."""
+    assert main(["serve", *words]) == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith(
+        ("il: cannot listen on port 65536: ports go from 0 to 65535", "il: --workers takes a number from 1 on")
+    )
 
 
 def test_an_address_that_is_taken_is_one_sentence() -> None:

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, get_args
 
 from interlingua.cli.terminal import note
+from interlingua.errors import UsageError
 
 if TYPE_CHECKING:
     import socket
@@ -97,7 +98,7 @@ def run(options: Namespace) -> int:
     settings, server = _settings(options)
     host = options.host or server.host or "127.0.0.1"
     is_worker = options.worker is not None
-    workers = 1 if is_worker else options.workers or server.workers or 1
+    workers = 1 if is_worker else _workers(options, server)
     if options.model:
         _name_the_rest(options.model)
     with ExitStack() as stack:
@@ -135,6 +136,16 @@ def run(options: Namespace) -> int:
     return 0
 
 
+def _workers(options: Namespace, server: ServerConfig) -> int:
+    """How many processes serve.
+
+    Raises: UsageError for a number that is none.
+    """
+    if options.workers is not None and options.workers < 1:
+        raise UsageError("--workers takes a number from 1 on")
+    return options.workers or server.workers or 1
+
+
 def _listener(options: Namespace, host: str, port: int | None) -> socket.socket:
     """The socket that was given, or a new one."""
     import socket
@@ -156,7 +167,6 @@ def _supervise(gateway: Gateway, listener: socket.socket, workers: int) -> int:
     import sys
     from tempfile import TemporaryDirectory
 
-    from interlingua.errors import UsageError
     from interlingua.gateway.draining import CUT_S
     from interlingua.gateway.workers import Supervisor, worker_command
 
@@ -250,7 +260,6 @@ def _with_database(settings: GatewaySettings) -> GatewaySettings:
 def _keys(options: Namespace) -> tuple[GatewayKey, ...]:
     import os
 
-    from interlingua.errors import UsageError
     from interlingua.gateway.auth import hash_key
     from interlingua.gateway.settings import GatewayKey
 
