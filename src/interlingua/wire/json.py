@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import re
 from _thread import RLock  # where `threading` has it from, which takes a process 2 ms to load
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast, overload
 
@@ -39,6 +39,7 @@ __all__ = [
     "WireStruct",
     "decode",
     "decode_any",
+    "decode_received",
     "decode_wire",
     "encode",
     "encode_text",
@@ -172,6 +173,27 @@ def decode_wire(
         return cast("W", _read_again(error, _strict_decoder(type), body, repairs, unknown_in=type))
 
 
+def decode_received(data: JsonText, type: type[W], later: Sequence[str], *, repairs: list[str] | None = None) -> W:
+    """The wire struct that the JSON object in `data` is, with the members `later` as text, whose depth is not bounded.
+
+    Whoever reads that text bounds it; most bodies hold nothing else that could be deep.
+    Raises: as `decode`.
+    """
+    body = _bounded(data, MAX_BODY_BYTES, MAX_BODY_BYTES)
+    try:
+        wire = _strict_decoder(type).decode(body)
+    except _FOREIGN:
+        return decode_wire(body, type, repairs=repairs)
+    rest = len(body)
+    for name in later:
+        text = getattr(wire, name)
+        if text is not msgspec.UNSET:
+            rest -= len(memoryview(text))
+    if rest > 2 * MAX_DEPTH and is_deeper(body, MAX_DEPTH):
+        raise _too_deep(MAX_DEPTH)
+    return wire
+
+
 def encode(value: object, *, sort_keys: bool = False, nulls: int = 0) -> bytes:
     """`value` as compact JSON in UTF-8: exact integers, `msgspec.Raw` verbatim, members in their own order.
 
@@ -279,8 +301,12 @@ def _bounded(data: JsonText, max_bytes: int, max_depth: int) -> bytes:
         body = body.removeprefix(_BOM)
         _check_utf8(body)
     if size > 2 * max_depth and is_deeper(body, max_depth):
-        raise LimitExceededError(f"the JSON text nests deeper than {max_depth} levels")
+        raise _too_deep(max_depth)
     return body
+
+
+def _too_deep(max_depth: int) -> LimitExceededError:
+    return LimitExceededError(f"the JSON text nests deeper than {max_depth} levels")
 
 
 def _as_bytes(data: JsonText, max_bytes: int) -> bytes:

@@ -174,7 +174,7 @@ def _lone_event(data: bytes, max_bytes: int) -> SseEvent | None:
     end = 2 if data.endswith(b"\n\n") else 4 if data.endswith(b"\r\n\r\n") else 0
     start, name = 0, None
     if data.startswith(b"event: "):
-        start = data.find(b"\n", 0, _LONGEST_NAME) + 1
+        start = data.find(b"\n", 0, min(_LONGEST_NAME, max_bytes)) + 1
         name = data[7:start].rstrip(b"\r\n")
     if not end or not data.startswith(b"data: ", start) or (name is not None and (not name or b"\r" in name)):
         return None

@@ -28,6 +28,12 @@ RESPONSES = (
 OLLAMA = (
     '{{"model":"m","created_at":"2026-11-22T00:00:00Z","message":{{"role":"assistant","content":"{}"}},"done":false}}\n'
 )
+GOOGLE = (
+    'data: {{"candidates":[{{"content":{{"parts":[{{"text":"{}"}}],"role":"model"}},"index":0}}],"modelVersion":"m"}}'
+    "\r\n\r\n"
+)
+UNIFIED = 'event: text_delta\ndata: {{"type":"text_delta","index":0,"text":"{}"}}\n\n'
+OPEN_UNIFIED = 'data: {"type":"stream_start","model":"m"}\n\ndata: {"type":"block_start","index":0,"block":"text"}\n\n'
 OPEN_MESSAGES = (
     'data: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"m","content":[],'
     '"usage":{}}}\n\n'
@@ -42,7 +48,9 @@ STREAMS = [
     ("anthropic", "anthropic", OPEN_MESSAGES % ("text", "text"), MESSAGES),
     ("anthropic", "anthropic", OPEN_MESSAGES % ("thinking", "thinking"), THINKING),
     ("openai-responses", "openai_responses", OPEN_RESPONSES, RESPONSES),
+    ("google", "google", "", GOOGLE),
     ("ollama", "ollama", "", OLLAMA),
+    ("unified", "unified", OPEN_UNIFIED, UNIFIED),
 ]
 
 
@@ -53,7 +61,7 @@ def without_a_parser(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("it was parsed")
 
-    monkeypatch.setattr(module, "decode_wire", refuse)
+    monkeypatch.setattr(module, "read_answer" if package == "google" else "decode_wire", refuse)
 
 
 @pytest.mark.parametrize(("name", "package", "opening", "chunk"), STREAMS)
@@ -83,3 +91,24 @@ def test_a_chunk_that_differs_elsewhere_is_parsed(
     without_a_parser(monkeypatch, package)
     with pytest.raises(AssertionError, match="it was parsed"):
         decoder.feed(chunk.format('b","new":"c').encode())
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        GOOGLE.replace('"index":0', '"index":0,"tokenCount":3'),
+        GOOGLE.replace('"index":0', '"index":0,"finishReason":"STOP"'),
+        GOOGLE.replace('"modelVersion":"m"', '"usageMetadata":{{"promptTokenCount":3}}'),
+        GOOGLE.replace('"role":"model"', '"role":"model","new":1'),
+        GOOGLE.replace('}}],"role"', '}},{{"text":"more"}}],"role"'),
+    ],
+)
+def test_a_frame_of_google_that_says_more_than_a_text_is_parsed_each_time(
+    frame: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counts, members and reasons are taken from every frame that has them."""
+    decoder = get_dialect("google").stream_decoder(DecodeContext())
+    decoder.feed(frame.format("a").encode())
+    without_a_parser(monkeypatch, "google")
+    with pytest.raises(AssertionError, match="it was parsed"):
+        decoder.feed(frame.format("b").encode())

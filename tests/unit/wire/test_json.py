@@ -13,9 +13,11 @@ from interlingua.wire.json import (
     MAX_DEPTH,
     MAX_EVENT_BYTES,
     Extra,
+    KeptTexts,
     WireStruct,
     decode,
     decode_any,
+    decode_received,
     decode_wire,
     encode,
     encode_wire,
@@ -49,6 +51,14 @@ class PartWire(WireStruct):
     type: str
     text: str | None = None
     parts: list[PartWire] | None = None
+
+
+class ReceivedWire(WireStruct):
+    """A struct with a member that is read later."""
+
+    model: str | None = None
+    later: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    beside: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 class BodyWire(WireStruct):
@@ -226,6 +236,20 @@ def test_depth_is_bounded_inside_members_that_are_kept_as_text() -> None:
         decode_wire(body % (b"[" * 125 + b"]" * 125), BodyWire)
 
 
+def test_depth_is_bounded_later_in_members_that_are_read_later() -> None:
+    """Text that is left for later may be deep, what stands beside it may not."""
+    body = b'{"model":"x","later":%b,"beside":%b}'
+    deep, flat = b"[" * 128 + b"]" * 128, b"[]"
+    assert decode_received(body % (deep, flat), ReceivedWire, ("later",)).later == msgspec.Raw(deep)
+    with pytest.raises(LimitExceededError, match="deeper than 128 levels"):
+        decode_received(body % (flat, deep), ReceivedWire, ("later",))
+    with pytest.raises(LimitExceededError, match="deeper than 128 levels"):
+        decode_received(b'{"new":1,"later":%b}' % deep, ReceivedWire, ("later",))
+    with pytest.raises(DecodeError):
+        decode_received(b'{"later":[}', ReceivedWire, ("later",))
+    assert decode_received(b'{"new":1}', ReceivedWire, ("later",)).extra == {"new": 1}
+
+
 def test_a_flat_body_with_many_brackets_is_not_deep() -> None:
     """The exact measure is taken where the quick one cannot tell."""
     value = [{"a": [1], "b]": '[{\\"'} for _ in range(2_000)]
@@ -350,6 +374,20 @@ def test_a_field_wins_over_a_member_of_extra() -> None:
 def test_extra_takes_raw_values() -> None:
     """Text in `extra` is written as it is."""
     assert encode_wire(BodyWire(model="m", extra=Extra(n=msgspec.Raw(b"1e5")))) == b'{"model":"m","n":1e5}'
+
+
+def test_kept_texts_stand_in_their_places_and_are_not_looked_into() -> None:
+    """In any order, several times, beside members of `extra`, with nulls and our own name in them."""
+    kept = KeptTexts()
+    first, second = kept.place(b'["null",null]'), kept.place(b'{"%b":1}' % EXTRA.encode())
+    value = ReceivedWire(model="\0", later=second, beside=first)
+    assert (
+        encode_wire(value, kept=kept) == b'{"model":"\\u0000","later":{"%b":1},"beside":["null",null]}' % EXTRA.encode()
+    )
+    assert kept.text(first) == b'["null",null]'
+    plain = KeptTexts()
+    value = ReceivedWire(later=plain.place(b"[1]"), extra=Extra(new=1))
+    assert encode_wire(value, kept=plain) == b'{"later":[1],"new":1}'
 
 
 def test_our_own_name_in_a_text_changes_nothing() -> None:

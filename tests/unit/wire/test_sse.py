@@ -186,6 +186,29 @@ def test_a_fault_comes_after_what_came_before_it_and_stays() -> None:
         decoder.close()
 
 
+@pytest.mark.parametrize(
+    "piece",
+    [
+        b'data: {"a":1}\n\n',
+        b'data: {"a":1}\r\n\r\n',
+        b'event: delta\ndata: {"a":1}\n\n',
+        b'event: delta\r\ndata: {"a":1}\r\n\r\n',
+        b"event: \xff\ndata: x\n\n",
+        b"event: a\rdata: x\ndata: y\n\n",
+        b"event: \ndata: x\n\n",
+        b"event: " + b"n" * 200 + b"\ndata: x\n\n",
+        b"data: x\rdata: y\n\n",
+        b"data: x\n\ndata: y\n\n",
+        b"data: \n\n",
+        b"data: x\r\n\n",
+    ],
+)
+def test_a_piece_that_is_one_event_is_what_its_bytes_are(piece: bytes) -> None:
+    """The short look at a whole event sees what reading line by line sees."""
+    first = b"data: 0\n\n"
+    assert read(first, piece) == read(first, *[piece[at : at + 1] for at in range(len(piece))])
+
+
 def test_encoded_events() -> None:
     """Name, id and data, each on its lines."""
     assert encode_event(b'{"a":1}') == b'data: {"a":1}\n\n'

@@ -30,7 +30,7 @@ from interlingua.dialects.ollama.wire import ChunkWire, MessagesWire, ReceivedWi
 from interlingua.types.change import Changes
 from interlingua.types.request import Request, ServerState
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import decode_any, decode_wire, encode_wire
+from interlingua.wire.json import decode_any, decode_received, encode_wire
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
@@ -71,7 +71,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
     repairs: list[str] = []
-    wire = decode_wire(http.body, ReceivedWire, repairs=repairs)
+    wire = decode_received(http.body, ReceivedWire, ("messages", "tools"), repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options, older=_is_generate(http.url, wire)).decode()
     return DecodedRequest(

@@ -33,7 +33,7 @@ from interlingua.types.content import RefusalPart
 from interlingua.types.request import Request, ThinkingSummary
 from interlingua.types.response import Alternative
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import decode_wire, encode_wire
+from interlingua.wire.json import decode_received, encode_wire
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +71,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
     repairs: list[str] = []
-    wire = decode_wire(http.body, ReceivedWire, repairs=repairs)
+    wire = decode_received(http.body, ReceivedWire, ("messages", "tools"), repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options).decode()
     model = wire.model or model_in_path(http.url)

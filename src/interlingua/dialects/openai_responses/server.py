@@ -29,7 +29,7 @@ from interlingua.types.change import Changes
 from interlingua.types.content import RefusalPart, TextPart
 from interlingua.types.request import Request, ServerState
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import decode_wire
+from interlingua.wire.json import decode_received
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
@@ -62,7 +62,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
     repairs: list[str] = []
-    wire = decode_wire(http.body, ReceivedWire, repairs=repairs)
+    wire = decode_received(http.body, ReceivedWire, ("input", "tools"), repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options).decode()
     model = wire.model or model_in_path(http.url)
