@@ -39,7 +39,7 @@ def calls(port: int, dialect: str) -> Calls:
     async def awaited() -> int:
         return len((await awaiting.generate(MESSAGES, tools=TOOLS, max_tokens=MAX_TOKENS)).message.tool_calls)
 
-    return Calls(whole, streamed, awaited, _request, _reply)
+    return Calls(whole, streamed, awaited, translated_request, translated_reply)
 
 
 CHAT, CLAUDE = get_dialect("openai-chat"), get_dialect("anthropic")
@@ -49,9 +49,11 @@ SERVED = ServerContext(model="some-model", created=1_795_000_000, make_id=lambda
 OPTIONS = EncodeOptions(target=Target(model="some-model"))
 
 
-def _request() -> bytes:
+def translated_request() -> bytes:
+    """A Chat request told to Claude."""
     return CLAUDE.encode_request(CHAT.decode_request(ASKED, DecodeOptions()).request, OPTIONS).body
 
 
-def _reply() -> bytes:
+def translated_reply() -> bytes:
+    """Claude's answer told to a Chat client."""
     return CHAT.encode_response(CLAUDE.decode_response(TOLD, DecodeContext()), SERVED).body

@@ -1,0 +1,191 @@
+"""What things may cost, in counts that are the same on every machine and under any load; times are for the bench.
+
+Counted are the calls of Python functions of this package, generators that go on included. A budget is some 15 % above
+what was counted when it was written, for interpreters that differ and for repairs; a feature that needs more says so
+by raising it here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+import interlingua as il
+from bench.canned import answers, encoded, request_body
+from bench.peers.libraries import ours
+from bench.rows.imports import distributions, taken
+from interlingua import aio
+from interlingua.transport.base import Timeouts
+from interlingua.transport.override import Override, overriding
+from interlingua.wire.http import HttpRequest
+from tests.support.gateway import GatewayRequest, body_of, gateway
+
+HERE = str(Path(il.__file__).parent)
+BUDGETS = {
+    "translated request": 110,
+    "translated reply": 100,
+    "library call": 430,
+    "library call, awaited": 430,
+    "library stream": 1_600,
+    "gateway passed": 300,
+    "gateway passed, stream": 1_600,
+    "gateway translated": 550,
+    "gateway translated, stream": 2_300,
+}
+"""Calls of functions of this package, by operation."""
+
+
+class _Reply:
+    """A canned reply, blocking."""
+
+    status = 200
+
+    def __init__(self, path: str, *, stream: bool) -> None:
+        whole, streamed = answers(100)[path]
+        self.headers = (("content-type", "text/event-stream" if stream else "application/json"),)
+        self._pieces = [streamed if stream else whole]
+
+    def read(self) -> bytes:
+        return self._pieces.pop() if self._pieces else b""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class _AsyncReply:
+    """The same, awaited."""
+
+    def __init__(self, reply: _Reply) -> None:
+        self.status, self.headers, self._reply = reply.status, reply.headers, reply
+
+    async def read(self) -> bytes:
+        return self._reply.read()
+
+    async def close(self) -> None:
+        self._reply.close()
+
+
+def _reply(request: HttpRequest) -> _Reply:
+    path = "/v1/messages" if request.url.endswith("/messages") else "/v1/chat/completions"
+    return _Reply(path, stream=b'"stream":true' in request.body.replace(b" ", b""))
+
+
+class _Transport:
+    def open(self, request: HttpRequest, timeouts: Timeouts) -> _Reply:
+        return _reply(request)
+
+    def close(self) -> None:
+        """Nothing is kept."""
+
+
+class _AsyncTransport:
+    async def open(self, request: HttpRequest, timeouts: Timeouts) -> _AsyncReply:
+        return _AsyncReply(_reply(request))
+
+    async def close(self) -> None:
+        """Nothing is kept."""
+
+
+def _calls(run: Callable[[], object]) -> int:
+    """How many calls of functions of this package `run` makes, once it is warm."""
+    for _ in range(3):
+        run()
+    count = 0
+
+    def seen(frame: FrameType, event: str, _: object) -> None:
+        nonlocal count
+        if event == "call" and frame.f_code.co_filename.startswith(HERE):
+            count += 1
+
+    sys.setprofile(seen)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[asyncio.Runner]:
+    """One event loop for everything that is awaited."""
+    with asyncio.Runner() as running:
+        yield running
+
+
+@pytest.fixture
+def runs(runner: asyncio.Runner) -> Iterator[dict[str, Callable[[], object]]]:
+    """Each operation, over canned replies."""
+    with overriding(Override(lambda _: _Transport(), lambda _: _AsyncTransport(), answers=True)):
+        yield _translation() | _library(runner) | _gateway(runner)
+
+
+def _translation() -> dict[str, Callable[[], object]]:
+    return {"translated request": ours.translated_request, "translated reply": ours.translated_reply}
+
+
+def _library(runner: asyncio.Runner) -> dict[str, Callable[[], object]]:
+    model = il.model("groq/some-model", system="Be brief.")
+    awaiting = aio.model("groq/some-model", system="Be brief.")
+
+    def stream() -> int:
+        with model.stream(ours.MESSAGES, tools=ours.TOOLS) as events:
+            return sum(1 for _ in events)
+
+    return {
+        "library call": lambda: model.generate(ours.MESSAGES, tools=ours.TOOLS),
+        "library call, awaited": lambda: runner.run(awaiting.generate(ours.MESSAGES, tools=ours.TOOLS)),
+        "library stream": stream,
+    }
+
+
+def _gateway(runner: asyncio.Runner) -> dict[str, Callable[[], object]]:
+    serving = gateway()
+
+    def ask(model: str, *, stream: bool) -> Callable[[], object]:
+        asked = GatewayRequest(
+            path="/v1/chat/completions",
+            headers=(("host", "localhost"), ("content-type", "application/json")),
+            body=encoded(request_body(model), stream=stream),
+            peer="127.0.0.1",
+        )
+
+        async def answered() -> bytes:
+            return await body_of(await serving.answer(asked))
+
+        return lambda: runner.run(answered())
+
+    models = {"passed": "groq/some-model", "translated": "anthropic/some-model"}
+    return {
+        f"gateway {what}{', stream' if stream else ''}": ask(model, stream=stream)
+        for what, model in models.items()
+        for stream in (False, True)
+    }
+
+
+def test_operations_call_no_more_functions_than_they_may(runs: dict[str, Callable[[], object]]) -> None:
+    """Requests of 10 tools and 10 messages, answers with two calls, streams of 100 pieces."""
+    counted = {name: _calls(run) for name, run in runs.items()}
+    assert counted.keys() == BUDGETS.keys()
+    assert {name: count for name, count in counted.items() if count > BUDGETS[name]} == {}
+
+
+def test_a_plain_install_is_few_packages() -> None:
+    """This one and what it needs without any extra."""
+    assert distributions() <= 6
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the operating system tells no process its memory")
+def test_importing_and_starting_are_small() -> None:
+    """20 MB over bare Python, few modules beside those of msgspec, 60 MB with the gateway's server loaded and made."""
+    bare_mb, _ = taken("pass")
+    library_mb, modules = taken("import interlingua")
+    _, theirs = taken("import msgspec")
+    gateway_mb, _ = taken("import interlingua.gateway.serve, uvloop\nfrom interlingua import gateway\ngateway.app()")
+    assert library_mb - bare_mb <= 20
+    assert modules - theirs <= 12
+    assert gateway_mb <= 60
