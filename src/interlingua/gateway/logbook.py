@@ -74,10 +74,13 @@ class Logbook:
         self._content = content
         self._now = now
         self._trim_at_s = 0.0
+        self._is_closed = False
         self._connection = _opened(self._path)
 
     def write(self, records: list[Record]) -> None:
-        """Write requests, in one transaction."""
+        """Write requests, in one transaction; after `close` none, as of a client that is still there then."""
+        if self._is_closed:
+            return
         with self._connection:
             self._connection.executemany(_INSERT, [self._row(record) for record in records])
         if self._now() >= self._trim_at_s:
@@ -113,6 +116,7 @@ class Logbook:
 
     def close(self) -> None:
         """Write nothing more."""
+        self._is_closed = True
         self._connection.close()
 
 

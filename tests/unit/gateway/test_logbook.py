@@ -53,6 +53,15 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+def test_what_ends_after_the_gateway_is_not_written(tmp_path: Path) -> None:
+    """A page of the console may still be open then."""
+    path = tmp_path / "log.db"
+    book = Logbook(path)
+    book.close()
+    book.write([record(1)])
+    assert ids(path) == []
+
+
 def test_sentences_are_kept_with_content(tmp_path: Path) -> None:
     """Where the log has content, the file has the sentences of errors."""
     path = tmp_path / "log.db"

@@ -124,7 +124,7 @@ def _talk(url: str) -> list[str]:
 @contextmanager
 def _console(url: str) -> Generator[Callable[[], str]]:
     """What an open page is told, all of it once it is asked for."""
-    with connected(url, timeout_s=2.0) as connection:
+    with connected(url, timeout_s=20.0) as connection:
         connection.sendall(chat(b"", f"x-api-key: {CLIENT}", path="/console/live", method="GET"))
         told = connection.recv(65_536)
 
