@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -68,6 +69,10 @@ def _nginx() -> str:
     return told.strip().rpartition("/")[2]
 
 
+def _end(number: int, frame: object) -> None:  # noqa: ARG001 - the form of a signal's handler
+    sys.exit(1)  # every process that was started ends with this one, as at every other end
+
+
 def run(rows: list[Row], *, full: bool, minutes: float, place: Path) -> list[Outcome]:
     """What comes of all rows; those that would begin after the time is over are not run."""
     began_s, outcomes, loops = time.monotonic(), list[Outcome](), list[float]()
@@ -98,7 +103,10 @@ def _keep(path: Path, told: dict[str, Any]) -> None:
 
 def publish(place: Path, page: Path, drawing: Path) -> None:
     """Write the page of what was kept, and the picture of how cost grows where that was measured."""
-    told = json.loads((place / "latest.json").read_text(encoding="utf-8"))
+    kept = place / "latest.json"
+    if not kept.exists():
+        return
+    told = json.loads(kept.read_text(encoding="utf-8"))
     charts = growth.charts()
     if charts:
         (place / "growth.txt").write_text(growth.told(), encoding="utf-8")
@@ -119,10 +127,13 @@ def main() -> int:
     wanted = [row for row in all_rows() if row.name.startswith(tuple(options.rows) or ("",))]
     is_whole = options.full and not options.rows
     place = HERE / "results" / "full" if is_whole else LOCAL
-    outcomes = run(wanted, full=options.full, minutes=options.minutes, place=place)
-    publish(
-        place, HERE / "RESULTS.md" if is_whole else LOCAL / "RESULTS.md", (HERE if is_whole else LOCAL) / "growth.png"
-    )
+    published = HERE if is_whole else LOCAL
+    signal.signal(signal.SIGTERM, _end)
+    outcomes: list[Outcome] = []
+    try:
+        outcomes += run(wanted, full=options.full, minutes=options.minutes, place=place)
+    finally:
+        publish(place, published / "RESULTS.md", published / "growth.png")
     missed = sum(outcome.verdict == "missed" for outcome in outcomes)
     print(f"{len(outcomes)} rows, {missed} missed; kept in {place.relative_to(HERE.parent)}")
     return 1 if missed and options.strict else 0
