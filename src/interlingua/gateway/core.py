@@ -28,6 +28,7 @@ from interlingua.gateway.record import Recorder, told_of
 from interlingua.gateway.replies import error_reply, own_fault
 from interlingua.gateway.routes import find_route, methods_of
 from interlingua.gateway.settings import GatewaySettings
+from interlingua.gateway.starts import Starts
 from interlingua.gateway.stored import StoredResponses, memory_responses
 from interlingua.gateway.targets import Targets
 from interlingua.gateway.vault import Vault, memory_vault
@@ -64,6 +65,13 @@ _PREFIXES = (
 class Gateway:
     """One gateway: its settings, its targets, its state."""
 
+    metrics: Metrics | None = None
+    """What counts requests, where somebody may ask for that."""
+    spans: Spans | None = None
+    """What makes OpenTelemetry spans, where they are wanted."""
+    siblings: Siblings | None = None
+    """The other workers of the same gateway, where there are several."""
+
     _shared_keys: KeyWatch | None = None
 
     def __init__(
@@ -83,6 +91,8 @@ class Gateway:
         """Where names come from."""
         self.targets: Targets = Targets(self.registry)
         """What they stand for."""
+        self.starts: Starts = Starts()
+        """Lets streams begin."""
         self._database = open_database(self.settings, now)
         self.keys: KeyRing = KeyRing(self.settings.keys, self._database, clock=clock)
         """The keys that it takes."""
@@ -104,12 +114,6 @@ class Gateway:
         """Answers that clients go on from by their ids."""
         self.recorder: Recorder = Recorder(self)
         """Who wants to know what became of requests."""
-        self.metrics: Metrics | None = None
-        """What counts requests, where somebody may ask for that."""
-        self.spans: Spans | None = None
-        """What makes OpenTelemetry spans, where they are wanted."""
-        self.siblings: Siblings | None = None
-        """The other workers of the same gateway, where there are several."""
         self._end_observers: tuple[Callable[[], None], ...] = observed(self)
         self.feed: Feed = Feed(self)
         """What the console shows of requests."""
