@@ -1,7 +1,8 @@
 """A connection's way out: replies as bytes on a transport, as fast as the client takes them.
 
 Rules
-- A whole reply is one write, and so is each piece of a stream: whatever came together goes together.
+- A whole reply is one write, and so is each piece of a stream: whatever came together goes together. The head of a
+  stream goes with its first piece, where that is there at once.
 - While the client does not read, nothing is taken from where the pieces come from.
 - A silent stream is shown to be alive between two of its pieces.
 - The pieces are closed whatever happens, and that closes the upstream.
@@ -28,15 +29,14 @@ _SHORTEST_S = 0.01
 class Outlet:
     """Writes the replies of one connection, one after the other."""
 
-    __slots__ = ("_loop", "_resumed", "_transport", "is_writing", "stalled_s")
+    __slots__ = ("_held", "_loop", "_resumed", "_transport", "stalled_s")
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         """The way out of a connection that was just made."""
         self._transport = transport
         self._loop = loop
         self._resumed: asyncio.Future[None] | None = None
-        self.is_writing: bool = False
-        """Whether a reply has begun that is not whole."""
+        self._held = b""
         self.stalled_s: float | None = None
         """Since when the client takes nothing, by the loop's clock; None while it does."""
 
@@ -53,32 +53,40 @@ class Outlet:
             resumed.set_result(None)
 
     def write(self, data: bytes) -> None:
-        """Send bytes, unless there is nobody any more."""
+        """Send bytes, after those that were held, unless there is nobody any more."""
+        if self._held:
+            data, self._held = self._held + data, b""
         if not self._transport.is_closing():
             self._transport.write(data)
 
-    def send_whole(self, arrival: Arrival, reply: GatewayReply, body: bytes, more: bytes, *, keeps: bool) -> None:
-        """Send a reply with its whole body; `more` are header lines of the server."""
-        self.write(whole(arrival, reply.status, reply.headers, body, more=more, keeps=keeps))
+    def _hold(self, data: bytes) -> None:
+        """Send bytes with those that come next, or by themselves when nothing comes at once."""
+        self._held = data
+        self._loop.call_soon(self._let_go)
+
+    def _let_go(self) -> None:
+        if self._held:
+            self.write(b"")
 
     async def send(
         self, arrival: Arrival, reply: GatewayReply, more: bytes, *, keeps: bool, keep_alive_s: float
     ) -> None:
-        """Send a reply, and a sign of life after every `keep_alive_s` silent seconds of a stream."""
+        """Send a reply, and a sign of life after every `keep_alive_s` silent seconds of a stream.
+
+        `more` are header lines of the server; `keeps` says that the connection goes on.
+        """
         body = reply.body
         if isinstance(body, bytes):
             if self._resumed is not None:
                 await self._resumed
-            self.send_whole(arrival, reply, body, more, keeps=keeps)
+            self.write(whole(arrival, reply.status, reply.headers, body, more=more, keeps=keeps))
             return
         async with aclosing(body):
             if self._resumed is not None:
                 await self._resumed
-            self.is_writing = True
-            self.write(head(arrival, reply.status, reply.headers, more=more, keeps=keeps))
+            self._hold(head(arrival, reply.status, reply.headers, more=more, keeps=keeps))
             if has_body(arrival, reply.status):
                 await self._send_pieces(body, reply.keep_alive, keep_alive_s, in_chunks=not arrival.is_old)
-        self.is_writing = False
 
     async def _send_pieces(self, pieces: Pieces, sign: bytes, every_s: float, *, in_chunks: bool) -> None:
         pulse = _Pulse(self, self._loop, chunk(sign) if sign and in_chunks else sign, every_s)
