@@ -28,7 +28,6 @@ from interlingua.gateway.record import Recorder, told_of
 from interlingua.gateway.replies import error_reply, own_fault
 from interlingua.gateway.routes import find_route, methods_of
 from interlingua.gateway.settings import GatewaySettings
-from interlingua.gateway.starts import Starts
 from interlingua.gateway.stored import StoredResponses, memory_responses
 from interlingua.gateway.targets import Targets
 from interlingua.gateway.vault import Vault, memory_vault
@@ -91,8 +90,6 @@ class Gateway:
         """Where names come from."""
         self.targets: Targets = Targets(self.registry)
         """What they stand for."""
-        self.starts: Starts = Starts()
-        """Lets streams begin."""
         self._database = open_database(self.settings, now)
         self.keys: KeyRing = KeyRing(self.settings.keys, self._database, clock=clock)
         """The keys that it takes."""
