@@ -4,7 +4,8 @@ BIN := .venv/bin
 READY := .venv/.ready-for-development
 DEMO_READY := .venv/.ready-for-demo
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-WORKERS ?= 2
+# one more than cores: a test that waits leaves its core to another
+WORKERS ?= 3
 FUZZ_SECONDS ?= 60
 MUTANTS ?= 500
 SEED ?= 1

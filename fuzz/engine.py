@@ -1,4 +1,4 @@
-"""Random and mutated inputs for one target, for a bounded time, and what broke the law.
+"""Random and mutated inputs for one target, for a bounded time or number, and what broke the law.
 
 The law: return, or raise an `interlingua.Error`, within the bounds below. Memory is measured at every
 `MEASURED_EVERY`-th input, because measuring takes ten times longer than decoding.
@@ -8,6 +8,7 @@ A run is repeated exactly by its seed, up to the input at which the time ran out
 from __future__ import annotations
 
 import gc
+import math
 import random
 import time
 import traceback
@@ -59,13 +60,13 @@ class Report(NamedTuple):
     """The first that broke the law, made as short as a few tries allow."""
 
 
-def fuzz(target: Target, *, seconds: float, seed: int) -> Report:
-    """What `target` does with random inputs for this long."""
+def fuzz(target: Target, *, seconds: float, seed: int, most_inputs: float = math.inf) -> Report:
+    """What `target` does with random inputs for this long, or with the first `most_inputs`."""
     rng = random.Random(seed)
     ends_s = time.monotonic() + seconds
     inputs = accepted = left_bytes = 0
     kept_free = _kept_free(target)
-    while time.monotonic() < ends_s:
+    while time.monotonic() < ends_s and inputs < most_inputs:
         data = _input(rng, target.samples)
         inputs += 1
         reason, decoded = _verdict(target.run, data)

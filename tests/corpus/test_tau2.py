@@ -75,10 +75,12 @@ def test_r38_the_calls_of_every_task_arrive_as_they_were_said(
     """Names and arguments are the expected ones, results go back in their order, and no request is refused."""
     monkeypatch.setenv("LLM_HUB", "interlingua://token-of-the-hub@hub.example")
     policy, tasks, _ = data = domain(name)
+    recorded: Played = []
+    tools = il.Toolbox(data.tools(recorded))
     for task, way in zip(tasks, cycle(WAYS)):
-        recorded: Played = []
+        recorded.clear()
         script = _script(task, way)
-        agent = il.Agent(SPECS[dialect], tools=data.tools(recorded), system=policy, max_steps=len(script))
+        agent = il.Agent(SPECS[dialect], tools=tools, system=policy, max_steps=len(script))
         with no_network(), Upstream(dialect, *script).standing() as upstream:
             run = _play(agent, task, way)
         assert [str(verdict) for verdict in upstream.verdicts if not verdict.ok] == []

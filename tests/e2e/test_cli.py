@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -131,9 +130,9 @@ def test_a_reader_that_goes_away(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def silence() -> Iterator[tuple[int, threading.Event]]:
-    """A server that takes a request and never answers: its port, and whether the client has closed."""
-    closed = threading.Event()
+def silence() -> Iterator[tuple[int, threading.Event, threading.Event]]:
+    """A server that takes a request and never answers: its port, whether it was asked, and the client has closed."""
+    asked, closed = threading.Event(), threading.Event()
     server = socket.create_server(("127.0.0.1", 0))
     server.settimeout(30)
 
@@ -141,25 +140,25 @@ def silence() -> Iterator[tuple[int, threading.Event]]:
         with server.accept()[0] as connection:
             connection.settimeout(30)
             while connection.recv(65536):
-                pass
+                asked.set()
             closed.set()
 
     thread = threading.Thread(target=serve)
     thread.start()
-    yield server.getsockname()[1], closed
+    yield server.getsockname()[1], asked, closed
     thread.join(30)
     server.close()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_ctrl_c_closes_the_connection(tmp_path: Path, silence: tuple[int, threading.Event]) -> None:
+def test_ctrl_c_closes_the_connection(tmp_path: Path, silence: tuple[int, threading.Event, threading.Event]) -> None:
     """An interrupt while a model is silent ends with 130, one line, and a closed socket."""
-    port, closed = silence
+    port, asked, closed = silence
     environ = _environ(tmp_path, LLM_SLOW=f"openai://{SECRET}@127.0.0.1:{port}/v1?tls=0")
     process = subprocess.Popen(
         [*IL, "ask", "-m", "slow/x", "Hi"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environ
     )
-    time.sleep(1.5)
+    assert asked.wait(30)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert (process.returncode, said) == (130, b"il: interrupted\n")

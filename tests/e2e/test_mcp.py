@@ -305,11 +305,20 @@ def test_a_server_that_ends_in_a_call_is_an_error_result_and_starts_anew() -> No
         assert process_of(opened) != first
 
 
+MUTE = """
+import os, sys, time
+open(sys.argv[1], "w").write(str(os.getpid()))
+time.sleep(600)
+"""
+
+
 def test_a_server_that_is_never_ready_is_ended(tmp_path: Path) -> None:
     """The error names the server and the time; no process is left."""
     path = tmp_path / "pid"
-    mute = il.mcp(f"{COMMAND} --mute {path}", env=ENV, name="mute", timeout_s=2.5)
-    with pytest.raises(il.APITimeoutError, match=r"^MCP server mute: not ready after 2\.5 s$"):
+    program = tmp_path / "mute.py"
+    program.write_text(MUTE, encoding="utf-8")
+    mute = il.mcp(f"{sys.executable} {program} {path}", name="mute", timeout_s=1.5)
+    with pytest.raises(il.APITimeoutError, match=r"^MCP server mute: not ready after 1\.5 s$"):
         mute.open()
     assert is_gone(int(path.read_text(encoding="utf-8")), 0.5)
     assert not mute.is_open

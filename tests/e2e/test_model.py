@@ -11,9 +11,10 @@ import pytest
 
 import interlingua as il
 from interlingua import aio
+from interlingua.client.core import DRAIN_S
 from interlingua.wire.json import decode_any
 from tests.support.client import AWAITED, BLOCKING, Face, chat, chunks
-from tests.support.server import Answer, Hold, Pause, Reset, Server, chunked, reply, serving
+from tests.support.server import Answer, Await, Hold, Reset, Server, chunked, reply, serving
 
 KEY = "sk-test-0123456789abcdef"
 SSE_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -88,13 +89,13 @@ def test_a_chain_goes_on_over_the_wire(face: Face, monkeypatch: pytest.MonkeyPat
 def test_a_stream_comes_as_it_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first text is there while the server still holds the rest back."""
     told = [chunked(piece, end=False) for piece in chunks("a", "b")]
-    with serving(_streamed(*told[:2], Pause(0.3), *told[2:])) as server:
-        started = time.monotonic()
-        with il.model(_at(server, monkeypatch)).stream("Hi") as stream:
-            pieces = stream.text_stream
-            assert next(pieces) == "a"
-            assert time.monotonic() - started < 0.25
-            assert list(pieces) == ["b"]
+    was_read = threading.Event()
+    answer = _streamed(*told[:2], Await(was_read), *told[2:])
+    with serving(answer) as server, il.model(_at(server, monkeypatch)).stream("Hi") as stream:
+        pieces = stream.text_stream
+        assert next(pieces) == "a"
+        was_read.set()
+        assert list(pieces) == ["b"]
 
 
 def test_a_stream_that_is_reset_is_incomplete(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,6 +149,8 @@ def test_time_outs_are_kept(face: Face, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_sse_09_a_stream_without_an_end_of_body_ends(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
     """SSE-09: a finish reason, no `[DONE]`, and a socket that stays open: the stream ends within the drain time."""
+    assert DRAIN_S == 2.0
+    monkeypatch.setattr("interlingua.client.core.DRAIN_S", 0.2)
     told = [chunked(piece, end=False) for piece in chunks("a")[:3]]
     with serving(_streamed(*told, Hold(), end=False)) as server:
         started = time.monotonic()

@@ -15,8 +15,10 @@ __all__ = ["Loading", "loading"]
 class Loading:
     """What became of the requests of all clients."""
 
-    def __init__(self) -> None:
+    def __init__(self, clients: int) -> None:
         """Nothing was asked yet."""
+        self.clients: int = clients
+        """How many ask, each one request after the other."""
         self.answered: Counter[str] = Counter()
         """Complete answers, `whole` and `stream`, and refusals by status."""
         self.lost: list[str] = []
@@ -66,7 +68,7 @@ class Loading:
 @contextmanager
 def loading(port: int, *, clients: int = 8, key: str = "") -> Generator[Loading]:
     """So many clients at work; the end of the block lets each finish what it waits for."""
-    told = Loading()
+    told = Loading(clients)
     threads = [threading.Thread(target=_ask, args=(told, port, number, key), daemon=True) for number in range(clients)]
     for thread in threads:
         thread.start()

@@ -1,7 +1,4 @@
-"""An MCP server written with the official package alone: `python -m tests.support.mcp_server NAME`.
-
-With `--mute FILE` it answers nothing, and writes its process id there.
-"""
+"""An MCP server written with the official package alone: `python -m tests.support.mcp_server NAME`."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import asyncio
 import base64
 import os
 import sys
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -115,7 +111,4 @@ async def main(name: str) -> None:
 
 
 if __name__ == "__main__":
-    if "--mute" in sys.argv:
-        Path(sys.argv[-1]).write_text(str(os.getpid()), encoding="utf-8")
-        time.sleep(600)
     asyncio.run(main(sys.argv[1]))

@@ -23,6 +23,13 @@ class Pause:
 
 
 @dataclass(frozen=True)
+class Await:
+    """Say nothing until somebody says so."""
+
+    event: threading.Event
+
+
+@dataclass(frozen=True)
 class Reset:
     """Close with a reset instead of an end."""
 
@@ -39,7 +46,7 @@ class Tunnel:
     port: int
 
 
-Step: TypeAlias = "bytes | Pause | Reset | Hold | Tunnel"
+Step: TypeAlias = "bytes | Pause | Await | Reset | Hold | Tunnel"
 
 
 @dataclass(frozen=True)
@@ -174,6 +181,8 @@ class _Worker:
                 link.sendall(step)
             case Pause(seconds=seconds):
                 time.sleep(seconds)
+            case Await(event=event):
+                event.wait(30)
             case Reset():
                 link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 return False

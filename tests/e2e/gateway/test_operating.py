@@ -145,9 +145,9 @@ def test_a_drain_under_load_drops_nothing(tmp_path: Path) -> None:
             assert _until(lambda: load.total > 50)
             assert _get(served.port, "/health/ready") == 200
             served.process.send_signal(signal.SIGTERM)
-            assert _until(lambda: _get(served.port, "/health/ready") == 503, 1.4)
+            assert _until(lambda: _get(served.port, "/health/ready") == 503)
             before = load.total
-            assert _until(lambda: load.total > before + 5, 1.2)
+            assert _until(lambda: load.total > before + load.clients)  # more than were under way: new ones are taken
             assert served.process.wait(20) == 0
         assert load.lost == []
         assert load.answered.keys() == {"whole", "stream"}

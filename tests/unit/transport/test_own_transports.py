@@ -298,7 +298,7 @@ def test_an_interrupt_closes_the_socket() -> None:
                 threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
                 with pytest.raises(KeyboardInterrupt):
                     whole(transport.open(ask(server), quick()))
-                assert server.hung_up.wait(2)
+                assert server.hung_up.wait(5)
     finally:
         signal.signal(signal.SIGINT, previous)
     with serving(OK) as server:
@@ -448,7 +448,7 @@ def test_other_loops_serve_too() -> None:
         reply = await transport.open(ask(server, "/stream"), quick())
         assert await reply.read() == b"x"
         await reply.close()
-        assert server.hung_up.wait(2)
+        assert server.hung_up.wait(5)
 
     def script(seen: Seen) -> Answer:
         if seen.line.startswith("POST /stream"):
