@@ -181,11 +181,11 @@ def test_a_plain_install_is_few_packages() -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the operating system tells no process its memory")
 def test_importing_and_starting_are_small() -> None:
-    """20 MB over bare Python, few modules beside those of msgspec, 60 MB with the gateway's server loaded and made."""
+    """20 MB over bare Python, no more modules than msgspec loads, 60 MB with the gateway's server loaded and made."""
     bare_mb, _ = taken("pass")
     library_mb, modules = taken("import interlingua")
     _, theirs = taken("import msgspec")
     gateway_mb, _ = taken("import interlingua.gateway.serve, uvloop\nfrom interlingua import gateway\ngateway.app()")
     assert library_mb - bare_mb <= 20
-    assert modules - theirs <= 12
+    assert modules <= theirs
     assert gateway_mb <= 60
