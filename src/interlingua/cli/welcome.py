@@ -88,6 +88,8 @@ def _keys(gateway: Gateway) -> Iterator[str]:
     if working and (link is not None or settings.key_file):
         place = f"{settings.key_file}, for this machine" if link is None else f"{link.address}, for all replicas"
         yield f"limits, budgets and use of keys: in {place}"
+    for name in sorted(set(settings.operators) - {key.name for key in working}):
+        yield f"the operator {name} has no key"
     for team in sorted({key.team for key in working if key.team} - settings.teams.keys()):
         yield f"the team {team} has no limits: the file has no [teams.{team}]"
 
@@ -131,6 +133,9 @@ def _told(gateway: Gateway) -> Iterator[str]:
 def _manner(gateway: Gateway, options: Namespace) -> Iterator[str]:
     """What requests are done with, beyond the usual."""
     settings = gateway.settings
+    for name in settings.providers:
+        if not _is_known(gateway, name):
+            yield f"the provider {name} of [server] providers is not known, so it gets nothing"
     if settings.is_open:
         yield "open: whoever reaches it is served, without a key"
     if settings.strict:
@@ -141,3 +146,13 @@ def _manner(gateway: Gateway, options: Namespace) -> Iterator[str]:
         yield "images that a body names by address are fetched"
     if options.fault:
         yield f"a drill, targets break on purpose: {', '.join(options.fault)}"
+
+
+def _is_known(gateway: Gateway, provider: str) -> bool:
+    from interlingua.errors import Error
+
+    try:
+        gateway.registry.resolve(f"{provider}/*")
+    except Error:
+        return False
+    return True

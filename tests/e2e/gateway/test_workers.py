@@ -67,10 +67,11 @@ def _workers(served: Served) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def _ask(served: Served, key: str, **members: Any) -> tuple[int, Any]:
+def _ask(served: Served, key: str, path: str = "/v1/chat/completions", **members: Any) -> tuple[int, Any]:
     connection = HTTPConnection("127.0.0.1", served.port, timeout=20)
-    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Hi"}], **members})
-    connection.request("POST", "/v1/chat/completions", body, {"authorization": f"Bearer {key}", "connection": "close"})
+    said = {"input": "Hi"} if path == "/v1/responses" else {"messages": [{"role": "user", "content": "Hi"}]}
+    body = json.dumps({"model": "m", **said, **members})
+    connection.request("POST", path, body, {"authorization": f"Bearer {key}", "connection": "close"})
     reply = connection.getresponse()
     return reply.status, json.loads(reply.read())
 
@@ -102,3 +103,15 @@ def test_limits_and_budgets_of_keys_are_exact_over_workers(served: Served) -> No
     assert 800 < used <= 1_000
     assert status == 402
     assert "the key paying has a budget of 1,000 tokens/day" in body["error"]["message"]
+
+
+@pytest.mark.parametrize("served", ["redis"], indirect=True)
+def test_workers_go_on_from_each_others_answers(served: Served) -> None:
+    """With Redis, an answer that one worker kept is known to the other one by its id."""
+    previous = None
+    for asleep in _workers(served):
+        os.kill(asleep, signal.SIGSTOP)  # so that the other one answers
+        status, body = _ask(served, "limited", "/v1/responses", previous_response_id=previous)
+        os.kill(asleep, signal.SIGCONT)
+        assert (status, body["previous_response_id"]) == (200, previous)
+        previous = body["id"]

@@ -43,13 +43,17 @@ def test_keys_are_told_with_their_place_and_what_may_surprise(tmp_path: Path) ->
             database.create(GatewayKey(name=name, hash=hash_key(f"{name} of the database")))
         database.revoke("gone")
     settings = GatewaySettings(
-        keys=(_key("both", team="research"), _key("b", team="sales")), teams={"sales": Terms(rpm=1)}, key_file=path
+        keys=(_key("both", team="research"), _key("b", team="sales")),
+        teams={"sales": Terms(rpm=1)},
+        key_file=path,
+        operators=("b", "boss"),
     )
     gateway = Gateway(settings, registry=Registry({}))
     assert _said(gateway) == [
         "keys: 2 of the file and flags, 1 made by `il keys`",
         "the key both is in the file and in the database; the file wins",
         f"limits, budgets and use of keys: in {path}, for this machine",
+        "the operator boss has no key",
         "the team research has no limits: the file has no [teams.research]",
     ]
 
@@ -90,12 +94,18 @@ def test_what_is_told_of_requests_and_done_with_them_is_told(tmp_path: Path) -> 
         log="json", log_content=True, metrics="keys", store=store, store_days=7, record=str(tmp_path / "tapes")
     )
     settings = GatewaySettings(
-        observing=observing, strict=True, allow=frozenset({"tools"}), allow_fetch=True, is_open=True
+        providers=("openai", "opnai"),
+        observing=observing,
+        strict=True,
+        allow=frozenset({"tools"}),
+        allow_fetch=True,
+        is_open=True,
     )
     told = "a log in json with what is asked and answered; metrics for who has a key"
     assert _said(Gateway(settings, registry=Registry({})), fault=["fake/*=429"]) == [
         f"told of requests: {told}; requests in {store}, for 7 days",
         f"what is asked and answered is recorded in {tmp_path / 'tapes'}",
+        "the provider opnai of [server] providers is not known, so it gets nothing",
         "open: whoever reaches it is served, without a key",
         "strict: what would be dropped or approximated is refused",
         "let go where a target cannot take it: tools",
