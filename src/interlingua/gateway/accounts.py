@@ -128,5 +128,15 @@ def add_rows(known: dict[tuple[str, str, str], Row], rows: Iterable[Row]) -> Non
 
 def added(first: Row, second: Row) -> Row:
     """Both rows as one."""
-    sums = {name: getattr(first, name) + getattr(second, name) for name in COUNTS}
-    return msgspec.structs.replace(first, **sums)
+    return Row(
+        key=first.key,
+        day=first.day,
+        model=first.model,
+        requests=first.requests + second.requests,
+        failed=first.failed + second.failed,
+        input_tokens=first.input_tokens + second.input_tokens,
+        output_tokens=first.output_tokens + second.output_tokens,
+        estimated=first.estimated + second.estimated,
+        nano_usd=first.nano_usd + second.nano_usd,
+        unpriced=first.unpriced + second.unpriced,
+    )

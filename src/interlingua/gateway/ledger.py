@@ -22,7 +22,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, NamedTuple
 
 from interlingua.errors import InternalServerError
-from interlingua.gateway.accounts import COUNTS, Row
+from interlingua.gateway.accounts import COUNTS, Row, add_rows
 from interlingua.gateway.budget import Account, Enter, Leave, Refusal, lapse, names_of, step
 from interlingua.gateway.keys import connect, read_account, read_accounts, read_usage
 from interlingua.wire.json import encode
@@ -195,7 +195,9 @@ class SqliteAccounts:
                 changed |= written
                 outcomes.append(outcome)
             self._write(changed)
-            connection.executemany(_USAGE, [_values(row) for waiting in batch for row in waiting.rows])
+            sums: dict[tuple[str, str, str], Row] = {}
+            add_rows(sums, [row for waiting in batch for row in waiting.rows])
+            connection.executemany(_USAGE, [_values(row) for row in sums.values()])
             connection.execute("COMMIT")
         except BaseException:
             with suppress(sqlite3.Error):
