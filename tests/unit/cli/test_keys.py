@@ -91,6 +91,18 @@ def test_a_key_that_would_never_work_is_not_made(capsys: pytest.CaptureFixture[s
     assert "--expires 2020-01-01 has passed; such a key would never work" in err
 
 
+def test_the_first_key_says_that_gateways_begin_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Those that run began without the database, so that they serve without a key; the next one says nothing."""
+    path = tmp_path / "state" / "keys.sqlite"
+    assert main(["keys", "revoke", "ci"]) == 2
+    assert main(["keys", "create", "ci"]) == 0
+    _, err = _told(capsys)
+    assert f"there is no database of keys at {path}" in err
+    assert f"{path} is new: a gateway that runs began without it, and has to be started again" in err
+    assert main(["keys", "create", "other"]) == 0
+    assert "is new" not in _told(capsys)[1]
+
+
 def test_one_key_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
     """By its name; a name that nobody has is a mistake."""
     for name in ("ci", "other"):

@@ -112,10 +112,15 @@ def _opened(options: Namespace) -> Database | None:
     if options.state:
         raise UsageError("keys are shared by --state redis://…; a file of keys is named by --keys")
     path = options.keys or _configured(options).key_file or default_file()
-    if options.action in ("list", "usage") and not KeyDatabase.exists(path):
-        note(f"there is no database of keys at {path} yet; il keys create NAME makes one")
-        if not options.config:
-            return None
+    if not KeyDatabase.exists(path):
+        if options.action == "revoke":
+            raise UsageError(f"there is no database of keys at {path}")
+        if options.action == "create":
+            note(f"{path} is new: a gateway that runs began without it, and has to be started again")
+        else:
+            note(f"there is no database of keys at {path} yet; il keys create NAME makes one")
+            if not options.config:
+                return None
     return KeyDatabase(path, now=time.time)
 
 
