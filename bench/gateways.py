@@ -10,13 +10,12 @@ import os
 import shutil
 import time
 from collections.abc import Callable
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 from bench.canned import CLIENT_KEY
-from bench.measure import Measured, NotRun, beside
+from bench.measure import Measured, NotRun, beside, once
 from bench.peers import folder as environment
 from bench.peers import program
 from bench.stage import Load, Server, Used, folder, free_port, full_gateway, load, serve, stop, upstream
@@ -146,7 +145,7 @@ GATEWAYS = {
 """Each by the name of its environment."""
 
 
-@cache
+@once
 def figures(name: str, pace_ms: int = 0) -> dict[str, Measured | str]:
     """What came of a gateway, by kind of load; a sentence where a kind did not work.
 

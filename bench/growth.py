@@ -10,12 +10,12 @@ import argparse
 import statistics
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from bench.canned import PIECES, TEXT, request_body
-from bench.measure import Measured, NotRun, beside, cpu_us
+from bench.measure import Measured, NotRun, beside, cpu_us, once
 from bench.plot import Chart, Line, picture, text
 from bench.stage import LENGTHS, Load, Server, crowd_gateway, gateway, grown_gateway, load
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
@@ -158,7 +158,7 @@ AXES = {
 _MEASURED: dict[str, Chart] = {}
 
 
-@cache
+@once
 def chart(name: str) -> Chart:
     """The points of an axis, measured once a run."""
     axis = AXES[name]
@@ -210,7 +210,7 @@ def told() -> str:
 # Workers
 
 
-@cache
+@once
 def workers() -> tuple[Measured, Measured]:
     """What two workers take for each unit of what one takes: processor time a request, and time."""
     asked = Load(TRANSLATED, connections=64, requests=3_000)

@@ -11,12 +11,11 @@ import os
 import selectors
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.canned import EVENTS
-from bench.measure import Measured, NotRun, beside
+from bench.measure import Measured, NotRun, beside, once
 from bench.peers import program
 from bench.peers.worker import AT_ONCE
 from bench.stage import alone, folder, upstream
@@ -85,7 +84,7 @@ def _answer(asked: Library) -> dict[str, Any]:
     return json.loads(line)
 
 
-@cache
+@once
 def library(name: str) -> Library:
     """A library that is ready to be asked: a peer by its name, ours as `ours/DIALECT`.
 
@@ -135,7 +134,7 @@ def own(kind: str, dialect: str = "openai-chat", turns: int = TURNS) -> Measured
     return Measured.of([ours.cpu_us(kind, times) for _ in range(turns)])
 
 
-@cache
+@once
 def compare(peer: str, kind: str, turns: int = TURNS) -> Measured:
     """How many times what a peer takes for the same call, both in turn."""
     theirs, ours = library(peer), library(f"ours/{DIALECTS.get(peer, 'openai-chat')}")

@@ -13,10 +13,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from functools import partial
-from typing import Any, NamedTuple
+from functools import partial, wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-__all__ = ["Child", "Measured", "NotRun", "batch_ratio", "beside", "cpu_us", "ratio", "run_child", "start_ratio"]
+__all__ = [
+    "Child",
+    "Measured",
+    "NotRun",
+    "batch_ratio",
+    "beside",
+    "cpu_us",
+    "once",
+    "ratio",
+    "run_child",
+    "start_ratio",
+]
 
 TURNS = 15
 TURN_S = 0.02
@@ -25,6 +36,30 @@ BATCH_TURNS = 9
 
 class NotRun(Exception):  # noqa: N818 — an outcome, not a fault
     """Raised by a row that cannot be measured here, with the reason."""
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def once(make: Callable[P, T]) -> Callable[P, T]:
+    """What is made once a run for the same arguments; that it cannot be made is remembered, too, and found out once."""
+    kept: dict[Any, T | NotRun] = {}
+
+    @wraps(make)
+    def remembered(*arguments: P.args, **options: P.kwargs) -> T:
+        key = (arguments, tuple(sorted(options.items())))
+        if key not in kept:
+            try:
+                kept[key] = make(*arguments, **options)
+            except NotRun as reason:
+                kept[key] = reason
+        found = kept[key]
+        if isinstance(found, NotRun):
+            raise NotRun(*found.args)
+        return found
+
+    return remembered
 
 
 class Measured(float):

@@ -19,12 +19,11 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.canned import CLIENT_KEY, EVENTS, ahead, answers, encoded, request_body, whole_request
-from bench.measure import NotRun
+from bench.measure import NotRun, once
 from bench.native import binary
 
 __all__ = [
@@ -146,7 +145,7 @@ def _failed(told: dict[str, Any], asked: Load) -> str:
     return f"{told['errors']} of {told['requests']} {what} are refused or broken"
 
 
-@cache
+@once
 def upstream(pace_ms: int = 0, events: int = EVENTS) -> int:
     """The port of a mock upstream whose streams come at once, or an event every so many milliseconds."""
     return _mock(answers(events), pace_ms)
@@ -164,7 +163,7 @@ def _mock(told: dict[str, tuple[bytes, bytes]], pace_ms: int = 0) -> int:
     return port
 
 
-@cache
+@once
 def nginx(pace_ms: int = 0) -> Server:
     """Nginx as a plain proxy with one worker and connections kept.
 
@@ -197,7 +196,7 @@ http {{
 """
 
 
-@cache
+@once
 def gateway(pace_ms: int = 0, workers: int = 0) -> Server:
     """Our gateway with a provider for each dialect of the mock upstream; one worker on one core, or some on all."""
     mock = upstream(pace_ms)
@@ -205,7 +204,7 @@ def gateway(pace_ms: int = 0, workers: int = 0) -> Server:
     return _ours("the gateway", _providers(mock), *options, place=None if workers else alone)
 
 
-@cache
+@once
 def grown_gateway() -> Server:
     """Our gateway in front of streams of every length, `chat-N/…` and `claude-N/…`."""
     told = {
@@ -218,7 +217,7 @@ def grown_gateway() -> Server:
     return _ours("the gateway", environ)
 
 
-@cache
+@once
 def crowd_gateway() -> Server:
     """Our gateway in front of short streams that take a second each."""
     return _ours("the gateway", _providers(upstream(CROWD_PACE_MS, CROWD_EVENTS)))
@@ -231,7 +230,7 @@ def _providers(mock: int, path: str = "", end: str = "") -> dict[str, str]:
     }
 
 
-@cache
+@once
 def full_gateway(pace_ms: int = 0) -> Server:
     """The same with everything on: a key with limits and a budget, a request log in a file, metrics."""
     place = folder()
@@ -348,7 +347,7 @@ def free_port() -> int:
         return listener.getsockname()[1]
 
 
-@cache
+@once
 def folder() -> Path:
     """Where a run keeps its files; it goes with the run."""
     made = Path(tempfile.mkdtemp(prefix="interlingua-bench-"))
@@ -357,7 +356,7 @@ def folder() -> Path:
     return made
 
 
-@cache
+@once
 def _request_file(asked: Load) -> Path:
     path = folder() / f"request-{len(list(folder().iterdir()))}"
     body = asked.body or encoded(request_body(asked.model), stream=asked.stream)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 
 from bench import soak
-from bench.measure import Measured, NotRun, beside
+from bench.measure import Measured, NotRun, beside, once
 from bench.rows import Row
 from bench.stage import Load, Server, Used, full_gateway, gateway, load, nginx, stop
 
@@ -33,7 +33,7 @@ def _us(asked: Load, ours: Callable[[], Server] = gateway, turns: int = TURNS) -
     return Measured.of([load(ours(), asked).cpu_us for _ in range(turns + 1)][1:])  # the first turn warms up
 
 
-@cache
+@once
 def _pairs(asked: Load, ours: Callable[[int], Server], pace_ms: int, turns: int) -> list[tuple[Used, Used]]:
     return [(load(ours(pace_ms), asked), load(nginx(pace_ms), asked)) for _ in range(turns + 1)][1:]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import bench.__main__ as program
-from bench.measure import NotRun, batch_ratio, cpu_us, ratio, run_child, start_ratio
+from bench.measure import NotRun, batch_ratio, cpu_us, once, ratio, run_child, start_ratio
 from bench.outcomes import line as told
 from bench.outcomes import measure, summary
 from bench.rows import Row, all_rows
@@ -108,6 +108,24 @@ def test_the_program_prints_and_keeps_its_rows(
     monkeypatch.setattr(sys, "argv", ["bench", "--minutes", "0"])
     assert program.main() == 0
     assert "not run (the 0 minutes of the run are over)" in capsys.readouterr().out
+
+
+def test_what_cannot_be_made_is_found_out_once() -> None:
+    """A peer that takes a minute to fail takes it once, not for each of its rows."""
+    made: list[int] = []
+
+    @once
+    def make(number: int) -> int:
+        made.append(number)
+        if number > 1:
+            raise NotRun("no such thing")
+        return number
+
+    assert (make(1), make(1)) == (1, 1)
+    for _ in range(2):
+        with pytest.raises(NotRun, match="no such thing"):
+            make(2)
+    assert made == [1, 2]
 
 
 def test_a_ratio_sees_what_is_twice_the_work() -> None:
