@@ -35,6 +35,7 @@ __all__ = [
     "ToolMemo",
     "Written",
     "can_be_told_again",
+    "known_tools",
     "read_tools",
     "write_tools",
 ]
@@ -96,7 +97,8 @@ class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 — a tuple has no slots fo
         return tools
 
 
-def _known(tools: list[Tool]) -> KnownTools:
+def known_tools(tools: list[Tool]) -> KnownTools:
+    """Equal tools whose schemas cannot be changed, of which nothing was written yet."""
     known = KnownTools([msgspec.structs.replace(tool, parameters=read_only(tool.parameters)) for tool in tools])
     known.written, known.fitted = {}, {}
     known.names = frozenset([tool.name for tool in tools])
@@ -148,7 +150,7 @@ class ToolMemo:
         """
         plain = [tool for tool in tools if isinstance(tool, Tool) and not tool.extra]
         if plain and len(plain) == len(tools) and len(text) <= self._max_bytes:
-            self._put(text, _known(plain) if text in self._young or text in self._old else None)
+            self._put(text, known_tools(plain) if text in self._young or text in self._old else None)
 
     def _put(self, text: bytes, known: KnownTools | None) -> None:
         if text not in self._young:

@@ -1,0 +1,80 @@
+"""Tools that several calls have in common are written once, and sent as they are now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from interlingua.client.prompt import build_request
+from interlingua.client.shared_tools import MOST_REMEMBERED, shared_tools
+from interlingua.dialects._contract import EncodeOptions
+from interlingua.dialects._memo import KnownTools
+from interlingua.dialects.openai_chat import client as openai_chat
+from interlingua.types.request import Request
+from interlingua.types.tool import OpaqueTool, Tool
+
+
+def _tools() -> tuple[Tool, ...]:
+    parameters: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}}
+    return tuple([Tool(name=name, parameters=parameters) for name in ("weather", "time")])
+
+
+def _sent(tools: tuple[Tool | OpaqueTool, ...]) -> bytes:
+    request = build_request(Request(tools=tools), "Well?", None)
+    return openai_chat.encode_request(request, EncodeOptions()).body
+
+
+def test_tools_are_known_from_their_second_call_on() -> None:
+    """The first call has the caller's own, every later one equal tools that are the same each time."""
+    tools = _tools()
+    first, second, third = [shared_tools(tools) for _ in range(3)]
+    assert first is tools
+    assert type(second) is KnownTools
+    assert second == tools
+    assert third is second
+    assert shared_tools(second) is second
+
+
+def test_what_is_sent_is_the_same_at_every_call() -> None:
+    """The bytes do not tell whether the tools were known, nor whether they came in the same tuple."""
+    tools = _tools()
+    assert len({_sent(tools), _sent(tools), _sent(tools), _sent((*tools,))}) == 1
+
+
+def test_a_schema_that_changed_is_sent_as_it_is_now() -> None:
+    """What is remembered is compared with the tools at every call."""
+    tools = _tools()
+    for _ in range(2):
+        _sent(tools)
+    tools[0].parameters["properties"]["days"] = {"type": "integer"}
+    assert _sent(tools).count(b"days") == 2
+    assert _sent(tools).count(b"days") == 2
+
+
+def test_the_schema_of_a_request_cannot_be_changed_and_the_callers_own_can() -> None:
+    """A change behind the back of a request would be sent with others that share it."""
+    tools = _tools()
+    shared_tools(tools)
+    known = shared_tools(tools)[0]
+    assert isinstance(known, Tool)
+    with pytest.raises(TypeError):
+        known.parameters["type"] = "array"
+    tools[0].parameters["title"] = "Place"
+
+
+def test_tools_that_a_provider_runs_are_never_shared() -> None:
+    """A list with one of them stays the caller's own."""
+    tools = (*_tools(), OpaqueTool("openai-responses", "web_search", {"type": "web_search"}))
+    assert all(shared_tools(tools) is tools for _ in range(3))
+
+
+def test_only_so_many_lists_are_remembered() -> None:
+    """Beyond the bound all are forgotten, and the next call with the same tools is a first one."""
+    tools = _tools()
+    shared_tools(tools)
+    others = [_tools() for _ in range(MOST_REMEMBERED)]
+    for other in others:
+        shared_tools(other)
+    assert shared_tools(tools) is tools
+    assert type(shared_tools(tools)) is KnownTools
