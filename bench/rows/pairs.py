@@ -179,6 +179,11 @@ def _table(measure: Callable[[str, str], float]) -> dict[str, float]:
     return {f"{source} -> {target}": measure(source, target) for source, target in pairs()}
 
 
+def _own(measure: Callable[[str, str], float]) -> dict[str, float]:
+    """The same from each dialect to itself."""
+    return {name: measure(name, name) for name in DIALECTS}
+
+
 _REQUEST = "requests of 10 messages and 10 tools, decoded and encoded to another dialect, against stdlib json"
 
 ROWS = (
@@ -217,4 +222,16 @@ ROWS = (
         "x",
         partial(_table, _events),
     ),
-)
+    Row(
+        "codec/own-request", f"{_REQUEST.replace('another', 'the same')}: every message and tool never seen", None, "x",
+        partial(_own, partial(_requests, fresh=True)),
+    ),
+    Row(
+        "codec/own-reply", "replies with 2 calls, decoded and encoded in one dialect, against stdlib json", None, "x",
+        partial(_own, _replies),
+    ),
+    Row(
+        "codec/own-event", "stream events, decoded and encoded in one dialect, against stdlib json", None, "x",
+        partial(_own, _events),
+    ),
+)  # fmt: skip
