@@ -26,6 +26,7 @@ from interlingua.client.observe import is_observed
 from interlingua.client.price import cost_of
 from interlingua.client.report import warn
 from interlingua.client.secrets import hide_secrets
+from interlingua.client.shared_tools import shared_tools
 from interlingua.client.visit import Lasting
 from interlingua.dialects._contract import DecodeContext, EncodeOptions
 from interlingua.dialects._errors import request_id
@@ -205,8 +206,10 @@ def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = (
 
     Raises: UnsupportedError, also under `strict` for whatever would be dropped or approximated; HistoryError.
     """
-    settings = job.settings
-    endpoint = lane.endpoint
+    settings, endpoint, request = job.settings, lane.endpoint, job.request
+    tools = shared_tools(request.tools)
+    if tools is not request.tools:  # to encode alone: a response holds what the caller gave
+        request = msgspec.structs.replace(request, tools=tools)
     options = EncodeOptions(
         target=endpoint.target,
         stream=stream,
@@ -217,9 +220,9 @@ def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = (
     if job.typed and not settings.strict:
         from interlingua.client.ladder import encode_typed  # only typed answers need it
 
-        encoded = encode_typed(lane.dialect, job.request, options)
+        encoded = encode_typed(lane.dialect, request, options)
     else:
-        encoded = lane.dialect.encode_request(job.request, options)
+        encoded = lane.dialect.encode_request(request, options)
     if fitted:
         encoded = msgspec.structs.replace(encoded, changes=fitted + encoded.changes)
     if settings.strict and encoded.changes:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, get_args
 
 import msgspec
 
-from interlingua.client.shared_tools import shared_tools
 from interlingua.errors import UsageError
 from interlingua.types.content import (
     BrokenToolCall,
@@ -62,14 +61,14 @@ def build_request(base: Request, prompt: Prompt, history: History | None) -> Req
     if history is None:
         if not said:
             raise UsageError("nothing to send: the prompt is empty and there is no history")
-        return msgspec.structs.replace(base, messages=said, tools=shared_tools(base.tools))
+        return msgspec.structs.replace(base, messages=said)
     system, before = _past(history)
     if base.system:
         system = base.system
         before = tuple([message for message in before if message.role != "system"])
     if not (before or said):
         raise UsageError("nothing to send: the prompt and the history are empty")
-    return msgspec.structs.replace(base, system=system, messages=before + said, tools=shared_tools(base.tools))
+    return msgspec.structs.replace(base, system=system, messages=before + said)
 
 
 def turns(prompt: Prompt) -> tuple[Message, ...]:

@@ -6,12 +6,9 @@ from typing import Any
 
 import pytest
 
-from interlingua.client.prompt import build_request
+import interlingua as il
 from interlingua.client.shared_tools import MOST_REMEMBERED, shared_tools
-from interlingua.dialects._contract import EncodeOptions
 from interlingua.dialects._memo import KnownTools
-from interlingua.dialects.openai_chat import client as openai_chat
-from interlingua.types.request import Request
 from interlingua.types.tool import OpaqueTool, Tool
 
 
@@ -21,8 +18,9 @@ def _tools() -> tuple[Tool, ...]:
 
 
 def _sent(tools: tuple[Tool | OpaqueTool, ...]) -> bytes:
-    request = build_request(Request(tools=tools), "Well?", None)
-    return openai_chat.encode_request(request, EncodeOptions()).body
+    plan = il.model("openai/gpt-5.6", tools=tools).explain("Well?")
+    assert plan.http is not None, plan
+    return plan.http.body
 
 
 def test_tools_are_known_from_their_second_call_on() -> None:
@@ -61,6 +59,14 @@ def test_the_schema_of_a_request_cannot_be_changed_and_the_callers_own_can() -> 
     with pytest.raises(TypeError):
         known.parameters["type"] = "array"
     tools[0].parameters["title"] = "Place"
+
+
+def test_a_response_holds_the_tools_that_the_caller_gave() -> None:
+    """What is shared is for the wire alone."""
+    tools = _tools()
+    replies = [il.model("fake/m").generate("Well?", tools=tools) for _ in range(3)]
+    told = [reply.request.tools for reply in replies if reply.request is not None]
+    assert [list(map(id, held)) for held in told] == [list(map(id, tools))] * 3
 
 
 def test_tools_that_a_provider_runs_are_never_shared() -> None:
