@@ -3,82 +3,39 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
 from typing import Any
 
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
 from interlingua.dialects.openai_chat import DIALECT
-from interlingua.errors import Error
 from interlingua.stream.check import check
 from interlingua.stream.fold import fold
 from interlingua.stream.unfold import unfold
 from interlingua.types.content import ToolCall
-from interlingua.types.event import Event, StreamEnd, StreamError
+from interlingua.types.event import StreamEnd
 from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Response
-from interlingua.wire.http import HttpReply, HttpRequest
 from tests.support.chat import DONE, chunk
 from tests.support.chat_strategies import call_lists, chat_requests, chat_responses, tool_turns, wild_bodies
 from tests.support.strategies import responses
+from tests.support.trips import Trips, cut
 
-OWN = ServerContext(source=DIALECT.name)
-ASKED = EncodeOptions(target=Target(model="m"))
-
-
-def sent(request: Request) -> bytes:
-    """The body of a request."""
-    return DIALECT.encode_request(request, ASKED).body
-
-
-def read(body: bytes, **options: Any) -> Request:
-    """The request that a body is."""
-    return DIALECT.decode_request(HttpRequest(url="http://test/", body=body), DecodeOptions(**options)).request
-
-
-def events_of(pieces: list[bytes]) -> list[Event]:
-    """The events of a stream that comes in these pieces."""
-    decoder = DIALECT.stream_decoder(DecodeContext())
-    return [*(event for piece in pieces for event in decoder.feed(piece)), *decoder.close()]
-
-
-def streamed(response: Response[Any]) -> bytes:
-    """An answer as a stream."""
-    encoder = DIALECT.stream_encoder(OWN)
-    return b"".join(map(encoder.encode, unfold(response)))
-
-
-def answered(body: bytes) -> Response[Any]:
-    """A whole answer."""
-    return DIALECT.decode_response(HttpReply(status=200, body=body), DecodeContext())
-
-
-def cut(data: bytes, places: list[int]) -> list[bytes]:
-    """`data` in pieces."""
-    edges = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
-    return [data[start:end] for start, end in pairwise(edges)]
+TRIPS = Trips(DIALECT)
 
 
 @given(chat_requests())
 def test_a_request_survives_the_wire(request: Request) -> None:
     """What the dialect can say is read as it was said; a second trip changes no byte."""
-    body = sent(request)
-    assert read(body) == request
-    assert sent(read(body)) == body
-    assert DIALECT.encode_request(request, ASKED).changes == ()
+    TRIPS.check_request(request)
 
 
 @given(chat_responses())
 def test_an_answer_survives_the_wire_whole_and_streamed(response: Response[Any]) -> None:
     """Both forms give the same response, with unknown members and seals."""
-    assert answered(DIALECT.encode_response(response, OWN).body) == response
-    last = events_of([streamed(response)])[-1]
-    assert isinstance(last, StreamEnd)
-    assert last.response == response
+    TRIPS.check_answer(response)
 
 
 @given(responses)
@@ -92,26 +49,16 @@ def test_an_unfolded_answer_folds_to_itself(response: Response[Any]) -> None:
 @given(chat_responses(), st.lists(st.integers(0, 100_000), max_size=8))
 def test_no_cut_of_the_bytes_changes_the_events(response: Response[Any], places: list[int]) -> None:
     """Random cuts, and byte by byte."""
-    raw = streamed(response)
-    whole = events_of([raw])
-    assert check(whole) == ()
-    assert events_of(cut(raw, places)) == whole
-    if len(raw) < 2_000:
-        assert events_of([raw[at : at + 1] for at in range(len(raw))]) == whole
+    TRIPS.check_cuts(TRIPS.streamed(response), places)
 
 
 @given(chat_responses(), st.integers(0, 100_000))
 def test_a_stream_cut_short_is_never_a_whole_answer(response: Response[Any], place: int) -> None:
     """Before the finish reason: an error with what came, lawful, and without calls to run."""
-    raw = streamed(response)
+    raw = TRIPS.streamed(response)
     end = raw.index(b'"finish_reason":"') if b'"finish_reason":"' in raw else len(raw)
-    found = events_of([raw[: place % (end + 1)]])
-    assert check(found) == ()
-    last = found[-1]
-    assert isinstance(last, StreamError)
-    assert last.error == "IncompleteStreamError"
-    assert last.partial is not None
-    assert last.partial.tool_calls == ()
+    partial = TRIPS.incomplete(raw[: place % (end + 1)])
+    assert partial.tool_calls == ()
 
 
 @st.composite
@@ -137,7 +84,7 @@ def interleavings(draw: st.DrawFn) -> tuple[list[ToolCall], bytes]:
 def test_fragments_of_parallel_calls_may_interleave(given_stream: tuple[list[ToolCall], bytes]) -> None:
     """Every call has its own arguments."""
     calls, raw = given_stream
-    found = events_of([raw])
+    found = TRIPS.events_of([raw])
     assert check(found) == ()
     last = found[-1]
     assert isinstance(last, StreamEnd)
@@ -149,51 +96,26 @@ def test_a_prefix_of_the_conversation_is_a_prefix_of_the_bytes(history: list[Mes
     """So that prompt caches hit: a further turn never changes the bytes before it."""
     places = [place for place, message in enumerate(history) if message.role == "user"]
     end = places[turns] if turns < len(places) else len(history)
-    short = json.loads(sent(Request(messages=tuple(history[:end]))))["messages"]
-    long = sent(Request(messages=tuple(history)))
-    assert long.startswith(sent(Request(messages=tuple(history[:end])))[:-2])
+    short = json.loads(TRIPS.sent(Request(messages=tuple(history[:end]))))["messages"]
+    long = TRIPS.sent(Request(messages=tuple(history)))
+    assert long.startswith(TRIPS.sent(Request(messages=tuple(history[:end])))[:-2])
     assert json.loads(long)["messages"][: len(short)] == short
 
 
 @given(st.binary(max_size=200) | wild_bodies.map(msgspec.json.encode))
 def test_any_bytes_are_read_or_refused_by_our_own_errors(body: bytes) -> None:
     """Requests under both policies, answers, errors; what was read can be written."""
-    for policy in ("refuse", "mend"):
-        try:
-            request = read(body, history=policy)
-            DIALECT.encode_request(request, ASKED)
-        except Error:
-            continue
-    try:
-        response = answered(body)
-        DIALECT.encode_response(response, OWN)
-        DIALECT.encode_response(response, ServerContext())
-        assert check(list(unfold(response))) == ()
-    except Error:
-        pass
-    assert isinstance(DIALECT.decode_error(HttpReply(status=400, body=body), DecodeContext()), Error)
+    TRIPS.check_bytes(body)
 
 
 @given(st.lists(wild_bodies.map(msgspec.json.encode) | st.binary(max_size=50), max_size=4), st.booleans())
 def test_any_stream_is_lawful(bodies: list[bytes], is_done: bool) -> None:
     """Whole and in pieces of seven bytes, the same lawful events; they can be written."""
     raw = b"".join(b"data: " + body.replace(b"\n", b" ") + b"\n\n" for body in bodies) + (DONE if is_done else b"")
-    found = events_of([raw])
-    assert check(found) == ()
-    assert events_of([raw[at : at + 7] for at in range(0, len(raw), 7)]) == found
-    for context in (OWN, ServerContext()):
-        encoder = DIALECT.stream_encoder(context)
-        assert isinstance(b"".join(map(encoder.encode, found)), bytes)
+    TRIPS.check_stream(raw)
 
 
 @given(wild_bodies, st.sampled_from(["request", "response", "chunk"]))
 def test_the_normal_form_of_a_normal_form_is_itself(body: dict[str, Any], kind: str) -> None:
     """For every body that the dialect reads."""
-    try:
-        if kind == "request":
-            read(msgspec.json.encode(body))
-        else:
-            answered(msgspec.json.encode(body))
-    except Error:
-        return
-    assert json.dumps(DIALECT.normal_form(kind, body))
+    TRIPS.check_normal_form(body, kind)

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
 from typing import Any
 
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
+from interlingua.dialects._contract import ServerContext
 from interlingua.dialects.anthropic import DIALECT
-from interlingua.errors import Error
 from interlingua.stream.check import check
-from interlingua.stream.unfold import unfold
-from interlingua.types.event import Event, StreamEnd, StreamError
 from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Response
-from interlingua.wire.http import HttpReply, HttpRequest
 from tests.support.messages import STOP
 from tests.support.messages_strategies import (
     conversations,
@@ -29,90 +24,41 @@ from tests.support.messages_strategies import (
     wild_events,
 )
 from tests.support.strategies import responses
+from tests.support.trips import Trips
 
-OWN = ServerContext(source=DIALECT.name)
-ASKED = EncodeOptions(target=Target(model="m"))
-
-
-def sent(request: Request) -> bytes:
-    """The body of a request."""
-    return DIALECT.encode_request(request, ASKED).body
-
-
-def read(body: bytes, **options: Any) -> Request:
-    """The request that a body is."""
-    return DIALECT.decode_request(HttpRequest(url="http://test/", body=body), DecodeOptions(**options)).request
-
-
-def events_of(pieces: list[bytes]) -> list[Event]:
-    """The events of a stream that comes in these pieces."""
-    decoder = DIALECT.stream_decoder(DecodeContext())
-    return [*(event for piece in pieces for event in decoder.feed(piece)), *decoder.close()]
-
-
-def streamed(response: Response[Any], context: ServerContext = OWN) -> bytes:
-    """An answer as a stream."""
-    encoder = DIALECT.stream_encoder(context)
-    return b"".join(map(encoder.encode, unfold(response)))
-
-
-def answered(body: bytes) -> Response[Any]:
-    """A whole answer."""
-    return DIALECT.decode_response(HttpReply(status=200, body=body), DecodeContext())
-
-
-def cut(data: bytes, places: list[int]) -> list[bytes]:
-    """`data` in pieces."""
-    edges = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
-    return [data[start:end] for start, end in pairwise(edges)]
+TRIPS = Trips(DIALECT)
 
 
 @given(messages_requests())
 def test_a_request_survives_the_wire(request: Request) -> None:
     """What the dialect can say is read as it was said; a second trip changes no byte."""
-    body = sent(request)
-    assert read(body) == request
-    assert sent(read(body)) == body
-    assert DIALECT.encode_request(request, ASKED).changes == ()
+    TRIPS.check_request(request)
 
 
 @given(messages_responses())
 def test_an_answer_survives_the_wire_whole_and_streamed(response: Response[Any]) -> None:
     """Both forms give the same response, with unknown members and seals."""
-    assert answered(DIALECT.encode_response(response, OWN).body) == response
-    last = events_of([streamed(response)])[-1]
-    assert isinstance(last, StreamEnd)
-    assert last.response == response
+    TRIPS.check_answer(response)
 
 
 @given(messages_responses(), st.lists(st.integers(0, 100_000), max_size=8))
 def test_no_cut_of_the_bytes_changes_the_events(response: Response[Any], places: list[int]) -> None:
     """Random cuts, and byte by byte."""
-    raw = streamed(response)
-    whole = events_of([raw])
-    assert check(whole) == ()
-    assert events_of(cut(raw, places)) == whole
-    if len(raw) < 2_000:
-        assert events_of([raw[at : at + 1] for at in range(len(raw))]) == whole
+    TRIPS.check_cuts(TRIPS.streamed(response), places)
 
 
 @given(messages_responses(), st.integers(0, 100_000))
 def test_a_stream_cut_short_is_never_a_whole_answer(response: Response[Any], place: int) -> None:
     """Before `message_stop`: an error with what came, lawful; a call whose block did not stop is not run."""
-    raw = streamed(response).removesuffix(STOP)
-    found = events_of([raw[: place % (len(raw) + 1)]])
-    assert check(found) == ()
-    last = found[-1]
-    assert isinstance(last, StreamError)
-    assert last.error == "IncompleteStreamError"
-    assert last.partial is not None
-    assert all(call in response.tool_calls for call in last.partial.tool_calls)
+    raw = TRIPS.streamed(response).removesuffix(STOP)
+    partial = TRIPS.incomplete(raw[: place % (len(raw) + 1)])
+    assert all(call in response.tool_calls for call in partial.tool_calls)
 
 
 @given(responses)
 def test_any_answer_can_be_told_and_is_a_lawful_stream(response: Response[Any]) -> None:
     """Whatever other dialects can say: one block at a time, dense, stopped once, and read again as lawful events."""
-    raw = streamed(response, ServerContext())
+    raw = TRIPS.streamed(response, ServerContext())
     opened, is_open = 0, False
     for piece in raw.split(b"\n\n")[:-1]:
         body = json.loads(piece.partition(b"\ndata: ")[2])
@@ -128,7 +74,7 @@ def test_any_answer_can_be_told_and_is_a_lawful_stream(response: Response[Any]) 
             case _:
                 pass
     assert not is_open
-    assert check(events_of([raw])) == ()
+    assert check(TRIPS.events_of([raw])) == ()
     assert json.loads(DIALECT.encode_response(response, ServerContext()).body)["content"] is not None
 
 
@@ -137,27 +83,14 @@ def test_a_prefix_of_the_conversation_is_a_prefix_of_the_bytes(history: list[Mes
     """So that prompt caches hit: a further turn never changes the bytes before it."""
     places = [place for place, message in enumerate(history) if message.role == "user"]
     end = places[turns] if turns < len(places) else len(history)
-    short = sent(Request(messages=tuple(history[:end]), max_tokens=9))
-    assert sent(Request(messages=tuple(history), max_tokens=9)).startswith(short[:-2])
+    short = TRIPS.sent(Request(messages=tuple(history[:end]), max_tokens=9))
+    assert TRIPS.sent(Request(messages=tuple(history), max_tokens=9)).startswith(short[:-2])
 
 
 @given(st.binary(max_size=200) | wild_bodies.map(msgspec.json.encode))
 def test_any_bytes_are_read_or_refused_by_our_own_errors(body: bytes) -> None:
     """Requests under both policies, answers, errors; what was read can be written."""
-    for policy in ("refuse", "mend"):
-        try:
-            request = read(body, history=policy)
-            DIALECT.encode_request(request, ASKED)
-        except Error:
-            continue
-    try:
-        response = answered(body)
-        DIALECT.encode_response(response, OWN)
-        DIALECT.encode_response(response, ServerContext())
-        assert check(list(unfold(response))) == ()
-    except Error:
-        pass
-    assert isinstance(DIALECT.decode_error(HttpReply(status=400, body=body), DecodeContext()), Error)
+    TRIPS.check_bytes(body)
 
 
 @given(
@@ -166,22 +99,10 @@ def test_any_bytes_are_read_or_refused_by_our_own_errors(body: bytes) -> None:
 def test_any_stream_is_lawful(bodies: list[bytes], is_done: bool) -> None:
     """Whole and in pieces of seven bytes, the same lawful events; they can be written."""
     raw = b"".join(b"data: " + body.replace(b"\n", b" ") + b"\n\n" for body in bodies) + (STOP if is_done else b"")
-    found = events_of([raw])
-    assert check(found) == ()
-    assert events_of([raw[at : at + 7] for at in range(0, len(raw), 7)]) == found
-    for context in (OWN, ServerContext()):
-        encoder = DIALECT.stream_encoder(context)
-        assert isinstance(b"".join(map(encoder.encode, found)), bytes)
+    TRIPS.check_stream(raw)
 
 
 @given(wild_bodies, st.sampled_from(["request", "response", "chunk"]))
 def test_every_body_that_is_read_has_a_normal_form(body: dict[str, Any], kind: str) -> None:
     """And it is JSON."""
-    try:
-        if kind == "request":
-            read(msgspec.json.encode(body))
-        else:
-            answered(msgspec.json.encode(body))
-    except Error:
-        return
-    assert json.dumps(DIALECT.normal_form(kind, body))
+    TRIPS.check_normal_form(body, kind)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 from typing import Any
 
 import jsonschema_rs
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
+from interlingua.dialects._contract import DecodeContext, ServerContext
 from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects.unified import DIALECT
 from interlingua.dialects.unified.schema import json_schema
@@ -27,8 +26,9 @@ from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.types.tool import OpaqueTool, Tool
-from interlingua.wire.http import HttpReply, HttpRequest
+from interlingua.wire.http import HttpReply
 from tests.support.strategies import tools
+from tests.support.trips import Trips, cut
 from tests.support.unified_strategies import (
     broken_responses,
     foreign,
@@ -41,28 +41,12 @@ from tests.support.unified_strategies import (
 
 FEWER = settings(max_examples=settings().max_examples * 3 // 10)
 """For laws over everything that a request or an answer can say."""
-ASKED = EncodeOptions(target=Target(model="m"))
+TRIPS = Trips(DIALECT)
 SCHEMA = json_schema()
 FORMS = {
     name: jsonschema_rs.validator_for({**SCHEMA, "anyOf": [{"$ref": f"#/$defs/{name}"}]})
     for name in ("Request", "Response", "Error", "Event")
 }
-
-
-def sent(request: Request) -> bytes:
-    """The body of a request."""
-    return DIALECT.encode_request(request, ASKED).body
-
-
-def read(body: bytes) -> Request:
-    """The request that a body is."""
-    return DIALECT.decode_request(HttpRequest(url="http://test/", body=body), DecodeOptions()).request
-
-
-def events_of(pieces: list[bytes]) -> list[Event]:
-    """The events of a stream that comes in these pieces."""
-    decoder = DIALECT.stream_decoder(DecodeContext())
-    return [*(event for piece in pieces for event in decoder.feed(piece)), *decoder.close()]
 
 
 def streamed(events: list[Event]) -> bytes:
@@ -76,17 +60,6 @@ def whole(response: Response[Any]) -> HttpReply:
     return DIALECT.encode_response(response, ServerContext())
 
 
-def answered(body: bytes) -> Response[Any]:
-    """A whole answer."""
-    return DIALECT.decode_response(HttpReply(status=200, body=body), DecodeContext())
-
-
-def cut(data: bytes, places: list[int]) -> list[bytes]:
-    """`data` in pieces."""
-    edges = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
-    return [data[start:end] for start, end in pairwise(edges)]
-
-
 def data_of(raw: bytes) -> list[Any]:
     """The parsed data of every event."""
     return [json.loads(frame.partition(b"\ndata: ")[2]) for frame in raw.split(b"\n\n") if frame]
@@ -96,10 +69,10 @@ def data_of(raw: bytes) -> list[Any]:
 @given(unified_requests())
 def test_a_request_survives_the_wire(request: Request) -> None:
     """Everything that a request can say is read as it was said; a second trip changes no byte; nothing is noted."""
-    encoded = DIALECT.encode_request(request, ASKED)
+    encoded = DIALECT.encode_request(request, TRIPS.asked)
     assert encoded.changes == ()
-    assert read(encoded.body) == request
-    assert sent(read(encoded.body)) == encoded.body
+    assert TRIPS.read(encoded.body) == request
+    assert TRIPS.sent(TRIPS.read(encoded.body)) == encoded.body
     assert list(FORMS["Request"].iter_errors(json.loads(encoded.body))) == []
 
 
@@ -108,7 +81,7 @@ def test_a_request_survives_the_wire(request: Request) -> None:
 def test_any_request_that_can_be_sent_keeps_to_the_rules_of_tools(found: list[Tool | OpaqueTool]) -> None:
     """R31: whatever the caller's tools are called and say, what is sent has legal names and descriptions."""
     given_tools = {tool.name: tool for tool in found if isinstance(tool, Tool)}
-    body = json.loads(sent(Request(tools=tuple(given_tools.values()))))
+    body = json.loads(TRIPS.sent(Request(tools=tuple(given_tools.values()))))
     for tool in body.get("tools", []):
         assert re.fullmatch("[a-zA-Z0-9_]{1,64}", tool["name"])
         assert tool["description"].strip()
@@ -121,10 +94,10 @@ def test_any_request_that_can_be_sent_keeps_to_the_rules_of_tools(found: list[To
 @given(unified_responses)
 def test_an_answer_survives_the_wire_whole_and_streamed(response: Response[Any]) -> None:
     """Both forms give the same response, with the changes and tries that are no part of equality."""
-    found = answered(whole(response).body)
+    found = TRIPS.answered(whole(response).body)
     assert found == response
     assert (found.changes, found.attempts) == (response.changes, response.attempts)
-    last = events_of([streamed(list(unfold(response)))])[-1]
+    last = TRIPS.events_of([streamed(list(unfold(response)))])[-1]
     assert isinstance(last, StreamEnd)
     assert last.response == response
     assert (last.response.changes, last.response.attempts) == (response.changes, response.attempts)
@@ -137,7 +110,7 @@ def test_events_survive_the_wire(response: Response[Any]) -> None:
     events = list(unfold(response))
     raw = streamed(events)
     assert [data["type"] for data in data_of(raw)] == [type(event).__struct_config__.tag for event in events]
-    assert events_of([raw]) == events
+    assert TRIPS.events_of([raw]) == events
 
 
 @FEWER
@@ -160,7 +133,7 @@ def test_r48_an_answer_with_a_broken_call_is_an_error(response: Response[Any]) -
     assert isinstance(error, MalformedArgumentsError)
     assert error.call in response.parts
     assert error.response == response
-    last = events_of([streamed(list(unfold(response)))])[-1]
+    last = TRIPS.events_of([streamed(list(unfold(response)))])[-1]
     assert isinstance(last, StreamError)
     raised = error_of(last)
     assert isinstance(raised, MalformedArgumentsError)
@@ -174,11 +147,11 @@ def test_r48_an_answer_with_a_broken_call_is_an_error(response: Response[Any]) -
 def test_no_cut_of_the_bytes_changes_the_events(response: Response[Any], places: list[int]) -> None:
     """Random cuts, and byte by byte."""
     raw = streamed(list(unfold(response)))
-    found = events_of([raw])
+    found = TRIPS.events_of([raw])
     assert check(found) == ()
-    assert events_of(cut(raw, places)) == found
+    assert TRIPS.events_of(cut(raw, places)) == found
     if len(raw) < 2_000:
-        assert events_of([raw[at : at + 1] for at in range(len(raw))]) == found
+        assert TRIPS.events_of([raw[at : at + 1] for at in range(len(raw))]) == found
 
 
 @given(unified_responses, st.integers(0, 100_000))
@@ -186,7 +159,7 @@ def test_a_stream_cut_short_is_never_a_whole_answer(response: Response[Any], pla
     """Before the end event: an error with what came, lawful; a call whose block did not end is not run."""
     raw = streamed(list(unfold(response)))
     end = raw.rindex(b"event: stream_end")
-    found = events_of([raw[: place % (end + 1)]])
+    found = TRIPS.events_of([raw[: place % (end + 1)]])
     assert check(found) == ()
     last = found[-1]
     assert isinstance(last, StreamError)
@@ -201,20 +174,20 @@ def test_a_prefix_of_the_conversation_is_a_prefix_of_the_bytes(history: list[Mes
     """So that prompt caches hit: a further turn never changes the bytes before it."""
     places = [place for place, message in enumerate(history) if message.role == "user"]
     end = places[turns] if turns < len(places) else len(history)
-    short = sent(Request(messages=tuple(history[:end])))
-    assert sent(Request(messages=tuple(history))).startswith(short[:-2])
+    short = TRIPS.sent(Request(messages=tuple(history[:end])))
+    assert TRIPS.sent(Request(messages=tuple(history))).startswith(short[:-2])
 
 
 @FEWER
 @given(unified_requests(), st.integers(0, 1_000))
 def test_an_unknown_member_is_refused_wherever_it_stands(request: Request, number: int) -> None:
     """R47: the 400 names the place; values that are free may hold anything."""
-    body = json.loads(sent(request))
+    body = json.loads(TRIPS.sent(request))
     places = list(_objects(body, ""))
     path, found = places[number % len(places)]
     found["zzz"] = 1
     with pytest.raises(DecodeError) as caught:
-        read(msgspec.json.encode(body))
+        TRIPS.read(msgspec.json.encode(body))
     assert (caught.value.path, caught.value.code, caught.value.status) == (f"{path}/zzz", "unknown_member", 400)
 
 
@@ -238,13 +211,13 @@ def test_any_bytes_are_read_or_refused_by_our_own_errors(body: bytes) -> None:
     """Requests, answers, errors; what was read can be written."""
     refused: Error | None = None
     try:
-        request = read(body)
-        assert read(sent(request)) == request
+        request = TRIPS.read(body)
+        assert TRIPS.read(TRIPS.sent(request)) == request
     except Error as error:
         refused = error
     assert refused is None or DIALECT.encode_error(refused, ServerContext()).status in (400, 413)
     try:
-        response = answered(body)
+        response = TRIPS.answered(body)
         whole(response)
         assert check(list(unfold(response))) == ()
     except Error:
@@ -259,9 +232,9 @@ def test_any_stream_is_lawful(bodies: list[bytes], is_started: bool) -> None:
     """Whole and in pieces of seven bytes, the same lawful events; they can be written."""
     start = b'event: stream_start\ndata: {"type":"stream_start","model":"m"}\n\n' if is_started else b""
     raw = start + b"".join(b"data: " + body.replace(b"\n", b" ") + b"\n\n" for body in bodies)
-    found = events_of([raw])
+    found = TRIPS.events_of([raw])
     assert check(found) == ()
-    assert events_of([raw[at : at + 7] for at in range(0, len(raw), 7)]) == found
+    assert TRIPS.events_of([raw[at : at + 7] for at in range(0, len(raw), 7)]) == found
     assert isinstance(streamed(found), bytes)
 
 
@@ -270,9 +243,9 @@ def test_every_body_that_is_read_has_a_normal_form(body: dict[str, Any], kind: s
     """And it is JSON."""
     try:
         if kind == "request":
-            read(msgspec.json.encode(body))
+            TRIPS.read(msgspec.json.encode(body))
         else:
-            answered(msgspec.json.encode(body))
+            TRIPS.answered(msgspec.json.encode(body))
     except Error:
         return
     assert json.dumps(DIALECT.normal_form(kind, body))
@@ -282,12 +255,12 @@ def test_every_body_that_is_read_has_a_normal_form(body: dict[str, Any], kind: s
 @given(unified_requests(), unified_responses)
 def test_what_is_written_again_has_the_same_normal_form(request: Request, response: Response[Any]) -> None:
     """Read and written once more: bodies of one normal form."""
-    body = sent(request)
+    body = TRIPS.sent(request)
     spelled = json.loads(body)
     for message in spelled["messages"]:
         if "content" in message:
             message["parts"] = [{"type": "text", "text": message.pop("content")}]
-    again = json.loads(sent(read(msgspec.json.encode(spelled))))
+    again = json.loads(TRIPS.sent(TRIPS.read(msgspec.json.encode(spelled))))
     assert DIALECT.normal_form("request", spelled) == DIALECT.normal_form("request", again)
     answer = json.loads(whole(response).body)
     bare = {name: member for name, member in answer.items() if name not in ("text", "tool_calls")}
