@@ -7,6 +7,7 @@ in the file of its place, and who takes that place goes on from there: what is c
 
 Rules
 - A worker that does not answer in time is left out; of one that has ended, what it kept is told.
+- The supervisor takes the directory away at its end; where it was killed, the last of its workers does.
 - Only who may enter the directory can ask, and that is the user whose processes these are.
 """
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import shutil
 import socket
 import struct
 import threading
@@ -56,6 +58,7 @@ class Siblings:
         Raises: ConfigError for a directory that has no place left, or no room for a socket.
         """
         self._room = room
+        self._parent = os.getppid()
         self.answers: dict[str, Callable[[str], bytes]] = {}
         """What the others are told, by the name of the question; called in a thread of its own."""
         self.keep: Callable[[], str] | None = None
@@ -74,17 +77,11 @@ class Siblings:
         self._thread = threading.Thread(target=self._run, name="interlingua-siblings", daemon=True)
 
     def _take_place(self) -> None:
-        import fcntl
-
         for number in range(MAX_PLACES):
-            file = os.open(self._room / f"{number}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                os.close(file)
-                continue
-            self._lock, self.number = file, number
-            return
+            lock = _locked(self._room / f"{number}.lock")
+            if lock is not None:
+                self._lock, self.number = lock, number
+                return
         raise ConfigError(f"{self._room} has no place for one more worker")
 
     def _at(self, number: int) -> _Place:
@@ -117,6 +114,17 @@ class Siblings:
         self._place.socket.unlink(missing_ok=True)
         self.write()
         os.close(self._lock)
+        if os.getppid() != self._parent:
+            self._clear()
+
+    def _clear(self) -> None:
+        """Take the room away, whose supervisor is gone, where nobody else is left in it."""
+        for path in self._room.glob("*.lock"):
+            lock = _locked(path)
+            if lock is None:
+                return
+            os.close(lock)
+        shutil.rmtree(self._room, ignore_errors=True)
 
     def write(self) -> None:
         """Keep what is to outlive this worker, as it is now."""
@@ -182,6 +190,19 @@ async def _asked(place: _Place, question: bytes) -> bytes | None:
                 writer.close()
     except (OSError, TimeoutError, asyncio.IncompleteReadError):
         return None
+
+
+def _locked(path: Path) -> int | None:
+    """The file of a place that nobody has; None where somebody is in it."""
+    import fcntl
+
+    file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(file)
+        return None
+    return file
 
 
 def _read(path: Path) -> str:

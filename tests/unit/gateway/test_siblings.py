@@ -57,6 +57,22 @@ async def test_a_place_is_taken_again_with_what_was_kept(tmp_path: Path) -> None
     first.close()
 
 
+def test_the_last_one_takes_the_room_away_where_the_supervisor_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody else would; while the supervisor runs it is his, also when all workers have ended."""
+    room = tmp_path / "room"
+    room.mkdir()
+    Siblings(room).close()
+    assert room.exists()
+    first, second = Siblings(room), Siblings(room)
+    monkeypatch.setattr("os.getppid", lambda: 1)
+    first.close()
+    assert room.exists()
+    second.close()
+    assert not room.exists()
+
+
 async def test_the_silent_and_the_faulty_are_left_out(
     worker: Callable[[str], Siblings], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
