@@ -37,7 +37,7 @@ class Presence:
     """A process among those that share a Redis."""
 
     def __init__(self, link: RedisLink, holder: str, *, clock: Callable[[], float]) -> None:
-        """The process `holder`, which says so now; `clock` gives seconds that only grow."""
+        """The process `holder`, which says so with its first beat; `clock` gives seconds that only grow."""
         self.holder: str = holder
         """Its name."""
         self.gone: frozenset[str] = frozenset()
@@ -45,7 +45,6 @@ class Presence:
         self._link = link
         self._clock = clock
         self._since_s: float | None = None
-        self.beat()
 
     def beat(self) -> None:
         """Say that this process lives, and learn who does not."""

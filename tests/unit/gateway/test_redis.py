@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any, cast
 
@@ -307,32 +307,34 @@ def test_what_a_dead_gateway_had_reserved_is_charged_and_stands_in_nobodys_way(r
 def test_a_gateway_is_gone_after_thirty_silent_seconds(redis: RedisServer) -> None:
     """Of those that were heard of; and not before all had time to be heard again after Redis was away."""
     clock = Clock()
-    link = RedisLink(redis.url, clock=clock)
-    first, second = [Presence(link, name, clock=clock) for name in ("first", "second")]
+    with closing(RedisLink(redis.url, clock=clock)) as link:
+        first, second = [Presence(link, name, clock=clock) for name in ("first", "second")]
+        first.beat()
+        second.beat()
 
-    def heard(seconds_ago: int) -> Generator[list[Command], list[Any], None]:
-        yield [("ZADD", "interlingua:{accounts}:present", int(time.time()) - seconds_ago, "second")]
+        def heard(seconds_ago: int) -> Generator[list[Command], list[Any], None]:
+            yield [("ZADD", "interlingua:{accounts}:present", int(time.time()) - seconds_ago, "second")]
 
-    link.run(heard(GONE_S + 1))
-    first.beat()
-    assert first.gone == frozenset()  # it has not looked on for so long itself
-    clock.now_s += GONE_S
-    first.beat()
-    assert first.gone == {"second"}
-    link.run(heard(GONE_S - 2))
-    first.beat()
-    assert first.gone == frozenset()
-    link.run(heard(GONE_S + 1))
-    second.beat()
-    first.beat()
-    assert first.gone == frozenset()
-    redis.stop()
-    first.beat()
-    redis.start()
-    clock.now_s += 10
-    link.run(heard(GONE_S + 1))
-    first.beat()
-    assert first.gone == frozenset()
+        link.run(heard(GONE_S + 1))
+        first.beat()
+        assert first.gone == frozenset()  # it has not looked on for so long itself
+        clock.now_s += GONE_S
+        first.beat()
+        assert first.gone == {"second"}
+        link.run(heard(GONE_S - 2))
+        first.beat()
+        assert first.gone == frozenset()
+        link.run(heard(GONE_S + 1))
+        second.beat()
+        first.beat()
+        assert first.gone == frozenset()
+        redis.stop()
+        first.beat()
+        redis.start()
+        clock.now_s += 10
+        link.run(heard(GONE_S + 1))
+        first.beat()
+        assert first.gone == frozenset()
 
 
 # Rows of what was used

@@ -47,18 +47,22 @@ def redis(tmp_path: Path) -> Generator[RedisServer]:
     server.stop()
 
 
+LINKS: list[RedisLink] = []
+"""The links of a test, which are closed after it."""
+
+
 @pytest.fixture(autouse=True)
-def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+def _soon(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
     monkeypatch.setattr(redis_keys, "LOOK_S", 0.01)
+    yield
+    while LINKS:
+        LINKS.pop().close()
 
 
-def _keys(redis: RedisServer, now_s: float = 1_000.0, rest_s: float = 0.0) -> RedisKeys:
-    """Keys of a link that asks again at once after an outage, or after `rest_s`."""
-    beginning = time.monotonic()
-    return RedisKeys(
-        RedisLink(redis.url, clock=lambda: (time.monotonic() - beginning) * (1_000 if not rest_s else 0)),
-        now=lambda: now_s,
-    )
+def _keys(redis: RedisServer, now_s: float = 1_000.0) -> RedisKeys:
+    """Keys behind a link of their own, which asks again at once after an outage."""
+    LINKS.append(RedisLink(redis.url, clock=lambda: time.monotonic() * 1_000))
+    return RedisKeys(LINKS[-1], now=lambda: now_s)
 
 
 def _until(condition: Callable[[], object]) -> bool:
