@@ -60,6 +60,19 @@ def test_a_kept_connection_that_was_closed_is_replaced_in_silence(kind: str, end
     assert (len(server.seen), server.connections) == (2, 2)
 
 
+async def test_what_comes_while_the_loop_stands_still_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that has lain for a while is looked at when it is taken, also where the loop had no time to."""
+    monkeypatch.setattr("interlingua.transport.connection._FRESH_S", 0.01)
+    first = Answer((reply(b"one"), Pause(0.01), reply(b"nobody asked", status="408 Request Timeout")))
+    with serving([first, Answer((reply(b"two"),))]) as server:
+        transport = aio.HttpTransport()
+        assert await all_of(await transport.open(ask(server), quick())) == b"one"
+        time.sleep(0.05)  # noqa: ASYNC251 - the loop stands still
+        assert await all_of(await transport.open(ask(server), quick())) == b"two"
+        assert (len(server.seen), server.connections) == (2, 2)
+        await transport.close()
+
+
 def test_a_close_that_crosses_the_request_is_replaced_in_silence(kind: str) -> None:
     """The server takes the request and closes at once without a byte: one new connection, and no third."""
     with serving([OK, Answer((), close=True), Answer((reply(b"again"),))]) as server, face(kind) as transport:
