@@ -101,7 +101,7 @@ def _state(gateway: Gateway, options: Namespace, workers: int) -> Iterator[str]:
     link = shared_link()
     place = options.state or os.environ.get(STATE_VARIABLE) or "memory"
     if link is not None:
-        yield f"health, limits, vault and stored responses: in {link.address}, for all replicas"
+        yield f"health and limits of targets, vault, stored responses: in {link.address}, for all replicas"
     elif place.startswith("file"):
         yield f"health of targets: in {place}"
     if gateway.registry.limits:

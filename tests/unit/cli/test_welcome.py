@@ -81,7 +81,7 @@ def test_in_redis_everything_is_for_all_replicas(monkeypatch: pytest.MonkeyPatch
     assert _said(gateway, 2) == [
         "keys: 1 of the file and flags, 0 made by `il keys`",
         "limits, budgets and use of keys: in redis://127.0.0.1:1/0, for all replicas",
-        "health, limits, vault and stored responses: in redis://127.0.0.1:1/0, for all replicas",
+        "health and limits of targets, vault, stored responses: in redis://127.0.0.1:1/0, for all replicas",
         "limits towards targets: openai/*",
         "2 workers",
     ]
