@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from interlingua.types.response import Attempt, Response
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["JSON", "Body", "World", "ask", "good", "refusal", "stalled", "told"]
+__all__ = ["JSON", "Body", "Waited", "World", "ask", "good", "refusal", "stalled", "told"]
 
 JSON = (("content-type", "application/json"),)
 _EVENTS = (("content-type", "text/event-stream"),)
@@ -61,6 +61,39 @@ def stalled(world: World, timeouts: Timeouts) -> HttpReply:
     total_s, first_s = timeouts.total_s or 1e9, timeouts.first_byte_s or 1e9
     world.now += min(total_s, first_s)
     raise APITimeoutError("silence", phase="total" if total_s <= first_s else "first_byte")
+
+
+class Waited:
+    """A store of health that has to be waited for, and counts how often it is asked."""
+
+    immediate = False
+    problem = ""
+
+    def __init__(self, inner: Any) -> None:
+        """One that answers as `inner` does."""
+        self.inner = inner
+        self.asked = 0
+
+    def apply(self, operations: Any) -> Any:
+        """What the inner one says."""
+        self.asked += 1
+        return self.inner.apply(operations)
+
+    async def apply_async(self, operations: Any) -> Any:
+        """The same, awaited."""
+        self.asked += 1
+        return self.inner.apply(operations)
+
+    def snapshot(self) -> Any:
+        """All that the inner one knows."""
+        return self.inner.snapshot()
+
+    async def snapshot_async(self) -> Any:
+        """The same, awaited."""
+        return self.inner.snapshot()
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 class World:

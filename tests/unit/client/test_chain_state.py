@@ -16,7 +16,7 @@ from interlingua.routing.health import Suspend
 from interlingua.routing.limits import Limiter
 from interlingua.routing.order import Traffic
 from interlingua.types.tool import OpaqueTool
-from tests.support.chains import Body, World, ask, good, refusal, told
+from tests.support.chains import Body, Waited, World, ask, good, refusal, told
 from tests.support.client import AWAITED, BLOCKING, chat, chunks
 
 A, B, C = "a/one", "b/two", "c/three"
@@ -124,38 +124,10 @@ def test_a_reader_who_leaves_says_nothing_of_the_target(awaited: bool) -> None:
     assert world.open_replies == 0
 
 
-class _Waited:
-    """A store that has to be waited for."""
-
-    immediate = False
-    problem = ""
-
-    def __init__(self, inner: Any) -> None:
-        self.inner = inner
-        self.asked = 0
-
-    def apply(self, operations: Any) -> Any:
-        self.asked += 1
-        return self.inner.apply(operations)
-
-    async def apply_async(self, operations: Any) -> Any:
-        self.asked += 1
-        return self.inner.apply(operations)
-
-    def snapshot(self) -> Any:
-        return self.inner.snapshot()
-
-    async def snapshot_async(self) -> Any:
-        return self.inner.snapshot()
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
 def test_a_store_that_takes_time_is_waited_for(awaited: bool, streamed: bool) -> None:
     """Health elsewhere: the driver asks it, blocking or awaited, and the way is the same."""
     world = World().on(A, refusal(503)).on(B, good(streamed=streamed))
-    store = _Waited(world.health)
+    store = Waited(world.health)
     world.health = store
     ask(world, world.job(A, B), awaited=awaited, streamed=streamed)
     reply = ask(world, world.job(A, B), awaited=awaited, streamed=streamed)

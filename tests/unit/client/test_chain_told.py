@@ -18,7 +18,7 @@ from interlingua.registry.resolve import Registry
 from interlingua.routing.health import Failed
 from interlingua.testing import FakeModel, use
 from interlingua.types.tool import OpaqueTool
-from tests.support.chains import Body, World, ask, refusal, told
+from tests.support.chains import Body, Waited, World, ask, refusal, told
 from tests.support.client import AWAITED, BLOCKING, chat, chunks
 
 A, B, C = "a/one", "b/two", "c/three"
@@ -172,35 +172,7 @@ def _probes(world: World) -> list[str]:
     return [target for target, health in world.health.snapshot().items() if health.state == "probe"]
 
 
-class _Waited:
-    """A store that has to be waited for."""
-
-    immediate = False
-    problem = ""
-
-    def __init__(self, inner: Any) -> None:
-        self.inner = inner
-        self.asked = 0
-
-    def apply(self, operations: Any) -> Any:
-        self.asked += 1
-        return self.inner.apply(operations)
-
-    async def apply_async(self, operations: Any) -> Any:
-        self.asked += 1
-        return self.inner.apply(operations)
-
-    def snapshot(self) -> Any:
-        return self.inner.snapshot()
-
-    async def snapshot_async(self) -> Any:
-        return self.inner.snapshot()
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
-class _Interrupting(_Waited):
+class _Interrupting(Waited):
     """A store that is interrupted when it hears of a failure."""
 
     def apply(self, operations: Any) -> Any:
