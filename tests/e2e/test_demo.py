@@ -32,7 +32,7 @@ def test_the_model_calls_fills_in_and_streams() -> None:
     assert re.search(r"  stream    \S+", told)
 
 
-@pytest.mark.parametrize("package", ["openai", "anthropic", "google.genai", "ollama", "uvicorn"])
+@pytest.mark.parametrize("package", ["openai", "anthropic", "google.genai", "ollama"])
 def test_the_packages_are_there(package: str) -> None:
     """The next test needs them, and so does the demo."""
     assert find_spec(package) is not None

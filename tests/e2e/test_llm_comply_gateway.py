@@ -19,7 +19,6 @@ from tests.support.gateway import serving
 
 pytestmark = [
     pytest.mark.skipif(find_spec("llm_comply") is None, reason="llm-comply is not installed"),
-    pytest.mark.skipif(find_spec("uvicorn") is None, reason="uvicorn is not installed"),
 ]
 
 FORMATS = {

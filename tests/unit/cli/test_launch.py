@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-pytest.importorskip("uvicorn", reason="the server of the gateway extra is not installed")
-
 import interlingua as il
 from interlingua.cli.agents import AGENTS, Place, environment, flags, written
 from interlingua.cli.main import main
