@@ -65,6 +65,8 @@ TOOL_MARKS = (b'"strict"', b'"custom"')
 _STATE = frozenset({"previous_response_id", "conversation", "cachedContent", "cached_content", "mcp_servers"})
 """Members that let a provider act, or keep something."""
 _MOST_REMEMBERED_BYTES = 65_536
+_PLAIN = re.compile(rb'"[\w./:@+ -]*"', re.ASCII)
+"""A text that is what it says: names of models are."""
 _MEND, _REFUSE = DecodeOptions(history="mend"), DecodeOptions()
 _Members = dict[str, msgspec.Raw]
 
@@ -289,7 +291,10 @@ def _google_head(http: GatewayRequest, members: _Members) -> Head:
 
 def _text(members: _Members, name: str) -> str:
     text = members.get(name)
-    return "" if text is None else _member(text, str | None, name) or ""
+    if text is None:
+        return ""
+    told = bytes(text)
+    return told[1:-1].decode() if _PLAIN.fullmatch(told) else _member(text, str | None, name) or ""
 
 
 def _flag(members: _Members, name: str) -> bool | None:
