@@ -242,8 +242,6 @@ class HealthStore(Protocol):
 
 def step(mark: Mark | None, operation: Operation, now_s: float) -> tuple[Mark | None, Standing]:
     """The mark after an operation, and how the target then stands."""
-    if mark is None and type(operation) in _HARMLESS:
-        return None, Standing("open", now_s)
     known = _known(mark, now_s)
     match operation:
         case Look():
@@ -387,6 +385,9 @@ class MemoryHealth:
 
     def apply(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
         """How each target stands after its operation, in the same order."""
+        if not self._marks and all([type(operation) in _HARMLESS for _, operation in operations]):  # noqa: C419 - faster
+            now_s = self._clock()
+            return [Standing("open", now_s) for _ in operations]
         with self._lock:
             return [self._step(target, operation) for target, operation in operations]
 
