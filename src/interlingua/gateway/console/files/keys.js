@@ -7,7 +7,7 @@ export async function load() {
   const told = await json("console/keys");
   byId("keys-rows").replaceChildren(...told.keys.map((key) => row(key, told.now_s)));
   byId("keys-empty").hidden = told.keys.length > 0;
-  const passed = told.passed_over.length ? ` The file has keys of the same names as the database, and wins: ${told.passed_over.join(", ")}.` : "";
+  const passed = told.passed_over.length ? ` Of keys of one name the file's counts, then that in Redis, then that of the database: ${told.passed_over.join(", ")}.` : "";
   byId("keys-note").hidden = told.keys.length === 0;
   byId("keys-note").textContent = `Use of the last ${told.days} days, where the gateway keeps it.${passed}`;
 }
