@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, 
 
 from interlingua.errors import ConfigError, UsageError
 from interlingua.gateway import redis_keys
+from interlingua.gateway.accounts import Row
 from interlingua.gateway.auth import hash_key
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayRequest
@@ -22,7 +24,7 @@ from interlingua.gateway.redis_keys import KeyWatch, RedisKeys
 from interlingua.gateway.settings import GatewayKey
 from interlingua.gateway.terms import Terms, read_budget
 from interlingua.registry.resolve import Registry
-from interlingua.routing.redis_link import RedisLink
+from interlingua.routing.redis_link import Command, RedisLink
 from tests.support.gateway import asking, body_of
 from tests.support.redis_server import RedisServer, find_binary
 
@@ -184,3 +186,21 @@ def test_the_first_place_wins_and_says_so() -> None:
     found = merged((first,), (second, gone), (third, other))
     assert {key.hash for key in found.keys.values()} == {first.hash, gone.hash, other.hash}
     assert found.passed_over == ("a",)
+
+
+def test_what_another_version_wrote_is_not_there(redis: RedisServer) -> None:
+    """No crash, no half key, no count under a name that is none."""
+    keys = _keys(redis)
+    keys.create(KEY)
+
+    def spoil() -> Generator[list[Command], list[Any], None]:
+        used = "interlingua:{accounts}:used"
+        yield [
+            ("HSET", "interlingua:{keys}:keys", "other", '{"key": 1}'),
+            ("SADD", used, "2026-11-22"),
+            ("HSET", f"{used}:2026-11-22", "no list", 5, '["k","m","colour"]', 5, '["k","m","requests"]', 2),
+        ]
+
+    LINKS[-1].run(spoil())
+    assert [kept.key for kept in keys.all_keys()] == [KEY]
+    assert keys.usage() == [Row(key="k", day="2026-11-22", model="m", requests=2)]
