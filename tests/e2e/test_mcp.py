@@ -31,6 +31,8 @@ from tests.support import mcp_server
 ROOT = Path(__file__).parents[2]
 ENV = {"PYTHONPATH": str(ROOT)}
 COMMAND = f"{sys.executable} -W error -m tests.support.mcp_server shop"
+PLAIN = f"{sys.executable} -W error -m tests.support.mcp_plain shop"
+"""The same without the official package, which takes most of a second to start: for how servers begin and end."""
 
 
 def call(name: str, arguments: str = "{}", id: str = "call_0") -> ToolCall:
@@ -41,6 +43,11 @@ def call(name: str, arguments: str = "{}", id: str = "call_0") -> ToolCall:
 def shop(**options: Any) -> il.McpTools:
     """The server of the official package."""
     return il.mcp(COMMAND, env=ENV, **options)
+
+
+def plain(**options: Any) -> il.McpTools:
+    """The server that starts at once."""
+    return il.mcp(PLAIN, env=ENV, **options)
 
 
 def content(box: il.Toolbox, name: str, arguments: str = "{}", **options: Any) -> object:
@@ -78,11 +85,11 @@ def box() -> Iterator[il.Toolbox]:
 def test_the_servers_tools_are_tools(box: il.Toolbox) -> None:
     """Every page of the list, with names, descriptions, the servers' own schemas and what they say of themselves."""
     tools = {tool.name: tool for tool in box if isinstance(tool, il.Tool)}
-    assert list(tools) == ["double", "pid", "environment", "refuse", "crash", "show", "wait"]
+    assert list(tools) == ["double", "pid", "environment", "refuse", "show", "wait"]
     assert tools["double"].description == "Twice the number."
     assert tools["double"].parameters == mcp_server.NUMBER
     assert tools["double"].metadata == {"mcp": {"readOnlyHint": True}}
-    assert len(box) == 7
+    assert len(box) == 6
 
 
 def test_calls_of_one_step_run_at_once(box: il.Toolbox) -> None:
@@ -146,29 +153,29 @@ def test_names_that_clash_get_the_servers_name_before_them() -> None:
         """Not the server's."""
         return -number
 
-    one, two = shop(only=["double", "wait"]), shop(name="other shop", only=["double", "pid"])
+    one, two = plain(only=["double", "crash"]), plain(name="other shop", only=["double", "pid"])
     with il.Toolbox([pid, one, two, double]) as opened:
         names = [tool.name for tool in opened if isinstance(tool, il.Tool)]
-        assert names == ["pid", "shop_double", "wait", "other_shop_double", "other_shop_pid", "double"]
+        assert names == ["pid", "shop_double", "crash", "other_shop_double", "other_shop_pid", "double"]
         assert content(opened, "pid") == "mine"
         assert content(opened, "double", '{"number": 2}') == il.Json(-2)
         assert content(opened, "shop_double", '{"number": 2}') == "4"
         assert content(opened, "other_shop_double", '{"number": 3}') == "6"
     with pytest.raises(il.ConfigError, match=r"McpTools\(python.*\) has no tool nothing; leave it out of `only`"):
-        il.Toolbox([shop(only=["nothing"])]).open()
+        il.Toolbox([plain(only=["nothing"])]).open()
 
 
 def test_a_file_of_servers(tmp_path: Path) -> None:
     """All servers of a `.mcp.json` come, under the names that stand there."""
-    entry = {"command": sys.executable, "args": COMMAND.split()[1:], "env": ENV}
+    entry = {"command": sys.executable, "args": PLAIN.split()[1:], "env": ENV}
     path = tmp_path / ".mcp.json"
     servers = {"a": entry, "b": {**entry, "disabled": True}, "c": entry}
     path.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
     with il.mcp(path) as opened:
         assert repr(opened) == "McpTools(a, c)"
-        assert len(opened.tools) == 14
+        assert len(opened.tools) == 6
         names = [tool.name for tool in il.Toolbox([opened]) if isinstance(tool, il.Tool)]
-        assert names[:2] + names[7:9] == ["a_double", "a_pid", "c_double", "c_pid"]
+        assert names[:2] + names[3:5] == ["a_double", "a_pid", "c_double", "c_pid"]
 
 
 def test_a_server_over_http() -> None:
@@ -219,7 +226,7 @@ async def test_the_awaited_face() -> None:
     assert [result.content for result in message.tool_results] == ["10", "waited"]
     assert heard == ["waiting", "2 of 4", "3"]
     async with box:
-        assert len(box) == len(source.tools) == 7
+        assert len(box) == len(source.tools) == 6
         pid = int(str((await box.execute(call("pid"))).tool_results[0].content))
     assert is_gone(pid, 0.5)
     async with source:
@@ -231,7 +238,7 @@ async def test_the_awaited_face() -> None:
 
 def test_closing_ends_the_process_and_a_later_use_starts_another() -> None:
     """After `close` no process is left; the box closes what it opened, and opens it again when it is needed."""
-    opened = il.Toolbox([shop()])
+    opened = il.Toolbox([plain()])
     first = process_of(opened)
     opened.close()
     assert is_gone(first, 0.5)
@@ -243,7 +250,7 @@ def test_closing_ends_the_process_and_a_later_use_starts_another() -> None:
 
 async def test_a_server_is_opened_once_however_many_ask() -> None:
     """Calls that find it closed at the same time share one process; one close ends it."""
-    box = aio.Toolbox([aio.mcp(COMMAND, env=ENV)])
+    box = aio.Toolbox([aio.mcp(PLAIN, env=ENV)])
     messages = await asyncio.gather(*[box.execute(call("pid")) for _ in range(4)])
     (pid,) = {message.tool_results[0].content for message in messages}
     await box.close()
@@ -252,7 +259,7 @@ async def test_a_server_is_opened_once_however_many_ask() -> None:
 
 def test_a_box_leaves_open_what_others_opened() -> None:
     """A server that was open before the box needed it stays open after the box."""
-    with shop() as source:
+    with plain() as source:
         with il.Toolbox([source]) as opened:
             pid = process_of(opened)
         assert not is_gone(pid, 0.2)
@@ -262,7 +269,7 @@ def test_a_box_leaves_open_what_others_opened() -> None:
 
 def test_what_nobody_holds_ends() -> None:
     """Neither the source nor a tool of it is there any more: the process ends."""
-    opened = il.Toolbox([shop()])
+    opened = il.Toolbox([plain()])
     pid = process_of(opened)
     kept = next(tool for tool in opened if isinstance(tool, il.Tool) and tool.name == "double")
     del opened
@@ -288,7 +295,7 @@ sys.exit(0)
 def test_the_end_of_the_program_ends_the_process(end: str) -> None:
     """Whether the program ends well or not."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, COMMAND, str(ROOT), end], check=False, capture_output=True, text=True
+        [sys.executable, "-c", PROGRAM, PLAIN, str(ROOT), end], check=False, capture_output=True, text=True
     )
     assert done.returncode == (end == "raise"), done.stderr
     assert is_gone(int(done.stdout), 0.5)
@@ -297,7 +304,7 @@ def test_the_end_of_the_program_ends_the_process(end: str) -> None:
 
 def test_a_server_that_ends_in_a_call_is_an_error_result_and_starts_anew() -> None:
     """The model reads that it is gone; nothing is sent twice; the next call finds another process."""
-    with il.Toolbox([shop()]) as opened:
+    with il.Toolbox([plain()]) as opened:
         first = process_of(opened)
         (result,) = opened.execute(call("crash")).tool_results
         assert (result.is_error, result.content) == (True, "the MCP server shop closed the connection")
@@ -338,7 +345,7 @@ def test_servers_that_cannot_be_opened() -> None:
 
 def test_opening_fails_for_all_when_it_fails_for_one(tmp_path: Path) -> None:
     """The servers of one file come together or not at all; none is left."""
-    entry = {"command": sys.executable, "args": COMMAND.split()[1:], "env": ENV}
+    entry = {"command": sys.executable, "args": PLAIN.split()[1:], "env": ENV}
     path = tmp_path / "servers.json"
     path.write_text(json.dumps({"mcpServers": {"good": entry, "bad": {"command": "false"}}}), encoding="utf-8")
     source = il.mcp(path)

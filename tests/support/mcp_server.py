@@ -45,11 +45,6 @@ async def refuse(request: ServerRequestContext, arguments: dict[str, Any]) -> t.
     return t.CallToolResult(content=[t.TextContent(text="no such order")], is_error=True)
 
 
-async def crash(request: ServerRequestContext, arguments: dict[str, Any]) -> t.CallToolResult:
-    """The end of the server, in the middle of a call."""
-    os._exit(3)
-
-
 async def show(request: ServerRequestContext, arguments: dict[str, Any]) -> t.CallToolResult:
     """A text and an image."""
     return t.CallToolResult(content=[t.TextContent(text="look"), t.ImageContent(data=DATA, mime_type="image/png")])
@@ -73,7 +68,7 @@ async def wait(request: ServerRequestContext, arguments: dict[str, Any]) -> t.Ca
 
 
 Answer = Callable[[ServerRequestContext, dict[str, Any]], Awaitable[t.CallToolResult]]
-ANSWERS: tuple[Answer, ...] = (double, pid, environment, refuse, crash, show, wait)
+ANSWERS: tuple[Answer, ...] = (double, pid, environment, refuse, show, wait)
 TOOLS = {answer.__name__: answer for answer in ANSWERS}
 
 

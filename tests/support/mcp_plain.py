@@ -1,0 +1,46 @@
+"""An MCP server without any package, so that it starts at once: `python -m tests.support.mcp_plain NAME`.
+
+For tests of how servers begin and end. What travels is judged by the server of the official package, `mcp_server`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+NUMBER: dict[str, Any] = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
+NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
+TOOLS = {"double": NUMBER, "pid": NOTHING, "crash": NOTHING}
+
+
+def called(name: str, arguments: dict[str, Any]) -> str:
+    """What a tool says; `crash` ends the server in the middle of the call."""
+    if name == "crash":
+        os._exit(3)
+    return str(os.getpid() if name == "pid" else 2 * arguments["number"])
+
+
+def answer(method: str, told: dict[str, Any]) -> dict[str, Any] | None:
+    """The result of a request; None for what is not known."""
+    match method:
+        case "initialize":
+            version = told["protocolVersion"]
+            return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": SELF}
+        case "tools/list":
+            return {"tools": [{"name": name, "inputSchema": schema} for name, schema in TOOLS.items()]}
+        case "tools/call":
+            return {"content": [{"type": "text", "text": called(told["name"], told.get("arguments") or {})}]}
+        case _:
+            return None
+
+
+if __name__ == "__main__":
+    SELF = {"name": sys.argv[1], "version": "1"}
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if "id" in asked:
+            result = answer(asked["method"], asked.get("params") or {})
+            said = {"error": {"code": -32601, "message": "no such method"}} if result is None else {"result": result}
+            print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **said}), flush=True)  # noqa: T201 - its only way
