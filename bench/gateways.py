@@ -163,7 +163,7 @@ def figures(name: str, pace_ms: int = 0) -> dict[str, Measured | str]:
             try:
                 turns = _turns(server, asked, pace_ms)
             except NotRun as reason:
-                found[kind] = str(reason)
+                found |= dict.fromkeys((kind, "first") if pace_ms else (kind,), str(reason))
                 continue
             found[kind] = beside([(ours.cpu_us, theirs.cpu_us) for ours, theirs in turns])
             if pace_ms:
