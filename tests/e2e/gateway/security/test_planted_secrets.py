@@ -130,7 +130,7 @@ def _console(url: str) -> Generator[Callable[[], str]]:
 
         def shown() -> str:
             nonlocal told
-            while b'"now":[]' not in told.rpartition(b"event: requests")[2]:
+            while b'"path":"/v1/responses/' not in told:  # the last request that is made
                 told += connection.recv(65_536)
             return told.decode()
 
