@@ -246,6 +246,19 @@ def test_a_total_that_is_no_sum_is_kept() -> None:
     assert sent["prompt_tokens_details"]["cached_tokens"] == 3
 
 
+def test_a_detail_of_the_other_count_is_kept() -> None:
+    """A server may tell reasoning among the details of the prompt; what is no count of ours goes back where it stood."""
+    usage = {
+        "prompt_tokens": 5,
+        "completion_tokens": 2,
+        "total_tokens": 7,
+        "prompt_tokens_details": {"cached_tokens": 1, "reasoning_tokens": 4, "new": 3},
+        "completion_tokens_details": {"reasoning_tokens": 1, "cached_tokens": 9},
+    }
+    rest = f',"usage":{json.dumps(usage)}'
+    assert encode_reply(reply('{"content":"x"}', rest=rest))["usage"] == usage
+
+
 def test_a_fragment_for_a_whole_call_under_a_new_index_joins_it_when_it_is_alone() -> None:
     """There is nobody else whom it could mean; the arguments are broken then, and say so."""
     raw = stream(
