@@ -247,7 +247,7 @@ def test_a_total_that_is_no_sum_is_kept() -> None:
 
 
 def test_a_detail_of_the_other_count_is_kept() -> None:
-    """A server may tell reasoning among the details of the prompt; what is no count of ours goes back where it stood."""
+    """A server may tell reasoning among the details of the prompt; what we do not count goes back where it stood."""
     usage = {
         "prompt_tokens": 5,
         "completion_tokens": 2,
