@@ -220,7 +220,10 @@ class MessageEncoder:
             self._note_extra(message.extra, path)
 
     def _assistant(self, message: Message, path: str) -> None:
-        wire = self.turns.encode(message.parts, path, reply=False)
+        if _is_plain(message.parts) and self.quirks.reasoning_echo != "always":
+            wire = MessageWire(role="assistant", content=message.parts[0].text)
+        else:
+            wire = self.turns.encode(message.parts, path, reply=False)
         wire.name = message.name
         if message.extra:
             merge_members(wire, message.extra.get(NAME, {}))
