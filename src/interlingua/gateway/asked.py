@@ -35,7 +35,17 @@ if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.types.response import Response
 
-__all__ = ["ANSWER_IDS", "MAX_MODEL_CHARACTERS", "Asked", "Head", "missing", "read", "read_head"]
+__all__ = [
+    "ANSWER_IDS",
+    "MAX_MODEL_CHARACTERS",
+    "TOOL_MARKS",
+    "Asked",
+    "Head",
+    "Offered",
+    "missing",
+    "read",
+    "read_head",
+]
 
 ANSWER_IDS = {"openai-chat": "chatcmpl-", "openai-responses": "resp_", "anthropic": "msg_"}
 """How ids of answers begin, by dialect."""
