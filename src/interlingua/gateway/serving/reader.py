@@ -213,7 +213,7 @@ class RequestReader:
             arrival = Arrival(parser.get_method().decode("ascii"), self._target, tuple(self._headers))
         except ValueError:
             raise self._refuse(400, "the target of the request is neither a path nor an address of HTTP") from None
-        if why := self._why_not(arrival, noted, version):
+        if why := self._why_not(noted, version):
             raise self._refuse(400, why)
         arrival.is_coded = "content-encoding" in noted
         arrival.is_old = version == "1.0"
@@ -223,13 +223,11 @@ class RequestReader:
         if parser.should_upgrade():
             self.is_over, arrival.keeps = True, False
 
-    def _why_not(self, arrival: Arrival, noted: dict[str, str], version: str) -> str:
+    def _why_not(self, noted: dict[str, str], version: str) -> str:
         """What forbids to read a request, or nothing."""
         coding = noted.get("transfer-encoding")
         if version not in ("1.0", "1.1"):
             return "HTTP/1.1 and HTTP/1.0 are spoken here"
-        if arrival.method == "CONNECT":
-            return "CONNECT: this is no proxy"
         if len(noted) != len(self._noted):
             return "a header that counts came twice: which one is meant would depend on who reads them"
         if "host" not in noted and version == "1.1":

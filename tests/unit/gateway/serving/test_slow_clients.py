@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 
+from interlingua.gateway.auth import hash_key
 from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.gateway.record import Record
 from interlingua.gateway.serving import connection
+from interlingua.gateway.settings import GatewayKey
 from tests.support.wire import GET, HEAD, Pieces, Wire, answering, post, settled, wired
 
 RECEIVE_S = 0.05
+KEYS = (GatewayKey(name="k", hash=hash_key("secret")),)
 REQUEST = post(b'{"a":1}', b"x-a: b")
 LATE = b"HTTP/1.1 408 Request Timeout\r\n"
 
@@ -204,6 +207,19 @@ async def test_who_was_refused_may_go_on_for_a_moment(monkeypatch: pytest.Monkey
         for _ in range(5):
             wire.send(b"x" * 1_000_000)
         assert wire.is_aborted
+
+
+@pytest.mark.parametrize("rest", [b"", b"x", b"xyz\r\n"], ids=["silence", "a drop", "garbage"])
+async def test_who_was_refused_is_not_refused_twice(rest: bytes) -> None:
+    """A body that nobody wants, and that never ends or is none, ends the connection without another word."""
+    async with wired(answering(receive_s=RECEIVE_S, keys=KEYS)) as wire:
+        wire.send(HEAD + b"transfer-encoding: chunked\r\n\r\n5\r\n")
+        await settled()
+        if rest:
+            wire.send(rest if rest == b"x" else b"12345\r\n" + rest)
+        reply = await wire.end()
+    assert reply.startswith(b"HTTP/1.1 401 ")
+    assert reply.count(b"HTTP/1.1 ") == 1
 
 
 async def test_connections_beyond_the_bound_are_a_503() -> None:
