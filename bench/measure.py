@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial, wraps
+from inspect import signature
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 __all__ = [
@@ -45,10 +46,13 @@ T = TypeVar("T")
 def once(make: Callable[P, T]) -> Callable[P, T]:
     """What is made once a run for the same arguments; that it cannot be made is remembered, too, and found out once."""
     kept: dict[Any, T | NotRun] = {}
+    form = signature(make)
 
     @wraps(make)
     def remembered(*arguments: P.args, **options: P.kwargs) -> T:
-        key = (arguments, tuple(sorted(options.items())))
+        bound = form.bind(*arguments, **options)
+        bound.apply_defaults()
+        key = tuple(bound.arguments.values())
         if key not in kept:
             try:
                 kept[key] = make(*arguments, **options)

@@ -115,13 +115,13 @@ def test_what_cannot_be_made_is_found_out_once() -> None:
     made: list[int] = []
 
     @once
-    def make(number: int) -> int:
+    def make(number: int, extra: int = 0) -> int:
         made.append(number)
         if number > 1:
             raise NotRun("no such thing")
-        return number
+        return number + extra
 
-    assert (make(1), make(1)) == (1, 1)
+    assert (make(1), make(1), make(1, 0), make(number=1, extra=0)) == (1, 1, 1, 1)
     for _ in range(2):
         with pytest.raises(NotRun, match="no such thing"):
             make(2)
