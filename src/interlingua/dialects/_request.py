@@ -172,7 +172,7 @@ class RequestWriter:
         `system` is the system text, as far as it stands among them.
         """
         usual = not self.names and not self.arguments and self.request.cache is None
-        if type(history) is not KnownMessages or not usual or any(own != told for own, told in ids.items()):
+        if type(history) is not KnownMessages or not usual or _changes_any(ids):
             return write(history, 0)
         if history.known.is_marked:  # marks for the prompt cache are counted over the whole request
             return write(history, 0)
@@ -356,6 +356,10 @@ class RequestWriter:
         for dialect in foreign_extras(extra, self.dialect):
             self.changes.add("extra_foreign", f"/extra/{dialect}")
         return extra.get(self.dialect, {})
+
+
+def _changes_any(ids: Mapping[str, str]) -> bool:
+    return any([own != told for own, told in ids.items()])  # noqa: C419 — a list is faster
 
 
 @lru_cache(maxsize=256)

@@ -171,9 +171,11 @@ def split_system(system: tuple[TextPart, ...], messages: tuple[Message, ...]) ->
     """The system texts with their paths, and how many messages they take up: those of plain text before all others."""
     texts = [(part, f"/system/{place}") for place, part in enumerate(system)]
     for taken, message in enumerate(messages):
+        if message.role != "system" or NAME in message.extra:
+            return texts, taken
         leading = [(part, f"/messages/{taken}/parts/{place}") for place, part in enumerate(message.parts)]
         own = [(part, path) for part, path in leading if isinstance(part, TextPart)]
-        if message.role != "system" or len(own) < len(leading) or NAME in message.extra:
+        if len(own) < len(leading):
             return texts, taken
         texts.extend(own)
     return texts, len(messages)
