@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Generator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -24,6 +25,10 @@ OURS = re.compile(r"^(LLM_|INTERLINGUA_)|_API_KEY$|^(https?|all|no)_proxy$", re.
 
 # Each client that a test makes reads the authorities that it trusts: 20 ms for those of a machine, nothing for one.
 os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "support" / "authority.pem")
+
+# What a process of a test keeps is not the user's, and what the user keeps (keys!) is no test's.
+_STATE = TemporaryDirectory(prefix="interlingua-tests-", ignore_cleanup_errors=True)
+os.environ["XDG_STATE_HOME"] = _STATE.name
 
 # The same examples each time, so that a red run is about the change; `thorough` and `make fuzz` look for new ones.
 settings.register_profile(
