@@ -173,6 +173,14 @@ async def test_a_call_without_max_tokens_reserves_4096() -> None:
         assert (await made(asked("openai-chat", max_tokens=100))).status == 200
 
 
+@pytest.mark.parametrize(("budget", "status"), [("2200 tokens", 200), ("1900 tokens", 200), ("1200 tokens", 402)])
+async def test_a_body_is_read_only_where_its_bytes_are_too_much(budget: str, status: int) -> None:
+    """7,000 letters are about 2,000 tokens by their bytes, and about 1,500 by their text, which has the last word."""
+    made = keyed(budgets=(read_budget(budget),))
+    with Upstream("anthropic").standing():
+        assert (await made(asked(text="word " * 1_400, max_tokens=100))).status == status
+
+
 async def test_an_unknown_price_is_refused_where_money_is_limited() -> None:
     """What cannot be counted cannot be limited; the sentence says what to configure."""
     environ = {"LLM_WORK": "anthropic://token@127.0.0.1:1?tls=0"}

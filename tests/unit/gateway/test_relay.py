@@ -184,6 +184,14 @@ async def test_a_history_with_turns_of_ours_is_translated() -> None:
     assert upstream.requests[0].body.startswith(b'{"model":"gpt-4.1","messages":')
 
 
+async def test_our_ids_outside_of_the_history_change_nothing() -> None:
+    """What a client keeps under an id of ours is its own business: the body goes out as it came."""
+    with Upstream("openai-chat").standing() as upstream:
+        asked = asking("openai-chat", MODELS["openai-chat"], user="call_ilabcdefghijklmnopqrstuv")
+        await body_of(await gateway()(asked))
+    assert upstream.requests[0].body == asked.body.replace(b"openai-chat/gpt-4.1", b"gpt-4.1")
+
+
 async def test_use_18_limits_of_a_relayed_answer_are_passed_on_as_they_are() -> None:
     """The headers of the provider's limits keep their names and values; no other header of its comes through."""
     from interlingua.transport.override import Override, overriding
