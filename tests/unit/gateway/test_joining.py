@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Generator
-from contextlib import ExitStack
+from contextlib import ExitStack, aclosing
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from interlingua.gateway.terms import Terms
 from interlingua.routing.health import Failed
 from interlingua.testing.upstream import Upstream
 from tests.support.gateway import MODELS, asking, body_of, gateway
+from tests.unit.gateway.test_asgi import Slow
 
 ALL = Viewer("", sees_all=True)
 KEYS = (
@@ -101,6 +103,26 @@ async def test_the_console_shows_requests_of_both(two: tuple[Gateway, Gateway]) 
     assert await _looked(first, last) == {0: names[:1], 1: names[1:]}
     assert await _looked(first, last) == {}
     assert last == {0: 1, 1: 2}
+
+
+async def test_what_another_worker_is_asked_now_is_shown(two: tuple[Gateway, Gateway]) -> None:
+    """While it is under way, without content; the page is told of it, too."""
+    first, second = two
+    await glances_of_all(first, ALL, {})
+    upstream = Slow(silent_open=True)
+    with upstream.standing():
+        task = asyncio.ensure_future(second(asking("anthropic", "smart", headers={"x-request-id": "mine"})))
+        await asyncio.wait_for(upstream.opened.wait(), 5)
+        (now,) = (await glances_of_all(first, ALL, {}))[1].now
+        reply = await first(GatewayRequest(method="GET", path="/console/live", peer="127.0.0.1"))
+        assert not isinstance(reply.body, bytes)
+        async with aclosing(reply.body):
+            pieces = aiter(reply.body)
+            _hello, shown = await anext(pieces), await anext(pieces)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    assert (now.id, now.client, now.model, now.status, now.aborted) == ("mine", "anthropic", "smart", 0, False)
+    assert b'"id":"mine"' in shown.partition(b'"now":')[2]
 
 
 async def _looked(made: Gateway, last: dict[int, int]) -> dict[int, list[str]]:
