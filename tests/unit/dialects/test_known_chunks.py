@@ -112,3 +112,15 @@ def test_a_frame_of_google_that_says_more_than_a_text_is_parsed_each_time(
     without_a_parser(monkeypatch, "google")
     with pytest.raises(AssertionError, match="it was parsed"):
         decoder.feed(frame.format("b").encode())
+
+
+def test_a_text_of_google_after_a_finish_reason_is_parsed_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a server's reasons are not to be believed, which each text must be seen for."""
+    decoder = get_dialect("google").stream_decoder(DecodeContext())
+    decoder.feed(GOOGLE.replace('"index":0', '"index":0,"finishReason":"STOP"').format("a").encode())
+    assert decoder.terminal
+    decoder.feed(GOOGLE.format("b").encode())
+    assert not decoder.terminal
+    without_a_parser(monkeypatch, "google")
+    with pytest.raises(AssertionError, match="it was parsed"):
+        decoder.feed(GOOGLE.format("c").encode())

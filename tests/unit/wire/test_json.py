@@ -212,6 +212,9 @@ def test_a_body_at_the_size_limit_is_read_and_one_byte_more_is_not() -> None:
         decode_any(b'"12345678"', max_bytes=9)
     with pytest.raises(LimitExceededError):
         decode_any('"éééé"', max_bytes=9)
+    for text in ('"12345678"', bytearray(b'"12345678"'), msgspec.Raw(b'"12345678"')):
+        with pytest.raises(LimitExceededError, match="larger than 9 bytes"):
+            decode_any(text, max_bytes=9)
 
 
 def test_the_bounds_are_those_of_the_design() -> None:
@@ -252,8 +255,11 @@ def test_depth_is_bounded_later_in_members_that_are_read_later() -> None:
 
 def test_a_flat_body_with_many_brackets_is_not_deep() -> None:
     """The exact measure is taken where the quick one cannot tell."""
-    value = [{"a": [1], "b]": '[{\\"'} for _ in range(2_000)]
-    assert decode_any(encode(value)) == value
+    for count in (150, 2_000):
+        value = [{"a": [1], "b]": '[{\\"'} for _ in range(count)]
+        assert decode_any(encode(value)) == value
+    flat: list[list[int]] = [[]] * 200
+    assert decode_any(encode(flat)) == flat
 
 
 def test_recursion_beyond_the_interpreter_is_a_limit_too() -> None:
@@ -269,6 +275,15 @@ def test_a_lone_surrogate_is_repaired_once_and_said() -> None:
     assert decode_wire(data, BodyWire, repairs=repairs).model == "a\ufffdb\ufffd 😀 \\ud800"
     assert repairs == ["lone_surrogate"]
     assert "surrogate" in refusal(data).message
+
+
+def test_a_lone_surrogate_before_an_unknown_member_is_repaired() -> None:
+    """What is found after the repair is put aside as ever; another fault is named."""
+    repairs: list[str] = []
+    value = decode_wire(rb'{"model":"\ud800","new":1}', BodyWire, repairs=repairs)
+    assert (value.model, value.extra, repairs) == ("\ufffd", {"new": 1}, ["lone_surrogate"])
+    with pytest.raises(DecodeError):
+        decode_wire(rb'{"model":"\ud800","tools":1}', BodyWire, repairs=repairs)
 
 
 def test_a_lone_surrogate_in_an_unknown_member_is_repaired() -> None:

@@ -226,7 +226,7 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
     )
     if members:
         merge_members(wire, members)
-    meant = sum([_nulls(choice, choice.message) for choice in choices])
+    meant = sum([_nulls(choice) for choice in choices])
     return whole_reply(encode_wire(wire, nulls=meant), changes, context)
 
 
@@ -234,10 +234,9 @@ def _usage(usage: Usage, changes: Changes) -> UsageWire:
     return cast("UsageWire", encode_usage(usage, changes))  # plain members are written as they are
 
 
-def _nulls(choice: ChoiceWire, message: MessageWire | None) -> int:
+def _nulls(choice: ChoiceWire) -> int:
     """How many members say null on purpose, so that no number has to be looked for behind them."""
-    if message is None:
-        return choice.logprobs is None
+    message = cast("MessageWire", choice.message)  # every choice that is written has one
     return (choice.logprobs is None) + (message.content is None) + (message.refusal is None)
 
 

@@ -246,6 +246,12 @@ def test_a_total_that_is_no_sum_is_kept() -> None:
     assert sent["prompt_tokens_details"]["cached_tokens"] == 3
 
 
+def test_annotations_without_a_text_go_back_as_they_came() -> None:
+    """There is no part to hang them on."""
+    sent = encode_reply(reply('{"content":null,"annotations":[{"type":"x"}],"new":1}'))["choices"][0]["message"]
+    assert (sent["annotations"], sent["new"]) == ([{"type": "x"}], 1)
+
+
 def test_a_detail_of_the_other_count_is_kept() -> None:
     """A server may tell reasoning among the details of the prompt; what we do not count goes back where it stood."""
     usage = {
