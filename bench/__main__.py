@@ -8,6 +8,7 @@ leaves what it has.
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import platform
@@ -50,8 +51,16 @@ def conditions(*, full: bool) -> dict[str, Any]:
         "software": f"interlingua {interlingua.__version__}, Python {platform.python_version()}",
         "load_before": os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0,
         "peers": {"nginx": _nginx(), **({name: version(name) for name in PEERS if name != "plots"} if full else {})},
-        "settings": {"nginx": NGINX, **{name: peer.settings for name, peer in GATEWAYS.items()}},
+        "settings": {"nginx": NGINX, **{name: settings(name) for name in PEERS}},
     }
+
+
+def settings(name: str) -> str:
+    """How a peer is used: the words of its module as a library, of its entry as a gateway."""
+    module = HERE / "peers" / "libraries" / f"{name.replace('-', '_')}.py"
+    said = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) if module.exists() else None
+    library = (said or "").partition(": ")[2].rstrip(".")
+    return "; ".join(filter(None, [library, GATEWAYS[name].settings if name in GATEWAYS else ""]))
 
 
 def _processor() -> str:

@@ -29,9 +29,9 @@ HERE = str(Path(il.__file__).parent)
 BUDGETS = {
     "translated request": 110,
     "translated reply": 100,
-    "library call": 430,
-    "library call, awaited": 430,
-    "library stream": 1_600,
+    "library call": 340,
+    "library call, awaited": 340,
+    "library stream": 1_500,
     "gateway passed": 300,
     "gateway passed, stream": 1_600,
     "gateway translated": 550,

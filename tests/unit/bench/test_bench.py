@@ -110,6 +110,15 @@ def test_the_program_prints_and_keeps_its_rows(
     assert "not run (the 0 minutes of the run are over)" in capsys.readouterr().out
 
 
+def test_settings_of_peers_are_stated() -> None:
+    """Those of a library, of a gateway, and of what is both."""
+    assert program.settings("aimux") == "one model, `generate_text`; it has no asyncio"
+    assert program.settings("smg") == "`smg launch --backend openai`, log level warn; it does not translate"
+    assert program.settings("litellm").startswith(
+        "`completion` and `acompletion`, its banner and its telemetry off; `lit"
+    )
+
+
 def test_what_cannot_be_made_is_found_out_once() -> None:
     """A peer that takes a minute to fail takes it once, not for each of its rows."""
     made: list[int] = []
