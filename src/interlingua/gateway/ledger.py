@@ -1,8 +1,8 @@
 """The accounts of keys in the database of keys, for the processes of one machine.
 
 Strategy: operations that come while others are written wait and are written together, in one transaction, in the order
-in which they came, by a thread of their own; while many come, a millisecond is waited for more of them. A transaction
-takes the file for itself, so that processes do not overspend a budget together.
+in which they came, by a thread of their own. A transaction takes the file for itself, so that processes do not
+overspend a budget together.
 
 Rules
 - What was written survives the end of the process, however it ends; only a machine that loses its power may lose the
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SqliteAccounts", "holder_here", "is_gone_here"]
 
-GATHER_S = 0.001
-"""How long operations are waited for where several came for the transaction before."""
 MOST_KEPT = 100_000
 """How many calls are remembered that have ended while the file cannot be written."""
 _USAGE = " ".join(
@@ -104,7 +102,6 @@ class SqliteAccounts:
         self._waiting: list[_Waiting] = []
         self._writer: asyncio.Task[None] | None = None
         self._thread: ThreadPoolExecutor | None = None
-        self._is_busy = False
         self._take_over(is_gone_here(holder))
 
     def enter(self, operation: Enter) -> Awaitable[Refusal | None]:
@@ -154,10 +151,8 @@ class SqliteAccounts:
         loop = asyncio.get_running_loop()
         try:
             while self._waiting:
-                if self._is_busy:
-                    await asyncio.sleep(GATHER_S)
+                await asyncio.sleep(0)  # what comes in the same turn of the loop is written together
                 batch, self._waiting = self._waiting, []
-                self._is_busy = len(batch) > 1
                 try:
                     outcomes = await loop.run_in_executor(self._executor(), self._apply, batch)
                 except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
