@@ -32,8 +32,8 @@ from tests.support.strategies import (
     counts,
     ids,
     json_objects,
-    json_values,
     names,
+    present_values,
     some_text,
     taken_schemas,
     texts,
@@ -44,7 +44,7 @@ __all__ = ["NAME", "chat_requests", "chat_responses", "tool_turns", "wild_bodies
 NAME = "openai-chat"
 
 _extras: st.SearchStrategy[dict[str, dict[str, Any]]] = st.dictionaries(
-    st.sampled_from(["x_new", "vendor"]), json_values.filter(lambda value: value is not None)
+    st.sampled_from(["x_new", "vendor"]), present_values
 ).map(lambda members: {NAME: members} if members else {})
 """Members that nobody knows."""
 _marks = st.none() | st.sampled_from(["5m", "1h"])
@@ -154,6 +154,28 @@ _tools = st.builds(
 )
 
 
+_options: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {
+        "system": st.lists(_texts, max_size=2).map(tuple),
+        "max_tokens": st.none() | counts,
+        "temperature": st.none() | st.floats(0, 2),
+        "top_p": st.none() | st.floats(0, 1),
+        "stop": st.lists(some_text, max_size=2).map(tuple),
+        "seed": st.none() | st.integers(-(2**63), 2**63 - 1),
+        "logit_bias": st.none() | st.dictionaries(ids, st.floats(-100, 100), max_size=2),
+        "logprobs": st.none() | st.integers(0, 20),
+        "n": st.none() | st.integers(1, 8),
+        "effort": st.none() | st.sampled_from(_efforts),
+        "parallel_tool_calls": st.none() | st.booleans(),
+        "user": st.none() | ids,
+        "metadata": st.none() | json_objects,
+        "store": st.none() | st.booleans(),
+        "extra": _extras,
+    }
+)
+"""What stands for itself."""
+
+
 @st.composite
 def chat_requests(draw: st.DrawFn) -> Request:
     """Requests that this dialect says without loss."""
@@ -162,28 +184,17 @@ def chat_requests(draw: st.DrawFn) -> Request:
     if tools:
         choices += [NamedTool(tools[0].name), AllowedTools((tools[-1].name,), "required")]
     schema = draw(st.none() | taken_schemas)
-    maybe = st.none
     fields: dict[str, Any] = {
-        "system": tuple(draw(st.lists(_texts, max_size=2))),
         "tool_choice": draw(st.sampled_from(choices)),
         "json_mode": schema is None and draw(st.booleans()),
-        "max_tokens": draw(maybe() | counts),
-        "temperature": draw(maybe() | st.floats(0, 2)),
-        "top_p": draw(maybe() | st.floats(0, 1)),
-        "stop": tuple(draw(st.lists(some_text, max_size=2))),
-        "seed": draw(maybe() | st.integers(-(2**63), 2**63 - 1)),
-        "logit_bias": draw(maybe() | st.dictionaries(ids, st.floats(-100, 100), max_size=2)),
-        "logprobs": draw(maybe() | st.integers(0, 20)),
-        "n": draw(maybe() | st.integers(1, 8)),
-        "effort": draw(maybe() | st.sampled_from(_efforts)),
-        "parallel_tool_calls": draw(maybe() | st.booleans()),
-        "user": draw(maybe() | ids),
-        "metadata": draw(maybe() | json_objects),
-        "store": draw(maybe() | st.booleans()),
-        "extra": draw(_extras),
+        **draw(_options),
     }
     if schema is not None:
-        fields |= {"output_schema": schema, "schema_name": draw(names), "schema_strict": draw(maybe() | st.booleans())}
+        fields |= {
+            "output_schema": schema,
+            "schema_name": draw(names),
+            "schema_strict": draw(st.none() | st.booleans()),
+        }
     return Request(messages=tuple(draw(tool_turns())), tools=tuple(tools), **fields)
 
 

@@ -33,8 +33,10 @@ from tests.support.strategies import (
     json_objects,
     json_values,
     names,
+    present_values,
     some_text,
     taken_schemas,
+    unnamed_values,
 )
 
 __all__ = ["NAME", "google_conversations", "google_requests", "google_responses", "wild_bodies"]
@@ -42,7 +44,7 @@ __all__ = ["NAME", "google_conversations", "google_requests", "google_responses"
 NAME = "google"
 
 _extras: st.SearchStrategy[dict[str, dict[str, Any]]] = st.dictionaries(
-    st.sampled_from(["xNew", "vendor"]), json_values.filter(lambda value: value is not None)
+    st.sampled_from(["xNew", "vendor"]), present_values
 ).map(lambda members: {NAME: members} if members else {})
 """Members that nobody knows."""
 _ids = ids.filter(lambda text: not text.startswith("call_"))
@@ -102,8 +104,7 @@ def _turns(draw: st.DrawFn, taken: set[str], others: Any) -> tuple[list[Part], l
 
 
 def _outcomes() -> st.SearchStrategy[Any]:
-    values = json_values.filter(lambda value: not isinstance(value, str | dict))
-    return some_text | values.map(Json) | st.lists(_media, min_size=1, max_size=2).map(tuple)
+    return some_text | unnamed_values.map(Json) | st.lists(_media, min_size=1, max_size=2).map(tuple)
 
 
 def _results(calls: list[ToolCall]) -> st.SearchStrategy[Message]:
@@ -150,6 +151,24 @@ _tools = st.builds(
 )
 
 
+_options: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {
+        "system": st.lists(_texts, max_size=2).map(tuple),
+        "max_tokens": st.none() | counts,
+        "temperature": st.none() | st.floats(0, 2),
+        "top_k": st.none() | counts,
+        "seed": st.none() | counts,
+        "n": st.none() | st.integers(1, 8),
+        "logprobs": st.none() | st.integers(0, 20),
+        "stop": st.lists(some_text, max_size=2).map(tuple),
+        "thinking_summary": st.none() | st.sampled_from(["none", "auto"]),
+        "metadata": st.none() | json_objects,
+        "extra": _extras,
+    }
+)
+"""What stands for itself."""
+
+
 @st.composite
 def google_requests(draw: st.DrawFn) -> Request:
     """Requests that this dialect says without loss."""
@@ -162,28 +181,17 @@ def google_requests(draw: st.DrawFn) -> Request:
     choice = draw(st.sampled_from(choices))
     if draw(st.booleans()):
         tools.append(OpaqueTool(NAME, "googleSearch", {"googleSearch": {}}))
-    maybe = st.none
-    schema = draw(maybe() | taken_schemas)
-    effort = draw(maybe() | st.sampled_from(["minimal", "low", "medium", "high", "xhigh"]))
-    budget = draw(maybe() | st.integers(1, 9000)) if effort is None else None
+    schema = draw(st.none() | taken_schemas)
+    effort = draw(st.none() | st.sampled_from(["minimal", "low", "medium", "high", "xhigh"]))
+    budget = draw(st.none() | st.integers(1, 9000)) if effort is None else None
     fields: dict[str, Any] = {
-        "system": tuple(draw(st.lists(_texts, max_size=2))),
         "tool_choice": choice,
         "output_schema": schema,
         "json_mode": draw(st.booleans()) if schema is None else False,
-        "max_tokens": draw(maybe() | counts),
-        "temperature": draw(maybe() | st.floats(0, 2)),
-        "top_k": draw(maybe() | counts),
-        "seed": draw(maybe() | counts),
-        "n": draw(maybe() | st.integers(1, 8)),
-        "logprobs": draw(maybe() | st.integers(0, 20)),
-        "stop": tuple(draw(st.lists(some_text, max_size=2))),
         "effort": effort,
         "thinking_budget": budget,
-        "thinking": draw(maybe() | st.booleans()) if effort is None and budget is None else None,
-        "thinking_summary": draw(maybe() | st.sampled_from(["none", "auto"])),
-        "metadata": draw(maybe() | json_objects),
-        "extra": draw(_extras),
+        "thinking": draw(st.none() | st.booleans()) if effort is None and budget is None else None,
+        **draw(_options),
     }
     return Request(messages=tuple(draw(google_conversations())), tools=tuple(tools), **fields)
 

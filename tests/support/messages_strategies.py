@@ -30,8 +30,8 @@ from tests.support.strategies import (
     counts,
     ids,
     json_objects,
-    json_values,
     names,
+    present_values,
     some_text,
     taken_schemas,
     texts,
@@ -49,7 +49,7 @@ __all__ = [
 NAME = "anthropic"
 
 _extras: st.SearchStrategy[dict[str, dict[str, Any]]] = st.dictionaries(
-    st.sampled_from(["x_new", "vendor"]), json_values.filter(lambda value: value is not None)
+    st.sampled_from(["x_new", "vendor"]), present_values
 ).map(lambda members: {NAME: members} if members else {})
 """Members that nobody knows."""
 _letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
@@ -131,6 +131,25 @@ _tools = st.builds(
 )
 
 
+_options: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {
+        "system": st.lists(_texts, max_size=2).map(tuple),
+        "output_schema": st.none() | taken_schemas,
+        "max_tokens": counts,
+        "temperature": st.none() | st.floats(0, 1),
+        "top_k": st.none() | counts,
+        "stop": st.lists(some_text, max_size=2).map(tuple),
+        "effort": st.none() | st.sampled_from(["low", "medium", "high", "xhigh", "max"]),
+        "thinking": st.none() | st.booleans(),
+        "user": st.none() | ids,
+        "service_tier": st.none() | st.sampled_from(["auto", "standard_only"]),
+        "cache": st.none() | st.sampled_from(["5m", "1h"]),
+        "extra": _extras,
+    }
+)
+"""What stands for itself."""
+
+
 @st.composite
 def messages_requests(draw: st.DrawFn) -> Request:
     """Requests that this dialect says without loss."""
@@ -141,22 +160,10 @@ def messages_requests(draw: st.DrawFn) -> Request:
     if draw(st.booleans()):
         tools.append(OpaqueTool(NAME, "web_search_1", {"type": "web_search_1", "name": "w"}))
     choice, parallel = draw(st.sampled_from(choices if tools else choices[:1]))
-    maybe = st.none
     fields: dict[str, Any] = {
-        "system": tuple(draw(st.lists(_texts, max_size=2))),
         "tool_choice": choice,
         "parallel_tool_calls": parallel,
-        "output_schema": draw(maybe() | taken_schemas),
-        "max_tokens": draw(counts),
-        "temperature": draw(maybe() | st.floats(0, 1)),
-        "top_k": draw(maybe() | counts),
-        "stop": tuple(draw(st.lists(some_text, max_size=2))),
-        "effort": draw(maybe() | st.sampled_from(["low", "medium", "high", "xhigh", "max"])),
-        "thinking": draw(maybe() | st.booleans()),
-        "user": draw(maybe() | ids),
-        "service_tier": draw(maybe() | st.sampled_from(["auto", "standard_only"])),
-        "cache": draw(maybe() | st.sampled_from(["5m", "1h"])),
-        "extra": draw(_extras),
+        **draw(_options),
     }
     return Request(messages=tuple(draw(conversations())), tools=tuple(tools), **fields)
 

@@ -16,8 +16,8 @@ from tests.support.strategies import (
     argument_objects,
     counts,
     ids,
-    json_values,
     names,
+    present_values,
     some_text,
     taken_schemas,
     texts,
@@ -28,7 +28,7 @@ __all__ = ["NAME", "ollama_requests", "ollama_responses", "tool_turns", "wild_bo
 NAME = "ollama"
 
 _extras: st.SearchStrategy[dict[str, dict[str, Any]]] = st.dictionaries(
-    st.sampled_from(["x_new", "vendor"]), json_values.filter(lambda value: value is not None)
+    st.sampled_from(["x_new", "vendor"]), present_values
 ).map(lambda members: {NAME: members} if members else {})
 """Members that nobody knows."""
 _images = st.sampled_from(
@@ -78,23 +78,30 @@ def tool_turns(draw: st.DrawFn) -> list[Message]:
 _tools = st.builds(Tool, name=names, description=st.none() | some_text, parameters=taken_schemas, extra=_extras)
 
 
+_options: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {
+        "system": st.lists(some_text.map(TextPart), max_size=1).map(tuple),
+        "max_tokens": st.none() | st.integers(1, 9999),
+        "temperature": st.none() | st.floats(0, 2),
+        "top_p": st.none() | st.floats(0, 1),
+        "top_k": st.none() | st.integers(0, 99),
+        "stop": st.lists(some_text, max_size=2).map(tuple),
+        "seed": st.none() | st.integers(0, 2**63 - 1),
+        "logprobs": st.none() | st.integers(0, 20),
+        "extra": _extras,
+    }
+)
+"""What stands for itself."""
+
+
 @st.composite
 def ollama_requests(draw: st.DrawFn) -> Request:
     """Requests that this dialect says without loss."""
     schema = draw(st.none() | taken_schemas)
-    maybe = st.none
     fields: dict[str, Any] = {
-        "system": tuple(draw(st.lists(some_text.map(TextPart), max_size=1))),
         "json_mode": schema is None and draw(st.booleans()),
         "output_schema": schema,
-        "max_tokens": draw(maybe() | st.integers(1, 9999)),
-        "temperature": draw(maybe() | st.floats(0, 2)),
-        "top_p": draw(maybe() | st.floats(0, 1)),
-        "top_k": draw(maybe() | st.integers(0, 99)),
-        "stop": tuple(draw(st.lists(some_text, max_size=2))),
-        "seed": draw(maybe() | st.integers(0, 2**63 - 1)),
-        "logprobs": draw(maybe() | st.integers(0, 20)),
-        "extra": draw(_extras),
+        **draw(_options),
     }
     thought: dict[str, Any] = draw(
         st.sampled_from([{}, {"thinking": True}, {"thinking": False}, {"effort": "low"}, {"effort": "max"}])

@@ -31,8 +31,8 @@ from tests.support.strategies import (
     counts,
     ids,
     json_objects,
-    json_values,
     names,
+    present_values,
     some_text,
     taken_schemas,
     texts,
@@ -43,7 +43,7 @@ __all__ = ["NAME", "responses_requests", "responses_responses", "wild_bodies"]
 NAME = "openai-responses"
 
 _extras: st.SearchStrategy[dict[str, dict[str, Any]]] = st.dictionaries(
-    st.sampled_from(["x_new", "vendor"]), json_values.filter(lambda value: value is not None)
+    st.sampled_from(["x_new", "vendor"]), present_values
 ).map(lambda members: {NAME: members} if members else {})
 """Members that nobody knows."""
 _efforts: tuple[Effort, ...] = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
@@ -150,6 +150,28 @@ _tools = (
 )
 
 
+_options: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {
+        "system": st.lists(some_text.map(TextPart), max_size=1).map(tuple),
+        "max_tokens": st.none() | counts,
+        "temperature": st.none() | st.floats(0, 2),
+        "top_p": st.none() | st.floats(0, 1),
+        "effort": st.none() | st.sampled_from(_efforts),
+        "thinking_summary": st.none() | st.sampled_from(["auto", "concise", "detailed"]),
+        "verbosity": st.none() | st.sampled_from(["low", "high"]),
+        "parallel_tool_calls": st.none() | st.booleans(),
+        "service_tier": st.none() | ids,
+        "user": st.none() | ids,
+        "metadata": st.none() | json_objects,
+        "store": st.none() | st.booleans(),
+        "cache_key": st.none() | ids,
+        "continues": st.none() | ids.map(lambda one: ServerState(NAME, {"previous_response_id": one})),
+        "extra": _extras,
+    }
+)
+"""What stands for itself."""
+
+
 @st.composite
 def responses_requests(draw: st.DrawFn) -> Request:
     """Requests that this dialect says without loss."""
@@ -159,28 +181,13 @@ def responses_requests(draw: st.DrawFn) -> Request:
     if own:
         choices += [NamedTool(own[0]), AllowedTools((own[-1],), "required")]
     schema = draw(st.none() | taken_schemas)
-    maybe = st.none
     fields: dict[str, Any] = {
-        "system": tuple([TextPart(text) for text in draw(st.lists(some_text, max_size=1))]),
         "tool_choice": draw(st.sampled_from(choices)),
         "json_mode": schema is None and draw(st.booleans()),
-        "max_tokens": draw(maybe() | counts),
-        "temperature": draw(maybe() | st.floats(0, 2)),
-        "top_p": draw(maybe() | st.floats(0, 1)),
-        "effort": draw(maybe() | st.sampled_from(_efforts)),
-        "thinking_summary": draw(maybe() | st.sampled_from(["auto", "concise", "detailed"])),
-        "verbosity": draw(maybe() | st.sampled_from(["low", "high"])),
-        "parallel_tool_calls": draw(maybe() | st.booleans()),
-        "service_tier": draw(maybe() | ids),
-        "user": draw(maybe() | ids),
-        "metadata": draw(maybe() | json_objects),
-        "store": draw(maybe() | st.booleans()),
-        "cache_key": draw(maybe() | ids),
-        "continues": draw(maybe() | ids.map(lambda one: ServerState(NAME, {"previous_response_id": one}))),
-        "extra": draw(_extras),
+        **draw(_options),
     }
     if schema is not None:
-        described = draw(maybe() | some_text)
+        described = draw(st.none() | some_text)
         fields |= {"output_schema": schema, "schema_name": draw(names), "schema_strict": draw(st.booleans())}
         fields |= {"schema_description": described}
     return Request(messages=draw(_turns()), tools=tuple(tools), **fields)

@@ -68,6 +68,7 @@ __all__ = [
     "media_parts",
     "messages",
     "parts",
+    "present_values",
     "requests",
     "responses",
     "sealed",
@@ -77,6 +78,7 @@ __all__ = [
     "tool_choices",
     "tool_results",
     "tools",
+    "unnamed_values",
     "usages",
 ]
 
@@ -97,7 +99,7 @@ some_text = st.text(min_size=1, max_size=20)
 """Any text but the empty one."""
 # Texts over an alphabet, not regular expressions: those are drawn character by character, at twenty times the price.
 _WORD = string.ascii_letters + string.digits + "_"
-names = st.text(_WORD, min_size=1, max_size=12).filter(lambda text: not text[0].isdigit())
+names = st.tuples(st.sampled_from(string.ascii_letters + "_"), st.text(_WORD, max_size=11)).map("".join)
 """Names of tools and parameters that every dialect takes."""
 ids = st.text(_WORD + "-", min_size=1, max_size=24).filter(lambda text: text not in {"None", "null"})
 """Ids of calls and answers; the two words mean that there is none."""
@@ -106,11 +108,18 @@ numbers = st.floats(allow_nan=False, allow_infinity=False)
 counts = st.integers(0, 2**53)
 """Counts of tokens and the like."""
 
-_scalars = st.none() | st.booleans() | st.integers() | numbers | texts
-_flat = st.one_of(_scalars, st.lists(_scalars, max_size=3), st.dictionaries(texts, _scalars, max_size=3))
-json_values: st.SearchStrategy[Any] = st.one_of(
-    _scalars, st.lists(_flat, max_size=3), st.dictionaries(texts, _flat, max_size=3)
+_scalars = st.booleans() | st.integers() | numbers
+_plain = st.none() | _scalars | texts
+_flat = st.one_of(_plain, st.lists(_plain, max_size=3), st.dictionaries(texts, _plain, max_size=3))
+_flat_lists = st.lists(_flat, max_size=3)
+# Not filters of `json_values`: a filter goes into each choice, and `null` alone would never pass it.
+unnamed_values: st.SearchStrategy[Any] = st.none() | _scalars | _flat_lists
+"""Any JSON value but texts and objects."""
+present_values: st.SearchStrategy[Any] = st.one_of(
+    _scalars, texts, _flat_lists, st.dictionaries(texts, _flat, max_size=3)
 )
+"""Any JSON value but null."""
+json_values: st.SearchStrategy[Any] = st.none() | present_values
 """Any JSON value, with integers beyond 64 bits."""
 json_objects: st.SearchStrategy[dict[str, Any]] = st.dictionaries(texts, json_values, max_size=3)
 """Any JSON object."""
