@@ -21,7 +21,7 @@ def _throughput() -> float:
 
 def _what(axis: Axis) -> str:
     middle = axis.points[len(axis.points) // 2]
-    return f"a {axis.unit} at {axis.points[-1]:,} {axis.x} / at {middle:,}"
+    return f"one {axis.unit} at {axis.points[-1]:,} {axis.x} / at {middle:,}"
 
 
 ROWS = (
