@@ -248,7 +248,7 @@ async def test_tasks_do_not_hang_either(server: RedisServer) -> None:
         answers = await asyncio.gather(*[store.apply_async([(A, Failed("auth"))]) for _ in range(1_000)])
         assert time.monotonic() - began < 3.0
         assert {standing.state for (standing,) in answers} == {"benched"}
-        assert ticks >= 5
+        assert ticks >= 2  # one that stands still ticks once, when all is over
     finally:
         server.wake()
         ticking.cancel()
