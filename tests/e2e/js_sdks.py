@@ -13,7 +13,7 @@ import pytest
 
 import interlingua as il
 from interlingua import aio
-from interlingua.gateway.auth import hash_key
+from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.settings import GatewayKey
 from interlingua.testing import FakeModel, tool_call, use
 from interlingua.testing.upstream import Cut, Fail, Say, Upstream

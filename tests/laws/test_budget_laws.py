@@ -16,8 +16,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from interlingua.gateway.budget import LEASE_S, Account, Call, Enter, Leave, Refusal, Used, reset_s, step, used_of
-from interlingua.gateway.terms import Budget, Period, Terms, Unit
+from interlingua.gateway.keys.budget import LEASE_S, Account, Call, Enter, Leave, Refusal, Used, reset_s, step, used_of
+from interlingua.gateway.keys.terms import Budget, Period, Terms, Unit
 from interlingua.wire.json import decode, encode
 
 BEFORE_MIDNIGHT = datetime(2026, 11, 30, 23, 58, 30, tzinfo=UTC).timestamp()

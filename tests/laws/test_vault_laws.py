@@ -14,7 +14,7 @@ from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Target
 from interlingua.dialects._history import prepare_history
 from interlingua.dialects._history_memo import KnownMessages
 from interlingua.dialects.table import get_dialect
-from interlingua.gateway.vault import memory_vault
+from interlingua.gateway.state.vault import memory_vault
 from interlingua.types.change import Changes
 from interlingua.types.content import Part, Sealed, TextPart, ThinkingPart, ToolCall, ToolResult
 from interlingua.types.message import Message, user

@@ -15,8 +15,8 @@ from typing import get_args, get_origin, get_type_hints
 
 from interlingua.dialects._contract import Quirks
 from interlingua.dialects.unified.schema import json_schema
-from interlingua.gateway.openapi import describe
 from interlingua.gateway.routes import ROUTES
+from interlingua.gateway.surfaces.openapi import describe
 from interlingua.providers.media_limits import ROWS as MEDIA_ROWS
 from interlingua.providers.media_limits import UNKNOWN, MediaLimits
 from interlingua.providers.row import Provider

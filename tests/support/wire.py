@@ -9,7 +9,7 @@ from typing import Any
 
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
-from interlingua.gateway.record import Record
+from interlingua.gateway.records.record import Record
 from interlingua.gateway.serving.connection import Connection
 from interlingua.gateway.serving.server import GatewayServer
 from tests.support.gateway import gateway

@@ -54,7 +54,7 @@ def _address(host: str, port: int) -> str:
 
 def _served(gateway: Gateway) -> list[str]:
     """The providers whose keys are there, and the aliases."""
-    from interlingua.gateway.wellbeing import served_names
+    from interlingua.gateway.surfaces.wellbeing import served_names
 
     ready = served_names(gateway)
     aliases = sorted(gateway.registry.aliases())

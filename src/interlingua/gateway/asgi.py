@@ -14,14 +14,14 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from interlingua.gateway.arriving import Arriving
 from interlingua.gateway.http import GatewayRequest
+from interlingua.gateway.serving.arriving import Arriving
 from interlingua.gateway.serving.writer import field
 
 if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayReply, Pieces
-    from interlingua.gateway.record import Entry
+    from interlingua.gateway.records.record import Entry
 
 __all__ = ["GatewayApp", "Receive", "Scope", "Send"]
 

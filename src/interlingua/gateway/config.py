@@ -19,17 +19,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast, get_args
 
 from interlingua.errors import ConfigError, UsageError
-from interlingua.gateway.log import LogForm
-from interlingua.gateway.observing import MetricsAccess, Observing
+from interlingua.gateway.keys.terms import Terms, read_budget, read_count, read_end
+from interlingua.gateway.records.log import LogForm
+from interlingua.gateway.records.observing import MetricsAccess, Observing
 from interlingua.gateway.settings import MAX_PORT, GatewayKey, GatewaySettings
-from interlingua.gateway.terms import Terms, read_budget, read_count, read_end
 from interlingua.registry.config import parse_file, read_file, table_of
 from interlingua.registry.spec import shown
 from interlingua.transport.base import Timeouts
 from interlingua.types.capability import Capability
 
 if TYPE_CHECKING:
-    from interlingua.gateway.terms import Budget
+    from interlingua.gateway.keys.terms import Budget
     from interlingua.registry.config import ConfigFile, Table
 
 __all__ = ["ServerConfig", "read_server_config"]
@@ -181,7 +181,7 @@ def _server(value: object, file: ConfigFile) -> Table:
 
 def _keys(value: object, file: ConfigFile) -> tuple[GatewayKey, ...]:
     """The keys of a file: each with a name that can be shown, and none twice."""
-    from interlingua.gateway.keys import check_name  # only who has keys needs it
+    from interlingua.gateway.keys.database import check_name  # only who has keys needs it
 
     known: dict[str, str] = {}
     found = [_key(name, told, file) for name, told in table_of(value, file, "", "keys").items()]

@@ -17,33 +17,33 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from interlingua.errors import BadRequestError, Error, NotFoundError
-from interlingua.gateway.admission import admission_of
-from interlingua.gateway.auth import Guard
+from interlingua.gateway.calls.replies import error_reply, own_fault
+from interlingua.gateway.calls.targets import Targets
 from interlingua.gateway.chance import random_bytes
 from interlingua.gateway.console.feed import Feed
-from interlingua.gateway.ending import cut_off
-from interlingua.gateway.keyring import KeyRing, open_database
-from interlingua.gateway.observing import observed
-from interlingua.gateway.record import Recorder, told_of
-from interlingua.gateway.replies import error_reply, own_fault
+from interlingua.gateway.keys.admission import admission_of
+from interlingua.gateway.keys.auth import Guard
+from interlingua.gateway.keys.keyring import KeyRing, open_database
+from interlingua.gateway.records.observing import observed
+from interlingua.gateway.records.record import Recorder, told_of
 from interlingua.gateway.routes import find_route, methods_of
+from interlingua.gateway.serving.ending import cut_off
 from interlingua.gateway.settings import GatewaySettings
-from interlingua.gateway.stored import StoredResponses, memory_responses
-from interlingua.gateway.targets import Targets
-from interlingua.gateway.vault import Vault, memory_vault
+from interlingua.gateway.state.stored import StoredResponses, memory_responses
+from interlingua.gateway.state.vault import Vault, memory_vault
 from interlingua.registry.resolve import default_registry
 from interlingua.transport.override import tapped
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from interlingua.gateway.admission import Admission
     from interlingua.gateway.http import GatewayReply, GatewayRequest
-    from interlingua.gateway.metrics import Metrics
-    from interlingua.gateway.redis_keys import KeyWatch
+    from interlingua.gateway.keys.admission import Admission
+    from interlingua.gateway.keys.redis_keys import KeyWatch
+    from interlingua.gateway.records.metrics import Metrics
+    from interlingua.gateway.records.spans import Spans
     from interlingua.gateway.routes import Route
-    from interlingua.gateway.siblings import Siblings
-    from interlingua.gateway.spans import Spans
+    from interlingua.gateway.serving.siblings import Siblings
     from interlingua.media.fetch import Fetched
     from interlingua.registry.resolve import Registry
 

@@ -16,7 +16,7 @@ import msgspec
 from interlingua.wire.http import Headers, header
 
 if TYPE_CHECKING:
-    from interlingua.gateway.record import Entry
+    from interlingua.gateway.records.record import Entry
 
 __all__ = ["Body", "Closing", "GatewayReply", "GatewayRequest", "Pieces"]
 

@@ -13,19 +13,19 @@ from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from interlingua.gateway import models, responses
+from interlingua.gateway.calls.exchange import converse
 from interlingua.gateway.console import health
 from interlingua.gateway.console.live import live as live_feed
 from interlingua.gateway.console.page import asset, root
 from interlingua.gateway.console.sides import sides
 from interlingua.gateway.console.usage import keys
-from interlingua.gateway.counting import COUNTS, counting
-from interlingua.gateway.exchange import converse
-from interlingua.gateway.explaining import explain, explain_path
-from interlingua.gateway.metrics import metrics
-from interlingua.gateway.openapi import openapi
-from interlingua.gateway.passing import PASSED, passing
-from interlingua.gateway.wellbeing import live, ready, targets
+from interlingua.gateway.records.metrics import metrics
+from interlingua.gateway.surfaces import models, responses
+from interlingua.gateway.surfaces.counting import COUNTS, counting
+from interlingua.gateway.surfaces.explaining import explain, explain_path
+from interlingua.gateway.surfaces.openapi import openapi
+from interlingua.gateway.surfaces.passing import PASSED, passing
+from interlingua.gateway.surfaces.wellbeing import live, ready, targets
 
 if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway

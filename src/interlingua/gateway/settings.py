@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from interlingua.gateway.observing import Observing
-from interlingua.gateway.terms import NO_TERMS, Terms
+from interlingua.gateway.keys.terms import NO_TERMS, Terms
+from interlingua.gateway.records.observing import Observing
 from interlingua.transport.base import Timeouts
 from interlingua.types.capability import Capability
 from interlingua.wire.json import MAX_BODY_BYTES

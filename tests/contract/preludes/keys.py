@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from interlingua.gateway.auth import hash_key
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
-from interlingua.gateway.keys import make_key
+from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.keys.database import make_key
+from interlingua.gateway.keys.terms import Terms
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
-from interlingua.gateway.terms import Terms
 from interlingua.registry.resolve import Registry
 from interlingua.wire.json import encode
 

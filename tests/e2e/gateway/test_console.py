@@ -12,9 +12,9 @@ import pytest
 from openai import APIStatusError, OpenAI
 
 from interlingua.client.state import forget_state
-from interlingua.gateway.auth import hash_key
+from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.keys.terms import Terms
 from interlingua.gateway.settings import GatewayKey
-from interlingua.gateway.terms import Terms
 from interlingua.testing import FakeModel, faults, use
 from interlingua.testing.upstream import Upstream
 from tests.support.browser import Browser, Page, browser

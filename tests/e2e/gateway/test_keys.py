@@ -18,10 +18,10 @@ import httpx
 import pytest
 
 from interlingua.cli.main import main
-from interlingua.gateway.auth import hash_key
-from interlingua.gateway.budget import used_of
-from interlingua.gateway.keys import KeyDatabase
-from interlingua.gateway.terms import read_budget
+from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.keys.budget import used_of
+from interlingua.gateway.keys.database import KeyDatabase
+from interlingua.gateway.keys.terms import read_budget
 from interlingua.testing.upstream import Say, Upstream
 from tests.support.gateway import provider
 

@@ -13,9 +13,9 @@ import pytest
 from interlingua.cli.litellm.convert import convert
 from interlingua.cli.main import main
 from interlingua.errors import ConfigError
-from interlingua.gateway.auth import hash_key
 from interlingua.gateway.config import read_server_config
 from interlingua.gateway.core import Gateway
+from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.registry.resolve import Registry
 from interlingua.testing.upstream import Fail, Upstream

@@ -21,8 +21,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from prometheus_client.parser import text_string_to_metric_families
 
-from interlingua.gateway.cassettes import read_cassette
-from interlingua.gateway.logbook import Filter, read_rows
+from interlingua.gateway.records.cassettes import read_cassette
+from interlingua.gateway.records.logbook import Filter, read_rows
 from interlingua.testing.upstream import Upstream
 from tests.e2e.gateway.test_serve import BODY, _serving
 from tests.support.gateway import provider

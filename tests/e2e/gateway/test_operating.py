@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from interlingua.gateway.auth import hash_key
+from interlingua.gateway.keys.auth import hash_key
 from tests.e2e.gateway.test_serve import BODY, Served, _serving
 from tests.support.load import loading
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from interlingua.gateway.auth import hash_key
+from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.settings import GatewayKey
 from interlingua.testing.conformance import check_server
 from interlingua.testing.conformance.session import TONGUES, Session

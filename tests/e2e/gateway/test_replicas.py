@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from interlingua.cli.main import main
-from interlingua.gateway.auth import hash_key
+from interlingua.gateway.keys.auth import hash_key
 from interlingua.testing.upstream import Call, Say, Upstream
 from tests.e2e.gateway.test_serve import Served, _serving
 from tests.support.gateway import provider

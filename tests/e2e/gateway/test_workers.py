@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from interlingua.gateway.auth import hash_key
+from interlingua.gateway.keys.auth import hash_key
 from tests.e2e.gateway.test_serve import Served, _serving
 from tests.support.redis_server import RedisServer, find_binary
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from interlingua.cli.main import main
-from interlingua.gateway.auth import hash_key
 from interlingua.gateway.config import read_server_config
-from interlingua.gateway.keys import KeyDatabase
+from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.keys.database import KeyDatabase
 
 CREATE = (
     "keys", "create", "team-a", "--models", "smart, claude-*", "--rpm", "60", "--tpm", "200k", "--concurrency", "4",

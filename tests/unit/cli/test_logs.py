@@ -12,9 +12,9 @@ import pytest
 
 from interlingua.cli.commands import logs
 from interlingua.cli.main import main
-from interlingua.gateway.logbook import Logbook
-from interlingua.gateway.observing import Observing
-from interlingua.gateway.record import Record
+from interlingua.gateway.records.logbook import Logbook
+from interlingua.gateway.records.observing import Observing
+from interlingua.gateway.records.record import Record
 from interlingua.testing.upstream import Upstream
 from tests.support.gateway import MODELS, asking, body_of, gateway, serving
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from interlingua.cli.welcome import welcome, what_is_on
-from interlingua.gateway.auth import hash_key
 from interlingua.gateway.core import Gateway
-from interlingua.gateway.keys import KeyDatabase
-from interlingua.gateway.observing import Observing
+from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.keys.database import KeyDatabase
+from interlingua.gateway.keys.terms import Terms
+from interlingua.gateway.records.observing import Observing
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
-from interlingua.gateway.terms import Terms
 from interlingua.registry.allowance import Allowance
 from interlingua.registry.resolve import Registry
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from interlingua.gateway.asgi import GatewayApp
-from interlingua.gateway.auth import hash_key
-from interlingua.gateway.bodies import Intake
 from interlingua.gateway.http import GatewayRequest
+from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.serving.bodies import Intake
 from interlingua.gateway.settings import GatewayKey
 from interlingua.transport.base import Timeouts
 from interlingua.transport.override import Override, overriding

@@ -11,11 +11,11 @@ import pytest
 import interlingua as il
 from interlingua import gateway
 from interlingua.cli.main import main
-from interlingua.gateway.auth import hash_key
 from interlingua.gateway.config import ServerConfig, read_server_config
-from interlingua.gateway.serve import MAX_CONNECTIONS, check_address, is_loopback, listen, make_room
+from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.keys.terms import NANO, Budget, Terms
+from interlingua.gateway.serving.serve import MAX_CONNECTIONS, check_address, is_loopback, listen, make_room
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
-from interlingua.gateway.terms import NANO, Budget, Terms
 from interlingua.registry.resolve import default_registry
 
 DIGEST = hash_key("a key")

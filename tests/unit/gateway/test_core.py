@@ -9,10 +9,10 @@ import pytest
 import interlingua as il
 from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.table import get_dialect
-from interlingua.gateway.asked import MAX_MODEL_CHARACTERS
-from interlingua.gateway.auth import hash_key
+from interlingua.gateway.calls.asked import MAX_MODEL_CHARACTERS
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
+from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.routes import find_route, methods_of, values_of
 from interlingua.gateway.settings import GatewayKey
 from interlingua.registry.resolve import Registry

@@ -12,12 +12,12 @@ from interlingua.errors import UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from interlingua.gateway.accounts import Row
-    from interlingua.gateway.budget import Account
-    from interlingua.gateway.keys import KeptKey, KeyDatabase
-    from interlingua.gateway.redis_keys import RedisKeys
+    from interlingua.gateway.keys.accounts import Row
+    from interlingua.gateway.keys.budget import Account
+    from interlingua.gateway.keys.database import KeptKey, KeyDatabase
+    from interlingua.gateway.keys.redis_keys import RedisKeys
+    from interlingua.gateway.keys.terms import Terms
     from interlingua.gateway.settings import GatewayKey, GatewaySettings
-    from interlingua.gateway.terms import Terms
 
     Database: TypeAlias = KeyDatabase | RedisKeys
 
@@ -100,13 +100,13 @@ def _opened(options: Namespace) -> Database | None:
     Raises: ConfigError for what is no such place.
     """
     from interlingua.client.state import shared_link, use_state
-    from interlingua.gateway.keys import KeyDatabase, default_file
+    from interlingua.gateway.keys.database import KeyDatabase, default_file
 
     if options.state:
         use_state(options.state)
     link = None if options.keys else shared_link()
     if link is not None:
-        from interlingua.gateway.redis_keys import RedisKeys
+        from interlingua.gateway.keys.redis_keys import RedisKeys
 
         return RedisKeys(link, now=time.time)
     if options.state:
@@ -135,10 +135,10 @@ def _configured(options: Namespace) -> GatewaySettings:
 
 
 def _create(options: Namespace, database: Database) -> None:
-    from interlingua.gateway.auth import hash_key
-    from interlingua.gateway.keys import make_key
+    from interlingua.gateway.keys.auth import hash_key
+    from interlingua.gateway.keys.database import make_key
+    from interlingua.gateway.keys.terms import read_end
     from interlingua.gateway.settings import GatewayKey
-    from interlingua.gateway.terms import read_end
 
     text = make_key()
     models = [name.strip() for name in (options.models or "").split(",")]
@@ -176,7 +176,7 @@ def _warn(options: Namespace, key: GatewayKey) -> None:
 
 def _in_file(key: GatewayKey) -> list[str]:
     """A key as the lines of a configuration file."""
-    from interlingua.gateway.terms import told_budget
+    from interlingua.gateway.keys.terms import told_budget
 
     terms = key.terms
     said: dict[str, Any] = {
@@ -200,7 +200,7 @@ def _toml(value: object) -> str:
 
 
 def _terms(options: Namespace) -> Terms:
-    from interlingua.gateway.terms import Terms, read_budget, read_count
+    from interlingua.gateway.keys.terms import Terms, read_budget, read_count
 
     counts = {
         name: read_count(getattr(options, name), f"--{name}")
@@ -258,7 +258,7 @@ def _key_table(of_file: list[GatewayKey], kept: list[KeptKey], names: set[str], 
 
 
 def _cells(key: GatewayKey) -> tuple[str, str, str, str]:
-    from interlingua.gateway.terms import told_terms
+    from interlingua.gateway.keys.terms import told_terms
 
     ends = "-" if key.expires_s is None else _time(key.expires_s)
     return ", ".join(key.models) or "*", ", ".join(told_terms(key.terms)) or "-", key.team or "-", ends
@@ -274,7 +274,7 @@ def _state(key: GatewayKey, of_file: set[str] | None = None) -> str:
 
 
 def _summary(key: GatewayKey) -> str:
-    from interlingua.gateway.terms import told_terms
+    from interlingua.gateway.keys.terms import told_terms
 
     ends = "" if key.expires_s is None else f", until {_time(key.expires_s)}"
     return f"models {', '.join(key.models) or '*'}; {', '.join(told_terms(key.terms)) or 'no limits'}{ends}"
@@ -282,7 +282,7 @@ def _summary(key: GatewayKey) -> str:
 
 def _told(key: GatewayKey) -> dict[str, Any]:
     """A key as JSON has it; its digest is nobody's business here."""
-    from interlingua.gateway.terms import told_budget
+    from interlingua.gateway.keys.terms import told_budget
 
     terms = key.terms
     return {
@@ -302,7 +302,7 @@ def _told(key: GatewayKey) -> dict[str, Any]:
 
 
 def _usage(options: Namespace, database: Database) -> None:
-    from interlingua.gateway.keyring import merged
+    from interlingua.gateway.keys.keyring import merged
 
     settings = _configured(options)
     rows = database.usage(options.name or "", _day(options.since))
@@ -324,8 +324,8 @@ def _usage(options: Namespace, database: Database) -> None:
 
 def _budgets(keys: list[GatewayKey], teams: dict[str, Terms], database: Database) -> list[dict[str, Any]]:
     """Every budget, with what is used and reserved of it."""
-    from interlingua.gateway.admission import account_of
-    from interlingua.gateway.budget import EMPTY
+    from interlingua.gateway.keys.admission import account_of
+    from interlingua.gateway.keys.budget import EMPTY
 
     named = {account_of(key.name): key.terms for key in keys}
     named |= {account_of(key.team, team=True): teams[key.team] for key in keys if key.team in teams}
@@ -337,8 +337,8 @@ def _budgets(keys: list[GatewayKey], teams: dict[str, Terms], database: Database
 
 
 def _of_account(name: str, terms: Terms, account: Account) -> list[dict[str, Any]]:
-    from interlingua.gateway.budget import left_of, reset_s, used_of
-    from interlingua.gateway.terms import NANO, told_budget
+    from interlingua.gateway.keys.budget import left_of, reset_s, used_of
+    from interlingua.gateway.keys.terms import NANO, told_budget
 
     now_s = time.time()
     found: list[dict[str, Any]] = []
@@ -384,7 +384,7 @@ def _usage_table(rows: list[Row]) -> str:
 
 def _cost(row: Row) -> str:
     """What is known of the cost; with a plus where the price of some calls is not."""
-    from interlingua.gateway.terms import money
+    from interlingua.gateway.keys.terms import money
 
     if row.unpriced and row.unpriced >= row.requests - row.failed:
         return "-"
@@ -407,7 +407,7 @@ def _budget_table(budgets: list[dict[str, Any]]) -> str:
 
 
 def _amount(value: float, unit: str) -> str:
-    from interlingua.gateway.terms import money, nano_usd
+    from interlingua.gateway.keys.terms import money, nano_usd
 
     return money(nano_usd(value)) if unit == "usd" else f"{value:,}"
 
@@ -431,7 +431,7 @@ def _day(text: str | None) -> str:
 
 
 def _time(at_s: float) -> str:
-    from interlingua.gateway.auth import day_time
+    from interlingua.gateway.keys.auth import day_time
 
     return day_time(at_s)
 

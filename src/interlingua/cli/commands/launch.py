@@ -48,7 +48,7 @@ def run(options: Namespace) -> int:
     arguments: list[str] = options.prompt
     agent = AGENTS[name]
     if options.print_env:
-        from interlingua.gateway.serve import DEFAULT_PORT
+        from interlingua.gateway.serving.serve import DEFAULT_PORT
 
         place = Place(f"http://127.0.0.1:{DEFAULT_PORT}", "any", names.model, names.small)
         write("\n".join(shell_lines(agent, name, place, arguments)) + "\n")
@@ -158,9 +158,9 @@ def _gateway() -> Generator[tuple[str, str]]:
     from secrets import token_urlsafe
     from threading import Thread
 
-    from interlingua.gateway.auth import hash_key
     from interlingua.gateway.core import Gateway
-    from interlingua.gateway.serve import listen
+    from interlingua.gateway.keys.auth import hash_key
+    from interlingua.gateway.serving.serve import listen
     from interlingua.gateway.serving.server import GatewayServer
     from interlingua.gateway.settings import GatewayKey, GatewaySettings
 

@@ -12,7 +12,7 @@ from interlingua.errors import UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from interlingua.gateway.logbook import Filter, Row
+    from interlingua.gateway.records.logbook import Filter, Row
 
 __all__ = ["EXAMPLES", "arguments", "run"]
 
@@ -50,7 +50,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """List them."""
-    from interlingua.gateway.logbook import read_rows
+    from interlingua.gateway.records.logbook import read_rows
 
     path, wanted = _path(options), _filter(options)
     rows = read_rows(path, wanted, max(1, options.most))
@@ -87,7 +87,7 @@ def _path(options: Namespace) -> str:
 
 def _filter(options: Namespace) -> Filter:
     from interlingua.cli.duration import seconds_of
-    from interlingua.gateway.logbook import Filter
+    from interlingua.gateway.records.logbook import Filter
 
     since = None if options.since is None else time.time() - seconds_of(options.since, "--since")
     return Filter(options.key, options.model, options.target, options.status, since, id=options.id)
@@ -96,7 +96,7 @@ def _filter(options: Namespace) -> Filter:
 def _write_json(rows: list[Row]) -> None:
     import json
 
-    from interlingua.gateway.log import time_told
+    from interlingua.gateway.records.log import time_told
 
     for row in rows:
         write(f"{json.dumps({**row.facts, 'at': time_told(row.facts['at'])})}\n")
@@ -112,7 +112,7 @@ def _line(cells: tuple[str, ...]) -> str:
 
 
 def _cells(facts: dict[str, Any]) -> tuple[str, ...]:
-    from interlingua.gateway.log import time_told
+    from interlingua.gateway.records.log import time_told
 
     tokens = (facts["input_tokens"], facts["output_tokens"])
     return (

@@ -13,8 +13,8 @@ from interlingua.errors import Error, UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from interlingua.gateway.cassettes import Played
-    from interlingua.gateway.replay import Replayed
+    from interlingua.gateway.records.cassettes import Played
+    from interlingua.gateway.records.replay import Replayed
     from interlingua.types.response import Response
 
 __all__ = ["EXAMPLES", "arguments", "run"]
@@ -41,8 +41,8 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Ask again."""
     from interlingua.dialects.table import get_dialect
-    from interlingua.gateway.cassettes import read_cassette
-    from interlingua.gateway.replay import replayed
+    from interlingua.gateway.records.cassettes import read_cassette
+    from interlingua.gateway.records.replay import replayed
 
     played = read_cassette(options.file)
     dialect = get_dialect(options.dialect).name if options.dialect else played.client
@@ -66,7 +66,7 @@ def _sent(played: Played, dialect: str, options: Namespace) -> Replayed:
     """
     import os
 
-    from interlingua.gateway.replay import Replayed, request_in
+    from interlingua.gateway.records.replay import Replayed, request_in
     from interlingua.transport.base import Timeouts
     from interlingua.transport.default import default_transport
     from interlingua.wire.http import HttpRequest
@@ -95,7 +95,7 @@ def _differences(played: Played, came: Replayed, dialect: str) -> list[str]:
     """In what another answer came; ids and times are always others."""
     if came.status != played.status:
         return [f"the status is {came.status} instead of {played.status}"]
-    from interlingua.gateway.replay import meaning_of
+    from interlingua.gateway.records.replay import meaning_of
 
     content = played.content
     try:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from interlingua.gateway.config import ServerConfig
     from interlingua.gateway.core import Gateway
-    from interlingua.gateway.observing import Observing
-    from interlingua.gateway.reload import Reload, Stamp
+    from interlingua.gateway.records.observing import Observing
+    from interlingua.gateway.serving.reload import Reload, Stamp
     from interlingua.gateway.settings import GatewayKey, GatewaySettings
     from interlingua.registry.config import Config
 
@@ -90,9 +90,9 @@ def run(options: Namespace) -> int:
     """Serve until a signal or Ctrl-C."""
     from interlingua.cli.welcome import welcome
     from interlingua.gateway.core import Gateway
-    from interlingua.gateway.reload import stamp_of
-    from interlingua.gateway.serve import check_address, hearing_hangup, serve_until_stopped
-    from interlingua.gateway.sharing import check_workers, share
+    from interlingua.gateway.serving.reload import stamp_of
+    from interlingua.gateway.serving.serve import check_address, hearing_hangup, serve_until_stopped
+    from interlingua.gateway.state.sharing import check_workers, share
 
     since = stamp_of(options.config) if options.config else None
     settings, server = _settings(options)
@@ -127,7 +127,7 @@ def run(options: Namespace) -> int:
         if options.room:
             from pathlib import Path
 
-            from interlingua.gateway.joining import join
+            from interlingua.gateway.serving.joining import join
 
             stack.enter_context(join(gateway, Path(options.room)))
         serve_until_stopped(gateway, listener, reload, supervisor=options.worker[1] if is_worker else None)
@@ -150,7 +150,7 @@ def _listener(options: Namespace, host: str, port: int | None) -> socket.socket:
     """The socket that was given, or a new one."""
     import socket
 
-    from interlingua.gateway.serve import DEFAULT_PORT, listen
+    from interlingua.gateway.serving.serve import DEFAULT_PORT, listen
 
     if options.worker is not None:
         return socket.socket(fileno=options.worker[0])
@@ -167,8 +167,8 @@ def _supervise(gateway: Gateway, listener: socket.socket, workers: int) -> int:
     import sys
     from tempfile import TemporaryDirectory
 
-    from interlingua.gateway.draining import CUT_S
-    from interlingua.gateway.workers import Supervisor, worker_command
+    from interlingua.gateway.serving.draining import CUT_S
+    from interlingua.gateway.serving.workers import Supervisor, worker_command
 
     if os.name != "posix":
         raise UsageError("several workers need a system that hands sockets on: Linux, macOS or another Unix")
@@ -184,9 +184,9 @@ def _supervise(gateway: Gateway, listener: socket.socket, workers: int) -> int:
 
 def _reload(gateway: Gateway, options: Namespace, host: str, since: Stamp) -> Reload | None:
     """What keeps the gateway as its file says, under what the flags say; None without a file."""
-    from interlingua.gateway.reload import Reload
-    from interlingua.gateway.serve import check_address
-    from interlingua.gateway.sharing import check_workers
+    from interlingua.gateway.serving.reload import Reload
+    from interlingua.gateway.serving.serve import check_address
+    from interlingua.gateway.state.sharing import check_workers
 
     def merge(settings: GatewaySettings, config: Config) -> GatewaySettings:
         settings = _merged(options, settings)
@@ -213,7 +213,7 @@ def _settings(options: Namespace) -> tuple[GatewaySettings, ServerConfig]:
             note(problem)
     settings = _merged(options, server.settings)
     if settings.observing.otel:
-        from interlingua.gateway.spans import export_by_environment
+        from interlingua.gateway.records.spans import export_by_environment
 
         export_by_environment()
     return settings, server
@@ -248,8 +248,8 @@ def _with_database(settings: GatewaySettings) -> GatewaySettings:
     """The settings with the database at its usual place: where there is one, and where limits need one."""
     import msgspec
 
-    from interlingua.gateway.keys import default_file
-    from interlingua.gateway.terms import NO_TERMS
+    from interlingua.gateway.keys.database import default_file
+    from interlingua.gateway.keys.terms import NO_TERMS
 
     is_limited = any(key.terms != NO_TERMS for key in settings.keys) or bool(settings.teams)
     if settings.key_file or not (is_limited or default_file().exists()):
@@ -260,7 +260,7 @@ def _with_database(settings: GatewaySettings) -> GatewaySettings:
 def _keys(options: Namespace) -> tuple[GatewayKey, ...]:
     import os
 
-    from interlingua.gateway.auth import hash_key
+    from interlingua.gateway.keys.auth import hash_key
     from interlingua.gateway.settings import GatewayKey
 
     given = [options.key] if options.key else []

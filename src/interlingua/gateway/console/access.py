@@ -19,7 +19,7 @@ from interlingua.errors import NotFoundError, PermissionDeniedError
 if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
-    from interlingua.gateway.record import Entry, Record
+    from interlingua.gateway.records.record import Entry, Record
 
 __all__ = ["PAGE_HEADER", "Viewer", "check_on", "check_operator", "is_on", "viewer_of"]
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from interlingua.gateway.record import Record
+from interlingua.gateway.records.record import Record
 
 if TYPE_CHECKING:
     from interlingua.gateway.console.access import Viewer

@@ -9,12 +9,12 @@ import msgspec
 
 from interlingua.client.state import health_store
 from interlingua.errors import APIConnectionError, DecodeError, NotFoundError
+from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.console.access import check_operator, viewer_of
 from interlingua.gateway.http import GatewayReply
-from interlingua.gateway.joining import Change, health_of_all, tell_all
-from interlingua.gateway.models import find_model, known_models
-from interlingua.gateway.reading import read_object
-from interlingua.gateway.wellbeing import served_names
+from interlingua.gateway.serving.joining import Change, health_of_all, tell_all
+from interlingua.gateway.surfaces.models import find_model, known_models
+from interlingua.gateway.surfaces.wellbeing import served_names
 from interlingua.routing.health import Resume, Suspend
 from interlingua.wire.json import encode
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
-    from interlingua.gateway.models import Listed
+    from interlingua.gateway.surfaces.models import Listed
     from interlingua.routing.health import Operation, TargetHealth
 
 __all__ = ["JSON", "resume", "suspend", "targets"]

@@ -20,7 +20,7 @@ from interlingua.errors import Error, RateLimitError
 from interlingua.gateway.console.access import viewer_of
 from interlingua.gateway.console.feed import MAX_WATCHERS
 from interlingua.gateway.http import Closing, GatewayReply
-from interlingua.gateway.joining import glances_of_all
+from interlingua.gateway.serving.joining import glances_of_all
 from interlingua.wire.json import encode
 from interlingua.wire.sse import encode_comment, encode_event
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.console.feed import Feed
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
-    from interlingua.gateway.record import Record
+    from interlingua.gateway.records.record import Record
 
 __all__ = ["TICK_S", "live"]
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from interlingua.errors import NotFoundError
-from interlingua.gateway import models
 from interlingua.gateway.console.access import check_on, is_on
 from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.surfaces import models
 
 if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway

@@ -21,12 +21,12 @@ import msgspec
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
 from interlingua.dialects.table import DIALECTS, SPELLINGS, get_dialect
 from interlingua.errors import DecodeError, Error, NotFoundError, UnsupportedError
+from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.console.access import viewer_of
 from interlingua.gateway.console.health import JSON
-from interlingua.gateway.explaining import PATHS
 from interlingua.gateway.http import GatewayReply
-from interlingua.gateway.joining import found_by_all
-from interlingua.gateway.reading import read_object
+from interlingua.gateway.serving.joining import found_by_all
+from interlingua.gateway.surfaces.explaining import PATHS
 from interlingua.types.event import StreamEnd
 from interlingua.wire.http import HttpReply, HttpRequest
 from interlingua.wire.json import encode
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodedRequest
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
-    from interlingua.gateway.record import Content
+    from interlingua.gateway.records.record import Content
     from interlingua.types.change import Change
     from interlingua.types.response import Response
 

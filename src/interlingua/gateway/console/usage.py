@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from interlingua.gateway.accounts import COUNTS, chosen
 from interlingua.gateway.console.access import viewer_of
 from interlingua.gateway.console.health import JSON
 from interlingua.gateway.http import GatewayReply
-from interlingua.gateway.joining import used_of_all
-from interlingua.gateway.terms import NANO, told_terms
+from interlingua.gateway.keys.accounts import COUNTS, chosen
+from interlingua.gateway.keys.terms import NANO, told_terms
+from interlingua.gateway.serving.joining import used_of_all
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from interlingua.gateway.accounts import Row
     from interlingua.gateway.console.access import Viewer
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.keys.accounts import Row
     from interlingua.gateway.settings import GatewayKey
 
 __all__ = ["DAYS", "keys"]

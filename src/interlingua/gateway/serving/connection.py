@@ -18,7 +18,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, cast
 
-from interlingua.gateway.arriving import Arriving
+from interlingua.gateway.serving.arriving import Arriving
 from interlingua.gateway.serving.outlet import Outlet
 from interlingua.gateway.serving.reader import Fault, RequestReader
 from interlingua.gateway.serving.writer import CONTINUE, refusal

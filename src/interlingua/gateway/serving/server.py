@@ -24,8 +24,8 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from interlingua.gateway.draining import CUT_S, turn_away
 from interlingua.gateway.serving.connection import Connection
+from interlingua.gateway.serving.draining import CUT_S, turn_away
 from interlingua.gateway.serving.writer import date_line
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from interlingua.gateway.replies import visible
+from interlingua.gateway.calls.replies import visible
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from interlingua.errors import LimitExceededError
-from interlingua.gateway.bodies import Intake
+from interlingua.gateway.serving.bodies import Intake
 from interlingua.wire.json import MAX_BODY_BYTES, MAX_DEPTH, encode
 from tests.e2e.gateway.security.raw import BODY, CHAT, answer_of, chat, connected, rest_of, send
 from tests.support.gateway import serving

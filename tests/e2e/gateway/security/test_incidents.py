@@ -16,7 +16,7 @@ import pytest
 
 from interlingua.errors import ConfigError, UsageError
 from interlingua.gateway.console.page import FILES, POLICY
-from interlingua.gateway.serve import check_address
+from interlingua.gateway.serving.serve import check_address
 from interlingua.gateway.settings import GatewaySettings
 from interlingua.registry.resolve import Registry
 from interlingua.testing.upstream import Upstream

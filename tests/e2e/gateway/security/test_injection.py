@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from interlingua.gateway.asgi import GatewayApp
-from interlingua.gateway.auth import hash_key
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
-from interlingua.gateway.observing import Observing
+from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.records.observing import Observing
 from interlingua.gateway.settings import GatewayKey
 from interlingua.testing.conformance.session import TONGUES
 from interlingua.testing.upstream import Upstream

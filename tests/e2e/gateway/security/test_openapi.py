@@ -17,8 +17,8 @@ from schemathesis.generation import GenerationMode
 
 from interlingua.gateway.core import dialect_of
 from interlingua.gateway.http import GatewayReply, GatewayRequest
-from interlingua.gateway.openapi import BY_HEADERS, describe
 from interlingua.gateway.routes import ROUTES, Route, find_route
+from interlingua.gateway.surfaces.openapi import BY_HEADERS, describe
 from interlingua.testing.upstream import Upstream
 from interlingua.wire.json import encode
 from tests.support.docs_tables import OPENAPI, openapi_text

@@ -13,11 +13,11 @@ import pytest
 
 from interlingua.cli.main import main
 from interlingua.dialects.table import DIALECTS
-from interlingua.gateway.auth import hash_key
-from interlingua.gateway.cassettes import read_cassette
 from interlingua.gateway.core import Gateway
-from interlingua.gateway.observing import Observing
-from interlingua.gateway.replay import replayed
+from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.records.cassettes import read_cassette
+from interlingua.gateway.records.observing import Observing
+from interlingua.gateway.records.replay import replayed
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.registry.resolve import Registry
 from interlingua.testing.upstream import Upstream

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from interlingua.gateway import keyring
-from interlingua.gateway.auth import hash_key
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
-from interlingua.gateway.observing import Observing
+from interlingua.gateway.keys import keyring
+from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.records.observing import Observing
 from interlingua.gateway.routes import ROUTES, find_route
 from interlingua.gateway.settings import GatewayKey
 from interlingua.testing.upstream import Upstream

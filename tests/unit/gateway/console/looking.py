@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from typing import Any, cast
 
-from interlingua.gateway.auth import hash_key
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
+from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.settings import GatewayKey
 from interlingua.wire.http import Headers
 from interlingua.wire.json import decode_any, encode

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from interlingua.gateway.auth import hash_key
 from interlingua.gateway.console.access import viewer_of
+from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.routes import ROUTES
 from interlingua.gateway.settings import GatewayKey
 from tests.support.gateway import gateway

@@ -8,7 +8,7 @@ import pytest
 from interlingua.gateway.console.access import Viewer
 from interlingua.gateway.console.feed import KEPT, KEPT_CONTENTS, LINGER_S, MAX_BATCH, MAX_WATCHERS, Feed
 from interlingua.gateway.core import Gateway
-from interlingua.gateway.record import Content, Record
+from interlingua.gateway.records.record import Content, Record
 from interlingua.gateway.settings import GatewaySettings
 from interlingua.types.response import Attempt
 from tests.support.gateway import asking, gateway

@@ -6,10 +6,10 @@ from typing import cast
 
 import pytest
 
-from interlingua.gateway.auth import hash_key
 from interlingua.gateway.console import live as room
 from interlingua.gateway.console.feed import MAX_WATCHERS
 from interlingua.gateway.http import Pieces
+from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from tests.support.gateway import asking, body_of
 from tests.unit.gateway.console.looking import frames, looked, with_keys

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from interlingua.gateway.core import Gateway
+from interlingua.gateway.keys.terms import Terms, read_budget
 from interlingua.gateway.settings import GatewaySettings
-from interlingua.gateway.terms import Terms, read_budget
 from interlingua.registry.resolve import Registry
 from tests.support.gateway import asking, gateway
 from tests.unit.gateway.console.looking import KEYS, kept, looked, with_keys

@@ -8,9 +8,9 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from interlingua.gateway.auth import hash_key
 from interlingua.gateway.http import GatewayReply, GatewayRequest
-from interlingua.gateway.record import Record
+from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.records.record import Record
 from interlingua.gateway.serving.reader import MAX_WAITING
 from interlingua.gateway.settings import GatewayKey
 from tests.support.wire import GET, HEAD, Pieces, answering, post, settled, wired

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from interlingua.gateway.auth import hash_key
 from interlingua.gateway.http import GatewayReply, GatewayRequest
-from interlingua.gateway.record import Record
+from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.records.record import Record
 from interlingua.gateway.serving import connection
 from interlingua.gateway.settings import GatewayKey
 from tests.support.wire import GET, HEAD, Pieces, Wire, answering, post, settled, wired

@@ -1,0 +1,327 @@
+"""A body that goes out as it came: to a target of the client's own dialect, observed on its way back.
+
+Strategy: the relay is another way to make a try, so it has its place in the same chain, with retries and health. The
+reply is read beside being passed on: whole by the dialect's decoder, a stream frame by frame.
+
+Rules
+- Of the body only the model's name is changed; what the caller wrote as text stays that text. Of the headers only those
+  that belong to the body's dialect go along, and never a credential of the client's.
+- A member that a target is known not to take is left out, with an entry. A target that would need the body said in
+  another way, and a history with turns that were translated, are translated instead.
+- Broken arguments fail the request. Whether they are broken is known at the end alone, so while a call is open, frames
+  that add nothing to it are held back, the finish among them.
+- A frame is passed on whole or not at all, so that an error can follow any of them.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
+
+from interlingua.client.core import Live, fault
+from interlingua.dialects._contract import Encoded
+from interlingua.dialects.table import STREAM_TYPES
+from interlingua.errors import LimitExceededError, UnsupportedError
+from interlingua.gateway.calls.asked import TOOL_MARKS
+from interlingua.gateway.calls.reading import is_plain
+from interlingua.types.change import Changes
+from interlingua.types.event import BlockEnd, BlockStart, StreamEnd, StreamError, UsageUpdate
+from interlingua.wire.json import MAX_EVENT_BYTES, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from interlingua.client.core import Lane
+    from interlingua.dialects._contract import Quirks, StreamDecoder
+    from interlingua.gateway.calls.asked import Asked
+    from interlingua.types.event import Event
+    from interlingua.wire.http import Headers
+
+__all__ = ["RelayedStream", "kept_headers", "outgoing", "relays"]
+
+_PATHS = {"openai-chat": "/chat/completions", "openai-responses": "/responses", "anthropic": "/messages"}
+_HEADERS: dict[str, frozenset[str]] = {
+    "anthropic": frozenset({"anthropic-beta", "anthropic-version"}),
+    "openai-chat": frozenset({"openai-beta"}),
+    "openai-responses": frozenset({"openai-beta"}),
+}
+"""Headers of a request that belong to its body."""
+_DEFAULTS: dict[str, Headers] = {"anthropic": (("anthropic-version", "2023-06-01"),)}
+_KEPT = ("x-ratelimit-", "anthropic-ratelimit-", "retry-after", "content-type")
+"""How headers of a reply begin that are passed on."""
+LONGEST_NAME = 40
+"""The longest name of a member whose text is remembered."""
+_BEGINNING = 64
+"""So much of a body tells how it is spaced."""
+_ENDINGS = (b"\n\n", b"\r\n\r\n", b"\r\r")
+"""What ends a server-sent event."""
+_BETAS = frozenset({"container", "context_management", "mcp_servers", "output_format", "speed"})
+"""Members of a Messages request that a server only knows together with a beta feature."""
+
+
+class _Trigger(NamedTuple):
+    """What makes a body one that a server of that kind takes only in other words."""
+
+    quirk: str
+    """The flag of the server."""
+    harmless: frozenset[object]
+    """Its values that change nothing."""
+    member: str
+    """The member that is concerned."""
+    mark: bytes = b""
+    """What stands in it then."""
+
+
+_FOREIGN = (_Trigger("effort_field", frozenset({"as_read", "reasoning.effort"}), "reasoning"),)
+"""Words that some servers of a dialect have taught their clients, and others do not know."""
+_TRIGGERS = (
+    *_FOREIGN,
+    _Trigger("max_tokens_field", frozenset({"max_completion_tokens"}), "max_completion_tokens"),
+    _Trigger("seed_field", frozenset({"seed"}), "seed"),
+    _Trigger("effort_field", frozenset({"as_read", "reasoning_effort"}), "reasoning_effort"),
+    _Trigger("system_role", frozenset({"as_read"}), "messages", b'"developer"'),
+    _Trigger("reasoning_echo", frozenset({"as_given"}), "messages", b'"assistant"'),
+    _Trigger("reasoning_field", frozenset({"as_read"}), "messages", b'"reasoning'),
+    _Trigger("call_id_rule", frozenset({"any", "max40"}), "messages", b'"tool_call_id"'),
+    _Trigger("result_name", frozenset({False}), "messages", b'"tool_call_id"'),
+    _Trigger("output_schema", frozenset({"json_schema"}), "response_format"),
+    _Trigger("json_mode", frozenset({True}), "response_format"),
+    _Trigger("output_schema_with_tools", frozenset({True}), "response_format"),
+    _Trigger("tool_choice", frozenset({"full"}), "tool_choice"),
+    _Trigger("allowed_tools", frozenset({True}), "tool_choice", b'"allowed_tools"'),
+    _Trigger("strict_schemas", frozenset({True}), "tools", b'"strict"'),
+    _Trigger("freeform_tools", frozenset({True}), "tools", b'"custom"'),
+    _Trigger("parallel_explicit", frozenset({False}), "tools"),
+    _Trigger("parameters_required", frozenset({False}), "tools"),
+    _Trigger("cache_marks", frozenset({"cache_control"}), "messages", b'"cache_control"'),
+    _Trigger("document_part", frozenset({"file"}), "messages", b'"file"'),
+    _Trigger("call_ids_back", frozenset({True}), "contents", b'"function'),
+)
+"""Flags of servers that are no reference of their dialect, and what in a body they concern."""
+
+
+def relays(asked: Asked, lane: Lane) -> bool:
+    """Whether the body can go out to a target as it came."""
+    own = asked.dialect.name
+    quirks = lane.endpoint.target.quirks
+    if lane.dialect.name != own or own == "unified" or asked.head.json_array or asked.is_ours:
+        return False
+    members, offered, minded = asked.head.members, asked.head.offered, _minded(quirks)
+    if not minded.members.isdisjoint(members):
+        return False
+    if offered is not None and not minded.tool_marks.isdisjoint(offered.marks):
+        return False
+    return True not in [mark in bytes(members[member]) for member, mark in minded.marks if member in members]
+
+
+class _Minded(NamedTuple):
+    """What a server wants in other words."""
+
+    members: frozenset[str]
+    """Members that it must not get."""
+    tool_marks: frozenset[bytes]
+    """What must not stand among tools."""
+    marks: tuple[tuple[str, bytes], ...]
+    """What must not stand in other members."""
+
+
+@lru_cache(maxsize=256)
+def _minded(quirks: Quirks) -> _Minded:
+    """What has to be looked for: a reference server of its dialect takes whatever the dialect can say."""
+    is_reference = quirks.allowed_tools and quirks.freeform_tools and quirks.call_ids_back
+    looked_for = _FOREIGN if is_reference else _TRIGGERS
+    found = [one for one in looked_for if getattr(quirks, one.quirk) not in one.harmless]
+    return _Minded(
+        quirks.unsupported.union([one.member for one in found if not one.mark]),
+        frozenset([one.mark for one in found if one.mark in TOOL_MARKS]),
+        tuple([(one.member, one.mark) for one in found if one.mark and one.mark not in TOOL_MARKS]),
+    )
+
+
+def outgoing(asked: Asked, lane: Lane, *, strict: bool) -> Encoded:
+    """The request for one target, in the client's own words.
+
+    Raises: UnsupportedError under `strict` for a member that the target does not take.
+    """
+    name, endpoint = asked.dialect.name, lane.endpoint
+    changes = Changes(name, "encode_request")
+    left_out = _unwanted(asked, endpoint.target.quirks)
+    for member in left_out:
+        changes.add("parameter_unsupported", f"/extra/{name}/{member}", f"{endpoint.spec} does not take it")
+    done = changes.done()
+    if done and strict:
+        told = "; ".join(str(change) for change in done)
+        raise UnsupportedError(f"{endpoint.spec} cannot take the request as it is (strict): {told}", changes=done)
+    return Encoded(
+        path=_path(asked, endpoint.model),
+        body=_body(asked, "" if name == "google" else endpoint.model, left_out),
+        headers=_headers(asked, left_out),
+        changes=done,
+    )
+
+
+def _unwanted(asked: Asked, quirks: Quirks) -> tuple[str, ...]:
+    """The members of a body that a target does not take."""
+    if asked.dialect.name != "anthropic" or "*" in quirks.betas:
+        return ()
+    return tuple([name for name in asked.head.members if name in _BETAS])
+
+
+def _body(asked: Asked, model: str, left_out: tuple[str, ...]) -> bytes:
+    """The body with the target's own name of the model."""
+    body, head = asked.http.body, asked.head
+    known = head.members.get("model")
+    if not left_out and (not model or known is None):
+        return body
+    if known is None:
+        return b"".join(_pieces(_without(head.members, left_out)))
+    name = encode(model) if model else known
+    spaces = b" " if b'": ' in body[:_BEGINNING] else b""
+    pieces = _pieces(head.members, spaces)
+    if left_out or b"".join(pieces) != body:
+        if not left_out and is_plain(body, "model"):
+            place = body.index(bytes(known), body.index(b'"model"') + len(b'"model"'))
+            return body[:place] + name + body[place + len(bytes(known)) :]
+        return b"".join(_pieces({**_without(head.members, left_out), "model": name}))
+    pieces[4 * list(head.members).index("model") + 3] = name
+    return b"".join(pieces)
+
+
+def _without(members: Mapping[str, bytes], left_out: tuple[str, ...]) -> dict[str, bytes]:
+    return {name: text for name, text in members.items() if name not in left_out}
+
+
+def _pieces(members: Mapping[str, bytes], spaces: bytes = b"") -> list[bytes]:
+    """An object of members that are JSON texts, four pieces each: what is before, name, colon, text.
+
+    Clients put a space, or none, behind each colon and comma.
+    """
+    pieces: list[bytes] = []
+    before, after = b"{", b":" + spaces
+    for name, text in members.items():
+        told = _known_name(name) if len(name) <= LONGEST_NAME else encode(name)
+        pieces += (before, told, after, text)
+        before = b"," + spaces
+    return [*pieces, b"}"] if pieces else [b"{}"]
+
+
+_known_name = lru_cache(maxsize=256)(encode)
+
+
+def _path(asked: Asked, model: str) -> str:
+    name, http = asked.dialect.name, asked.http
+    if name == "google":
+        known = model.startswith(("models/", "tunedModels/", "publishers/"))
+        told = quote(model if known else f"models/{model}", safe="/@-._~")
+        return f"/{told}:streamGenerateContent?alt=sse" if asked.head.stream else f"/{told}:generateContent"
+    if name == "ollama":
+        return http.path
+    return f"{_PATHS[name]}?beta=true" if "beta=true" in http.query.split("&") else _PATHS[name]
+
+
+def _headers(asked: Asked, left_out: tuple[str, ...]) -> Headers:
+    name = asked.dialect.name
+    wanted = _HEADERS.get(name)
+    if wanted is None:
+        return ()
+    own = [pair for pair in asked.http.headers if pair[0] in wanted]
+    if left_out:  # a feature and its member travel together or not at all
+        own = [pair for pair in own if pair[0] != "anthropic-beta"]
+    return (*_DEFAULTS.get(name, ()), *own)
+
+
+def kept_headers(headers: Headers) -> Headers:
+    """The headers of a reply that are the client's business."""
+    return tuple([pair for pair in headers if pair[0].startswith(_KEPT)])
+
+
+# Streams
+
+
+class RelayedStream(Live):
+    """A stream that is passed on as it comes, and read beside that."""
+
+    __slots__ = ("_held", "_open", "_passed", "_separator", "_tail", "is_done", "last_frame")
+
+    def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
+        """A stream of which nothing has come."""
+        super().__init__(lane, encoded, headers, decoder)
+        self._separator = b"\n" if lane.dialect.name in STREAM_TYPES else b""
+        self._tail = b""
+        self._passed: list[bytes] = []
+        self._held: list[bytes] = []
+        self._open: set[tuple[int, int]] = set()
+        self.last_frame: bytes = b""
+        """The last frame that was passed on."""
+        self.is_done: bool = False
+        """Whether the marker came that ends a stream of Chat."""
+
+    def taken(self) -> bytes:
+        """What came since the last time and may be passed on."""
+        data = b"".join(self._passed)
+        self._passed.clear()
+        return data
+
+    def fed(self, piece: bytes) -> list[Event]:
+        """The events of the frames that a piece completes, or those of the end."""
+        if not piece:
+            return self._ending()
+        data = self._tail + piece if self._tail else piece
+        separator = self._separator = self._separator or _separator_in(data)
+        *frames, self._tail = data.split(separator) if separator else (data,)
+        if len(self._tail) > MAX_EVENT_BYTES:
+            raise LimitExceededError(f"{self.lane.endpoint.spec} sent an event of more than {MAX_EVENT_BYTES} bytes")
+        events: list[Event] = []
+        for frame in frames:
+            events += self._frame(frame + self._separator)
+        return events
+
+    def _frame(self, frame: bytes) -> list[Event]:
+        events = super().fed(frame)
+        last = events[-1] if events else None
+        if isinstance(last, StreamError):
+            return events  # told anew, as the last thing that the client hears
+        self.is_done = self.is_done or frame.startswith((b"data: [DONE]", b"data:[DONE]"))
+        if isinstance(last, StreamEnd):
+            self._settle(last, frame)
+        elif self._grows(events):
+            self._passed += [*self._held, frame]
+            self._held.clear()
+            self.last_frame = frame
+        else:
+            self._held.append(frame)
+        return events
+
+    def _grows(self, events: list[Event]) -> bool:
+        """Whether a frame may be passed on: no call is open after it, or it adds to one and is not the finish."""
+        for event in events:
+            if type(event) is BlockStart and event.block == "tool_call":
+                self._open.add((event.choice, event.index))
+            elif type(event) is BlockEnd:
+                self._open.discard((event.choice, event.index))
+        return not self._open or not (self.decoder is None or self.decoder.terminal or not _adds(events))
+
+    def _ending(self) -> list[Event]:
+        tail, self._tail = self._tail, b""
+        events = [] if not tail else super().fed(tail)
+        events += super().fed(b"")
+        if events and isinstance(events[-1], StreamEnd):
+            self._settle(events[-1], tail + self._separator if tail else b"")
+        return events
+
+    def _settle(self, end: StreamEnd, frame: bytes) -> None:
+        """Pass on what was held back, unless the answer is broken: then an error takes its place."""
+        if fault(end.response) is None:
+            self._passed += [*self._held, frame]
+        self._held.clear()
+
+
+def _separator_in(data: bytes) -> bytes:
+    """What ends the first frame; empty while none has ended."""
+    found = [(place, ending) for ending in _ENDINGS if (place := data.find(ending)) >= 0]
+    return min(found)[1] if found else b""
+
+
+def _adds(events: list[Event]) -> bool:
+    return any(type(event) is not UsageUpdate for event in events)

@@ -1,0 +1,255 @@
+"""A streamed answer on its way to a client: the bytes of its dialect, signs of life, and one end.
+
+Rules
+- A stream ends once: with the dialect's own end, or with its own error; nothing comes after either.
+- Who sends it may put `keep_alive` between two pieces while nothing comes.
+- It is not to be cached, buffered or compressed on its way.
+- Left in the middle, it closes the upstream at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import aclosing
+from functools import cached_property
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from interlingua.client.core import Outcome
+from interlingua.client.price import price_of
+from interlingua.client.sse import STREAM_HEADERS
+from interlingua.dialects.table import stream_type
+from interlingua.errors import APIConnectionError, Error, MalformedArgumentsError
+from interlingua.gateway.calls.relay import RelayedStream, kept_headers
+from interlingua.gateway.calls.replies import limit_headers, own_fault, trail_headers
+from interlingua.gateway.http import Closing, GatewayReply
+from interlingua.gateway.serving.ending import cut_off
+from interlingua.providers.price import cost_usd
+from interlingua.stream.build import stream_error
+from interlingua.stream.unfold import unfold
+from interlingua.transport.override import answers_alone
+from interlingua.types.event import StreamEnd, StreamError
+from interlingua.wire.json import encode
+from interlingua.wire.limits import rate_limits
+from interlingua.wire.sse import encode_comment
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from interlingua.client.aio.pump import AsyncPump
+    from interlingua.client.core import Live
+    from interlingua.dialects._contract import StreamEncoder
+    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.records.record import Entry
+    from interlingua.types.event import Event
+    from interlingua.types.response import Attempt, Response
+
+__all__ = ["Course", "keep_alive_of", "streamed"]
+
+_COMMENT = encode_comment("keep-alive")
+_DONE = b"data: [DONE]\n\n"
+_NUMBER = re.compile(rb'"sequence_number":\s*(\d+)')
+
+
+class Course:
+    """One stream under way."""
+
+    pump: AsyncPump[None]
+    """What drives it."""
+    live: Live
+    """The upstream's side of it, once it has begun."""
+    attempts: tuple[Attempt, ...]
+    """The tries that it took."""
+
+    def __init__(self, asked: Asked) -> None:
+        """A stream that has not begun."""
+        self.asked: Asked = asked
+        """What is answered."""
+        self.outcome: Outcome = Outcome()
+        """What it came to."""
+
+    def encoder(self) -> StreamEncoder:
+        """What writes it in the client's dialect."""
+        return self.asked.dialect.stream_encoder(self.asked.context(self.live.lane.dialect.name))
+
+    def shown(self, events: list[Event]) -> list[Event]:
+        """Events of its beginning, its end or a call, as the client gets them."""
+        keeping, lane = self.asked.keeping, self.live.lane
+        return events if keeping is None else [keeping.event(event, lane) for event in events]
+
+    async def keep(self, response: Response[Any], *, is_translated: bool) -> None:
+        """Settle the call, and keep what the client's next request may need."""
+        await self.asked.grant.settle(response, self.live.lane)
+        if is_translated:
+            await self.asked.remember(response)
+        await self.asked.keep(response, self.live.lane)
+
+    async def close(self) -> None:
+        """Close the upstream, and settle a call that was left before its end."""
+        await self.pump.close()
+        if self.asked.grant.counts:
+            await self.asked.grant.settle(self.came, self.live.lane, is_partial=True)
+
+    @cached_property
+    def came(self) -> Response[Any] | None:
+        """What had come when the stream ended, failed or was left; it is over once this was asked for."""
+        came, decoder = self.outcome.response or self.outcome.partial, self.live.decoder
+        if came is None and decoder is not None and not decoder.terminal:
+            last = decoder.fail(APIConnectionError("left by the client"))[-1:]
+            came = next((event.partial for event in last if isinstance(event, StreamError)), None)
+        return came
+
+
+def streamed(course: Course, events: list[Event]) -> GatewayReply:
+    """The reply of a stream that has begun with `events`."""
+    asked, live = course.asked, course.live
+    name = asked.dialect.name
+    if isinstance(live, RelayedStream):
+        body = _relayed(course, live)
+        limits = tuple([pair for pair in kept_headers(live.headers) if pair[0] != "content-type"])
+    else:
+        body = _translated(course, events)
+        limits = limit_headers(name, rate_limits(live.headers))
+    headers = (
+        ("content-type", stream_type(name, json_array=asked.head.json_array)),
+        *STREAM_HEADERS,
+        *limits,
+        *trail_headers(course.attempts, (*asked.read_changes, *live.encoded.changes)),
+    )
+    if asked.http.entry is not None:
+        asked.http.entry.first()
+        asked.http.entry.tried(course.attempts)
+        body = _noted(course, asked.http.entry, body)
+    return GatewayReply(headers=headers, body=Closing(body, course.close), keep_alive=keep_alive_of(asked))
+
+
+async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[bytes]:
+    encoder = course.encoder()
+    encode_event = encoder.encode
+    pump, outcome = course.pump, course.outcome
+    batch: list[Event] | None = course.shown(events)
+    shows_all = course.asked.keeping is not None and course.asked.keeping.has_spaces
+    try:
+        while batch is not None:
+            if outcome.response is not None:  # before its last bytes: the next request may come with them
+                await course.keep(outcome.response, is_translated=True)
+            if outcome.response is not None or shows_all:
+                batch = course.shown(batch)
+            data = b"".join([encode_event(event) for event in batch])
+            if data:
+                yield data
+            batch = await pump.pull()
+    except Error as error:
+        yield encode_event(_failure(course, error))
+    except asyncio.CancelledError as cancelled:
+        yield encode_event(_failure(course, cut_off(course.asked.gateway, cancelled)))
+    except Exception as error:  # noqa: BLE001 - a fault of ours must end the stream as an error of its dialect
+        yield _own_failure(course, error)
+    finally:
+        await course.close()
+
+
+async def _noted(course: Course, entry: Entry, body: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+    """The bytes of a stream, with what it came to written down at its end."""
+    try:
+        async with aclosing(body):
+            async for piece in body:
+                yield piece
+                if course.outcome.response is not None:  # who leaves now has the whole answer
+                    entry.sent()
+    finally:
+        asked, came = course.asked, course.came
+        sent = () if course.outcome.response is not None else course.live.encoded.changes
+        told = () if came is None else came.changes
+        entry.answered(came, (*asked.read_changes, *sent, *told, *asked.changes))
+        entry.cost_usd = None if came is None else _cost(course, came)
+
+
+def _cost(course: Course, came: Response[Any]) -> float | None:
+    """What an answer cost, also one that was left before its end."""
+    if came.cost_usd is not None or came.usage is None:
+        return came.cost_usd
+    endpoint = course.live.lane.endpoint
+    price = price_of(endpoint, (came.wire_model, endpoint.model), None, is_asked=not answers_alone())
+    return None if price is None else cost_usd(price, came.usage)
+
+
+async def _relayed(course: Course, live: RelayedStream) -> AsyncGenerator[bytes]:
+    pump = course.pump
+    try:
+        while True:
+            data = live.taken()
+            if data:
+                yield data
+            if await pump.pull() is None:
+                break
+        if course.outcome.response is not None:
+            await course.keep(course.outcome.response, is_translated=False)
+        rest = live.taken()
+        if course.asked.dialect.name == "openai-chat" and not live.is_done:
+            rest += _DONE
+        if rest:
+            yield rest
+    except Error as error:
+        yield _break_off(course, live, error)
+    except asyncio.CancelledError as cancelled:
+        yield _break_off(course, live, cut_off(course.asked.gateway, cancelled))
+    except Exception as error:  # noqa: BLE001 - as above
+        yield _own_failure(course, error)
+    finally:
+        await course.close()
+
+
+def _break_off(course: Course, live: RelayedStream, error: Error) -> bytes:
+    """The dialect's error after what was passed on: its writer is told what came before, as if it had written it."""
+    encoder = course.encoder()
+    came = course.outcome.response or course.outcome.partial
+    keeps_back = course.asked.dialect.name == "google"  # the last character of a text, which has been passed on
+    for event in unfold(came) if came is not None and not keeps_back else ():
+        if not isinstance(event, StreamEnd):
+            encoder.encode(event)
+    told = encoder.encode(_failure(course, error))
+    return _numbered(told, live.last_frame) if course.asked.dialect.name == "openai-responses" else told
+
+
+def _numbered(told: bytes, last_frame: bytes) -> bytes:
+    """Frames whose numbers go on from the last one that was passed on: who counts them must not see one twice."""
+    before = _NUMBER.findall(last_frame)
+    numbers = count(int(before[-1]) + 1 if before else 0)
+    return _NUMBER.sub(lambda _: b'"sequence_number":%d' % next(numbers), told)
+
+
+def _own_failure(course: Course, error: Exception) -> bytes:
+    """The dialect's error for a fault of ours."""
+    return course.encoder().encode(_failure(course, own_fault(error), beside=False))
+
+
+def _failure(course: Course, error: Error, *, beside: bool = True) -> StreamError:
+    """The event of an error that ends a stream; what came is beside it, unless that would be told as a finish."""
+    if course.asked.http.entry is not None:
+        course.asked.http.entry.failed(error)
+    came = course.outcome.response or course.outcome.partial
+    hides = isinstance(error, MalformedArgumentsError) and course.asked.dialect.name != "unified"
+    return stream_error(error, came if beside and not hides else None)
+
+
+def keep_alive_of(asked: Asked) -> bytes:
+    """What shows a client that a silent stream is alive: harmless to every official SDK of its dialect."""
+    match asked.dialect.name:
+        case "anthropic":
+            return b'event: ping\ndata: {"type": "ping"}\n\n'
+        case "google":
+            return b"\n"  # its Python SDK takes a comment for data
+        case "ollama":
+            return _ollama_piece(asked)
+        case _:
+            return _COMMENT
+
+
+def _ollama_piece(asked: Asked) -> bytes:
+    """A piece without content; an empty line would be read as JSON."""
+    older = asked.http.path.endswith("/generate")
+    empty = {"response": ""} if older else {"message": {"role": "assistant", "content": ""}}
+    told = {"model": asked.head.model, "created_at": "1970-01-01T00:00:00Z", **empty, "done": False}
+    return encode(told) + b"\n"

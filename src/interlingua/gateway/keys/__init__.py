@@ -1,0 +1,1 @@
+"""Who may ask, what for, and for how much."""

@@ -1,0 +1,188 @@
+"""Who may ask: keys, where a request comes from, and under which name the gateway was asked.
+
+Rules
+- Without keys only clients on the same machine are served.
+- A key is accepted as `Authorization: Bearer`, `x-api-key`, `api-key`, `x-goog-api-key`, or `key` in the query, as
+  Google's clients send it. Only digests are kept; the comparison takes the same time wherever keys differ. A key that
+  has expired or was revoked says so: who has it may know.
+- Without keys, a `Host` that is no address, no `localhost` and not configured is refused: a page of a site whose name
+  was pointed at this machine asks under that name. A foreign `Origin` is refused as well. With keys a page has none to
+  send, and `Host` is checked when names are configured. No answer has CORS headers.
+- Behind an application that checks its users itself (`is_open`), whoever reaches the gateway is served.
+- What a client sends as a key goes no further: a provider gets the key that is configured for it.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from functools import lru_cache
+from hashlib import sha256
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlsplit
+
+from interlingua.errors import AuthenticationError, InternalServerError, PermissionDeniedError
+from interlingua.gateway.keys.keyring import KeyRing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.settings import GatewayKey, GatewaySettings
+    from interlingua.wire.http import Headers
+
+__all__ = ["Guard", "day_time", "hash_key", "key_of"]
+
+KEY_HEADERS = ("x-api-key", "api-key", "x-goog-api-key")
+_LOOPBACK = re.compile(r"127(?:\.\d{1,3}){3}|::1|::ffff:127(?:\.\d{1,3}){3}|")
+_ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:.]+\]")
+_HOST = re.compile(r"(?P<name>\[[^\]]*\]|[^:]*)(?::\d{0,5})?")
+
+
+def hash_key(key: str) -> str:
+    """What is kept of a key: `sha256:` and the digest."""
+    return f"sha256:{sha256(key.encode()).hexdigest()}"
+
+
+def day_time(at_s: float) -> str:
+    """A time in UTC, for people."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at_s))
+
+
+def key_of(request: GatewayRequest) -> str | None:
+    """The key that a request brings, in any of the places where clients put it; None when it brings none."""
+    for name, value in request.headers:
+        if name == "authorization":
+            scheme, _, key = value.partition(" ")
+            if scheme.lower() == "bearer" and key.strip():
+                return key.strip()
+        elif name in KEY_HEADERS and value.strip():
+            return value.strip()
+    if "key=" in request.query:
+        return next((value for name, value in parse_qsl(request.query) if name == "key"), None)
+    return None
+
+
+class Guard:
+    """Screens requests by the settings of a gateway."""
+
+    def __init__(
+        self, settings: GatewaySettings, keys: KeyRing | None = None, *, now: Callable[[], float] = time.time
+    ) -> None:
+        """A guard that knows the digests of the keys, those of the settings by default; `now` gives Unix seconds."""
+        self._keys = KeyRing(settings.keys, clock=time.monotonic) if keys is None else keys
+        self._now = now
+        self._is_open = settings.is_open
+        self._names_hosts = bool(settings.hosts)
+        self._hosts = frozenset(host.lower().rstrip(".") for host in ("localhost", *settings.hosts))
+        self._origins = frozenset(origin.lower().rstrip("/") for origin in settings.origins)
+        self._asked_last: tuple[Headers, str, str | None] = ((), "", None)
+
+    def check(self, request: GatewayRequest, *, is_open: bool = False) -> None:
+        """Nothing, for who may ask; `is_open` says that no key is wanted.
+
+        Raises: PermissionDeniedError for a foreign host or origin, and for a distant client where there are no keys;
+        AuthenticationError for a missing or unknown key.
+        """
+        if self._is_open:
+            return
+        wants_key = bool(self._keys)
+        if self._names_hosts or not wants_key:
+            self._check_host(request.header("host"))
+        if not wants_key:
+            self._check_origin(request)
+        if is_open:
+            return
+        if not wants_key:
+            if not _LOOPBACK.fullmatch(request.peer):
+                raise PermissionDeniedError(
+                    "this gateway has no keys, so it serves its own machine only; give it one: il serve --key",
+                    status=403,
+                )
+            return
+        self._check_key(self._digest(request))
+
+    def _digest(self, request: GatewayRequest) -> str | None:
+        """The digest of the key that a request brings; one request is asked for it several times in a row."""
+        headers, query, digest = self._asked_last
+        if headers is not request.headers or query != request.query:
+            given = key_of(request)
+            digest = None if given is None else hash_key(given)
+            self._asked_last = request.headers, request.query, digest
+        return digest
+
+    def _check_key(self, digest: str | None) -> None:
+        if digest is None:
+            raise AuthenticationError(
+                "no key: send one as `Authorization: Bearer`, `x-api-key`, `api-key` or `x-goog-api-key`", status=401
+            )
+        key = self._keys.find(digest)
+        if key is None and self._keys.is_unsure:
+            raise InternalServerError(
+                "this gateway began without the Redis that has its keys, and knows this one not yet; ask again",
+                status=503,
+            )
+        if key is None:
+            raise AuthenticationError("this key is not known here", status=401)
+        if key.revoked_s is not None:
+            raise AuthenticationError(f"the key {key.name} was revoked", status=401)
+        if key.expires_s is not None and key.expires_s <= self._now():
+            raise AuthenticationError(f"the key {key.name} expired at {day_time(key.expires_s)}", status=401)
+
+    def name_of(self, request: GatewayRequest) -> str:
+        """The name of the key that a request brings; empty where there are no keys, or it is unknown."""
+        key = self.key(request)
+        return "" if key is None else key.name
+
+    def may_use(self, request: GatewayRequest, model: str) -> bool:
+        """Whether the key of a request may ask for a model name; of a chain, for every element."""
+        key = self.key(request)
+        if key is None:
+            return self._is_open or not self._keys  # a key that was taken away meanwhile may nothing any more
+        if not key.models:
+            return True
+        return all(any(_fits(pattern, name.strip()) for pattern in key.models) for name in model.split(","))
+
+    def key(self, request: GatewayRequest) -> GatewayKey | None:
+        """The key that a request brings; None where there are no keys, or it is unknown."""
+        if not self._keys:
+            return None
+        digest = self._digest(request)
+        return None if digest is None else self._keys.find(digest)
+
+    def _check_host(self, host: str | None) -> None:
+        if host is not None and not self._is_ours(host):
+            raise PermissionDeniedError(
+                f"asked under the name {host[:100]!r}, which is not configured; add it to [server] hosts", status=403
+            )
+
+    def _check_origin(self, request: GatewayRequest) -> None:
+        origin = request.header("origin")
+        if origin is not None and not self._is_own_origin(origin, request.header("host")):
+            raise PermissionDeniedError(
+                f"a page of {origin[:100]!r} may not ask here; add it to [server] origins", status=403
+            )
+
+    def _is_ours(self, host: str) -> bool:
+        name, is_address = _name_of(host)
+        return is_address or name in self._hosts
+
+    def _is_own_origin(self, origin: str, host: str | None) -> bool:
+        if origin.lower().rstrip("/") in self._origins:
+            return True
+        try:
+            return host is not None and urlsplit(origin).netloc.lower() == host.lower()
+        except ValueError:
+            return False
+
+
+@lru_cache(maxsize=64)
+def _name_of(host: str) -> tuple[str, bool]:
+    """The name in a `Host`, and whether it is an address; clients say the same one again and again."""
+    found = _HOST.fullmatch(host)
+    name = found["name"].lower().rstrip(".") if found else ""
+    return name, _ADDRESS.fullmatch(name) is not None
+
+
+def _fits(pattern: str, model: str) -> bool:
+    return model.startswith(pattern[:-1]) if pattern.endswith("*") else model == pattern

@@ -1,0 +1,441 @@
+"""What a key or a team has used and has under way: the arithmetic of keys, as pure transitions of one value.
+
+Strategy: an account is a value that a store reads, has changed here and writes: in memory, in SQLite, or on another
+machine, where it is written only if nobody else was faster. Before a call, what it may use at most is reserved; after
+it, the reservation gives way to what was used.
+
+Rules
+- A call enters if what was used, what is reserved and what it reserves itself fit into every limit; else nothing of it
+  is written, in no account. So calls that come at the same time cannot overspend a budget together.
+- What a call really used is written even where it is more than was reserved: it was paid for. The next one waits.
+- A call belongs to the minute, day and month of UTC in which it began, whenever it ends.
+- A minute is any 60 seconds. Up to 64 of its requests are remembered one by one; beyond that those of one second
+  together, at the time of the last one: never too generous, and late by a second at most.
+- More tokens than a whole minute allows count as a whole minute: such a call goes alone, and its answer tells.
+- A reservation whose process died is charged as it was made, once its lease is over or its holder is known to be gone.
+  Whoever settles it after that corrects the charge.
+
+Units: seconds of the wall clock, tokens, billionths of a dollar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from math import inf
+from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from interlingua.gateway.keys.terms import Budget, Terms
+
+__all__ = [
+    "EMPTY",
+    "LEASE_S",
+    "MINUTE_S",
+    "Account",
+    "Call",
+    "Enter",
+    "Granted",
+    "Held",
+    "Leave",
+    "Limit",
+    "Operation",
+    "Refusal",
+    "Spent",
+    "Used",
+    "enter",
+    "lapse",
+    "leave",
+    "left_of",
+    "names_of",
+    "reset_s",
+    "step",
+    "used_of",
+]
+
+MINUTE_S = 60.0
+"""The length of a minute."""
+LEASE_S = 900.0
+"""After so many seconds a reservation that nobody settled is charged."""
+DAY_S = 86_400.0
+SINGLE = 64
+"""How many requests of a minute are remembered one by one."""
+GRAIN_S = 1.0
+"""Beyond them, those of so many seconds are remembered together."""
+Limit: TypeAlias = Literal["budget", "requests", "tokens", "concurrency"]
+"""What may be used up."""
+
+
+class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One call before it is made."""
+
+    id: str
+    """Tells it from all others."""
+    holder: str
+    """The process that makes it."""
+    at_s: float
+    """When it begins."""
+    tokens: int = 0
+    """How many tokens it uses at most, as far as can be said."""
+    nano_usd: int = 0
+    """What it costs at most."""
+
+
+class Used(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What a call has used."""
+
+    tokens: int = 0
+    """Input and output."""
+    nano_usd: int = 0
+    """What it cost, as far as that is known."""
+
+    def plus(self, other: Used) -> Used:
+        """Both together."""
+        return Used(self.tokens + other.tokens, self.nano_usd + other.nano_usd)
+
+
+class Granted(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Requests of the last minute that are remembered together."""
+
+    begun_s: float
+    """When the first one came."""
+    at_s: float
+    """When the last one came."""
+    requests: int
+    """How many they are."""
+    tokens: int
+    """What they are charged."""
+
+
+class Held(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A reservation."""
+
+    call: Call
+    """What it is for."""
+    charged: int
+    """The tokens that it is charged in its minute."""
+
+
+class Spent(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What was used in a day, in a month, and in all."""
+
+    day: int = 0
+    """The day, counted from 1970."""
+    month: int = 0
+    """The month, as twelve times the year and its place in it."""
+    in_day: Used = Used()
+    """Used in that day."""
+    in_month: Used = Used()
+    """Used in that month."""
+    in_total: Used = Used()
+    """Used since the account began."""
+
+
+class Account(msgspec.Struct, frozen=True, array_like=True):
+    """What a key or a team has used and has under way."""
+
+    granted: tuple[Granted, ...] = ()
+    """The last minute, oldest first."""
+    held: tuple[Held, ...] = ()
+    """Reservations, oldest first."""
+    spent: Spent = Spent()
+    """What was settled."""
+
+
+EMPTY = Account()
+"""An account that nobody has used."""
+
+
+class Refusal(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a call does not enter."""
+
+    account: str = ""
+    """Whose limit it is."""
+    limit: Limit
+    """Which limit."""
+    allowed: int
+    """How much it allows."""
+    left: int
+    """How much of that is left."""
+    wanted: int
+    """How much the call asks for."""
+    wait_s: float | None
+    """Seconds until it may enter; None while another call has to end first, and where waiting does not help."""
+    budget: Budget | None = None
+    """The budget, where it is one."""
+    is_reserved: bool = False
+    """Whether it is calls under way that stand in the way of a budget, so that it may be free once they end."""
+
+
+# One account
+
+
+def enter(account: Account, terms: Terms, call: Call) -> Account | Refusal:
+    """The account with the reservation of a call, or why it has none."""
+    account = lapse(account, call.at_s)
+    refusal = _over_budget(account, terms, call) or _over_minute(account, terms, call) or _too_many(account, terms)
+    if refusal is not None:
+        return refusal
+    charged = call.tokens if terms.tpm is None else min(call.tokens, terms.tpm)
+    granted = account.granted
+    if terms.rpm is not None or terms.tpm is not None:
+        granted = _with_grant(granted, call.at_s, charged)
+    return Account(granted, (*account.held, Held(call, charged)), account.spent)
+
+
+def leave(account: Account, call: Call, used: Used, now_s: float) -> Account:
+    """The account with what a call has used in the place of its reservation.
+
+    Where the reservation lapsed it was charged, and where there was none nothing was: the difference is.
+    """
+    account = lapse(account, now_s, spare=call.id)
+    found = [held for held in account.held if held.call.id == call.id]
+    if not found:
+        beyond = Used(used.tokens - call.tokens, used.nano_usd - call.nano_usd)
+        return Account(account.granted, account.held, _charged(account.spent, call.at_s, now_s, beyond))
+    granted = _corrected(account.granted, call.at_s, used.tokens - found[0].charged)
+    rest = tuple([other for other in account.held if other is not found[0]])
+    return Account(granted, rest, _charged(account.spent, call.at_s, now_s, used))
+
+
+def lapse(account: Account, now_s: float, *, spare: str = "", is_gone: Callable[[str], bool] | None = None) -> Account:
+    """The account without what has passed: old minutes are forgotten, days and months begin, old reservations charged.
+
+    `spare` is the call that is being settled; `is_gone` tells of a holder that it cannot settle any more.
+    """
+    granted = account.granted
+    if granted and not (_counts(granted[0], now_s) and _counts(granted[-1], now_s)):  # the others are between them
+        granted = tuple([grant for grant in granted if _counts(grant, now_s)])
+    spent = _rolled(account.spent, now_s)
+    held = account.held
+    if held and (is_gone is not None or held[0].call.at_s + LEASE_S <= now_s):  # else the oldest one still holds
+        kept: list[Held] = []
+        for one in held:
+            if one.call.id == spare or not _has_lapsed(one, now_s, is_gone):
+                kept.append(one)
+            else:
+                spent = _charged(spent, one.call.at_s, now_s, Used(one.call.tokens, one.call.nano_usd))
+        held = held if len(kept) == len(held) else tuple(kept)
+    if granted is account.granted and held is account.held and spent is account.spent:
+        return account
+    return Account(granted, held, spent)
+
+
+def used_of(account: Account, budget: Budget, now_s: float) -> tuple[int, int]:
+    """How much of a budget is used, and how much of it is reserved."""
+    spent = _rolled(account.spent, now_s)
+    used = {"day": spent.in_day, "month": spent.in_month, "total": spent.in_total}[budget.period]
+    began_s = _began_s(spent, budget.period)
+    reserved = [held.call for held in account.held if held.call.at_s >= began_s]
+    if budget.unit == "usd":
+        return used.nano_usd, sum([call.nano_usd for call in reserved])
+    return used.tokens, sum([call.tokens for call in reserved])
+
+
+def left_of(account: Account, budget: Budget, now_s: float) -> int:
+    """How much of a budget may still be reserved."""
+    return max(0, budget.amount - sum(used_of(account, budget, now_s)))
+
+
+def reset_s(budget: Budget, now_s: float) -> float | None:
+    """Seconds until a budget begins anew; None for one that never does."""
+    match budget.period:
+        case "day":
+            return (now_s // DAY_S + 1) * DAY_S - now_s
+        case "month":
+            now = datetime.fromtimestamp(now_s, UTC)
+            year, month = divmod(now.year * 12 + now.month, 12)
+            return datetime(year, month + 1, 1, tzinfo=UTC).timestamp() - now_s
+        case "total":
+            return None
+
+
+# Limits
+
+
+def _over_budget(account: Account, terms: Terms, call: Call) -> Refusal | None:
+    for budget in terms.budgets:
+        wanted = call.nano_usd if budget.unit == "usd" else call.tokens
+        used, reserved = used_of(account, budget, call.at_s)
+        left = budget.amount - used - reserved
+        if wanted > left or left <= 0:
+            is_reserved = wanted <= budget.amount - used and used < budget.amount
+            helps = not is_reserved and wanted <= budget.amount
+            return Refusal(
+                limit="budget",
+                allowed=budget.amount,
+                left=max(0, left),
+                wanted=wanted,
+                wait_s=reset_s(budget, call.at_s) if helps else None,
+                budget=budget,
+                is_reserved=is_reserved,
+            )
+    return None
+
+
+def _over_minute(account: Account, terms: Terms, call: Call) -> Refusal | None:
+    requests = 0 if terms.rpm is None else sum([grant.requests for grant in account.granted])
+    tokens = 0 if terms.tpm is None else sum([grant.tokens for grant in account.granted])
+    wanted = call.tokens if terms.tpm is None else min(call.tokens, terms.tpm)
+    limits: tuple[tuple[Limit, int | None, int, int], ...] = (
+        ("requests", terms.rpm, requests, 1),
+        ("tokens", terms.tpm, tokens, wanted),
+    )
+    for limit, allowed, used, more in limits:
+        if allowed is not None and used + more > allowed:
+            wait_s = _free_in_s(account.granted, limit, used + more - allowed, call.at_s)
+            return Refusal(limit=limit, allowed=allowed, left=max(0, allowed - used), wanted=more, wait_s=wait_s)
+    return None
+
+
+def _too_many(account: Account, terms: Terms) -> Refusal | None:
+    allowed = terms.concurrency
+    if allowed is None or len(account.held) < allowed:
+        return None
+    return Refusal(limit="concurrency", allowed=allowed, left=0, wanted=1, wait_s=None)
+
+
+def _free_in_s(granted: tuple[Granted, ...], limit: Limit, excess: int, now_s: float) -> float:
+    """Seconds until so much of the minute has passed that the excess is gone."""
+    free_at_s = now_s
+    for grant in granted:
+        if excess <= 0:
+            break
+        excess -= grant.requests if limit == "requests" else grant.tokens
+        free_at_s = max(free_at_s, grant.at_s + MINUTE_S)
+    return free_at_s - now_s
+
+
+# Minutes
+
+
+def _counts(grant: Granted, now_s: float) -> bool:
+    """Whether a grant is of the last minute; one far in the future was written by a clock that was put back."""
+    return now_s - MINUTE_S < grant.at_s <= now_s + MINUTE_S
+
+
+def _with_grant(granted: tuple[Granted, ...], at_s: float, tokens: int) -> tuple[Granted, ...]:
+    last = granted[-1] if len(granted) >= SINGLE else None
+    if last is not None and 0 <= at_s - last.begun_s <= GRAIN_S:
+        joined = Granted(last.begun_s, max(last.at_s, at_s), last.requests + 1, last.tokens + tokens)
+        return (*granted[:-1], joined)
+    return (*granted, Granted(at_s, at_s, 1, tokens))
+
+
+def _corrected(granted: tuple[Granted, ...], at_s: float, difference: int) -> tuple[Granted, ...]:
+    """The minute with a call charged otherwise; of a minute that has passed nothing is left to correct."""
+    for place in range(len(granted) - 1, -1, -1) if difference else ():  # what ends now began lately
+        grant = granted[place]
+        if grant.begun_s <= at_s <= grant.at_s:
+            changed = Granted(grant.begun_s, grant.at_s, grant.requests, grant.tokens + difference)
+            return (*granted[:place], changed, *granted[place + 1 :])
+    return granted
+
+
+# Days and months
+
+
+def _day(at_s: float) -> int:
+    return int(at_s // DAY_S)
+
+
+@lru_cache(maxsize=16)
+def _month(day: int) -> int:
+    at = datetime.fromtimestamp(day * DAY_S, UTC)
+    return at.year * 12 + at.month
+
+
+def _rolled(spent: Spent, now_s: float) -> Spent:
+    """What was used, on the day that it is: an older day and month are over. A clock put back ends none."""
+    day = _day(now_s)
+    if day <= spent.day:
+        return spent
+    month = _month(day)
+    in_month = spent.in_month if month <= spent.month else Used()
+    return Spent(day, max(month, spent.month), Used(), in_month, spent.in_total)
+
+
+def _began_s(spent: Spent, period: str) -> float:
+    """When the day or month began that it is; what is reserved for all time began whenever it did."""
+    match period:
+        case "day":
+            return spent.day * DAY_S
+        case "month":
+            return _month_begins_s(spent.month)
+        case _:
+            return -inf
+
+
+@lru_cache(maxsize=16)
+def _month_begins_s(month: int) -> float:
+    year, place = divmod(month - 1, 12)
+    return datetime(year, place + 1, 1, tzinfo=UTC).timestamp() if year > 0 else -inf
+
+
+def _charged(spent: Spent, at_s: float, now_s: float, used: Used) -> Spent:
+    spent = _rolled(spent, now_s)
+    return Spent(
+        spent.day,
+        spent.month,
+        spent.in_day.plus(used) if at_s >= _began_s(spent, "day") else spent.in_day,
+        spent.in_month.plus(used) if at_s >= _began_s(spent, "month") else spent.in_month,
+        spent.in_total.plus(used),
+    )
+
+
+def _has_lapsed(held: Held, now_s: float, is_gone: Callable[[str], bool] | None) -> bool:
+    return held.call.at_s + LEASE_S <= now_s or (is_gone is not None and is_gone(held.call.holder))
+
+
+# Several accounts at once
+
+
+class Enter(NamedTuple):
+    """A call wants to begin."""
+
+    call: Call
+    """The call."""
+    terms: tuple[tuple[str, Terms], ...]
+    """The accounts that it concerns, a key's and its team's, with what they may use."""
+
+
+class Leave(NamedTuple):
+    """A call has ended."""
+
+    call: Call
+    """The call, as it entered."""
+    accounts: tuple[str, ...]
+    """The accounts that it concerns."""
+    used: Used
+    """What it has used."""
+    now_s: float
+    """When it ended."""
+
+
+Operation: TypeAlias = "Enter | Leave"
+"""What is done to accounts."""
+
+
+def step(accounts: Mapping[str, Account], operation: Operation) -> tuple[dict[str, Account], Refusal | None]:
+    """The accounts that an operation changes, and why a call does not enter; then it changes none."""
+    if isinstance(operation, Leave):
+        call, used, now_s = operation.call, operation.used, operation.now_s
+        return {name: leave(accounts.get(name, EMPTY), call, used, now_s) for name in operation.accounts}, None
+    changed: dict[str, Account] = {}
+    for name, terms in operation.terms:
+        entered = enter(accounts.get(name, EMPTY), terms, operation.call)
+        if isinstance(entered, Refusal):
+            return {}, msgspec.structs.replace(entered, account=name)
+        changed[name] = entered
+    return changed, None
+
+
+def names_of(operations: Iterable[Operation]) -> tuple[str, ...]:
+    """The accounts that operations concern, each once."""
+    names: dict[str, None] = {}
+    for operation in operations:
+        named = operation.accounts if isinstance(operation, Leave) else [name for name, _ in operation.terms]
+        names |= dict.fromkeys(named)
+    return tuple(names)

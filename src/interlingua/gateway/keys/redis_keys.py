@@ -1,0 +1,255 @@
+"""Keys in Redis: made once by `il keys`, and taken by every gateway that has the same address.
+
+Shape: a hash of keys by digest, a hash that has the digest of each name that works, and a number that is another one
+after every change.
+
+Rules
+- What holds for the database of keys holds here: digests alone, a name is given once until it is revoked.
+- A gateway looks once a second, in a thread of its own, since its event loop must not wait for Redis. While Redis is
+  away the keys stay those that are known. One that begins then takes a copy on its machine, if another one has seen
+  Redis in the last ten minutes; else it knows that it does not know.
+- A Redis that comes back empty gets the keys as a gateway knew them last.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from contextlib import suppress
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from interlingua.errors import ConfigError, DecodeError, LimitExceededError, UsageError
+from interlingua.gateway.keys.database import KeptKey, check_name, read_account
+from interlingua.gateway.keys.redis_usage import usage_steps
+from interlingua.registry.spec import shown
+from interlingua.routing.redis_link import RedisGone
+from interlingua.wire.json import decode, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from interlingua.gateway.keys.accounts import Row
+    from interlingua.gateway.keys.budget import Account
+    from interlingua.gateway.settings import GatewayKey
+    from interlingua.routing.redis_link import Command, RedisLink, Steps
+
+__all__ = ["LOOK_S", "KeyWatch", "RedisKeys"]
+
+R = TypeVar("R")
+LOOK_S = 1.0
+"""How old what a gateway knows of the keys may get."""
+COPY_S = 600.0
+"""How old a copy on the machine may be: a worker that is started again knows the keys, and a revoked one soon ends."""
+_CREATE = """
+if redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2]) == 0 then return 0 end
+redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
+return redis.call('INCR', KEYS[3])
+"""
+_REVOKE = """
+if redis.call('HGET', KEYS[2], ARGV[1]) ~= ARGV[2] then return 0 end
+redis.call('HDEL', KEYS[2], ARGV[1])
+redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
+return redis.call('INCR', KEYS[3])
+"""
+_RESTORE = """
+if redis.call('EXISTS', KEYS[3]) == 1 then return 0 end
+for place = 2, #ARGV, 3 do
+  redis.call('HSET', KEYS[1], ARGV[place], ARGV[place + 1])
+  if ARGV[place + 2] ~= '' then redis.call('HSET', KEYS[2], ARGV[place + 2], ARGV[place]) end
+end
+redis.call('SET', KEYS[3], ARGV[1])
+return 1
+"""
+
+
+class RedisKeys:
+    """The keys of one Redis."""
+
+    place: str = "redis"
+    """Where its keys are from, in a word."""
+
+    def __init__(self, link: RedisLink, *, now: Callable[[], float]) -> None:
+        """The keys behind `link`; `now` gives Unix seconds."""
+        self._link = link
+        self._now = now
+        self._rooms = tuple([f"{link.prefix}{{keys}}:{room}" for room in ("keys", "names", "version")])
+
+    def create(self, key: GatewayKey) -> None:
+        """Keep a key.
+
+        Raises: UsageError where there is one of that name; ConfigError where Redis does not answer.
+        """
+        kept = encode(KeptKey(key=key, created_s=self._now()))
+        if not self._done(("EVAL", _CREATE, 3, *self._rooms, check_name(key.name), key.hash, kept)):
+            raise UsageError(f"there is a key {key.name}; revoke it first, or take another name")
+
+    def revoke(self, name: str) -> None:
+        """Have a key stop working.
+
+        Raises: UsageError where there is none of that name; ConfigError where Redis does not answer.
+        """
+        found = next((kept for kept in self.all_keys() if kept.key.name == name and kept.key.revoked_s is None), None)
+        if found is not None:
+            key = msgspec.structs.replace(found.key, revoked_s=self._now())
+            kept = encode(msgspec.structs.replace(found, key=key))
+            if self._done(("EVAL", _REVOKE, 3, *self._rooms, name, key.hash, kept)):
+                return
+        raise UsageError(f"there is no key {shown(name)} that works; `il keys list` shows them")
+
+    def version(self) -> int:
+        """A number that is another one after every change of a key; 0 where there is none.
+
+        Raises: ConfigError where Redis does not answer.
+        """
+        return int(self._run(self._one(("GET", self._rooms[2]))) or 0)
+
+    def all_keys(self) -> list[KeptKey]:
+        """Every key, revoked ones, too, by name and age.
+
+        Raises: ConfigError where Redis does not answer.
+        """
+        values: list[bytes] = self._run(self._one(("HVALS", self._rooms[0])))
+        found = [_kept(value) for value in values]
+        return sorted([kept for kept in found if kept is not None], key=lambda kept: (kept.key.name, kept.created_s))
+
+    def restore(self, version: int, keys: Sequence[KeptKey]) -> None:
+        """Keep keys that were known, in a Redis that knows nothing of keys any more."""
+        told = [
+            part
+            for kept in keys
+            for part in (kept.key.hash, encode(kept), kept.key.name if kept.key.revoked_s is None else "")
+        ]
+        self._done(("EVAL", _RESTORE, 3, *self._rooms, version, *told))
+
+    def usage(self, key: str = "", since: str = "") -> list[Row]:
+        """What was used at all gateways, by key, day and model; of one key where it is named, from a day on.
+
+        Raises: ConfigError where Redis does not answer.
+        """
+        return self._run(usage_steps(self._link, key, since))
+
+    def accounts(self, names: Sequence[str]) -> dict[str, Account]:
+        """The accounts of those names that were used.
+
+        Raises: ConfigError where Redis does not answer.
+        """
+        if not names:
+            return {}
+        rooms = [f"{self._link.prefix}{{accounts}}:{name}" for name in names]
+        values: list[bytes | None] = self._run(self._one(("MGET", *rooms)))
+        return {name: read_account(value) for name, value in zip(names, values, strict=True) if value}
+
+    @property
+    def copy_name(self) -> str:
+        """A file name of these keys among those of other places."""
+        return f"shared-keys-{sha256(f'{self._link.address} {self._link.prefix}'.encode()).hexdigest()[:16]}.json"
+
+    def close(self) -> None:
+        """Nothing: the connections are the process's."""
+
+    def _done(self, command: Command) -> bool:
+        return bool(self._run(self._one(command)))
+
+    def _one(self, command: Command) -> Steps[Any]:
+        (reply,) = yield [command]
+        return reply
+
+    def _run(self, steps: Steps[R]) -> R:
+        try:
+            return self._link.run(steps)
+        except RedisGone:
+            raise ConfigError(f"the keys are in Redis, which does not answer: {self._link.problem}") from None
+
+
+def _kept(value: bytes) -> KeptKey | None:
+    try:
+        return decode(value, KeptKey)
+    except (DecodeError, LimitExceededError):  # another version wrote it: as if it were not there
+        return None
+
+
+class _Copy(msgspec.Struct, frozen=True):
+    """What lies on the machine."""
+
+    version: int
+    keys: list[KeptKey]
+
+
+class KeyWatch:
+    """What a gateway knows of the keys in Redis."""
+
+    def __init__(
+        self, keys: RedisKeys, *, folder: Path | None = None, beside: Callable[[], object] = lambda: None
+    ) -> None:
+        """Looks now, and then once a second; `beside` is done after each of the later looks.
+
+        `folder` is where a copy of the keys lies; None for none.
+        """
+        self._keys = keys
+        self._copy = None if folder is None else folder / keys.copy_name
+        self._beside = beside
+        self._end = threading.Event()
+        self.version: int = 0
+        """A number that is another one after every change of a key."""
+        self.known: list[KeptKey] = []
+        """Every key, as far as it is known."""
+        self.is_known: bool = False
+        """Whether Redis could be asked."""
+        self._look()
+        if not self.is_known:
+            self._take_copy()
+        self._thread = threading.Thread(target=self._run, name="interlingua-shared-keys", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Look no more."""
+        self._end.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._end.wait(LOOK_S):
+            self._look()
+            self._beside()
+
+    def _look(self) -> None:
+        try:
+            version = self._keys.version()
+            if not version and self.known:
+                self._keys.restore(self.version, self.known)
+            elif version != self.version or not self.is_known:
+                self.known, self.version = self._keys.all_keys(), version
+                self._write_copy()
+            self.is_known = True
+            if self._copy is not None:
+                with suppress(OSError):
+                    os.utime(self._copy)
+        except ConfigError:
+            return  # the link has said so, once
+        except Exception:  # whatever it is, the next look may find it mended
+            logging.getLogger("interlingua.gateway").exception("shared keys are taken as they were")
+
+    def _write_copy(self) -> None:
+        """Keep the keys on this machine, for its owner alone; where that cannot be, there is no copy."""
+        if self._copy is None:
+            return
+        with suppress(OSError):
+            self._copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            written = self._copy.with_suffix(f".{os.getpid()}")
+            written.touch(0o600)
+            written.write_bytes(encode(_Copy(self.version, self.known)))
+            written.replace(self._copy)
+
+    def _take_copy(self) -> None:
+        if self._copy is None:
+            return
+        with suppress(OSError, DecodeError, LimitExceededError):
+            age_s = time.time() - self._copy.stat().st_mtime
+            if 0 <= age_s < COPY_S:
+                copy = decode(self._copy.read_bytes(), _Copy)
+                self.known, self.version, self.is_known = copy.keys, copy.version, True

@@ -1,0 +1,308 @@
+"""Metrics of a gateway in the text format of Prometheus: counted from the records of requests, told at `/metrics`.
+
+Rules
+- Names in labels come from the configuration alone: aliases, their targets, keys. Anything else is `other`, or
+  `provider/other` where the provider is known, so that no client can make the series grow.
+- Beyond the bound of series every further one is counted as `other`; nothing is lost from the sums.
+- What is under way, waiting, benched or open is looked up when somebody asks.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from interlingua.client.state import health_store, limiter
+from interlingua.errors import Error, NotFoundError
+from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.records.summing import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.records.record import Record
+    from interlingua.registry.resolve import Registry
+    from interlingua.routing.health import TargetHealth
+
+__all__ = ["MAX_SERIES", "Metrics", "metrics"]
+
+MAX_SERIES = 2_000
+"""How many series one metric may have."""
+OTHER = "other"
+"""Stands for every name that is not configured."""
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+FIRST_S = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 7.5, 10.0, 20.0, 30.0, 60.0)
+"""Upper ends of the times to the first content, in seconds."""
+TOTAL_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
+"""Upper ends of the times of whole requests, in seconds."""
+LOOK_S = 5.0
+"""How old what is known of the configuration may get."""
+_STATES = ("half_open", "benched", "suspended")
+Labels: TypeAlias = tuple[str, ...]
+
+
+class _Kind(NamedTuple):
+    """One metric."""
+
+    name: str
+    said: str
+    labels: tuple[str, ...]
+    boundaries: tuple[float, ...] = ()
+
+
+REQUESTS = _Kind(
+    "interlingua_requests_total", "Requests that are over.", ("client", "model", "target", "key", "status")
+)
+ERRORS = _Kind("interlingua_errors_total", "Requests that ended in an error.", ("client", "target", "error"))
+ABORTED = _Kind("interlingua_aborted_total", "Requests whose client left before the end.", ("client",))
+ATTEMPTS = _Kind("interlingua_attempts_total", "Tries at targets, and targets passed over.", ("target", "outcome"))
+CHANGES = _Kind("interlingua_changes_total", "What translation dropped or changed.", ("client", "target"))
+TOKENS = _Kind("interlingua_tokens_total", "Tokens; cached ones are among the input.", ("target", "key", "kind"))
+COST = _Kind("interlingua_cost_usd_total", "What answers cost in US dollars, where known.", ("target", "key"))
+FIRST = _Kind("interlingua_first_content_seconds", "Until the first content of a stream.", ("target",), FIRST_S)
+TOTAL = _Kind("interlingua_request_seconds", "From the head to the last byte.", ("target",), TOTAL_S)
+_COUNTERS = (REQUESTS, ERRORS, ABORTED, ATTEMPTS, CHANGES, TOKENS, COST)
+_HISTOGRAMS = (FIRST, TOTAL)
+
+
+class _Histogram:
+    """Times of one series."""
+
+    __slots__ = ("counts", "total_s")
+
+    def __init__(self, boundaries: int) -> None:
+        self.counts = [0] * (boundaries + 1)
+        self.total_s = 0.0
+
+
+class Metrics:
+    """Counts the requests of one gateway."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        """Nothing has been counted."""
+        self._gateway = gateway
+        self._counts: dict[_Kind, dict[Labels, float]] = {kind: {} for kind in _COUNTERS}
+        self._times: dict[_Kind, dict[Labels, _Histogram]] = {kind: {} for kind in _HISTOGRAMS}
+        self._names = _Names(gateway)
+
+    def __call__(self, record: Record) -> None:
+        """Count a request that is over."""
+        if record.route in _OWN:
+            return
+        names = self._names
+        model, target = names.model(record.model), names.target(record.target)
+        key, client = record.key, record.client
+        self._add(REQUESTS, (client, model, target, key, str(record.status)))
+        if record.error:
+            self._add(ERRORS, (client, target, record.error))
+        if record.aborted:
+            self._add(ABORTED, (client,))
+        for attempt in record.attempts:
+            self._add(ATTEMPTS, (names.target(attempt.model), attempt.outcome))
+        if record.changes:
+            self._add(CHANGES, (client, target), record.changes)
+        self._count_tokens(record, target, key)
+        if record.first_s is not None:
+            self._time(FIRST, (target,), record.first_s)
+        self._time(TOTAL, (target,), record.total_s)
+
+    def _count_tokens(self, record: Record, target: str, key: str) -> None:
+        counts = {
+            "input": record.input_tokens,
+            "output": record.output_tokens,
+            "cache_read": record.cache_read_tokens,
+        }
+        for kind, count in counts.items():
+            if count:
+                self._add(TOKENS, (target, key, kind), count)
+        if record.cost_usd:
+            self._add(COST, (target, key), record.cost_usd)
+
+    def _add(self, kind: _Kind, labels: Labels, by: float = 1) -> None:
+        counts = self._counts[kind]
+        labels = _within(counts, labels)
+        counts[labels] = counts.get(labels, 0) + by
+
+    def _time(self, kind: _Kind, labels: Labels, seconds: float) -> None:
+        times = self._times[kind]
+        labels = _within(times, labels)
+        histogram = times.get(labels)
+        if histogram is None:
+            histogram = times[labels] = _Histogram(len(kind.boundaries))
+        histogram.counts[bisect_left(kind.boundaries, seconds)] += 1
+        histogram.total_s += seconds
+
+    def text(self) -> str:
+        """Everything as it is now; also for a thread that other workers are answered from."""
+        lines: list[str] = []
+        for kind, counts in self._counts.items():
+            lines += _head(kind, "counter")
+            pairs = counts.copy().items()
+            lines += [f"{kind.name}{_labelled(kind, labels)} {number(count)}" for labels, count in pairs]
+        for kind, times in self._times.items():
+            lines += _head(kind, "histogram")
+            lines += [line for labels, one in times.copy().items() for line in _buckets(kind, labels, one)]
+        lines += self._under_way()
+        lines += _gauge("interlingua_workers", "Processes that this page tells of.", 1)
+        lines += _waiting()
+        lines += _process()
+        return "\n".join([*lines, ""])
+
+    def _under_way(self) -> Iterator[str]:
+        under_way = tuple(self._gateway.recorder.under_way)
+        streams = sum(1 for entry in under_way if entry.stream)
+        yield from _gauge("interlingua_under_way", "Requests that have begun and are not over.", len(under_way))
+        yield from _gauge("interlingua_streams_open", "Those of them that want a stream.", streams)
+
+    def health(self, snapshot: Mapping[str, TargetHealth]) -> str:
+        """How targets stand that are not simply asked."""
+        kind = _Kind("interlingua_target_unwell", "Targets that are benched, probed or suspended.", ("target", "state"))
+        held: dict[Labels, int] = {}
+        for target, known in snapshot.items():
+            if known.state in _STATES:
+                labels = (self._names.target(target), known.state)
+                held[labels] = held.get(labels, 0) + 1
+        lines = [f"{kind.name}{_labelled(kind, labels)} {count}" for labels, count in held.items()]
+        return "\n".join([*_head(kind, "gauge"), *lines, ""])
+
+
+class _Names:
+    """Which names may stand in labels."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._looked_at_s: float | None = None
+        self._aliases: dict[str, str] = {}
+        self._beginnings: tuple[str, ...] = ()
+        self._targets: frozenset[str] = frozenset()
+        self._providers: frozenset[str] = frozenset()
+
+    def model(self, model: str) -> str:
+        """The model as it was asked for: an alias, or the target of one."""
+        if not model:
+            return ""
+        self._look()
+        if model in self._aliases or model in self._targets:
+            return model
+        return next((name for name in self._beginnings if model.startswith(name[:-1])), OTHER)
+
+    def target(self, target: str) -> str:
+        """The target of an alias, else its provider."""
+        if not target:
+            return ""
+        self._look()
+        if target in self._targets:
+            return target
+        provider = target.partition("/")[0]
+        return f"{provider}/{OTHER}" if provider in self._providers else OTHER
+
+    def _look(self) -> None:
+        """Look whether the configuration is another one, once in a while."""
+        now_s = self._gateway.clock()
+        if self._looked_at_s is not None and now_s - self._looked_at_s < LOOK_S:
+            return
+        self._looked_at_s = now_s
+        registry = self._gateway.registry
+        aliases = registry.aliases()
+        if aliases == self._aliases and self._providers:
+            return
+        self._aliases = aliases
+        self._beginnings = tuple(sorted([name for name in aliases if name.endswith("*")], key=len, reverse=True))
+        self._targets = frozenset([spec for name in aliases for spec in _specs(registry, name)])
+        self._providers = frozenset([status.name for status in registry.providers()])
+
+
+def _specs(registry: Registry, alias: str) -> list[str]:
+    """The targets that an alias names; none for one that a client's own words are put into."""
+    try:
+        return [endpoint.spec for endpoint in registry.resolve(alias)]
+    except Error:  # a key that is not there yet; whoever asks for it is told
+        return []
+
+
+def _within(known: Mapping[Labels, object], labels: Labels) -> Labels:
+    """The labels, or `other` everywhere once there are too many."""
+    return labels if labels in known or len(known) < MAX_SERIES else (OTHER,) * len(labels)
+
+
+_OWN = frozenset({"/metrics", "/health/live", "/health/ready"})
+"""Routes that machines ask all the time, and that say nothing of the service."""
+
+
+# The text format
+
+
+def _head(kind: _Kind, form: str) -> tuple[str, str]:
+    return f"# HELP {kind.name} {kind.said}", f"# TYPE {kind.name} {form}"
+
+
+def _labelled(kind: _Kind, labels: Labels, more: str = "") -> str:
+    pairs = [f'{name}="{_escaped(text)}"' for name, text in zip(kind.labels, labels, strict=True)]
+    told = ",".join([*pairs, *([more] if more else [])])
+    return f"{{{told}}}" if told else ""
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def _buckets(kind: _Kind, labels: Labels, histogram: _Histogram) -> Iterator[str]:
+    so_far = 0
+    for boundary, count in zip((*kind.boundaries, None), histogram.counts, strict=True):
+        so_far += count
+        end = "+Inf" if boundary is None else number(boundary)
+        told = _labelled(kind, labels, f'le="{end}"')
+        yield f"{kind.name}_bucket{told} {so_far}"
+    yield f"{kind.name}_sum{_labelled(kind, labels)} {number(round(histogram.total_s, 6))}"
+    yield f"{kind.name}_count{_labelled(kind, labels)} {so_far}"
+
+
+def _gauge(name: str, said: str, value: float) -> tuple[str, ...]:
+    return *_head(_Kind(name, said, ()), "gauge"), f"{name} {number(value)}"
+
+
+def _waiting() -> Iterator[str]:
+    """What our own limits let through and hold back; their patterns are configured."""
+    loads = limiter().loads()
+    for name, said in (("running", "Calls that a limit let through."), ("waiting", "Calls that wait for a limit.")):
+        kind = _Kind(f"interlingua_limit_{name}", said, ("pattern",))
+        yield from _head(kind, "gauge")
+        for pattern, load in loads.items():
+            yield f"{kind.name}{_labelled(kind, (pattern,))} {getattr(load, name)}"
+
+
+def _process() -> Iterator[str]:
+    """What this process takes, where the system says it."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        memory = pages * os.sysconf("SC_PAGE_SIZE")
+        files = len(list(Path("/proc/self/fd").iterdir()))
+    except (OSError, ValueError, IndexError):
+        return
+    yield from _gauge("process_resident_memory_bytes", "Memory that the processes hold.", memory)
+    yield from _gauge("process_open_fds", "Files and sockets that the processes hold open.", files)
+
+
+# The route
+
+
+async def metrics(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+    """The metrics of a gateway, for who may ask.
+
+    Raises: NotFoundError where they are off; AuthenticationError, PermissionDeniedError.
+    """
+    counted = gateway.metrics
+    if counted is None:
+        raise NotFoundError('metrics are off; [server] metrics = "keys" or "open" turns them on', status=404)
+    if gateway.settings.observing.metrics != "open":
+        gateway.guard.check(request)
+    text = counted.text() + counted.health(await health_store().snapshot_async())
+    if gateway.siblings is not None:
+        from interlingua.gateway.serving.joining import page_of_all  # only several workers need it
+
+        text = await page_of_all(gateway.siblings, text)
+    return GatewayReply(headers=(("content-type", CONTENT_TYPE), ("cache-control", "no-store")), body=text.encode())

@@ -1,0 +1,124 @@
+"""What a gateway tells of its requests, and to whom: log, metrics, logbook, cassettes, spans, as it is set up.
+
+Rules
+- Nothing of it is loaded, and nothing is done for a request, while it is off.
+- What is written goes through a queue and is written by a thread; the end of the gateway writes what is left.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import msgspec
+
+from interlingua.gateway.records.log import LogForm
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.records.record import Sink
+
+__all__ = ["MetricsAccess", "Observing", "observed"]
+
+MetricsAccess: TypeAlias = Literal["off", "keys", "open"]
+"""Who is told the metrics: nobody, who may ask the gateway, or everybody."""
+MEGABYTE = 1024 * 1024
+
+
+class Observing(msgspec.Struct, frozen=True, kw_only=True):
+    """What is told of requests."""
+
+    log: LogForm = "off"
+    """Whether a line for each request goes to stderr, and how."""
+    log_content: bool = False
+    """Whether log and logbook hold what was asked and answered, and the sentences of errors."""
+    metrics: MetricsAccess = "off"
+    """Who is told the metrics."""
+    store: str = ""
+    """The SQLite file that requests are written to; empty: none."""
+    store_days: float = 30.0
+    """How long it keeps them."""
+    store_mb: int = 256
+    """How large it may get."""
+    record: str = ""
+    """The directory that cassettes are written to; empty: none."""
+    record_mb: int = 256
+    """How large all cassettes together may get."""
+    otel: bool = False
+    """Whether OpenTelemetry spans are made."""
+
+
+def observed(gateway: Gateway) -> tuple[Callable[[], None], ...]:
+    """What ends the observers of a gateway, once they are set up as its settings say.
+
+    Raises: ConfigError for a file or directory that cannot be written, and without the extra that spans need.
+    """
+    wanted = gateway.settings.observing
+    if wanted == Observing():
+        return ()
+    return (
+        *(_log(gateway, wanted) if wanted.log != "off" else ()),
+        *(_logbook(gateway, wanted) if wanted.store else ()),
+        *(_cassettes(gateway, wanted) if wanted.record else ()),
+        *(_metrics(gateway) if wanted.metrics != "off" else ()),
+        *(_spans(gateway) if wanted.otel else ()),
+    )
+
+
+def _listen(gateway: Gateway, sink: Sink, *, content: bool = False) -> None:
+    recorder = gateway.recorder
+    if content:
+        recorder.content_sinks = (*recorder.content_sinks, sink)
+    else:
+        recorder.sinks = (*recorder.sinks, sink)
+
+
+def _log(gateway: Gateway, wanted: Observing) -> tuple[Callable[[], None], ...]:
+    from interlingua.gateway.records.batches import Batches
+    from interlingua.gateway.records.log import log_writer
+
+    lines = Batches(log_writer(wanted.log, content=wanted.log_content), name="log")
+    _listen(gateway, lines.put, content=wanted.log_content)
+    return (lines.close,)
+
+
+def _logbook(gateway: Gateway, wanted: Observing) -> tuple[Callable[[], None], ...]:
+    from interlingua.gateway.records.batches import Batches
+    from interlingua.gateway.records.logbook import Logbook
+
+    book = Logbook(
+        wanted.store,
+        days=wanted.store_days,
+        max_bytes=wanted.store_mb * MEGABYTE,
+        content=wanted.log_content,
+        now=gateway.now,
+    )
+    rows = Batches(book.write, name="logbook", every_s=0.2)
+    _listen(gateway, rows.put)
+    return rows.close, book.close
+
+
+def _cassettes(gateway: Gateway, wanted: Observing) -> tuple[Callable[[], None], ...]:
+    from interlingua.gateway.records.batches import Batches
+    from interlingua.gateway.records.cassettes import Cassettes
+
+    cassettes = Batches(Cassettes(wanted.record, max_bytes=wanted.record_mb * MEGABYTE).write, name="cassettes")
+    _listen(gateway, cassettes.put, content=True)
+    return (cassettes.close,)
+
+
+def _metrics(gateway: Gateway) -> tuple[Callable[[], None], ...]:
+    from interlingua.gateway.records.metrics import Metrics
+
+    gateway.metrics = Metrics(gateway)
+    _listen(gateway, gateway.metrics)
+    return ()
+
+
+def _spans(gateway: Gateway) -> tuple[Callable[[], None], ...]:
+    from interlingua.gateway.records.spans import Spans
+
+    gateway.spans = Spans()
+    _listen(gateway, gateway.spans.count)
+    return (gateway.spans.close,)

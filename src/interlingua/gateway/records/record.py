@@ -1,0 +1,413 @@
+"""What is known of one request when it is over: told exactly once, whatever its end, to whoever wants to know.
+
+Strategy: a request that somebody wants to know of carries an `Entry` from its first byte to its last; whoever learns
+something writes it there. At the end it becomes a `Record`, which goes to every sink. While nobody wants to know, no
+entry is made, and nothing else is done either.
+
+Rules
+- Every request ends with one record: answered, refused, failed, cut, or left by its client.
+- What was asked and answered is in `Record.content` alone, and only for sinks that ask for it. `message` may repeat
+  words of a client or of an upstream: who writes without content leaves it out.
+- A sink that fails is logged once and harms neither the request nor other sinks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import aclosing
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from interlingua.errors import redact
+from interlingua.gateway.http import Closing
+from interlingua.gateway.keys.auth import key_of
+from interlingua.types.response import Attempt
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Iterable
+
+    from interlingua.errors import Error
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayReply, GatewayRequest, Pieces
+    from interlingua.gateway.records.traffic import Traffic
+    from interlingua.types.change import Change
+    from interlingua.types.response import Response
+    from interlingua.types.usage import Usage
+
+__all__ = ["LEFT_STATUS", "Content", "Entry", "Passage", "Record", "Recorder", "Sink", "told_of"]
+
+LEFT_STATUS = 499
+"""The status of a request whose client left before there was one."""
+MAX_CHANGED = 20
+"""How many changes of a request are named."""
+LONGEST = 200
+"""Characters of a name or a path that are kept; an error's sentence may be five times as long."""
+
+
+class Passage(msgspec.Struct, frozen=True, kw_only=True):
+    """One exchange with an upstream, as it went over the wire, without what is secret."""
+
+    target: str
+    """`provider/model`, or the host where it is not known."""
+    dialect: str
+    """How the target was spoken to; empty when unknown."""
+    method: str
+    """GET, POST, …"""
+    url: str
+    """Where it went, without secrets."""
+    request_headers: tuple[tuple[str, str], ...] = ()
+    """What was sent."""
+    request_body: bytes = b""
+    """What was sent, within the bound."""
+    status: int = 0
+    """HTTP status; 0 where none came."""
+    headers: tuple[tuple[str, str], ...] = ()
+    """What came."""
+    body: bytes = b""
+    """What came, within the bound."""
+    is_whole: bool = True
+    """Whether both bodies are whole: neither beyond the bound nor cut."""
+
+
+class Content(msgspec.Struct, frozen=True, kw_only=True):
+    """What was asked and answered, on both sides of the gateway, without what is secret."""
+
+    method: str
+    """GET, POST, …"""
+    path: str
+    """What was asked."""
+    query: str
+    """The query, without a key."""
+    headers: tuple[tuple[str, str], ...]
+    """The client's headers."""
+    body: bytes
+    """The client's body, within the bound."""
+    passages: tuple[Passage, ...] = ()
+    """The exchanges with upstreams, in order."""
+    reply_headers: tuple[tuple[str, str], ...] = ()
+    """The headers that the client got."""
+    reply_body: bytes = b""
+    """What the client got, within the bound."""
+    is_whole: bool = True
+    """Whether both bodies are whole."""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One request, when it was over."""
+
+    id: str
+    """Its id: the client's own where it brought one."""
+    at: float
+    """When it began, in Unix seconds."""
+    key: str = ""
+    """The name of the key that it came with; empty for none."""
+    team: str = ""
+    """The team of that key."""
+    client: str = ""
+    """The dialect of the client."""
+    method: str = "POST"
+    """GET, POST, …"""
+    path: str = ""
+    """What was asked, without a query."""
+    route: str = ""
+    """The pattern of the route; empty where nothing answers. There are as many as the gateway has routes."""
+    model: str = ""
+    """The model as the client named it."""
+    target: str = ""
+    """The target that answered, `provider/model`."""
+    stream: bool = False
+    """Whether a stream was asked for."""
+    status: int = 0
+    """HTTP status; 499 where the client left before there was one."""
+    error: str = ""
+    """Class of the error that it ended in; of a stream also one that came after the status."""
+    message: str = ""
+    """Content: the sentence of that error, without secrets."""
+    attempts: tuple[Attempt, ...] = ()
+    """Every try and every target that was passed over; their sentences are content."""
+    changes: int = 0
+    """How many things translation changed, there and back."""
+    changed: tuple[str, ...] = ()
+    """The first 20 of them, each as `action code path`."""
+    input_tokens: int | None = None
+    """Tokens read, cached ones included; None when unknown."""
+    output_tokens: int | None = None
+    """Tokens written; None when unknown."""
+    cache_read_tokens: int | None = None
+    """Of the input: read from the provider's prompt cache."""
+    cost_usd: float | None = None
+    """Price in US dollars; None when unknown."""
+    first_s: float | None = None
+    """Seconds until a stream's first content."""
+    total_s: float = 0.0
+    """Seconds from its head to its last byte."""
+    aborted: bool = False
+    """Whether the client left before the end."""
+    peer: str = ""
+    """The client's address."""
+    content: Content | None = None
+    """What was asked and answered; None for who did not ask for it."""
+
+
+Sink: TypeAlias = Callable[[Record], None]
+"""What is called with every record, in the event loop: it must neither wait nor write there."""
+
+
+class Entry(msgspec.Struct, kw_only=True, eq=False):
+    """What is known so far of one request that is under way."""
+
+    gateway: Gateway
+    """Who was asked."""
+    request: GatewayRequest
+    """Its head."""
+    id: str
+    """Its id."""
+    at: float
+    """When it began, in Unix seconds."""
+    started_s: float
+    """When it began, by the gateway's clock."""
+    route: str
+    """The pattern of its route."""
+    client: str
+    """The dialect of its client."""
+    key: str = ""
+    """The name of its key."""
+    team: str = ""
+    """The team of that key."""
+    secret: str = ""
+    """The key itself, so that it can be cut out of whatever is told."""
+    model: str = ""
+    """The model as the client names it."""
+    stream: bool = False
+    """Whether it wants a stream."""
+    status: int = 0
+    """The status that it was answered with."""
+    target: str = ""
+    """Who answered."""
+    error: str = ""
+    """Class of the error that it ended in."""
+    message: str = ""
+    """The sentence of that error."""
+    attempts: tuple[Attempt, ...] = ()
+    """The tries that it took."""
+    changes: int = 0
+    """How many things were changed."""
+    changed: tuple[str, ...] = ()
+    """The first of them, each as `action code path`."""
+    usage: Usage | None = None
+    """Token counts, as far as they were told."""
+    cost_usd: float | None = None
+    """What it cost."""
+    first_s: float | None = None
+    """Seconds until a stream's first content."""
+    traffic: Traffic | None = None
+    """What was asked and answered, where somebody wants that."""
+    ending: Callable[[Record], None] | None = None
+    """Is told its record before every sink."""
+    is_sent: bool = False
+    """Whether its last byte went to the client."""
+    is_done: bool = False
+    """Whether it is over."""
+
+    @property
+    def running_s(self) -> float:
+        """Seconds since it began."""
+        return self.gateway.clock() - self.started_s
+
+    def asked(self, model: str, *, stream: bool) -> None:
+        """The client names a model."""
+        self.model, self.stream = model, stream
+
+    def first(self) -> None:
+        """The first content of a stream is there."""
+        if self.first_s is None:
+            self.first_s = self.running_s
+
+    def tried(self, attempts: tuple[Attempt, ...]) -> None:
+        """Targets were tried; the one that served is who answers."""
+        self.attempts = attempts
+        self.target = next((attempt.model for attempt in attempts if attempt.outcome == "served"), self.target)
+
+    def answered(self, response: Response[Any] | None, changes: Iterable[Change] = ()) -> None:
+        """An answer is there, or as much of it as came."""
+        found = tuple(changes)
+        self.changes = len(found)
+        self.changed = tuple([f"{one.action} {one.code} {one.path}"[:LONGEST] for one in found[:MAX_CHANGED]])
+        if response is None:
+            return
+        self.usage, self.cost_usd = response.usage, response.cost_usd
+        if response.attempts:
+            self.tried(response.attempts)
+
+    def failed(self, error: Error) -> None:
+        """It ends in an error, before its status or in the middle of a stream."""
+        self.error, self.message = type(error).__name__, error.message
+        if error.attempts:
+            self.tried(error.attempts)
+
+    def replied(self, reply: GatewayReply) -> GatewayReply:
+        """The reply that is about to be sent, listened to where somebody wants its content."""
+        self.status = reply.status
+        if not self.target:
+            self.target = next((text for name, text in reply.headers if name == "x-interlingua-target"), "")
+        return reply if self.traffic is None else self.traffic.replied(reply)
+
+    def sent(self) -> None:
+        """Its last byte went to the client."""
+        self.is_sent = True
+
+    def done(self) -> None:
+        """It is over: whoever wants to know is told, the first time."""
+        if not self.is_done:
+            self.is_done = True
+            self.gateway.recorder.finish(self)
+
+    def record(self, *, content: bool = False) -> Record:
+        """What is known now, as it is told at the end; what was asked and answered only on demand."""
+        usage = self.usage
+        return Record(
+            id=self._clean(self.id, LONGEST) if self.request.header("x-request-id") == self.id else self.id,
+            at=self.at,
+            key=self.key,
+            team=self.team,
+            client=self.client,
+            method=self.request.method[:20],
+            path=self._clean(self.request.path, LONGEST),
+            route=self.route,
+            model=self._clean(self.model, LONGEST),
+            target=self._clean(self.target, LONGEST),
+            stream=self.stream,
+            status=self.status or LEFT_STATUS,
+            error=self.error,
+            message=self._clean(self.message, 5 * LONGEST) if self.message else "",
+            attempts=tuple([self._told(attempt) for attempt in self.attempts]),
+            changes=self.changes,
+            changed=self.changed,
+            input_tokens=None if usage is None else usage.input_tokens,
+            output_tokens=None if usage is None else usage.output_tokens,
+            cache_read_tokens=None if usage is None else usage.cache_read_tokens,
+            cost_usd=self.cost_usd,
+            first_s=self.first_s,
+            total_s=self.running_s,
+            aborted=not self.is_sent,
+            peer=self.request.peer,
+            content=None if self.traffic is None or not content else self.traffic.content(self.secret),
+        )
+
+    def _told(self, attempt: Attempt) -> Attempt:
+        model = self._clean(attempt.model, LONGEST)
+        if model == attempt.model and not attempt.error:
+            return attempt
+        told = self._clean(attempt.error, 5 * LONGEST) if attempt.error else attempt.error
+        return msgspec.structs.replace(attempt, model=model, error=told)
+
+    def _clean(self, text: str, longest: int) -> str:
+        """A text without secrets, not longer than that."""
+        if self.secret and self.secret in text:
+            return redact(text, self.secret)[:longest]
+        return _clean_before(text) if len(text) <= longest == LONGEST else redact(text)[:longest]
+
+
+_clean_before = lru_cache(maxsize=1_024)(redact)
+"""The same names and paths come again and again; none with a client's key in it gets here."""
+
+
+async def told_of(request: GatewayRequest, answering: Awaitable[GatewayReply]) -> GatewayReply:
+    """The reply to a request whose end nobody else tells: it is told with the last byte of the body."""
+    entry = request.entry
+    if entry is None:
+        return await answering
+    try:
+        reply = await answering
+    except BaseException:
+        entry.done()
+        raise
+    if isinstance(reply.body, bytes):
+        entry.sent()
+        entry.done()
+        return reply
+    pieces = reply.body
+
+    async def close() -> None:
+        await pieces.aclose()
+        entry.done()
+
+    return msgspec.structs.replace(reply, body=Closing(_to_the_end(entry, pieces), close))
+
+
+async def _to_the_end(entry: Entry, pieces: Pieces) -> AsyncGenerator[bytes]:
+    try:
+        async with aclosing(pieces):
+            async for piece in pieces:
+                yield piece
+        entry.sent()
+    finally:
+        entry.done()
+
+
+class Recorder:
+    """Makes the entries of one gateway, and tells its sinks what became of them."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        """A recorder with nobody who wants to know."""
+        self._gateway = gateway
+        self._failed: set[int] = set()
+        self.sinks: tuple[Sink, ...] = ()
+        """Who gets every record, without content."""
+        self.content_sinks: tuple[Sink, ...] = ()
+        """Who gets every record with what was asked and answered."""
+        self.under_way: dict[Entry, None] = {}
+        """The requests that have begun and are not over, in order."""
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether anybody wants to know."""
+        return bool(self.sinks or self.content_sinks)
+
+    def begin(self, request: GatewayRequest, name: str, route: str, client: str) -> Entry:
+        """The entry of a request that has just come; `client` is the dialect of whoever asks."""
+        gateway = self._gateway
+        entry = Entry(
+            gateway=gateway,
+            request=request,
+            id=name,
+            at=gateway.now(),
+            started_s=gateway.clock(),
+            route=route,
+            client=client,
+            secret=key_of(request) or "",
+        )
+        if self.content_sinks:
+            from interlingua.gateway.records.traffic import Traffic  # only who wants content pays for it
+
+            entry.traffic = Traffic(request)
+        self.under_way[entry] = None
+        return entry
+
+    def finish(self, entry: Entry) -> None:
+        """Tell everybody about a request that is over."""
+        self.under_way.pop(entry, None)
+        record = entry.record(content=True)
+        for sink in self.content_sinks if entry.ending is None else (entry.ending, *self.content_sinks):
+            self._tell(sink, record)
+        if not self.sinks:
+            return
+        plain = record if record.content is None else msgspec.structs.replace(record, content=None)
+        for sink in self.sinks:
+            self._tell(sink, plain)
+
+    def _tell(self, sink: Sink, record: Record) -> None:
+        try:
+            sink(record)
+        except Exception as error:  # noqa: BLE001 - a sink cannot break a request
+            self._note(sink, error)
+
+    def _note(self, sink: Sink, error: Exception) -> None:
+        if id(sink) in self._failed:
+            return
+        self._failed.add(id(sink))
+        import logging  # only what fails needs it
+
+        logging.getLogger("interlingua.gateway").warning("the sink %r failed; this is said once", sink, exc_info=error)

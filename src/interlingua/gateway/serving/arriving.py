@@ -1,0 +1,78 @@
+"""A request on its way in: screened by its head, then gathered, whoever serves it.
+
+Rules
+- Who may not ask has no body read.
+- What may be asked counts twice: when the head is there, and again where it has changed while the body came.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from interlingua.errors import Error
+from interlingua.gateway.serving.bodies import Intake
+
+if TYPE_CHECKING:
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayReply, GatewayRequest
+
+__all__ = ["Arriving"]
+
+
+class Arriving:
+    """One request while it comes; `refusal` is looked at after every step."""
+
+    __slots__ = ("_gateway", "_guard", "_intake", "refusal", "request")
+
+    def __init__(self, gateway: Gateway, request: GatewayRequest) -> None:
+        """A request of which the head is there; its body, too, where that came along and is not compressed."""
+        self._gateway = gateway
+        self._guard = gateway.guard
+        self._intake: Intake | None = None
+        self.request: GatewayRequest = gateway.begin(request)
+        """The request, with its entry."""
+        self.refusal: GatewayReply | None = gateway.screen(self.request)
+        """What to answer instead of going on; None while nothing is wrong."""
+        if self.refusal is None and not request.body:
+            self._take_in()
+
+    def _take_in(self) -> None:
+        try:
+            self._intake = Intake(self.request.headers, self._gateway.settings.max_body_bytes)
+        except Error as error:
+            self.refusal = self._gateway.refuse(self.request, error)
+
+    def feed(self, data: bytes) -> None:
+        """Take a piece of the body as it came; after a refusal it is left out."""
+        if self.refusal is not None or self._intake is None:
+            return
+        try:
+            self._intake.feed(data)
+        except Error as error:
+            self.refusal = self._gateway.refuse(self.request, error)
+
+    def end(self) -> None:
+        """The body is whole: `request` has it now, unless there is a refusal."""
+        gateway = self._gateway
+        if self._intake is not None and self.refusal is None:
+            try:
+                body = self._intake.whole()
+            except Error as error:
+                self.refusal = gateway.refuse(self.request, error)
+                return
+            if body:
+                self.request = msgspec.structs.replace(self.request, body=body)
+        if gateway.guard is not self._guard and self.refusal is None:
+            self.refusal = gateway.screen(self.request)
+
+    def sent(self) -> None:
+        """The last byte of the answer went out."""
+        if self.request.entry is not None:
+            self.request.entry.sent()
+
+    def done(self) -> None:
+        """It is over: whoever wants to know is told."""
+        if self.request.entry is not None:
+            self.request.entry.done()

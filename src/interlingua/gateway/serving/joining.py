@@ -1,0 +1,210 @@
+"""What the workers of one gateway tell each other, so that metrics and console are those of all of them.
+
+Rules
+- Keys are the same for all workers, so who asks has been checked by the worker that was asked.
+- A worker that does not answer is told of as far as it has written down what it counted.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from interlingua.client.state import health_store, shared_link
+from interlingua.gateway.console.access import Viewer
+from interlingua.gateway.console.feed import Glance
+from interlingua.gateway.keys.accounts import Row
+from interlingua.gateway.records.record import Record
+from interlingua.gateway.records.summing import lasting, summed
+from interlingua.gateway.serving.siblings import Siblings
+from interlingua.routing.health import Resume, Suspend, TargetHealth
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.records.metrics import Metrics
+
+__all__ = [
+    "Change",
+    "found_by_all",
+    "glances_of_all",
+    "health_of_all",
+    "join",
+    "page_of_all",
+    "tell_all",
+    "used_of_all",
+]
+
+T = TypeVar("T")
+_RANKS = ("open", "probe", "half_open", "benched", "suspended")
+"""How a target stands, from well to unwell."""
+
+
+class _Look(msgspec.Struct, frozen=True):
+    """Who looks at the requests of all workers, and up to which they know."""
+
+    viewer: Viewer
+    """Who looks."""
+    last: dict[int, int]
+    """The last request that is known of each worker."""
+
+
+class _Wanted(msgspec.Struct, frozen=True):
+    """One request that somebody wants to see."""
+
+    viewer: Viewer
+    """Who looks."""
+    id: str
+    """Its id."""
+
+
+class Change(msgspec.Struct, frozen=True):
+    """Targets that an operator takes out, or puts back."""
+
+    targets: list[str]
+    """Which."""
+    resumed: bool = False
+    """Whether they are put back."""
+    for_s: float | None = None
+    """How long they are taken out; None for until they are put back."""
+
+
+@contextmanager
+def join(gateway: Gateway, room: Path) -> Generator[None]:
+    """Have a gateway be one of the workers that meet in a directory, as long as the block lasts.
+
+    Raises: ConfigError for a directory in which they cannot meet.
+    """
+    siblings = Siblings(room)
+    siblings.answers |= {
+        "live": partial(_live, gateway, siblings),
+        "one": partial(_one, gateway),
+        "health": _health,
+        "change": _change,
+        "used": partial(_used, gateway),
+    }
+    if gateway.metrics is not None:
+        siblings.keep = partial(_lasting, gateway.metrics, siblings)
+        siblings.answers["metrics"] = partial(_page, gateway.metrics, siblings)
+    gateway.siblings = siblings
+    siblings.start()
+    try:
+        yield
+    finally:
+        gateway.siblings = None
+        siblings.close()
+
+
+# What the others are told
+
+
+def _lasting(metrics: Metrics, siblings: Siblings) -> str:
+    return lasting(summed([siblings.before, metrics.text()]))
+
+
+def _page(metrics: Metrics, siblings: Siblings, about: str) -> bytes:  # noqa: ARG001 - the form of an answer
+    siblings.write()  # what was told once is never told smaller
+    return summed([siblings.before, metrics.text(), metrics.health(health_store().snapshot())]).encode()
+
+
+def _live(gateway: Gateway, siblings: Siblings, about: str) -> bytes:
+    look = msgspec.json.decode(about, type=_Look)
+    return msgspec.json.encode(gateway.feed.glance(look.last.get(siblings.number, 0), look.viewer))
+
+
+def _one(gateway: Gateway, about: str) -> bytes:
+    wanted = msgspec.json.decode(about, type=_Wanted)
+    record = gateway.feed.find(wanted.id, wanted.viewer)
+    if record is None or record.content is None:
+        return b""
+    content = msgspec.structs.replace(record.content, passages=())  # they may be long, and are not shown
+    return msgspec.json.encode(msgspec.structs.replace(record, content=content))
+
+
+def _health(about: str) -> bytes:  # noqa: ARG001 - the form of an answer
+    return msgspec.json.encode(health_store().snapshot())
+
+
+def _change(about: str) -> bytes:
+    change = msgspec.json.decode(about, type=Change)
+    operation = Resume() if change.resumed else Suspend(change.for_s)
+    health_store().apply([(target, operation) for target in change.targets])
+    return b"done"
+
+
+def _used(gateway: Gateway, about: str) -> bytes:  # noqa: ARG001 - the form of an answer
+    return msgspec.json.encode(_rows(gateway))
+
+
+def _rows(gateway: Gateway) -> list[Row]:
+    in_memory: dict[tuple[str, str, str], Row] = getattr(gateway.admission.accounts, "rows", {})
+    return list(in_memory.copy().values())
+
+
+# What this one asks
+
+
+async def page_of_all(siblings: Siblings, own: str) -> str:
+    """The metrics of all workers as one page."""
+    siblings.write()
+    answers = await siblings.ask("metrics")
+    others = {**siblings.kept(), **{number: said.decode() for number, said in answers.items()}}
+    largest = {"interlingua_target_unwell"}
+    if shared_link() is not None:  # each of them tells what all of them have let through
+        largest.add("interlingua_limit_running")
+    return summed([siblings.before, own, *others.values()], frozenset(largest))
+
+
+async def glances_of_all(gateway: Gateway, viewer: Viewer, last: dict[int, int]) -> dict[int, Glance]:
+    """What a viewer may see of each worker's requests, by its number; `last` says what is known of each."""
+    siblings = gateway.siblings
+    if siblings is None:
+        return {0: gateway.feed.glance(last.get(0, 0), viewer)}
+    own = gateway.feed.glance(last.get(siblings.number, 0), viewer)
+    return {siblings.number: own, **await _asked(siblings, "live", _Look(viewer, last), Glance)}
+
+
+async def found_by_all(gateway: Gateway, name: str, viewer: Viewer) -> Record | None:
+    """The request of an id, with its content, from whichever worker has it; None where a viewer may not see one."""
+    found = gateway.feed.find(name, viewer)
+    if found is not None or gateway.siblings is None:
+        return found
+    answers = await _asked(gateway.siblings, "one", _Wanted(viewer, name), Record)
+    return next(iter(answers.values()), None)
+
+
+async def health_of_all(gateway: Gateway) -> dict[str, TargetHealth]:
+    """How targets stand; where workers know different things, what the worst of them is."""
+    known = await health_store().snapshot_async()
+    if gateway.siblings is None:
+        return known
+    for others in (await _asked(gateway.siblings, "health", None, dict[str, TargetHealth])).values():
+        for target, health in others.items():
+            if target not in known or _RANKS.index(health.state) > _RANKS.index(known[target].state):
+                known[target] = health
+    return known
+
+
+async def tell_all(gateway: Gateway, change: Change) -> None:
+    """Have the other workers do what an operator has done here."""
+    if gateway.siblings is not None:
+        await gateway.siblings.ask("change", msgspec.json.encode(change).decode())
+
+
+async def used_of_all(gateway: Gateway) -> list[Row]:
+    """What keys have used that is in no database, of all workers."""
+    rows = _rows(gateway)
+    if gateway.siblings is None:
+        return rows
+    others = await _asked(gateway.siblings, "used", None, list[Row])
+    return [*rows, *[row for told in others.values() for row in told]]
+
+
+async def _asked(siblings: Siblings, question: str, about: Any, kind: type[T]) -> dict[int, T]:
+    answers = await siblings.ask(question, msgspec.json.encode(about).decode())
+    return {number: msgspec.json.decode(said, type=kind) for number, said in answers.items()}

@@ -1,0 +1,132 @@
+"""The gateway on a port, by its own server, until a signal ends it.
+
+Rules
+- Without a key it listens on the loopback alone; another address without one is refused.
+- The first signal drains: nothing new is taken, what is under way is finished within the drain time (`server`).
+- SIGHUP has the configuration file read again (`reload`).
+- What a proxy says of the client's address is not believed: it decides who is served without a key.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import signal
+import socket
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from interlingua.errors import UsageError
+from interlingua.gateway.serving.server import GatewayServer
+from interlingua.gateway.settings import MAX_PORT
+from interlingua.transport.default import set_default_options
+from interlingua.transport.options import HttpOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.serving.reload import Reload
+
+__all__ = [
+    "DEFAULT_PORT",
+    "MAX_CONNECTIONS",
+    "check_address",
+    "hearing_hangup",
+    "is_loopback",
+    "listen",
+    "make_room",
+    "serve_until_stopped",
+]
+
+DEFAULT_PORT = 8787
+"""Where `il serve` listens unless it is told otherwise."""
+MAX_CONNECTIONS = 10_000
+"""How many connections a serving process holds to its upstreams, as far as the system lets it."""
+
+
+def check_address(host: str, *, has_keys: bool) -> None:
+    """Nothing, if a gateway may listen there.
+
+    Raises: UsageError for an address that others can reach, without a key.
+    """
+    if not has_keys and not is_loopback(host):
+        raise UsageError(
+            f"listening on {host} without a key would serve whoever can reach it: make one (il keys create NAME), "
+            "bring one (--key-env NAME), or leave --host out"
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is this machine's own."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there; port 0 takes a free one.
+
+    Raises: UsageError for an address that is taken or not ours, and for what is no port.
+    """
+    if not 0 <= port <= MAX_PORT:
+        raise UsageError(f"cannot listen on port {port}: ports go from 0 to {MAX_PORT}")
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
+        return socket.create_server((host, port), family=family, backlog=2_048)
+    except OSError as error:
+        raise UsageError(
+            f"cannot listen on {host} port {port}: {error.strerror or error}; --port takes another"
+        ) from None
+
+
+def serve_until_stopped(
+    gateway: Gateway, listener: socket.socket, reload: Reload | None = None, *, supervisor: int | None = None
+) -> None:
+    """Serve until the process is told to end, by a signal or from the keyboard.
+
+    `reload` keeps the gateway as its file says; a worker ends with its `supervisor`.
+    """
+    make_room()
+    server = GatewayServer(gateway)
+    server.supervisor = supervisor
+    if reload is not None:
+        server.on_second = reload.look
+    try:
+        server.run(listener)
+    finally:
+        listener.close()
+
+
+@contextmanager
+def hearing_hangup(reload: Reload | None) -> Generator[None]:
+    """Have SIGHUP read the file again, as long as the block lasts; without a file it does nothing."""
+    if not hasattr(signal, "SIGHUP"):  # not on Windows
+        yield
+        return
+
+    def ask(number: int, frame: object) -> None:  # noqa: ARG001 - the form of a signal's handler
+        if reload is not None:
+            reload.ask()
+
+    previous = signal.signal(signal.SIGHUP, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, previous)
+
+
+def make_room() -> None:
+    """Let this process hold as many connections as it may: a stream takes one on either side."""
+    set_default_options(HttpOptions(max_connections=MAX_CONNECTIONS, max_connections_per_origin=MAX_CONNECTIONS))
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * MAX_CONNECTIONS + 1_000
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))

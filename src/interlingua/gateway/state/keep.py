@@ -1,0 +1,103 @@
+"""How the answer to a Responses client is kept, so that the client can go on from it by its id.
+
+Rules
+- An answer is kept before its last bytes are given out, since the client's next request may come at once.
+- A Responses client whose answer came from another dialect gets an id of ours, and is told whether it is kept here.
+- Who keeps the answer is not told to keep it twice: a target of another dialect is not asked to store anything.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from interlingua.gateway.calls.spaces import in_spaces, in_spaces_event, without_spaces
+from interlingua.types.event import StreamEnd, StreamStart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlingua.client.job import Lane
+    from interlingua.gateway.calls.spaces import Spaces
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.state.stored import Prepared
+    from interlingua.types.event import Event
+    from interlingua.types.request import Request
+    from interlingua.types.response import Response
+
+__all__ = ["RESPONSES", "Keeping"]
+
+RESPONSES = "openai-responses"
+"""The dialect whose answers can be gone on from."""
+
+
+class Keeping:
+    """How the answer to one request of a Responses client is kept, and where."""
+
+    def __init__(self, gateway: Gateway, owner: str, prepared: Prepared, *, wanted: bool) -> None:
+        """`wanted` is what the client says of `store`, which is on unless it is off."""
+        self._gateway = gateway
+        self._owner = owner
+        self._prepared = prepared
+        self._wanted = wanted
+        self._id = gateway.make_id("resp_")
+        self._spaces: Spaces = {}
+        self.is_changed: bool = prepared.is_changed
+        """Whether the request is not the one that came, so that it cannot go out as it came."""
+
+    @property
+    def has_spaces(self) -> bool:
+        """Whether calls of the answer have to be put in their namespaces."""
+        return bool(self._spaces)
+
+    def is_ours(self, lane: Lane) -> bool:
+        """Whether the answer of a target is kept here: it has no store of this form, or knows not what came before."""
+        return lane.dialect.name != RESPONSES or bool(self._prepared.previous)
+
+    def lanes(self, lanes: tuple[Lane, ...]) -> tuple[Lane, ...]:
+        """The targets that can know what came before: where a provider keeps it, no other Responses provider does."""
+        keeper = self._prepared.kept_by.partition("/")[0]
+        if not keeper:
+            return lanes
+        kept = [lane for lane in lanes if lane.dialect.name != RESPONSES or lane.endpoint.provider == keeper]
+        return tuple(kept) or lanes
+
+    def asked(self, request: Request, lane: Lane) -> Request:
+        """The request as a target gets it."""
+        if not self.is_ours(lane):
+            return request
+        if lane.dialect.name != RESPONSES:
+            request, self._spaces = without_spaces(request)
+        return msgspec.structs.replace(request, store=False if lane.dialect.name == RESPONSES else None)
+
+    def event(self, event: Event, lane: Lane) -> Event:
+        """An event of the answer as the client gets it."""
+        if isinstance(event, StreamStart) and self.is_ours(lane):
+            return msgspec.structs.replace(event, id=self._id, extra=self._told(event.extra))
+        if isinstance(event, StreamEnd):
+            return StreamEnd(self.answer(event.response, lane))
+        return in_spaces_event(event, self._spaces) if self._spaces else event
+
+    def answer(self, response: Response[Any], lane: Lane) -> Response[Any]:
+        """The answer as the client gets it."""
+        if not self.is_ours(lane):
+            return response
+        response = in_spaces(response, self._spaces)
+        return msgspec.structs.replace(response, id=self._id, extra=self._told(response.extra))
+
+    def _told(self, extra: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        previous = self._prepared.previous or None
+        return {
+            **extra,
+            RESPONSES: {**extra.get(RESPONSES, {}), "store": self._wanted, "previous_response_id": previous},
+        }
+
+    async def keep(self, response: Response[Any], lane: Lane, write: Callable[[], bytes]) -> None:
+        """Keep an answer, as `write` gives what the client gets; of an answer kept elsewhere only whose it is."""
+        if not self._wanted:
+            return
+        if self.is_ours(lane):
+            await self._gateway.stored.keep(self._owner, self._id, write(), self._prepared)
+        elif response.id is not None:
+            await self._gateway.stored.note(self._owner, response.id, lane.endpoint.spec)

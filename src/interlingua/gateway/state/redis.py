@@ -1,0 +1,425 @@
+"""What gateways share in Redis: the vault, stored responses, and the accounts of keys.
+
+Strategy: a value lies under a key of its own as JSON, for as long as it would lie in memory. Accounts are read, changed
+by the same `budget.step` as everywhere, and written by a script if nobody else was faster. Operations that wait in one
+gateway at the same time are one such change.
+
+Rules
+- Owners are kept apart: a key is made of the digest of its owner and that of its kind and name, so that no name can
+  reach what another owner keeps, and nothing can be read from a key.
+- Every value has an end, and a size beyond which it is not kept, whatever Redis itself is set to.
+- When Redis does not answer, a gateway goes on with a memory of its own, and asks again a few seconds later. What is
+  deleted meanwhile is deleted there as soon as it answers.
+- An account goes on, in an outage, from what was known of it last, in each gateway by itself; what was let in and
+  settled then, and counted, is written to Redis afterwards. A Redis that comes back empty gets accounts as a gateway
+  knew them last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from contextlib import suppress
+from hashlib import sha256
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from interlingua.errors import DecodeError, InternalServerError, LimitExceededError
+from interlingua.gateway.keys.accounts import add_rows, chosen
+from interlingua.gateway.keys.budget import Account, Enter, Leave, Refusal, lapse, names_of, step
+from interlingua.gateway.keys.redis_usage import count_commands, usage_steps
+from interlingua.gateway.keys.terms import NO_TERMS
+from interlingua.gateway.state.store import Entry, Key, MemoryStore
+from interlingua.gateway.state.stored import KeptAnswer, KeptElsewhere, StoredResponses
+from interlingua.gateway.state.turns import Turn
+from interlingua.gateway.state.vault import Vault
+from interlingua.routing.redis_link import RedisGone
+from interlingua.wire.json import decode, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from interlingua.gateway.keys.accounts import Row
+    from interlingua.gateway.keys.budget import Operation
+    from interlingua.routing.redis_link import Command, RedisLink, Steps
+
+__all__ = ["KEEP_S", "MAX_ENTRY_BYTES", "RedisAccounts", "RedisStore", "redis_responses", "redis_vault"]
+
+V = TypeVar("V")
+KEEP_S = 24 * 3600.0
+"""How long a value is kept."""
+MAX_ENTRY_BYTES = 8 * 1024 * 1024
+"""The largest value that is kept."""
+MEMORY_BYTES = 64 * 1024 * 1024
+"""How much a gateway holds by itself while Redis is away."""
+MEMORY_ENTRIES = 100_000
+MAX_PENDING = 10_000
+"""So many deletions and settlements wait at most for Redis to come back."""
+MAX_TRIES = 64
+"""How often a change is made anew because another gateway was faster."""
+
+_SWAP = """
+local found = redis.call('MGET', unpack(KEYS))
+for place = 1, #KEYS do
+  if (found[place] or '') ~= ARGV[place] then
+    for one = 1, #KEYS do found[one] = found[one] or '' end
+    return found
+  end
+end
+for place = 1, #KEYS do redis.call('SET', KEYS[place], ARGV[#KEYS + place]) end
+return 1
+"""
+
+
+def _digest(*parts: str) -> str:
+    return sha256(encode(parts)).hexdigest()[:32]
+
+
+class _Held(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is kept under a key of the vault."""
+
+    turn: Turn | None = None
+    at: Key | None = None
+
+
+class _Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is remembered under the id of an answer."""
+
+    kept: KeptAnswer | None = None
+    elsewhere: KeptElsewhere | None = None
+
+
+class RedisStore(Generic[V]):
+    """A store in Redis that several gateways have."""
+
+    is_empty: bool = False
+    """Nobody knows without asking."""
+
+    def __init__(
+        self,
+        link: RedisLink,
+        room: str,
+        *,
+        write: Callable[[V], bytes],
+        read: Callable[[bytes], V],
+        clock: Callable[[], float],
+        keep_s: float = KEEP_S,
+        max_entry_bytes: int = MAX_ENTRY_BYTES,
+        mirrors: bool = False,
+    ) -> None:
+        """The store behind `link` whose keys stand in `room`; `clock` gives seconds that only grow.
+
+        `mirrors` has the memory hold everything that this gateway put, for an outage, and not only what Redis did not
+        take: for what nobody deletes.
+        """
+        self._link = link
+        self._room = f"{link.prefix}{{{room}}}"
+        self._write = write
+        self._read = read
+        self._keep_ms = int(keep_s * 1000)
+        self._max_entry_bytes = max_entry_bytes
+        self._mirrors = mirrors
+        self._memory: MemoryStore[V] = MemoryStore(
+            max_bytes=MEMORY_BYTES, max_entries=MEMORY_ENTRIES, keep_s=keep_s, clock=clock
+        )
+        self._to_drop: OrderedDict[str, None] = OrderedDict()
+
+    async def get(self, keys: Sequence[Key]) -> list[V | None]:
+        """The value of each key, or None."""
+        if not keys:
+            return []
+        try:
+            found = await self._link.run_async(self._got(keys))
+        except RedisGone:
+            return await self._memory.get(keys)
+        if self._memory.is_empty or None not in found:
+            return found
+        own = await self._memory.get(keys)  # put while Redis was away, or forgotten by it
+        return [mine if value is None else value for value, mine in zip(found, own, strict=True)]
+
+    async def put(self, entries: Sequence[Entry[V]]) -> None:
+        """Keep values; one that is larger than may be is not kept, and what it would replace is gone."""
+        written = {entry.key: self._write(entry.value) for entry in entries}
+        if self._mirrors:
+            await self._memory.put(entries)
+        try:
+            await self._link.run_async(self._put(written))
+        except RedisGone:
+            if not self._mirrors:
+                await self._memory.put(entries)
+
+    async def drop(self, keys: Sequence[Key]) -> None:
+        """Forget values; in an outage they are gone from here, and from Redis as soon as it is back."""
+        await self._memory.drop(keys)
+        names = [self._name(key) for key in keys]
+        try:
+            await self._link.run_async(self._dropped(names))
+        except RedisGone:
+            self._to_drop |= dict.fromkeys(names)
+            while len(self._to_drop) > MAX_PENDING:
+                self._to_drop.popitem(last=False)
+
+    def _name(self, key: Key) -> str:
+        owner, kind, name = key
+        return f"{self._room}:{_digest(owner)}:{_digest(kind, name)}"
+
+    def _pending(self) -> list[Command]:
+        """What is to be deleted still."""
+        return [("DEL", *self._to_drop)] if self._to_drop else []
+
+    def _got(self, keys: Sequence[Key]) -> Steps[list[V | None]]:
+        pending = self._pending()
+        *_, values = yield [*pending, ("MGET", *[self._name(key) for key in keys])]
+        if pending:
+            self._to_drop.clear()
+        return [None if value is None else self._decoded(value) for value in values]
+
+    def _put(self, written: dict[Key, bytes]) -> Steps[None]:
+        pending, commands = self._pending(), list[tuple[str | bytes | int, ...]]()
+        for key, value in written.items():
+            name = self._name(key)
+            fits = len(value) <= self._max_entry_bytes
+            commands.append(("SET", name, value, "PX", self._keep_ms) if fits else ("DEL", name))
+        yield [*pending, *commands]
+        if pending:
+            self._to_drop.clear()
+
+    def _dropped(self, names: Sequence[str]) -> Steps[None]:
+        yield [*self._pending(), ("DEL", *names)]
+        self._to_drop.clear()
+
+    def _decoded(self, value: bytes) -> V | None:
+        try:
+            return self._read(value)
+        except (DecodeError, LimitExceededError):  # another version wrote it: as if it were not there
+            return None
+
+
+def redis_vault(link: RedisLink, clock: Callable[[], float]) -> Vault:
+    """A vault that several gateways have."""
+
+    def write(value: Turn | Key) -> bytes:
+        return encode(_Held(at=value) if isinstance(value, tuple) else _Held(turn=value))
+
+    def read(value: bytes) -> Turn | Key:
+        held = decode(value, _Held)
+        return _one(held.turn, held.at)
+
+    return Vault(RedisStore(link, "vault", write=write, read=read, clock=clock, mirrors=True))
+
+
+def redis_responses(link: RedisLink, clock: Callable[[], float]) -> StoredResponses:
+    """Stored responses that several gateways have."""
+
+    def write(value: KeptAnswer | KeptElsewhere) -> bytes:
+        return encode(_Answer(kept=value) if isinstance(value, KeptAnswer) else _Answer(elsewhere=value))
+
+    def read(value: bytes) -> KeptAnswer | KeptElsewhere:
+        answer = decode(value, _Answer)
+        return _one(answer.kept, answer.elsewhere)
+
+    return StoredResponses(RedisStore(link, "responses", write=write, read=read, clock=clock))
+
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+def _one(first: A | None, second: B | None) -> A | B:
+    if first is not None:
+        return first
+    if second is not None:
+        return second
+    raise DecodeError("neither of two values is there")
+
+
+class _Waiting(NamedTuple):
+    operation: Operation
+    rows: tuple[Row, ...]
+    done: asyncio.Future[Refusal | None]
+
+
+class RedisAccounts:
+    """Accounts in Redis; every gateway that has the same address shares them."""
+
+    immediate: bool = False
+    """Redis has to be asked."""
+
+    def __init__(self, link: RedisLink, *, gone: Callable[[], frozenset[str]] = frozenset) -> None:
+        """The accounts behind `link`, and the rows of what was used; `gone` gives processes that live no more."""
+        self._link = link
+        self._gone = gone
+        self._room = f"{link.prefix}{{accounts}}:"
+        self._waiting: list[_Waiting] = []
+        self._writer: asyncio.Task[None] | None = None
+        self._known: dict[str, Account] = {}
+        self._alone: dict[str, Account] = {}
+        self._missed: list[Operation] = []
+        self._uncounted: dict[tuple[str, str, str], Row] = {}
+
+    async def enter(self, operation: Enter) -> Refusal | None:
+        """Reserve what a call may use; the refusal where it does not fit.
+
+        Raises: InternalServerError where others change the same account without pause.
+        """
+        return await self._asked(operation)
+
+    async def leave(self, operation: Leave, *rows: Row) -> None:
+        """Settle a call, and add rows to what was used."""
+        await self._asked(operation, *rows)
+
+    async def used(self, key: str = "", since: str = "") -> list[Row]:
+        """What was used at all gateways, by key, day and model; while Redis is away what it does not know yet."""
+        try:
+            return await self._link.run_async(usage_steps(self._link, key, since))
+        except RedisGone:
+            return chosen(self._uncounted.values(), key, since)
+
+    async def accounts(self, names: Sequence[str]) -> list[Account | None]:
+        """The account of each name, as it was written last."""
+        if not names:
+            return []
+        try:
+            found = await self._link.run_async(self._told(names))
+        except RedisGone:
+            return [self._alone.get(name, self._known.get(name)) for name in names]
+        return [found.get(name) for name in names]
+
+    async def close(self) -> None:
+        """Write what is still to be written."""
+        while self._writer is not None:
+            with suppress(asyncio.CancelledError):
+                await asyncio.shield(self._writer)
+
+    # One change for all that wait
+
+    async def _asked(self, operation: Operation, *rows: Row) -> Refusal | None:
+        waiting = _Waiting(operation, rows, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
+        if self._writer is None:
+            self._writer = asyncio.ensure_future(self._write_all())
+        return await asyncio.shield(waiting.done)
+
+    async def _write_all(self) -> None:
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting, []
+                operations = [waiting.operation for waiting in batch]
+                self._count(batch)
+                try:
+                    outcomes = await self._link.run_async(self._applied([*self._missed, *operations]))
+                except RedisGone:
+                    self._tell(batch, self._applied_alone(operations))
+                else:
+                    if outcomes is None:
+                        self._postpone(batch)
+                        continue
+                    self._tell(batch, outcomes[len(self._missed) :])
+                    self._alone.clear()
+                    self._missed.clear()
+        finally:
+            self._writer = None
+
+    def _count(self, batch: Sequence[_Waiting]) -> None:
+        """Have rows added with the next command that Redis hears."""
+        if len(self._uncounted) < MAX_PENDING:
+            add_rows(self._uncounted, [row for waiting in batch for row in waiting.rows])
+
+    def _tell(self, batch: Sequence[_Waiting], outcomes: Sequence[Refusal | None]) -> None:
+        for waiting, outcome in zip(batch, outcomes, strict=True):
+            if not waiting.done.done():
+                waiting.done.set_result(outcome)
+
+    def _postpone(self, batch: Sequence[_Waiting]) -> None:
+        """Others were faster each time: who wants to begin is told so, what has ended is written with the next."""
+        for waiting in batch:
+            if isinstance(waiting.operation, Leave):
+                self._missed.append(waiting.operation)
+                self._tell([waiting], [None])
+            elif not waiting.done.done():
+                waiting.done.set_exception(_busy())
+
+    def _applied_alone(self, operations: Sequence[Operation]) -> list[Refusal | None]:
+        """What operations come to in this process, which goes on from what it knows."""
+        outcomes: list[Refusal | None] = []
+        for operation in operations:
+            changed, outcome = step({**self._known, **self._alone}, operation)
+            self._alone |= changed
+            outcomes.append(outcome)
+            if outcome is None and len(self._missed) < MAX_PENDING:
+                self._missed.append(_unlimited(operation))
+        return outcomes
+
+    def _applied(self, operations: Sequence[Operation]) -> Steps[list[Refusal | None] | None]:
+        """What operations come to, written; None where others were faster each time."""
+        names = names_of(operations)
+        outcomes: list[Refusal | None] = [None for _ in operations]
+        if not names:
+            return outcomes
+        keys = [self._room + name for name in names]
+        values, *_ = yield [("MGET", *keys), *count_commands(self._link, self._uncounted.values())]
+        self._uncounted.clear()
+        found: list[bytes] = [value or b"" for value in values]
+        for _ in range(MAX_TRIES):
+            accounts = self._rid(self._read(names, found), operations)
+            for place, operation in enumerate(operations):
+                if not _is_in(operation, accounts):
+                    changed, outcomes[place] = step(accounts, operation)
+                    accounts |= changed
+            written = [encode(accounts[name]) if name in accounts else b"" for name in names]
+            if written == found:
+                return outcomes
+            (reply,) = yield [("EVAL", _SWAP, len(keys), *keys, *found, *written)]
+            if reply == 1:
+                self._known |= accounts
+                return outcomes
+            found = reply
+        return None
+
+    def _rid(self, accounts: dict[str, Account], operations: Sequence[Operation]) -> dict[str, Account]:
+        """The accounts with the reservations of dead processes charged."""
+        gone = self._gone()
+        if not gone:
+            return accounts
+        now_s = max(each.now_s if isinstance(each, Leave) else each.call.at_s for each in operations)
+        return {name: lapse(account, now_s, is_gone=gone.__contains__) for name, account in accounts.items()}
+
+    def _told(self, names: Sequence[str]) -> Steps[dict[str, Account]]:
+        (values,) = yield [("MGET", *[self._room + name for name in names])]
+        return self._read(names, [value or b"" for value in values])
+
+    def _read(self, names: Iterable[str], values: Iterable[bytes]) -> dict[str, Account]:
+        """The accounts that are there; of one that Redis has lost what was known of it last."""
+        accounts: dict[str, Account] = {}
+        for name, value in zip(names, values, strict=True):
+            account = _account(value) if value else self._known.get(name)
+            if account is not None:
+                accounts[name] = account
+        return accounts
+
+
+def _unlimited(operation: Operation) -> Operation:
+    """An operation that was let through, to be made again elsewhere: it is not asked anew whether it fits."""
+    if isinstance(operation, Leave):
+        return operation
+    return Enter(operation.call, tuple([(name, NO_TERMS) for name, _ in operation.terms]))
+
+
+def _is_in(operation: Operation, accounts: Mapping[str, Account]) -> bool:
+    """Whether a call has entered already: Redis had written it when it was not heard any more."""
+    if isinstance(operation, Leave):
+        return False
+    named = [accounts[name] for name, _ in operation.terms if name in accounts]
+    return any(held.call.id == operation.call.id for account in named for held in account.held)
+
+
+def _account(value: bytes) -> Account | None:
+    try:
+        return decode(value, Account)
+    except (DecodeError, LimitExceededError):  # what somebody else wrote there is no account, and is written over
+        return None
+
+
+def _busy() -> InternalServerError:
+    return InternalServerError("what this key may use is being changed by others without pause; ask again", status=503)

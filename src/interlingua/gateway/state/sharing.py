@@ -1,0 +1,67 @@
+"""What a gateway shares with others, where the process has its state in Redis; else each has its own.
+
+Rules
+- Processes of one machine share what keys have used by the database of keys. What they would have to share, and have no
+  place for, is refused, not multiplied.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from interlingua.client.home import state_directory
+from interlingua.client.state import shared_link
+from interlingua.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.settings import GatewaySettings
+
+__all__ = ["check_workers", "share"]
+
+
+def share(gateway: Gateway) -> bool:
+    """Have the gateway keep vault, stored responses, keys and what they used where the process keeps its state.
+
+    Whether that is a place which others can have, too; in memory and in a file nothing changes.
+
+    Raises: ConfigError for what is no place, and without the [redis] extra.
+    """
+    link = shared_link()
+    if link is None:
+        return False
+    from interlingua.gateway.keys.ledger import holder_here
+    from interlingua.gateway.keys.redis_keys import KeyWatch, RedisKeys
+    from interlingua.gateway.state.redis import RedisAccounts, redis_responses, redis_vault
+    from interlingua.gateway.state.redis_presence import Presence
+
+    gateway.vault = redis_vault(link, gateway.clock)
+    gateway.stored = redis_responses(link, gateway.clock)
+    presence = Presence(link, holder_here(), clock=gateway.clock)
+    gateway.admission.move(RedisAccounts(link, gone=lambda: presence.gone), presence.holder)
+    keys, key_file = RedisKeys(link, now=gateway.now), gateway.settings.key_file
+    folder = Path(key_file).expanduser().parent if key_file else state_directory()
+    gateway.take_keys(KeyWatch(keys, folder=folder, beside=presence.beat))
+    return True
+
+
+def check_workers(gateway: Gateway, settings: GatewaySettings, limited: Collection[str]) -> None:
+    """Nothing, where several processes can keep the limits of `settings`, and of the `limited` targets, together.
+
+    Raises: ConfigError where each of them would let as much through by itself.
+    """
+    if shared_link() is not None:
+        return
+    if limited:
+        named = ", ".join(sorted(limited)[:3])
+        raise ConfigError(
+            f"[limits] of {named} would hold for each worker by itself, so that several let several times as much "
+            "through; share them with --state redis://…, or serve with one worker"
+        )
+    if settings.key_file and not gateway.settings.key_file:
+        raise ConfigError(
+            "keys with limits need a database from the start, which the workers share: start again, or without limits"
+        )

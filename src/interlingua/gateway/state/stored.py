@@ -1,0 +1,262 @@
+"""Stored responses: conversations that a Responses client continues by the id of an answer.
+
+One owner of the state: an answer that a Responses provider gave is kept there, and only its id is remembered here, with
+whose it is; every other answer is kept here. A request that goes on from an answer that is kept here is turned into one
+that says everything itself, so that any target can serve it.
+
+Rules
+- Kept for a while, in bounded memory, apart by owner. Ids are restricted by a pattern before anything is looked up.
+- `store: false` keeps nothing; the answer says which of the two holds.
+- An id that was another owner's is as unknown as one that never was.
+- A reference to an item of ours becomes the item, or is refused by name. Another one stays: a provider may know it, and
+  where none can, the encoder refuses it by name.
+
+Source: FAILURES SRV-11, SRV-12, SRV-13, SEC-11; decision 0033.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+
+import msgspec
+
+from interlingua.errors import BadRequestError, DecodeError, NotFoundError
+from interlingua.gateway.calls.reading import read_object
+from interlingua.gateway.state.items import ID_PATTERN, OWN_RESPONSE, Item, answer_of_item, as_input, input_list, listed
+from interlingua.gateway.state.store import Entry, MemoryStore
+from interlingua.wire.json import decode, decode_any, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from interlingua.gateway.state.store import Key, Store
+
+__all__ = [
+    "Held",
+    "KeptAnswer",
+    "KeptElsewhere",
+    "Prepared",
+    "StoredResponses",
+    "input_of",
+    "memory_responses",
+    "not_found",
+    "output_of",
+    "page",
+]
+
+MAX_BYTES = 64 * 1024 * 1024
+"""How much the store in memory holds."""
+MAX_ENTRIES = 100_000
+"""How many answers it holds."""
+KEEP_S = 24 * 3600.0
+"""How long an answer is kept."""
+MAX_TURNS = 1_000
+"""How many answers one conversation may go back."""
+_NEWS = re.compile(rb'"(?:previous_response_id|item_reference|compaction)"|_il[a-z0-9]{22}')
+"""What a body holds in which something may have to be replaced."""
+
+
+class KeptAnswer(msgspec.Struct, frozen=True):
+    """An answer that is kept here."""
+
+    answer: bytes
+    """The whole answer as the client got it, JSON."""
+    input: bytes
+    """The `input` that it answers, without what came before, JSON."""
+    previous: str = ""
+    """The id of the answer before it; empty at the beginning of a conversation."""
+
+
+class KeptElsewhere(msgspec.Struct, frozen=True):
+    """An answer that its provider keeps."""
+
+    owner: str
+    """Whose it is."""
+    spec: str
+    """Who keeps it, `provider/model`."""
+
+
+Held: TypeAlias = "KeptAnswer | KeptElsewhere"
+"""What is remembered under the id of an answer."""
+
+
+class Prepared(NamedTuple):
+    """A request's body, and what it goes on with."""
+
+    body: bytes
+    """The body to read; the very bytes that came where nothing had to be replaced."""
+    given: bytes
+    """The body that came."""
+    is_changed: bool = False
+    """Whether it is another body, that no longer can go out as it came."""
+    previous: str = ""
+    """The id of the answer, kept here, that it goes on from."""
+    kept_by: str = ""
+    """The target that keeps the answer that it goes on from; empty where nobody is known to."""
+
+
+class _Given(msgspec.Struct):
+    input: msgspec.Raw = msgspec.Raw(b"[]")
+
+
+class StoredResponses:
+    """The answers that are kept, and who keeps the others."""
+
+    def __init__(self, store: Store[Held]) -> None:
+        """Responses over a store."""
+        self._store = store
+
+    # A request
+
+    async def prepare(self, owner: str, body: bytes) -> Prepared:
+        """The request as one that needs nothing of this store.
+
+        Raises: BadRequestError for an answer that is not there; DecodeError for a malformed id and an unknown item of
+        ours, which name the member, and for a body that is no object.
+        """
+        if _NEWS.search(body) is None:
+            return Prepared(body, body)
+        members = read_object(body)
+        if not _is_input(members.get("input")):
+            return Prepared(body, body)  # whoever reads it as a request says what is wrong with it
+        previous, kept_by = await self._previous(owner, members.get("previous_response_id"))
+        before = await self._conversation(owner, previous) if previous else []
+        given = input_list(members.get("input"))
+        items = [as_input(item) for item in await self._resolved(owner, given)]
+        if not before and items == given:
+            return Prepared(body, body, kept_by=kept_by)
+        rest = {name: value for name, value in members.items() if not (previous and name == "previous_response_id")}
+        told = encode({**rest, "input": [*map(as_input, before), *items]}, nulls=len(body))
+        return Prepared(told, body, is_changed=True, previous=previous, kept_by=kept_by)
+
+    async def _previous(self, owner: str, given: object) -> tuple[str, str]:
+        """The answer that is kept here, or else the target that keeps it."""
+        if given is None:
+            return "", ""
+        name = "previous_response_id"
+        if not isinstance(given, str) or ID_PATTERN.fullmatch(given) is None:
+            raise DecodeError(f"/{name}: this is no id of an answer", path=f"/{name}", status=400)
+        held = await self.find(owner, given)
+        if isinstance(held, KeptAnswer):
+            return given, ""
+        if held is None and (OWN_RESPONSE.fullmatch(given) or await self._is_somebody_elses(owner, given)):
+            raise _no_previous(given)
+        return "", held.spec if held is not None else ""
+
+    async def _resolved(self, owner: str, items: list[Item]) -> list[Item]:
+        """The items, with those that are kept here in the place of references to them."""
+        return [await self._item(owner, item) if item.get("type") == "item_reference" else item for item in items]
+
+    async def _item(self, owner: str, reference: Item) -> Item:
+        answer_id = answer_of_item(reference.get("id"))
+        if answer_id is None:
+            return reference
+        held = await self.find(owner, answer_id)
+        there = [*output_of(held), *listed(input_of(held), answer_id)] if isinstance(held, KeptAnswer) else []
+        found = next((item for item in there if item.get("id") == reference["id"]), None)
+        if found is None:
+            raise DecodeError(f"/input: item_reference: there is no item {reference['id']}", path="/input", status=400)
+        return found
+
+    async def _conversation(self, owner: str, response_id: str) -> list[Item]:
+        """Everything that was said up to an answer, it included."""
+        turns: list[list[Item]] = []
+        while response_id:
+            held = await self.find(owner, response_id)
+            if not isinstance(held, KeptAnswer) or len(turns) >= MAX_TURNS:
+                raise _no_previous(response_id)
+            turns.append([*await self._resolved(owner, input_of(held)), *output_of(held)])
+            response_id = held.previous
+        return [item for turn in reversed(turns) for item in turn]
+
+    # Answers
+
+    async def find(self, owner: str, response_id: str) -> Held | None:
+        """What is remembered of an owner's answer; None where nothing is."""
+        if ID_PATTERN.fullmatch(response_id) is None:
+            return None
+        own, elsewhere = await self._store.get(_keys(owner, response_id))
+        if isinstance(own, KeptAnswer):
+            return own
+        return elsewhere if isinstance(elsewhere, KeptElsewhere) and elsewhere.owner == owner else None
+
+    async def _is_somebody_elses(self, owner: str, response_id: str) -> bool:
+        _, elsewhere = await self._store.get(_keys(owner, response_id))
+        return isinstance(elsewhere, KeptElsewhere) and elsewhere.owner != owner
+
+    async def keep(self, owner: str, response_id: str, answer: bytes, prepared: Prepared) -> None:
+        """Keep an answer, JSON as the client got it, to the request that was prepared."""
+        given = decode(prepared.given, _Given).input
+        held = KeptAnswer(answer, bytes(given), prepared.previous)
+        size = len(answer) + len(held.input) + 100
+        await self._store.put([Entry(_keys(owner, response_id)[0], held, size)])
+
+    async def note(self, owner: str, response_id: str, spec: str) -> None:
+        """Remember whose an answer is that its provider keeps."""
+        if ID_PATTERN.fullmatch(response_id):
+            await self._store.put([Entry(_keys(owner, response_id)[1], KeptElsewhere(owner, spec), 200)])
+
+    async def forget(self, owner: str, response_id: str) -> None:
+        """Forget an owner's answer."""
+        if await self.find(owner, response_id) is not None:
+            await self._store.drop(_keys(owner, response_id))
+
+
+def _is_input(given: object) -> bool:
+    """Whether an `input` is what it may be: nothing, a text, or a list of objects."""
+    if given is None or isinstance(given, str):
+        return True
+    return isinstance(given, list) and all(isinstance(item, dict) for item in cast("list[object]", given))
+
+
+def _keys(owner: str, response_id: str) -> tuple[Key, Key]:
+    """Where an answer is kept, and where is noted who keeps it: every owner looks there."""
+    return (owner, "response", response_id), ("", "kept by", response_id)
+
+
+def input_of(held: KeptAnswer) -> list[Item]:
+    """The items that an answer was given to."""
+    return input_list(decode_any(held.input))
+
+
+def output_of(held: KeptAnswer) -> list[Item]:
+    """The items of an answer."""
+    return input_list(cast("dict[str, Any]", decode_any(held.answer)).get("output"))
+
+
+def page(items: Sequence[Item], *, after: str = "", limit: int = 20, order: str = "desc") -> dict[str, Any]:
+    """One page of a list of items; newest first unless `order` is `asc`."""
+    ordered = list(items) if order == "asc" else list(reversed(items))
+    places = [place for place, item in enumerate(ordered, 1) if item.get("id") == after]
+    rest = ordered[places[0] :] if places else ordered
+    shown = rest[:limit]
+    first, last = (shown[0]["id"], shown[-1]["id"]) if shown else ("", "")
+    more = len(rest) > len(shown)
+    return {"object": "list", "data": shown, "first_id": first, "last_id": last, "has_more": more}
+
+
+def _no_previous(response_id: str) -> BadRequestError:
+    return BadRequestError(
+        f"previous_response_id: there is no answer {response_id!r}; send the conversation itself, or begin a new one",
+        status=400,
+        code="previous_response_not_found",
+    )
+
+
+def not_found(response_id: str) -> NotFoundError:
+    """The error of an answer that is not kept here for whoever asks."""
+    shown = response_id if ID_PATTERN.fullmatch(response_id) else "of that id"
+    return NotFoundError(f"there is no response {shown}", status=404)
+
+
+def memory_responses(
+    clock: Callable[[], float],
+    *,
+    max_bytes: int = MAX_BYTES,
+    max_entries: int = MAX_ENTRIES,
+    keep_s: float = KEEP_S,
+) -> StoredResponses:
+    """Stored responses in the memory of this process."""
+    store: MemoryStore[Held] = MemoryStore(max_bytes=max_bytes, max_entries=max_entries, keep_s=keep_s, clock=clock)
+    return StoredResponses(store)

@@ -1,0 +1,138 @@
+"""How many tokens a request has: asked of a provider that counts in the client's dialect, else estimated.
+
+Rules
+- A target of the client's own dialect is asked, with the body as it came and its own name of the model. Its refusal of
+  the body is the client's answer; where it cannot count (no such route, no time, no key) the count is estimated.
+- An estimate says so: `x-interlingua-changes: approximated tokens_estimated …`. How far off it is stands in
+  `client/estimate.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, cast
+from urllib.parse import quote
+
+import msgspec
+
+from interlingua.client.estimate import estimate_tokens
+from interlingua.errors import ConfigError, TransportError
+from interlingua.gateway.calls.asked import read
+from interlingua.gateway.calls.reading import read_object
+from interlingua.gateway.calls.replies import trail_headers
+from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.surfaces.passing import call_provider, with_model
+from interlingua.types.change import Changes
+from interlingua.wire.json import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayRequest
+    from interlingua.registry.endpoint import Endpoint
+    from interlingua.wire.http import Headers, HttpReply
+
+__all__ = ["COUNTS", "Count", "counting"]
+
+CLIENTS_FAULT = frozenset({400, 413, 422})
+"""Statuses with which a provider refuses the body itself."""
+_VERSION: Headers = (("anthropic-version", "2023-06-01"),)
+
+
+class Count(NamedTuple):
+    """How one dialect counts."""
+
+    pattern: str
+    """The path that clients ask."""
+    path: str
+    """What follows a provider's base URL, with `{model}` where its name stands there."""
+    member: str
+    """Where in an answer the count stands."""
+    beside: dict[str, str]
+    """What stands beside it."""
+
+
+COUNTS: dict[str, Count] = {
+    "anthropic": Count(
+        "/v1/messages/count_tokens",
+        "/messages/count_tokens",
+        "input_tokens",
+        {},
+    ),
+    "google": Count(
+        "/v1beta/models/{model:path}:countTokens",
+        "/models/{model}:countTokens",
+        "totalTokens",
+        {},
+    ),
+    "openai-responses": Count(
+        "/v1/responses/input_tokens",
+        "/responses/input_tokens",
+        "input_tokens",
+        {"object": "response.input_tokens"},
+    ),
+}
+"""The dialects whose clients can ask for a count."""
+
+
+def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
+    """The handler of counts for clients of a dialect."""
+
+    async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+        asked = await _read(gateway, request, dialect)
+        lanes = gateway.targets.lanes(asked.head.model, dialect, tools=asked.head.has_tools)
+        for lane in lanes:
+            if lane.dialect.name == dialect and not asked.is_ours:
+                reply = await _counted(gateway, asked.http, lane.endpoint, COUNTS[dialect].path)
+                if reply is not None:
+                    return GatewayReply(status=reply.status, headers=_told_by(lane.endpoint), body=reply.body)
+        return _estimated(asked, dialect, lanes[0].endpoint)
+
+    return handler
+
+
+async def _read(gateway: Gateway, request: GatewayRequest, dialect: str) -> Asked:
+    """What is to be counted, as the request that it stands for."""
+    if dialect == "google":
+        request = _unwrapped(request)
+    elif dialect == "openai-responses":
+        prepared = await gateway.stored.prepare(gateway.owner(request), request.body)
+        request = msgspec.structs.replace(request, body=prepared.body)
+    return read(gateway, request, dialect)
+
+
+def _unwrapped(request: GatewayRequest) -> GatewayRequest:
+    """Google's clients may wrap the whole request that they would send."""
+    if b"generateContentRequest" not in request.body and b"generate_content_request" not in request.body:
+        return request
+    body = read_object(request.body)
+    inner = body.get("generateContentRequest") or body.get("generate_content_request")
+    told = encode(cast("object", inner), nulls=len(request.body))
+    return msgspec.structs.replace(request, body=told) if isinstance(inner, dict) else request
+
+
+async def _counted(gateway: Gateway, request: GatewayRequest, endpoint: Endpoint, path: str) -> HttpReply | None:
+    """A provider's own count, or its refusal of the body; None where it cannot count."""
+    told = path.format(model=quote(endpoint.model, safe="/@-._~"))
+    body = request.body if "{model}" in path else with_model(request.body, endpoint.model)
+    if request.header("anthropic-version") is None and endpoint.dialect == "anthropic":
+        request = msgspec.structs.replace(request, headers=(*request.headers, *_VERSION))
+    try:
+        reply = await call_provider(gateway, request, endpoint, told, body)
+    except (TransportError, ConfigError):
+        return None
+    return reply if reply.status == 200 or reply.status in CLIENTS_FAULT else None
+
+
+def _told_by(endpoint: Endpoint) -> Headers:
+    return (("content-type", "application/json"), ("x-interlingua-target", endpoint.spec))
+
+
+def _estimated(asked: Asked, dialect: str, endpoint: Endpoint) -> GatewayReply:
+    count = COUNTS[dialect]
+    tokens = estimate_tokens(asked.decoded.request, endpoint.model)
+    changes = Changes(dialect, "routing")
+    changes.add("tokens_estimated", f"/{count.member}", f"{endpoint.spec} does not count in this dialect")
+    headers = (*_told_by(endpoint), *trail_headers((), changes.done()))
+    return GatewayReply(headers=headers, body=encode({**count.beside, count.member: tokens}))

@@ -1,0 +1,129 @@
+"""What a request would do: which targets it would reach, what would be sent, what would be changed. Nothing is sent.
+
+Shape: any request of a client, in its own dialect, with `/explain` before its path; or `POST /explain` with
+`{"dialect": …, "request": …}`, and `model` beside it where the dialect names that in the path. The answer is one JSON
+object: `dialect`, `model`, `targets`, `request` (canonical), `http` (what the chosen target would get), `changes`,
+`input_tokens` (estimated).
+
+Rules
+- No key is shown, and of the headers only those that belong to the body.
+- A key that may not ask for a model may not have it explained.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote
+
+import msgspec
+
+from interlingua.client.estimate import estimate_tokens
+from interlingua.client.plan import make_plan
+from interlingua.dialects.table import DIALECTS, SPELLINGS
+from interlingua.errors import DecodeError, NotFoundError
+from interlingua.gateway.calls.exchange import asked_of, job_of
+from interlingua.gateway.calls.reading import read_object
+from interlingua.gateway.calls.relay import outgoing
+from interlingua.gateway.http import GatewayReply
+from interlingua.types.dump import dump
+from interlingua.wire.json import encode
+
+if TYPE_CHECKING:
+    from interlingua.client.plan import Plan, PlannedTarget
+    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayRequest
+    from interlingua.wire.http import HttpRequest
+
+__all__ = ["explain", "explain_path"]
+
+PATHS = {
+    "openai-chat": "/v1/chat/completions",
+    "openai-responses": "/v1/responses",
+    "anthropic": "/v1/messages",
+    "google": "/v1beta/models/{model}:generateContent",
+    "ollama": "/api/chat",
+    "unified": "/unified/v1/generate",
+}
+"""Where clients of a dialect ask."""
+_SHOWN_HEADERS = ("content-type", "accept", "anthropic-", "openai-beta")
+_ANY_NULLS = 1 << 30
+
+
+async def explain_path(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+    """The plan of the request that stands behind `/explain`.
+
+    Raises: NotFoundError for a path that asks no model; as the request itself would, before anything is sent.
+    """
+    from interlingua.gateway.routes import find_route  # the table holds this room, too
+
+    inner = msgspec.structs.replace(request, path=request.path.removeprefix("/explain"))
+    route = find_route("POST", inner.path)
+    dialect = None if route is None else _dialect_at(inner.path)
+    if dialect is None:
+        raise NotFoundError(f"{inner.path[:100]} asks no model, so that there is nothing to explain", status=404)
+    return await _explained(gateway, inner, dialect)
+
+
+async def explain(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+    """The plan of the request that the body holds, in the dialect that it names.
+
+    Raises: DecodeError for a body without either; as the request itself would, before anything is sent.
+    """
+    members = read_object(request.body)
+    name = members.get("dialect")
+    dialect = SPELLINGS.get(name, name) if isinstance(name, str) else ""
+    if dialect not in DIALECTS:
+        raise DecodeError(f"/dialect: name one of {', '.join(DIALECTS)}", path="/dialect", status=400)
+    inner = members.get("request")
+    if not isinstance(inner, dict):
+        raise DecodeError("/request: it is missing; give the body of a request", path="/request", status=400)
+    body = encode(cast("object", inner), nulls=_ANY_NULLS)
+    path = PATHS[dialect].format(model=quote(str(members.get("model") or ""), safe="/@-._~"))
+    return await _explained(gateway, msgspec.structs.replace(request, path=path, body=body), dialect)
+
+
+def _dialect_at(path: str) -> str | None:
+    """The dialect of the conversations that are held under a path; None for other requests."""
+    if path.endswith((":generateContent", ":streamGenerateContent")):
+        return "google"
+    return next((name for name, known in PATHS.items() if path == known or (name == "ollama" and path == _OLDER)), None)
+
+
+_OLDER = "/api/generate"
+
+
+async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) -> GatewayReply:
+    asked = await asked_of(gateway, request, dialect)
+    restored = await gateway.vault.restore(gateway.owner(request), asked.decoded.request)
+    job = (await job_of(asked))._replace(request=restored)
+    plan = make_plan(job)
+    relayed = {lane.endpoint.spec for lane in asked.relayed}
+    chosen = next((target.spec for target in plan.targets if target.chosen), "")
+    told: dict[str, Any] = {
+        "dialect": dialect,
+        "model": asked.head.model,
+        "targets": [_target(target, is_relayed=target.spec in relayed) for target in plan.targets],
+        "request": msgspec.Raw(dump(restored).encode()),
+        "http": _http(plan.http, _body(asked, job.lanes, chosen, plan)) if plan.http is not None else None,
+        "changes": [*asked.read_changes, *plan.changes],
+        "input_tokens": estimate_tokens(restored, chosen),
+    }
+    return GatewayReply(headers=(("content-type", "application/json"),), body=encode(told, nulls=_ANY_NULLS))
+
+
+def _target(target: PlannedTarget, *, is_relayed: bool) -> dict[str, Any]:
+    return {**msgspec.to_builtins(target), "relayed": is_relayed}
+
+
+def _body(asked: Asked, lanes: tuple[Any, ...], chosen: str, plan: Plan) -> bytes:
+    """What the chosen target would get: the client's own words, or the translated ones."""
+    lane = next(lane for lane in lanes if lane.endpoint.spec == chosen)
+    if lane in asked.relayed:
+        return outgoing(asked, lane, strict=False).body
+    return b"" if plan.http is None else plan.http.body
+
+
+def _http(sent: HttpRequest, body: bytes) -> dict[str, Any]:
+    headers = {name: value for name, value in sent.headers if name.startswith(_SHOWN_HEADERS)}
+    return {"method": sent.method, "url": sent.url, "headers": headers, "body": msgspec.Raw(body)}

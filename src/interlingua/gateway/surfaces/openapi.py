@@ -1,0 +1,181 @@
+"""The OpenAPI description of the gateway, made of its table of routes and of what its dialects write.
+
+Rules
+- Every route is described, and nothing else: the description cannot be ahead of the gateway or behind it.
+- The shape of an error is that of an error which the dialect has written, whole and with nothing invented.
+- Of a body that asks a model only what the gateway itself needs is described; the dialect's owner describes the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from interlingua.dialects.table import DIALECTS, stream_type
+from interlingua.errors import BadRequestError, RateLimitError
+from interlingua.gateway.calls.asked import MAX_MODEL_CHARACTERS
+from interlingua.gateway.calls.replies import error_reply
+from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.surfaces.explaining import PATHS
+from interlingua.gateway.surfaces.passing import PASSED
+from interlingua.wire.json import decode_any, encode
+
+if TYPE_CHECKING:
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.routes import Route
+
+__all__ = ["BY_HEADERS", "describe", "openapi"]
+
+Schema: TypeAlias = dict[str, Any]
+_NAMED = re.compile(r"\{(\w+)(?::path)?\}")
+_MODEL: Schema = {"type": "string", "minLength": 1, "maxLength": MAX_MODEL_CHARACTERS}
+_MESSAGES: Schema = {"type": "array", "minItems": 1, "items": {"type": "object"}}
+_INPUT: Schema = {"anyOf": [{"type": "string", "minLength": 1}, _MESSAGES]}
+_ASKED: dict[str, Schema] = {
+    "openai-chat": {"model": _MODEL, "messages": _MESSAGES},
+    "openai-responses": {"model": _MODEL, "input": _INPUT},
+    "anthropic": {"model": _MODEL, "max_tokens": {"type": "integer", "minimum": 1}, "messages": _MESSAGES},
+    "google": {"contents": _MESSAGES},
+    "ollama": {"model": _MODEL, "messages": _MESSAGES},
+    "unified": {"model": _MODEL, "messages": _MESSAGES},
+}
+"""What the gateway needs of a body that asks a model, by dialect."""
+BY_HEADERS = ("openai-chat", "anthropic", "google")
+"""The dialects of routes whose clients are told apart by their headers."""
+_KEYS: Schema = {
+    "bearer": {"type": "http", "scheme": "bearer"},
+    **{name: {"type": "apiKey", "in": "header", "name": name} for name in ("x-api-key", "api-key", "x-goog-api-key")},
+}
+_FORMS = frozenset({kind.pattern for kind in PASSED})
+
+
+async def openapi(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
+    """The description of everything that can be asked here."""
+    return GatewayReply(headers=(("content-type", "application/json"),), body=_written())
+
+
+@cache
+def _written() -> bytes:
+    from interlingua.gateway.routes import ROUTES  # the table holds this room, too
+
+    return encode(describe(tuple(ROUTES)))
+
+
+def describe(routes: tuple[Route, ...]) -> Schema:
+    """The OpenAPI 3.1 description of routes."""
+    paths: dict[str, Schema] = {}
+    for route in routes:
+        paths.setdefault(_NAMED.sub(r"{\1}", route.pattern), {})[route.method.lower()] = _operation(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "interlingua gateway", "version": "1"},
+        "security": [{name: []} for name in _KEYS],
+        "paths": dict(sorted(paths.items())),
+        "components": {
+            "securitySchemes": _KEYS,
+            "schemas": {**{_error(name): _error_shape(name) for name in DIALECTS}, **_asked_shapes()},
+        },
+    }
+
+
+def _operation(route: Route) -> Schema:
+    pattern = _NAMED.sub(r"{\1}", route.pattern)
+    words = re.findall(r"[A-Za-z0-9]+", pattern)
+    told: Schema = {"operationId": "_".join([route.method.lower(), *words]), "tags": [route.dialect or "by headers"]}
+    if names := _NAMED.findall(route.pattern):
+        text = {"type": "string", "minLength": 1}
+        told["parameters"] = [{"in": "path", "name": name, "required": True, "schema": text} for name in names]
+    if route.method in ("POST", "PUT", "PATCH"):
+        told["requestBody"] = _body(route, pattern)
+    if route.is_open:
+        told["security"] = []
+    return told | {"responses": {"2XX": _answer(route, pattern), "default": _failure(route)}}
+
+
+def _asks(pattern: str) -> bool:
+    """Whether a model is asked under a path."""
+    return pattern in PATHS.values() or pattern.endswith((":streamGenerateContent", ":generateContent"))
+
+
+def _body(route: Route, pattern: str) -> Schema:
+    if _asks(pattern):
+        return {"required": True, "content": _json({"$ref": f"#/components/schemas/{_request(route.dialect)}"})}
+    content = _json({"type": "object"})
+    if route.pattern in _FORMS:
+        content["multipart/form-data"] = {"schema": {"type": "object"}}
+    return {"content": content}
+
+
+def _answer(route: Route, pattern: str) -> Schema:
+    if route.method == "HEAD":
+        return {"description": "There is something."}
+    if not _asks(pattern):
+        return {"description": "What was asked for.", "content": {"*/*": {}}}
+    kinds: Schema = {"application/json": {}, stream_type(route.dialect): {}}
+    return {"description": "An answer, whole or as a stream.", "content": kinds}
+
+
+def _failure(route: Route) -> Schema:
+    names = (route.dialect,) if route.dialect else BY_HEADERS
+    shapes: list[Schema] = [{"$ref": f"#/components/schemas/{_error(name)}"} for name in names]
+    return {"description": "An error.", "content": _json(shapes[0] if len(shapes) == 1 else {"anyOf": shapes})}
+
+
+def _json(schema: Schema) -> Schema:
+    return {"application/json": {"schema": schema}}
+
+
+# Shapes
+
+
+def _error(dialect: str) -> str:
+    return f"Error.{dialect}"
+
+
+def _request(dialect: str) -> str:
+    return f"Request.{dialect}"
+
+
+def _asked_shapes() -> Schema:
+    stream: Schema = {"stream": {"type": "boolean"}}
+    return {
+        _request(name): {
+            "type": "object",
+            "required": list(members),
+            "properties": members if name == "google" else members | stream,
+        }
+        for name, members in _ASKED.items()
+    }
+
+
+def _error_shape(dialect: str) -> Schema:
+    """What two errors that the dialect has written have in common."""
+    told = [error_reply(dialect, error).body for error in (BadRequestError("x"), RateLimitError("x", status=429))]
+    return _common(*[_shape(decode_any(body)) for body in told if isinstance(body, bytes)])
+
+
+def _shape(value: object) -> Schema:
+    match value:
+        case dict():
+            members = {name: _shape(member) for name, member in cast("dict[str, object]", value).items()}
+            return {"type": "object", "required": list(members), "properties": members}
+        case str():
+            return {"type": "string"}
+        case bool():
+            return {"type": "boolean"}
+        case int() | float():
+            return {"type": "number"}
+        case _:
+            return {}
+
+
+def _common(one: Schema, other: Schema) -> Schema:
+    if one.get("type") != other.get("type"):
+        return {}
+    if one.get("type") != "object":
+        return one
+    names = [name for name in one["properties"] if name in other["properties"]]
+    members = {name: _common(one["properties"][name], other["properties"][name]) for name in names}
+    return {"type": "object", "required": names, "properties": members}

@@ -1,0 +1,385 @@
+"""Requests that only a provider can answer, passed to it: files, embeddings, images, audio, batches, caches.
+
+Rules
+- Only paths of the table are passed, so that nobody reaches with the gateway's key what is not meant for clients.
+- A body that names a model goes to the target that the name stands for, under the target's own name of it; the rest of
+  the body, and the whole reply, are the bytes that came. Nothing is translated: a target whose provider does not speak
+  the dialect of the path is skipped.
+- What names no model goes to the provider that is configured for it (`[server] provider`), and nowhere without one:
+  files and batches of a provider belong to everybody who may use its key.
+- The client's credential stays here; of its headers only those that the body needs go along.
+- A request's body is whole and within the gateway's bound, a reply's body is passed on piece by piece. Of an error the
+  whole is read first, so that a key that it repeats can be cut out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from urllib.parse import quote, urlsplit
+
+import msgspec
+
+from interlingua.client.estimate import estimate_body
+from interlingua.client.secrets import SHORTEST_SECRET
+from interlingua.client.transports import async_transport_for
+from interlingua.dialects._contract import Encoded
+from interlingua.errors import DecodeError, LimitExceededError, NotFoundError, PermissionDeniedError
+from interlingua.gateway.calls.reading import is_plain
+from interlingua.gateway.calls.replies import visible
+from interlingua.gateway.http import Closing, GatewayReply
+from interlingua.transport.override import answers_alone
+from interlingua.wire.http import SECRET_HEADERS, HttpReply
+from interlingua.wire.json import decode, encode
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable
+
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.keys.admission import Grant
+    from interlingua.registry.endpoint import Endpoint
+    from interlingua.transport.base import AsyncReply
+    from interlingua.wire.http import Headers, HttpRequest
+
+__all__ = ["PASSED", "Passed", "call_provider", "pass_on", "passing", "settled_after", "with_model"]
+
+SPOKEN: dict[str, tuple[str, ...]] = {"openai-chat": ("openai-chat", "openai-responses")}
+"""The dialects whose providers answer under the paths of a dialect, where it is not that dialect alone."""
+REQUEST_HEADERS = ("content-type", "accept", "anthropic-", "openai-beta", "idempotency-key", "range", "x-goog-upload-")
+"""How headers of a request begin that go along."""
+REPLY_HEADERS = (
+    "content-type",
+    "content-disposition",
+    "content-range",
+    "accept-ranges",
+    "retry-after",
+    "x-should-retry",
+    "x-ratelimit-",
+    "anthropic-ratelimit-",
+    "x-goog-upload-",
+    "location",
+)
+"""How headers of a reply begin that come back."""
+FAILED = 400
+"""The least status of an error."""
+MAX_REPLY_BYTES = 64 * 1024 * 1024
+"""The most of a reply that is read as a whole."""
+_BOUNDARY = re.compile(r'boundary=(?:"(?P<quoted>[^"]+)"|(?P<bare>[^\s;"]+))', re.IGNORECASE)
+_FORM_LINE = re.compile(rb"content-disposition:\s*form-data\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_QUOTES = re.compile(rb'[\s"]')
+_STEP = re.compile(r"[\w.:@~+=-]+(?:/[\w.:@~+=-]+)*")
+"""What the rest of a path may be; neither a query nor a step back."""
+
+
+class Passed(NamedTuple):
+    """One kind of request that is passed on."""
+
+    methods: tuple[str, ...]
+    """GET, POST, …"""
+    pattern: str
+    """The path."""
+    dialect: str = "openai-chat"
+    """The dialect of its clients; empty where their headers say it."""
+
+
+PASSED: tuple[Passed, ...] = (
+    Passed(("POST",), "/v1/embeddings"),
+    Passed(("POST",), "/v1/completions"),
+    Passed(("POST",), "/v1/moderations"),
+    Passed(("POST",), "/v1/rerank"),
+    Passed(("POST",), "/v1/images/{rest}"),
+    Passed(("POST",), "/v1/audio/{rest}"),
+    Passed(("GET", "POST"), "/v1/files", ""),
+    Passed(("GET", "DELETE"), "/v1/files/{rest:path}", ""),
+    Passed(("POST",), "/v1/uploads"),
+    Passed(("POST",), "/v1/uploads/{rest:path}"),
+    Passed(("GET", "POST"), "/v1/batches"),
+    Passed(("GET", "POST"), "/v1/batches/{rest:path}"),
+    Passed(("POST",), "/v1/conversations"),
+    Passed(("GET", "POST", "DELETE"), "/v1/conversations/{rest:path}"),
+    Passed(("GET", "POST"), "/v1/vector_stores"),
+    Passed(("GET", "POST", "DELETE"), "/v1/vector_stores/{rest:path}"),
+    Passed(("GET", "POST"), "/v1/messages/batches", "anthropic"),
+    Passed(("GET", "POST", "DELETE"), "/v1/messages/batches/{rest:path}", "anthropic"),
+    Passed(("POST",), "/v1beta/models/{model:path}:embedContent", "google"),
+    Passed(("POST",), "/v1beta/models/{model:path}:batchEmbedContents", "google"),
+    Passed(("POST",), "/v1beta/models/{model:path}:predict", "google"),
+    Passed(("POST",), "/v1beta/models/{model:path}:predictLongRunning", "google"),
+    Passed(("GET",), "/v1beta/files", "google"),
+    Passed(("GET", "DELETE"), "/v1beta/files/{rest:path}", "google"),
+    Passed(("POST",), "/upload/v1beta/files", "google"),
+    Passed(("GET", "POST"), "/v1beta/cachedContents", "google"),
+    Passed(("GET", "PATCH", "DELETE"), "/v1beta/cachedContents/{rest:path}", "google"),
+    Passed(("GET",), "/v1beta/operations/{rest:path}", "google"),
+    Passed(("POST",), "/api/embed", "ollama"),
+    Passed(("POST",), "/api/embeddings", "ollama"),
+)
+"""Everything that is passed on."""
+_UNBILLED = ("/files", "/uploads", "/vector_stores", "/conversations", "/moderations")
+"""What no model answers; storing is paid for, if at all, by the day."""
+_GOOGLE_MODEL = re.compile(r"/v1beta/models/(?P<model>.+)(?P<method>:\w+)")
+
+
+def passing(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
+    """The handler of requests that a provider of a dialect answers."""
+
+    async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+        spoken = dialect or ("anthropic" if request.header("anthropic-version") is not None else "openai-chat")
+        named, rewrite = _model_of(request)
+        if request.entry is not None:
+            request.entry.asked(named, stream=False)
+        endpoint = _target(gateway, request, named, spoken) if named else _provider(gateway, request, spoken)
+        body = None if rewrite is None else rewrite(endpoint.model)
+        path = _path(request, endpoint, named)
+        grant = await gateway.admission.admit_unread(gateway.guard.key(request), _tokens(request, named))
+        try:
+            reply = await pass_on(gateway, request, endpoint, path, body)
+        except BaseException:
+            await grant.settle(None)
+            raise
+        return await settled_after(reply, grant, endpoint.spec)
+
+    return handler
+
+
+def _tokens(request: GatewayRequest, named: str) -> int | None:
+    """About how many tokens a request uses; None where nobody can say."""
+    if request.method != "POST" or any(word in request.path for word in _UNBILLED):
+        return 0
+    said = request.header("content-type") or "application/json"
+    return estimate_body(request.body) if named and "json" in said else None
+
+
+async def settled_after(reply: GatewayReply, grant: Grant, spec: str) -> GatewayReply:
+    """The reply of the target `spec`, with its grant settled when it is over."""
+    if not grant.counts:
+        return reply
+    body = reply.body
+    if isinstance(body, bytes):
+        await grant.settle_unread(spec, is_failed=reply.status >= FAILED)
+        return reply
+
+    async def close() -> None:
+        await body.aclose()
+        await grant.settle_unread(spec)
+
+    async def pieces() -> AsyncGenerator[bytes]:
+        try:
+            async for piece in body:
+                yield piece
+        finally:
+            await close()
+
+    return msgspec.structs.replace(reply, body=Closing(pieces(), close))
+
+
+# Who is asked
+
+
+Rewrite: TypeAlias = "Callable[[str], bytes]"
+"""A body with another name of the model."""
+
+
+def _model_of(request: GatewayRequest) -> tuple[str, Rewrite | None]:
+    """The model that a request names in its path or body, and the body with another one in its place."""
+    found = _GOOGLE_MODEL.fullmatch(request.path)
+    if found is not None:
+        known = encode(f"models/{found['model']}")
+        return found["model"], lambda other: request.body.replace(known, encode(f"models/{other}"))
+    said = request.header("content-type") or "application/json"
+    kind = said.partition(";")[0].strip().lower()
+    if kind == "multipart/form-data":
+        return _model_in_form(request.body, said)
+    if kind != "application/json" or not request.body:
+        return "", None
+    return _model_in_json(request.body)
+
+
+def _model_in_json(body: bytes) -> tuple[str, Rewrite | None]:
+    try:
+        members = decode(body, dict[str, msgspec.Raw])
+        model = decode(members.get("model", msgspec.Raw(b"null")), str | None)
+    except DecodeError as error:
+        error.status = 400
+        raise
+    return (model, lambda other: _with_member(body, members, encode(other))) if model else ("", None)
+
+
+def _with_member(body: bytes, members: dict[str, msgspec.Raw], model: bytes) -> bytes:
+    """The body with another model; where that member can be told apart, the rest is the bytes that came."""
+    known = bytes(members["model"])
+    if is_plain(body, "model"):
+        place = body.index(known, body.index(b'"model"') + len(b'"model"'))
+        return body[:place] + model + body[place + len(known) :]
+    told = {**members, "model": msgspec.Raw(model)}
+    return b"{" + b",".join([encode(name) + b":" + bytes(text) for name, text in told.items()]) + b"}"
+
+
+def _model_in_form(body: bytes, content_type: str) -> tuple[str, Rewrite | None]:
+    """The field `model` of a form; the parts are taken apart as whoever gets them will do it.
+
+    Raises: DecodeError for a form that has it twice, or no boundary.
+    """
+    boundary = _BOUNDARY.search(content_type)
+    if boundary is None:
+        raise DecodeError("content-type: a form needs a boundary", status=400)
+    mark = b"--" + (boundary["quoted"] or boundary["bare"]).encode()
+    parts = body.split(mark)
+    places = [place for place, part in enumerate(parts) if _is_model_field(part)]
+    if not places:
+        return "", None
+    if len(places) > 1:
+        raise DecodeError("/model: the form has this field twice", path="/model", status=400)
+    head, gap, rest = parts[places[0]].partition(b"\r\n\r\n")
+    model = rest.removesuffix(b"\r\n").decode(errors="replace")
+
+    def rewrite(other: str) -> bytes:
+        told = [*parts]
+        told[places[0]] = head + gap + other.encode() + b"\r\n"
+        return mark.join(told)
+
+    return model, rewrite
+
+
+def _is_model_field(part: bytes) -> bool:
+    """Whether a part is the field `model`; one pass, however long its head is."""
+    head = part[: part.find(b"\r\n\r\n")] if b"\r\n\r\n" in part else b""
+    found = [_FORM_LINE.match(line) for line in re.split(rb"[\r\n]+", head)]
+    told = b";".join([line["rest"] for line in found if line is not None])
+    return any(_QUOTES.sub(b"", member).lower() == b"name=model" for member in told.split(b";"))
+
+
+def _target(gateway: Gateway, request: GatewayRequest, model: str, dialect: str) -> Endpoint:
+    """The first target of a name whose provider answers in the dialect.
+
+    Raises: PermissionDeniedError for a name that the key may not use; UnknownModelError; NotFoundError where no target
+    answers such requests.
+    """
+    if not gateway.may_use(request, model):
+        raise PermissionDeniedError(f"this key may not ask for the model {model[:100]!r}", status=403)
+    lanes = gateway.targets.lanes(model, dialect, tools=False)
+    found = next((lane.endpoint for lane in lanes if lane.dialect.name in _spoken(dialect)), None)
+    if found is None:
+        others = ", ".join(lane.endpoint.spec for lane in lanes)
+        raise NotFoundError(f"{request.path} is not translated, and {others} does not answer it", status=404)
+    return found
+
+
+def _provider(gateway: Gateway, request: GatewayRequest, dialect: str) -> Endpoint:
+    """The configured provider for requests without a model.
+
+    Raises: NotFoundError where none is configured for the dialect; PermissionDeniedError for a key that may not use it.
+    """
+    for name in gateway.settings.providers:
+        lanes = gateway.targets.lanes(f"{name}/*", dialect, tools=False)
+        if lanes[0].dialect.name in _spoken(dialect):
+            if not gateway.may_use(request, f"{name}/*"):
+                raise PermissionDeniedError(f"this key may not use the provider {name}", status=403)
+            return lanes[0].endpoint
+    raise NotFoundError(
+        f"{request.path} goes to a provider, and none is configured for it; name one in [server] providers", status=404
+    )
+
+
+def _spoken(dialect: str) -> tuple[str, ...]:
+    return SPOKEN.get(dialect, (dialect,))
+
+
+def _path(request: GatewayRequest, endpoint: Endpoint, named: str) -> str:
+    """What follows the base URL of the provider."""
+    path = request.path
+    found = _GOOGLE_MODEL.fullmatch(path)
+    if found is not None and named:
+        return f"/models/{quote(endpoint.model, safe='/@-._~')}{found['method']}"
+    if path.startswith("/api/"):
+        return path
+    rest = path.removeprefix("/upload").removeprefix("/v1beta").removeprefix("/v1").removeprefix("/")
+    if _STEP.fullmatch(rest) is None or ".." in rest.split("/"):
+        raise NotFoundError("this path is not passed on", status=404)
+    return f"/{quote(rest, safe='/:@-._~+=')}"
+
+
+# Passing on
+
+
+def with_model(body: bytes, model: str) -> bytes:
+    """A JSON body with another name of the model, the rest of it as it came.
+
+    Raises: DecodeError for what is no JSON object.
+    """
+    _, rewrite = _model_in_json(body)
+    return body if rewrite is None else rewrite(model)
+
+
+async def pass_on(
+    gateway: Gateway, request: GatewayRequest, endpoint: Endpoint, path: str, body: bytes | None = None
+) -> GatewayReply:
+    """The reply of a provider to a request, its body as it comes.
+
+    Raises: TransportError; ConfigError for a missing key.
+    """
+    sent, reply = await _open(gateway, request, endpoint, path, body)
+    headers = tuple([pair for pair in reply.headers if pair[0].startswith(REPLY_HEADERS)])
+    told = (
+        Closing(_pieces(reply), reply.close) if reply.status < FAILED else await _without_secrets(sent, reply, endpoint)
+    )
+    served = ("x-interlingua-target", visible(endpoint.spec))
+    return GatewayReply(status=reply.status, headers=(*headers, served), body=told)
+
+
+async def call_provider(
+    gateway: Gateway, request: GatewayRequest, endpoint: Endpoint, path: str, body: bytes | None = None
+) -> HttpReply:
+    """The whole reply of a provider to a request.
+
+    Raises: as `pass_on`; LimitExceededError for a reply beyond the bound.
+    """
+    sent, reply = await _open(gateway, request, endpoint, path, body)
+    failed = reply.status >= FAILED
+    told = await (_without_secrets(sent, reply, endpoint) if failed else _whole(reply, endpoint))
+    return HttpReply(status=reply.status, headers=reply.headers, body=told)
+
+
+async def _open(
+    gateway: Gateway, request: GatewayRequest, endpoint: Endpoint, path: str, body: bytes | None
+) -> tuple[HttpRequest, AsyncReply]:
+    told = f"{path}?{request.query}" if request.query and "key=" not in request.query else path
+    headers: Headers = tuple([pair for pair in request.headers if pair[0].startswith(REQUEST_HEADERS)])
+    encoded = Encoded(path=told, body=request.body if body is None else body)
+    sent = endpoint.http_request(encoded, with_credential=not answers_alone(), headers=headers)
+    if request.path.startswith("/upload/"):
+        at = urlsplit(sent.url)
+        sent = msgspec.structs.replace(sent, url=f"{at.scheme}://{at.netloc}/upload{at.path}?{at.query}".rstrip("?"))
+    sent = msgspec.structs.replace(sent, method=request.method)
+    return sent, await async_transport_for(sent.url).open(sent, gateway.settings.timeouts)
+
+
+async def _whole(reply: AsyncReply, endpoint: Endpoint) -> bytes:
+    pieces: list[bytes] = []
+    size = 0
+    async for piece in _pieces(reply):
+        pieces.append(piece)
+        size += len(piece)
+        if size > MAX_REPLY_BYTES:
+            await reply.close()
+            raise LimitExceededError(f"{endpoint.spec} answered with more than {MAX_REPLY_BYTES} bytes", status=502)
+    return b"".join(pieces)
+
+
+async def _without_secrets(sent: HttpRequest, reply: AsyncReply, endpoint: Endpoint) -> bytes:
+    """The whole body of an error without the key that was sent: some services repeat it."""
+    body = await _whole(reply, endpoint)
+    for name, value in sent.headers:
+        secret = value.rpartition(" ")[2].encode()
+        if name in SECRET_HEADERS and len(secret) >= SHORTEST_SECRET:
+            body = body.replace(secret, b"***")
+    return body
+
+
+async def _pieces(reply: AsyncReply) -> AsyncGenerator[bytes]:
+    try:
+        while piece := await reply.read():
+            yield piece
+    finally:
+        await reply.close()

@@ -1,0 +1,215 @@
+"""What Responses clients do with what is kept: read an answer, list its input, delete it, compact a conversation.
+
+Rules
+- An answer that is kept here is told from here; of one that its provider keeps the request is passed on, for its owner
+  alone. Anything else is not there.
+- A conversation is compacted by a provider that can; else the model is asked for a summary, and the item that stands
+  for the conversation holds it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from interlingua.client.aio.pump import AsyncPump
+from interlingua.client.core import call
+from interlingua.client.estimate import estimate_text
+from interlingua.errors import BadRequestError
+from interlingua.gateway.calls.asked import read
+from interlingua.gateway.calls.exchange import job_of
+from interlingua.gateway.calls.replies import trail_headers, visible
+from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.state.items import Item, compacted, input_list, listed
+from interlingua.gateway.state.keep import RESPONSES
+from interlingua.gateway.state.stored import KeptAnswer, KeptElsewhere, input_of, not_found, page
+from interlingua.gateway.surfaces.passing import call_provider, pass_on, with_model
+from interlingua.types.message import user
+from interlingua.wire.json import decode_any, encode
+
+if TYPE_CHECKING:
+    from interlingua.client.job import Job
+    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.state.stored import Held
+    from interlingua.types.usage import Usage
+
+__all__ = ["cancel", "compact", "delete", "input_items", "retrieve"]
+
+JSON = (("content-type", "application/json"),)
+CANNOT_COMPACT = frozenset({404, 405, 501})
+"""Statuses with which a provider says that it has no such route."""
+KEPT_TOKENS = 20_000
+"""How much of what the user said stays in words beside the summary, newest first."""
+SUMMARIZE = (
+    "Summarize this conversation so that the work can go on from the summary alone. Keep what was asked, what was "
+    "decided and why, facts, names, numbers, file names and identifiers exactly, what has been done and what is still "
+    "open. Answer with the summary alone."
+)
+
+
+def _id_of(request: GatewayRequest) -> str:
+    return request.path.removeprefix("/v1/responses/").partition("/")[0]
+
+
+async def _held(gateway: Gateway, request: GatewayRequest) -> Held:
+    """What is remembered of the answer that a path names.
+
+    Raises: NotFoundError where it is nothing of whoever asks.
+    """
+    held = await gateway.stored.find(gateway.owner(request), _id_of(request))
+    if held is None:
+        raise not_found(_id_of(request))
+    return held
+
+
+async def _elsewhere(gateway: Gateway, request: GatewayRequest, held: KeptElsewhere) -> GatewayReply:
+    """The reply of the provider that keeps an answer."""
+    lanes = gateway.targets.lanes(held.spec, RESPONSES, tools=False)
+    return await pass_on(gateway, request, lanes[0].endpoint, request.path.removeprefix("/v1"))
+
+
+async def retrieve(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+    """An answer that is kept.
+
+    Raises: NotFoundError; BadRequestError for one that is kept here and asked for as a stream.
+    """
+    held = await _held(gateway, request)
+    if isinstance(held, KeptElsewhere):
+        return await _elsewhere(gateway, request, held)
+    if "stream=true" in request.query.split("&"):
+        raise BadRequestError("stream: an answer that is kept here is told as a whole", status=400)
+    return GatewayReply(headers=JSON, body=held.answer)
+
+
+async def delete(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+    """Nothing more of an answer.
+
+    Raises: NotFoundError.
+    """
+    held = await _held(gateway, request)
+    await gateway.stored.forget(gateway.owner(request), _id_of(request))
+    if isinstance(held, KeptElsewhere):
+        return await _elsewhere(gateway, request, held)
+    told = {"id": _id_of(request), "object": "response", "deleted": True}
+    return GatewayReply(headers=JSON, body=encode(told))
+
+
+async def cancel(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+    """An answer that its provider works on in the background, no more.
+
+    Raises: NotFoundError; BadRequestError for one that is kept here, since it is whole.
+    """
+    held = await _held(gateway, request)
+    if isinstance(held, KeptAnswer):
+        raise BadRequestError("this response is complete; only one in the background can be cancelled", status=400)
+    return await _elsewhere(gateway, request, held)
+
+
+async def input_items(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+    """The items that an answer was given to, in pages.
+
+    Raises: NotFoundError.
+    """
+    held = await _held(gateway, request)
+    if isinstance(held, KeptElsewhere):
+        return await _elsewhere(gateway, request, held)
+    query = dict(parse_qsl(request.query))
+    limit = query.get("limit", "20")
+    told = page(
+        listed(input_of(held), _id_of(request)),
+        after=query.get("after", ""),
+        limit=max(1, min(100, int(limit))) if limit.isascii() and limit.isdigit() and len(limit) < 9 else 20,
+        order=query.get("order", "desc"),
+    )
+    return GatewayReply(headers=JSON, body=encode(told, nulls=1 << 20))
+
+
+# Compaction
+
+
+async def compact(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+    """A conversation in short: what the user said last, and an item that stands for the rest.
+
+    Raises: DecodeError for a body without model or input; what a call raises.
+    """
+    prepared = await gateway.stored.prepare(gateway.owner(request), request.body)
+    http = msgspec.structs.replace(request, body=prepared.body)
+    asked = read(gateway, http, RESPONSES)
+    job = await job_of(asked)
+    asked.grant = await gateway.admission.admit(gateway.guard.key(request), asked, job)
+    try:
+        return await _compacted(gateway, asked, job, is_changed=prepared.is_changed)
+    except BaseException:
+        await asked.grant.settle(None)
+        raise
+
+
+async def _compacted(gateway: Gateway, asked: Asked, job: Job, *, is_changed: bool) -> GatewayReply:
+    http = asked.http
+    for lane in gateway.targets.lanes(asked.head.model, RESPONSES, tools=asked.head.has_tools):
+        if lane.dialect.name == RESPONSES and not asked.is_ours and not is_changed:
+            body = with_model(http.body, lane.endpoint.model)
+            reply = await call_provider(gateway, http, lane.endpoint, "/responses/compact", body)
+            if reply.status not in CANNOT_COMPACT:
+                await asked.grant.settle_unread(lane.endpoint.spec, is_failed=reply.status != 200)
+                served = ("x-interlingua-target", visible(lane.endpoint.spec))
+                return GatewayReply(status=reply.status, headers=(*JSON, served), body=reply.body)
+    return await _summarized(gateway, asked, job)
+
+
+async def _summarized(gateway: Gateway, asked: Asked, job: Job) -> GatewayReply:
+    request = await gateway.vault.restore(gateway.owner(asked.http), asked.decoded.request)
+    choice = "none" if request.tools else None
+    wanted = msgspec.structs.replace(
+        request,
+        messages=(*request.messages, user(SUMMARIZE)),
+        tool_choice=choice,
+        output_schema=None,
+        json_mode=False,
+        store=None,
+        extra={},
+    )
+    response = await AsyncPump(call(job._replace(request=wanted))).run()
+    await asked.grant.settle(response, next((lane for lane in job.lanes if lane.endpoint.spec == response.model), None))
+    if not response.text.strip():
+        raise BadRequestError(f"{response.model} gave no summary of the conversation", status=502)
+    summary = compacted(response.text, gateway.make_id("cmp_"))
+    told: dict[str, Any] = {
+        "id": gateway.make_id("resp_"),
+        "object": "response.compaction",
+        "created_at": int(gateway.now()),
+        "output": [*_kept(asked), summary],
+        "usage": _usage(response.usage),
+    }
+    headers = (*JSON, *trail_headers(response.attempts, response.changes, response.cost_usd))
+    return GatewayReply(headers=headers, body=encode(told, nulls=1 << 20))
+
+
+def _kept(asked: Asked) -> list[Item]:
+    """What the user said last, as far as it is short enough."""
+    given = asked.head.members.get("input")
+    items = input_list(decode_any(given)) if given is not None else []
+    kept: list[Item] = []
+    tokens = 0.0
+    for item in reversed([item for item in items if item.get("role") == "user"]):
+        tokens += estimate_text(str(item.get("content")))
+        if tokens > KEPT_TOKENS:
+            break
+        kept.insert(0, item)
+    return listed(kept, asked.gateway.make_id("resp_"))
+
+
+def _usage(usage: Usage | None) -> dict[str, Any]:
+    read_tokens = (usage.input_tokens or 0) if usage is not None else 0
+    written_tokens = (usage.output_tokens or 0) if usage is not None else 0
+    return {
+        "input_tokens": read_tokens,
+        "input_tokens_details": {"cached_tokens": (usage.cache_read_tokens or 0) if usage is not None else 0},
+        "output_tokens": written_tokens,
+        "output_tokens_details": {"reasoning_tokens": (usage.reasoning_tokens or 0) if usage is not None else 0},
+        "total_tokens": read_tokens + written_tokens,
+    }

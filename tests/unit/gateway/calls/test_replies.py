@@ -1,0 +1,110 @@
+"""Headers around an answer: who served, who did not, what was changed, what it cost, and nothing that breaks out."""
+
+from __future__ import annotations
+
+import pytest
+
+import interlingua as il
+from interlingua.gateway.calls.replies import (
+    MAX_CHANGES_BYTES,
+    error_reply,
+    limit_headers,
+    reply_of,
+    told_changes,
+    trail_headers,
+)
+from interlingua.testing.upstream import Upstream
+from interlingua.types.limit import RateLimit
+from interlingua.types.response import Attempt
+from interlingua.wire.http import HttpReply
+from tests.support.gateway import asking, gateway, header_of
+
+
+def _change(path: str) -> il.Change:
+    return il.Change("dropped", "parameter_unsupported", path, "anthropic", "encode_request", "")
+
+
+def test_changes_are_told_up_to_the_bound_and_then_counted() -> None:
+    """At most 2 kB; what does not fit is a number."""
+    assert told_changes([]) == ""
+    assert told_changes([_change("/seed")]) == "dropped parameter_unsupported /seed"
+    many = told_changes([_change(f"/messages/{number}/parts/0/cache") for number in range(500)])
+    assert len(many) <= MAX_CHANGES_BYTES
+    shown, _, rest = many.rpartition(", +")
+    assert shown.count(", ") + 1 + int(rest) == 500
+
+
+def test_paths_are_visible_ascii() -> None:
+    """What a client wrote can neither end a header nor begin another one."""
+    assert told_changes([_change("/extra/x\r\nset-cookie: a=b/ü")]) == (
+        "dropped parameter_unsupported /extra/x%0D%0Aset-cookie%3A%20a%3Db/%C3%BC"
+    )
+    headers = trail_headers([Attempt(model="a/b\r\nx: y", outcome="served")])
+    assert headers == (("x-interlingua-target", "a/b?x: y"),)
+
+
+def test_the_trail_names_who_served_and_why_others_did_not() -> None:
+    """In the order of the tries, with the class of each error and no word of a provider's."""
+    attempts = [
+        Attempt(model="a/one", outcome="failed", error="RateLimitError: slow down", status=429),
+        Attempt(model="b/two", outcome="skipped", error="UnsupportedError: no images"),
+        Attempt(model="c/three", outcome="served"),
+    ]
+    assert trail_headers(attempts, (), 0.000125) == (
+        ("x-interlingua-target", "c/three"),
+        ("x-interlingua-skipped", "a/one (failed: RateLimitError), b/two (skipped: UnsupportedError)"),
+        ("x-interlingua-cost-usd", "0.000125"),
+    )
+
+
+@pytest.mark.parametrize("cost", [None, 0.0])
+def test_an_unknown_cost_is_not_told_and_none_is(cost: float | None) -> None:
+    """None is not 0."""
+    told = dict(trail_headers([], (), cost)).get("x-interlingua-cost-usd")
+    assert told == (None if cost is None else "0")
+
+
+async def test_what_an_answer_cost_is_told_where_a_price_is_known() -> None:
+    """By the price of the DSN: 20 tokens in, 10 out."""
+    upstream = Upstream("openai-chat")
+    with upstream.serving() as at:
+        dsn = f"openai-chat://k@{at[7:]}/v1?tls=0&price_in=2&price_out=8"
+        reply = await gateway({"LLM_UP": dsn})(asking("anthropic", "up/m"))
+    assert header_of(reply, "x-interlingua-cost-usd") == "0.00012"
+
+
+def test_limits_are_told_in_each_clients_form() -> None:
+    """Anthropic's clients want a time, the others a duration."""
+    limits = {"input_tokens": RateLimit(limit=100, remaining=7, reset_s=1.5)}
+    assert limit_headers("openai-chat", limits) == (
+        ("x-ratelimit-limit-input-tokens", "100"),
+        ("x-ratelimit-remaining-input-tokens", "7"),
+        ("x-ratelimit-reset-input-tokens", "1.5s"),
+    )
+    told = dict(limit_headers("anthropic", limits))
+    assert told["anthropic-ratelimit-input-tokens-limit"] == "100"
+    assert told["anthropic-ratelimit-input-tokens-reset"].endswith("Z")
+
+
+def test_the_upstreams_id_of_a_request_steps_aside() -> None:
+    """The client's `x-request-id` is ours; the provider's is told beside it."""
+    reply = error_reply("openai-chat", il.RateLimitError("slow down", status=429, request_id="req_theirs"))
+    assert header_of(reply, "x-interlingua-upstream-x-request-id") == "req_theirs"
+    assert header_of(reply, "x-request-id") is None
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("2.5", "3"),
+        ("7", "7"),
+        ("0.001", "1"),
+        ("1e+06", "1000000"),
+        ("Wed, 21 Oct 2026 07:28:00 GMT", None),
+        ("inf", None),
+    ],
+)
+def test_a_retry_after_is_in_whole_seconds(told: str, shown: str | None) -> None:
+    """HTTP has no other ones, and many clients stumble over a fraction; it is never earlier than it was."""
+    reply = reply_of(HttpReply(status=429, headers=(("retry-after", told),), body=b""), ())
+    assert reply.headers == (("retry-after", shown or told),)

@@ -1,0 +1,133 @@
+"""The request log: exact lines, nothing that breaks out of one, and no content unless it is wanted."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interlingua.gateway.records.log import json_line, log_writer, text_line
+from interlingua.gateway.records.record import Content, Record
+from interlingua.types.response import Attempt
+
+RECORD = Record(
+    id="req_il1",
+    at=1_795_325_400.1234,
+    key="team-a",
+    team="red",
+    client="anthropic",
+    path="/v1/messages",
+    route="/v1/messages",
+    model="claude-x",
+    target="openai/gpt-5.6",
+    stream=True,
+    status=200,
+    attempts=(
+        Attempt(model="groq/qwen", outcome="failed", error="RateLimitError: too many", status=429, duration_s=0.5),
+        Attempt(model="openai/gpt-5.6", outcome="served", duration_s=0.25),
+    ),
+    changes=2,
+    input_tokens=1_204,
+    output_tokens=88,
+    cost_usd=0.0031,
+    first_s=0.41,
+    total_s=2.3,
+    peer="10.0.0.7",
+)
+FAILED = Record(
+    id="req_il2",
+    at=1_795_325_400.0,
+    client="openai-chat",
+    path="/v1/chat/completions",
+    status=499,
+    error="APITimeoutError",
+    message="a sentence",
+    total_s=0.5,
+    aborted=True,
+)
+ASKED = Content(method="POST", path="/", query="", headers=(), body=b"my question", reply_body=b"the answer\n")
+
+
+def test_the_line_of_an_answer_as_json() -> None:
+    """Every fact under its name, in order; the class of a try's error without its sentence."""
+    assert json_line(RECORD) == (
+        '{"at":"2026-11-22T05:30:00.123Z","id":"req_il1","key":"team-a","team":"red","client":"anthropic",'
+        '"method":"POST","path":"/v1/messages","model":"claude-x","target":"openai/gpt-5.6","stream":true,"status":200,'
+        '"attempts":[{"model":"groq/qwen","outcome":"failed","error":"RateLimitError","status":429,"duration_s":0.5},'
+        '{"model":"openai/gpt-5.6","outcome":"served","duration_s":0.25}],"changes":2,"input_tokens":1204,'
+        '"output_tokens":88,"cost_usd":0.0031,"first_s":0.41,"total_s":2.3,"peer":"10.0.0.7"}'
+    )
+
+
+def test_the_line_of_an_answer_for_people() -> None:
+    """Time, status, route, who asked whom, what it took."""
+    assert text_line(RECORD) == (
+        "2026-11-22T05:30:00.123Z 200 POST /v1/messages model=claude-x target=openai/gpt-5.6 key=team-a attempts=2"
+        " changes=2 tokens=1204+88 cost=$0.003100 first=0.410s took=2.300s id=req_il1"
+    )
+
+
+def test_the_lines_of_a_request_that_failed() -> None:
+    """The class of the error, and that the client left; nothing that is not known."""
+    assert text_line(FAILED) == (
+        "2026-11-22T05:30:00.000Z 499 POST /v1/chat/completions error=APITimeoutError aborted took=0.500s id=req_il2"
+    )
+    assert json_line(FAILED) == (
+        '{"at":"2026-11-22T05:30:00.000Z","id":"req_il2","client":"openai-chat","method":"POST",'
+        '"path":"/v1/chat/completions","status":499,"error":"APITimeoutError","total_s":0.5,"aborted":true}'
+    )
+
+
+def test_content_is_there_only_where_it_is_wanted() -> None:
+    """Sentences, what was asked and what was answered."""
+    record = msgspec.structs.replace(FAILED, content=ASKED)
+    for line in (json_line, text_line):
+        plain, told = line(record), line(record, content=True)
+        for said in ("a sentence", "my question", "the answer"):
+            assert said not in plain
+            assert said in told
+    assert json.loads(json_line(record, content=True))["reply"] == "the answer\n"
+    assert json.loads(json_line(RECORD, content=True))["attempts"][0]["error"] == "RateLimitError: too many"
+
+
+@given(st.text(), st.text(), st.text())
+def test_sec_log_lines_cannot_be_forged(model: str, path: str, key: str) -> None:
+    """Whatever a client calls its model or path: one line of printable ASCII, and fields that cannot be made up."""
+    record = Record(id="x", at=0.0, model=model, path=path, key=key, status=200)
+    for line in (json_line(record), text_line(record)):
+        assert line.isascii()
+        assert line.isprintable()
+    assert json.loads(json_line(record)).get("model", "") == model
+
+
+def test_a_model_cannot_pass_for_another_field() -> None:
+    """A name with a space, a quote or a line end stands in quotes."""
+    forged = Record(id="x", at=0.0, model='m key=admin\n2026-01-01 200 "', path="/p", status=200)
+    assert text_line(forged) == (
+        '1970-01-01T00:00:00.000Z 200 POST /p model="m key=admin\\n2026-01-01 200 \\"" took=0.000s id=x'
+    )
+
+
+def test_lines_of_several_workers_do_not_run_into_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written at a time ends with a line, and is what a pipe takes at once; a longer line goes by itself."""
+    written: list[str] = []
+    monkeypatch.setattr("sys.stderr", SimpleNamespace(write=written.append, flush=lambda: None))
+    sizes = (*[1_500] * 5, 9_000, 10)
+    log_writer("json")([Record(id=f"r{number}", at=0.0, path="x" * size) for number, size in enumerate(sizes)])
+    assert [[json.loads(line)["id"] for line in piece.splitlines()] for piece in written] == [
+        ["r0", "r1"], ["r2", "r3"], ["r4"], ["r5"], ["r6"],
+    ]  # fmt: skip
+    assert all(piece.endswith("\n") for piece in written)
+
+
+def test_lines_go_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    """Many at a time, one line each."""
+    log_writer("text")([RECORD, FAILED])
+    log_writer("json")([FAILED])
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == f"{text_line(RECORD)}\n{text_line(FAILED)}\n{json_line(FAILED)}\n"

@@ -1,0 +1,104 @@
+"""Workers that meet in a directory: who answers, who is left out, and what outlives them."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+
+from interlingua.errors import ConfigError
+from interlingua.gateway.serving import siblings
+from interlingua.gateway.serving.siblings import Siblings
+
+
+@pytest.fixture
+def worker(tmp_path: Path) -> Generator[Callable[[str], Siblings]]:
+    """Makes workers that say what they are called, and what they are asked about."""
+    with ExitStack() as stack:
+
+        def make(name: str) -> Siblings:
+            made = Siblings(tmp_path)
+            made.answers["who"] = lambda about: f"{name} {about}".strip().encode()
+            made.start()
+            stack.callback(made.close)
+            return made
+
+        yield make
+
+
+async def test_each_is_answered_by_all_others(worker: Callable[[str], Siblings]) -> None:
+    """Places are the lowest free numbers; what nobody knows is answered by nobody."""
+    first, second, third = worker("one"), worker("two"), worker("three")
+    assert [one.number for one in (first, second, third)] == [0, 1, 2]
+    assert await first.ask("who") == {1: b"two", 2: b"three"}
+    assert await third.ask("who", "are you") == {0: b"one are you", 1: b"two are you"}
+    assert await second.ask("what") == {}
+
+
+async def test_a_place_is_taken_again_with_what_was_kept(tmp_path: Path) -> None:
+    """Who comes after reads what was kept; meanwhile the others do."""
+    first, second = Siblings(tmp_path), Siblings(tmp_path)
+    second.keep = lambda: "7"
+    second.write()
+    assert first.kept() == {1: "7"}
+    second.start()
+    second.keep = lambda: "8"
+    second.close()
+    assert first.kept() == {1: "8"}
+    assert await first.ask("who") == {}
+    with closing(Siblings(tmp_path)) as third:
+        third.start()
+        assert (third.number, third.before) == (1, "8")
+    first.start()
+    first.close()
+
+
+def test_the_last_one_takes_the_room_away_where_the_supervisor_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody else would; while the supervisor runs it is his, also when all workers have ended."""
+    room = tmp_path / "room"
+    room.mkdir()
+    Siblings(room).close()
+    assert room.exists()
+    first, second = Siblings(room), Siblings(room)
+    monkeypatch.setattr("os.getppid", lambda: 1)
+    first.close()
+    assert room.exists()
+    second.close()
+    assert not room.exists()
+
+
+async def test_the_silent_and_the_faulty_are_left_out(
+    worker: Callable[[str], Siblings], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A worker that never answers costs the time that is waited; one whose answer fails goes on with the next one."""
+    monkeypatch.setattr(siblings, "ANSWER_S", 0.05)
+    first, second, third = worker("one"), worker("two"), worker("three")
+    second.answers["slow"] = lambda _: time.sleep(0.2) or b"late"
+    second.answers["who"] = lambda _: {"": b""}["unknown"]
+    assert await first.ask("who") == {2: b"three"}
+    assert "a worker was not answered" in caplog.text
+    second.answers["who"] = lambda _: b"back"
+    assert await first.ask("who") == {1: b"back", 2: b"three"}
+    third.answers["slow"] = lambda _: b"at once"
+    assert await first.ask("slow") == {2: b"at once"}
+
+
+def test_a_socket_that_was_left_behind_is_replaced(tmp_path: Path) -> None:
+    """A killed worker leaves its socket; a directory that is too deep for one is told."""
+    (tmp_path / "0.sock").touch()
+    made = Siblings(tmp_path)
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(tmp_path / "0.sock"))
+    made.start()
+    made.close()
+    assert not (tmp_path / "0.sock").exists()
+    deep = tmp_path / ("x" * 100)
+    deep.mkdir()
+    with pytest.raises(ConfigError, match="workers cannot hear each other there"):
+        Siblings(deep)

@@ -1,0 +1,74 @@
+"""The supervisor of workers: what ends the whole command, and what ends nobody."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from interlingua.gateway.serving import workers
+from interlingua.gateway.serving.workers import Supervisor
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="workers get their socket as Unix hands them on")
+
+
+def _until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.005)
+
+
+def _supervised(bad: Path, told: list[str]) -> tuple[Supervisor, socket.socket]:
+    """Two workers that end as one with a bad file does while `bad` is there."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    command = ["/bin/sh", "-c", f"test -e {bad} && exit 2; exec sleep 60"]
+    return Supervisor(command, listener, 2, notice_s=0, stop_s=5, tell=told.append), listener
+
+
+def test_a_file_with_an_error_ends_who_begins(tmp_path: Path) -> None:
+    """The command ends as its workers do, at once."""
+    bad, told = tmp_path / "bad", list[str]()
+    bad.touch()
+    supervisor, listener = _supervised(bad, told)
+    with listener:
+        assert supervisor.run() == 2
+    assert told == []
+
+
+def test_a_file_with_an_error_ends_nobody_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that is killed beside it is started until the file is mended; the other one serves on."""
+    monkeypatch.setattr(workers, "LONGEST_PAUSE_S", 0.1)
+    monkeypatch.setattr(workers, "LOOK_S", 0.005)
+    bad, told = tmp_path / "bad", list[str]()
+    supervisor, listener = _supervised(bad, told)
+    running: list[list[int]] = []
+
+    def alive() -> list[int]:
+        return [worker.process.pid for worker in supervisor._workers if worker.process.poll() is None]
+
+    def happens() -> None:
+        _until(lambda: len(alive()) == 2)
+        running.append(alive())
+        time.sleep(0.12)  # it has begun
+        bad.touch()
+        os.kill(running[0][0], signal.SIGKILL)
+        _until(lambda: sum("ended with 2" in sentence for sentence in told) >= 2)
+        bad.unlink()
+        _until(lambda: len(alive()) == 2)
+        running.append(alive())
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    thread = threading.Thread(target=happens)
+    thread.start()
+    with listener:
+        assert supervisor.run() == 0
+    thread.join()
+    assert told[0] == f"the worker {running[0][0]} ended by signal 9; another one takes its place"
+    assert len(running[1]) == 2
+    assert running[0][1] in running[1]

