@@ -69,7 +69,11 @@ class Arrival:
         """
         self.method: str = method
         """GET, POST, …"""
-        self.path, self.query = _split(target)
+        path, query = _split(target)
+        self.path: str = path
+        """Percent-decoded."""
+        self.query: str = query
+        """What comes after the question mark, as it came."""
         self.headers: Headers = headers
         """Lower-case names."""
         self.pieces: list[bytes] = []
