@@ -13,10 +13,9 @@ Not responsible for: making the events of a call (`client.watch`), OpenTelemetry
 from __future__ import annotations
 
 from _thread import allocate_lock  # every call comes by here, and `threading` takes 2 ms to load
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from contextvars import ContextVar
-from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import msgspec
@@ -326,8 +325,8 @@ class Observation:
         except Exception as error:  # noqa: BLE001 - an observer cannot break a call
             self._note(error)
         else:
-            if isawaitable(given):
-                close = getattr(given, "close", None)
+            if isinstance(given, Awaitable):
+                close = getattr(cast("object", given), "close", None)
                 if close is not None:
                     close()
                 self._note(UsageError("an observer gave something to await; it is called in the middle of a call"))
@@ -427,6 +426,8 @@ def on_event(observer: Observer, *, content: bool = False) -> Observation:
 
     Raises: UsageError for what cannot be called, and for a coroutine function, which nobody would await.
     """
+    from inspect import iscoroutinefunction  # dear to import, and nothing before needs it
+
     if not callable(observer):
         raise UsageError(f"an observer is a function that takes an event, not {observer!r:.60}")
     if iscoroutinefunction(observer) or iscoroutinefunction(getattr(observer, "__call__", None)):  # noqa: B004 - its code
