@@ -9,27 +9,19 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 from interlingua.gateway.keys.auth import hash_key
 from tests.e2e.gateway.test_serve import BODY, Served, _serving
 from tests.support.load import loading
+from tests.support.waiting import until
 
 CHUNK = (
     b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":'
     b'[{"index":0,"delta":{"role":"assistant","content":"Hello"},"finish_reason":null}]}\n\n'
 )
-
-
-def _until(condition: Callable[[], object], seconds: float = 15.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def _listen(served: Served) -> list[str]:
@@ -45,7 +37,7 @@ def _listen(served: Served) -> list[str]:
 
 
 def _said(served: Served, words: str) -> bool:
-    return _until(lambda: any(words in line for line in served.told))
+    return until(lambda: any(words in line for line in served.told))
 
 
 def _config(path: Path, *, name: str, target: str = "fake/a", more: str = "") -> None:
@@ -61,17 +53,17 @@ def test_reloads_under_load_drop_nothing(tmp_path: Path) -> None:
         told = _listen(served)
         with loading(served.port, key="sesame-open") as load:
             for count in range(5):
-                assert _until(lambda: load.total > 20 * (count + 1))  # noqa: B023 - asked at once
+                assert until(lambda: load.total > 20 * (count + 1))  # noqa: B023 - asked at once
                 _config(path, name=f"name-{count}", target=f"fake/{count}")
                 served.process.send_signal(signal.SIGHUP)
-                assert _until(lambda: sum("was read again" in line for line in told) == count + 1)  # noqa: B023
+                assert until(lambda: sum("was read again" in line for line in told) == count + 1)  # noqa: B023
             _config(path, name="last", target="fake/last", more="rpm = 1\n")
-            assert _until(lambda: sum("was read again" in line for line in told) == 6)  # by looking alone
-            assert _until(lambda: load.answered["429"] > 5)
+            assert until(lambda: sum("was read again" in line for line in told) == 6)  # by looking alone
+            assert until(lambda: load.answered["429"] > 5)
             _config(path, name="last", target="fake/last")
-            assert _until(lambda: sum("was read again" in line for line in told) == 7)
+            assert until(lambda: sum("was read again" in line for line in told) == 7)
             before = load.answered["whole"]
-            assert _until(lambda: load.answered["whole"] > before + 10)
+            assert until(lambda: load.answered["whole"] > before + 10)
         reply = served.ask({**BODY, "model": "m"}, authorization="Bearer sesame-open")
         reply.read()
     assert load.lost == []
@@ -142,12 +134,12 @@ def test_a_drain_under_load_drops_nothing(tmp_path: Path) -> None:
     path.write_text("[server]\nnotice_s = 1.5\ndrain_s = 20\n")
     with _serving("-m", "fake/a", "--config", str(path), "--fault", "fake/*=drip:100") as served:
         with loading(served.port) as load:
-            assert _until(lambda: load.total > 50)
+            assert until(lambda: load.total > 50)
             assert _get(served.port, "/health/ready") == 200
             served.process.send_signal(signal.SIGTERM)
-            assert _until(lambda: _get(served.port, "/health/ready") == 503)
+            assert until(lambda: _get(served.port, "/health/ready") == 503)
             before = load.total
-            assert _until(lambda: load.total > before + load.clients)  # more than were under way: new ones are taken
+            assert until(lambda: load.total > before + load.clients)  # more than were under way: new ones are taken
             assert served.process.wait(20) == 0
         assert load.lost == []
         assert load.answered.keys() == {"whole", "stream"}
@@ -220,18 +212,18 @@ def test_a_killed_worker_loses_what_it_served_alone(tmp_path: Path) -> None:
     path.write_text("[server]\nworkers = 2\nnotice_s = 0.5\n")
     with _serving("-m", "fake/a", "--config", str(path), "--fault", "fake/*=drip:100") as served:
         told = _listen(served)
-        assert _until(lambda: len(_workers(served)) == 2)
+        assert until(lambda: len(_workers(served)) == 2)
         before = _workers(served)
         with loading(served.port, clients=8) as load:
-            assert _until(lambda: load.total > 40)
+            assert until(lambda: load.total > 40)
             os.kill(before[0], signal.SIGKILL)
             assert _said(served, f"the worker {before[0]} ended by signal 9; another one takes its place")
-            assert _until(lambda: len(_workers(served)) == 2)
+            assert until(lambda: len(_workers(served)) == 2)
             count = load.total
-            assert _until(lambda: load.total > count + 40)
+            assert until(lambda: load.total > count + 40)
             lost = len(load.lost)
             served.process.send_signal(signal.SIGHUP)
-            assert _until(
+            assert until(
                 lambda: sum("was read again" in line for line in told) >= 1
             )  # a young one reads it as it starts
             served.process.send_signal(signal.SIGTERM)
@@ -247,8 +239,8 @@ def test_a_killed_worker_loses_what_it_served_alone(tmp_path: Path) -> None:
 def test_workers_end_with_their_supervisor(tmp_path: Path) -> None:
     """Killed itself, it leaves nobody behind."""
     with _serving("-m", "fake/a", "--workers", "2") as served:
-        assert _until(lambda: len(_workers(served)) == 2)
+        assert until(lambda: len(_workers(served)) == 2)
         workers = _workers(served)
         assert served.ask().status == 200
         served.process.kill()
-        assert _until(lambda: not any(_runs(pid) for pid in workers))
+        assert until(lambda: not any(_runs(pid) for pid in workers))

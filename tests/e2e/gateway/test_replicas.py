@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import threading
-import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,6 +20,7 @@ from tests.support.gateway import provider
 from tests.support.load import loading
 from tests.support.nginx import balancing, find_nginx
 from tests.support.redis_server import RedisServer, find_binary
+from tests.support.waiting import until
 
 TOOL: dict[str, Any] = {
     "type": "function",
@@ -168,9 +168,7 @@ def test_a_key_is_made_once_for_all_replicas(pairs: Callable[..., Pair], capsys:
     def asked(port: int) -> tuple[int, Any]:
         return pair.ask("/v1/chat/completions", body, port, key=key)
 
-    assert _until(
-        lambda: all(pair.ask("/v1/chat/completions", {}, port, key=key)[0] == 400 for port in (first, second))
-    )
+    assert until(lambda: all(pair.ask("/v1/chat/completions", {}, port, key=key)[0] == 400 for port in (first, second)))
     told = [asked(port) for port in (first, second, first, second)]
     assert [status for status, _ in told] == [200, 200, 200, 429]
     assert main(["keys", "usage", "shared", "--json", *place]) == 0
@@ -180,26 +178,17 @@ def test_a_key_is_made_once_for_all_replicas(pairs: Callable[..., Pair], capsys:
     assert (row["model"], row["requests"], row["input_tokens"] + row["output_tokens"]) == ("fake/a", 3, tokens)
     assert (budget["used"], budget["reserved"], budget["left"]) == (tokens, 0, 100_000 - tokens)
     assert main(["keys", "revoke", "shared", *place]) == 0
-    assert _until(lambda: [asked(port)[0] for port in (first, second)] == [401, 401])
-
-
-def _until(condition: Callable[[], object], seconds: float = 15.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
+    assert until(lambda: [asked(port)[0] for port in (first, second)] == [401, 401])
 
 
 def test_a_killed_replica_loses_what_it_served_alone(pairs: Callable[..., Pair]) -> None:
     """Under load: at most one request of each client is lost, and all others are answered by the one that is left."""
     pair = pairs("-m", "fake/a", "--fault", "fake/*=drip:100")
     with loading(pair.port, clients=8) as load:
-        assert _until(lambda: load.total > 40)
+        assert until(lambda: load.total > 40)
         pair.replicas[0].process.kill()
         count = load.total
-        assert _until(lambda: load.total > count + 80)
+        assert until(lambda: load.total > count + 80)
     assert load.answered.keys() <= {"whole", "stream", "502"}
     assert len(load.lost) + load.answered["502"] <= 8
     assert load.refused == 0
@@ -209,7 +198,7 @@ def test_who_is_refused_by_the_head_of_a_request_is_told_so_through_nginx(pairs:
     """A key that is not known: every client reads its 401, and its connection goes on."""
     pair = pairs("-m", "fake/a", "--key", "right")
     with loading(pair.port, clients=8, key="wrong") as load:
-        assert _until(lambda: load.total > 400)
+        assert until(lambda: load.total > 400)
     assert (load.answered.keys(), load.lost, load.refused) == ({"401"}, [], 0)
 
 
@@ -221,9 +210,9 @@ def test_redis_may_go_and_come_back_under_load(pairs: Callable[..., Pair]) -> No
     with loading(pair.port, clients=6, key="sesame-open") as load:
         for change in (pair.redis.stop, pair.redis.start, pair.redis.sleep, pair.redis.wake):
             count = load.total
-            assert _until(lambda: load.total > count + 30)  # noqa: B023 - asked at once
+            assert until(lambda: load.total > count + 30)  # noqa: B023 - asked at once
             change()
         count = load.total
-        assert _until(lambda: load.total > count + 30)
+        assert until(lambda: load.total > count + 30)
     assert load.lost == []
     assert load.answered.keys() == {"whole", "stream"}

@@ -6,8 +6,7 @@ import json
 import os
 import signal
 import threading
-import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import ExitStack
 from http.client import HTTPConnection
 from pathlib import Path
@@ -18,6 +17,7 @@ import pytest
 from interlingua.gateway.keys.auth import hash_key
 from tests.e2e.gateway.test_serve import Served, _serving
 from tests.support.redis_server import RedisServer, find_binary
+from tests.support.waiting import until
 
 CONFIG = f"""
 [aliases]
@@ -49,17 +49,8 @@ def served(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Served]:
             stack.callback(redis.stop)
             arguments += ["--state", redis.url]
         served = stack.enter_context(_serving(*arguments))
-        assert _until(lambda: len(_workers(served)) == 2 and _ask(served, "nobody")[0] == 401)
+        assert until(lambda: len(_workers(served)) == 2 and _ask(served, "nobody")[0] == 401)
         yield served
-
-
-def _until(condition: Callable[[], object], seconds: float = 15.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def _workers(served: Served) -> list[int]:

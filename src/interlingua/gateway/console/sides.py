@@ -13,20 +13,19 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
-from interlingua.dialects.table import DIALECTS, SPELLINGS, get_dialect
-from interlingua.errors import DecodeError, Error, NotFoundError, UnsupportedError
+from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.errors import Error, NotFoundError, UnsupportedError
 from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.console.access import viewer_of
 from interlingua.gateway.console.health import JSON
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.serving.joining import found_by_all
-from interlingua.gateway.surfaces.explaining import PATHS
+from interlingua.gateway.surfaces.explaining import ANY_NULLS, PATHS, path_of, request_in
 from interlingua.types.event import StreamEnd
 from interlingua.wire.http import HttpReply, HttpRequest
 from interlingua.wire.json import encode
@@ -43,8 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = ["sides"]
 
-_NULLS = 1 << 30
-
 
 async def sides(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """The request in every dialect.
@@ -60,19 +57,8 @@ async def sides(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         if record is None or record.content is None or not gateway.feed.has_content:
             raise NotFoundError("the content of this request is not kept, or not any more", status=404)
         return _told(record.client, _url_of(record.content), record.content.body, record.content)
-    given = members.get("dialect")
-    dialect = SPELLINGS.get(given, given) if isinstance(given, str) else ""
-    if dialect not in DIALECTS:
-        raise DecodeError(f"/dialect: name one of {', '.join(DIALECTS)}", path="/dialect", status=400)
-    inner = members.get("request")
-    if not isinstance(inner, dict):
-        raise DecodeError("/request: it is missing; give the body of a request", path="/request", status=400)
-    body = encode(cast("object", inner), nulls=_NULLS)
-    return _told(dialect, _path(dialect, str(members.get("model") or "model")), body, None)
-
-
-def _path(dialect: str, model: str) -> str:
-    return PATHS[dialect].format(model=quote(model, safe="/@-._~"))
+    dialect, body = request_in(members)
+    return _told(dialect, path_of(dialect, str(members.get("model") or "model")), body, None)
 
 
 def _url_of(content: Content) -> str:
@@ -97,7 +83,7 @@ def _told(dialect: str, url: str, body: bytes, content: Content | None) -> Gatew
             _as_it_came(name, content.reply_body) if name == own else _side(name, _as_answer(name, decoded, response))
             for name in DIALECTS
         ]
-    return GatewayReply(headers=JSON, body=encode(told, nulls=_NULLS))
+    return GatewayReply(headers=JSON, body=encode(told, nulls=ANY_NULLS))
 
 
 def _as_it_came(name: str, body: bytes) -> dict[str, Any]:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.http import GatewayRequest
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["explain", "explain_path"]
+__all__ = ["ANY_NULLS", "PATHS", "explain", "explain_path", "path_of", "request_in"]
 
 PATHS = {
     "openai-chat": "/v1/chat/completions",
@@ -47,7 +47,8 @@ PATHS = {
 }
 """Where clients of a dialect ask."""
 _SHOWN_HEADERS = ("content-type", "accept", "anthropic-", "openai-beta")
-_ANY_NULLS = 1 << 30
+ANY_NULLS = 1 << 30
+"""For `encode`: whatever a client wrote may hold as many nulls as it likes."""
 
 
 async def explain_path(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
@@ -65,12 +66,16 @@ async def explain_path(gateway: Gateway, request: GatewayRequest) -> GatewayRepl
     return await _explained(gateway, inner, dialect)
 
 
-async def explain(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
-    """The plan of the request that the body holds, in the dialect that it names.
+def path_of(dialect: str, model: str) -> str:
+    """Where a client of a dialect asks a model."""
+    return PATHS[dialect].format(model=quote(model, safe="/@-._~"))
 
-    Raises: DecodeError for a body without either; as the request itself would, before anything is sent.
+
+def request_in(members: dict[str, Any]) -> tuple[str, bytes]:
+    """The dialect that an object names, and the body of the request that it holds.
+
+    Raises: DecodeError for one without either.
     """
-    members = read_object(request.body)
     name = members.get("dialect")
     dialect = SPELLINGS.get(name, name) if isinstance(name, str) else ""
     if dialect not in DIALECTS:
@@ -78,8 +83,17 @@ async def explain(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     inner = members.get("request")
     if not isinstance(inner, dict):
         raise DecodeError("/request: it is missing; give the body of a request", path="/request", status=400)
-    body = encode(cast("object", inner), nulls=_ANY_NULLS)
-    path = PATHS[dialect].format(model=quote(str(members.get("model") or ""), safe="/@-._~"))
+    return dialect, encode(cast("object", inner), nulls=ANY_NULLS)
+
+
+async def explain(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+    """The plan of the request that the body holds, in the dialect that it names.
+
+    Raises: DecodeError for a body without either; as the request itself would, before anything is sent.
+    """
+    members = read_object(request.body)
+    dialect, body = request_in(members)
+    path = path_of(dialect, str(members.get("model") or ""))
     return await _explained(gateway, msgspec.structs.replace(request, path=path, body=body), dialect)
 
 
@@ -109,7 +123,7 @@ async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) ->
         "changes": [*asked.read_changes, *plan.changes],
         "input_tokens": estimate_tokens(restored, chosen),
     }
-    return GatewayReply(headers=(("content-type", "application/json"),), body=encode(told, nulls=_ANY_NULLS))
+    return GatewayReply(headers=(("content-type", "application/json"),), body=encode(told, nulls=ANY_NULLS))
 
 
 def _target(target: PlannedTarget, *, is_relayed: bool) -> dict[str, Any]:

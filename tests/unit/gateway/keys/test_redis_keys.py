@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from interlingua.registry.resolve import Registry
 from interlingua.routing.redis_link import Command, RedisLink
 from tests.support.gateway import asking, body_of
 from tests.support.redis_server import RedisServer, find_binary
+from tests.support.waiting import until
 
 KEY = GatewayKey(
     name="team-a",
@@ -65,15 +66,6 @@ def _keys(redis: RedisServer, now_s: float = 1_000.0) -> RedisKeys:
     """Keys behind a link of their own, which asks again at once after an outage."""
     LINKS.append(RedisLink(redis.url, clock=lambda: time.monotonic() * 1_000))
     return RedisKeys(LINKS[-1], now=lambda: now_s)
-
-
-def _until(condition: Callable[[], object]) -> bool:
-    deadline = time.monotonic() + 10
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.005)
-    return True
 
 
 def test_a_key_is_kept_whole_given_once_and_revoked(redis: RedisServer) -> None:
@@ -115,9 +107,9 @@ def test_a_gateway_that_runs_knows_what_is_done(redis: RedisServer) -> None:
         ring = KeyRing((), None, watch, clock=lambda: 0.0)
         assert (bool(ring), ring.is_unsure) == (False, False)
         keys.create(KEY)
-        assert _until(lambda: ring.find(KEY.hash))
+        assert until(lambda: ring.find(KEY.hash))
         keys.revoke("team-a")
-        assert _until(lambda: (found := ring.find(KEY.hash)) and found.revoked_s == 1_000.0)
+        assert until(lambda: (found := ring.find(KEY.hash)) and found.revoked_s == 1_000.0)
         assert bool(ring)
 
 
@@ -131,7 +123,7 @@ def test_keys_stay_known_and_go_back_into_an_empty_redis(redis: RedisServer) -> 
         time.sleep(0.05)
         assert ring.find(KEY.hash) == KEY
         redis.start()
-        assert _until(lambda: [kept.key for kept in _keys(redis).all_keys()] == [KEY])
+        assert until(lambda: [kept.key for kept in _keys(redis).all_keys()] == [KEY])
         assert keys.version() == 1
         with pytest.raises(UsageError, match="there is a key team-a"):
             keys.create(GatewayKey(name="team-a", hash=hash_key("other")))
@@ -173,7 +165,7 @@ async def test_a_gateway_that_begins_without_redis_lets_nobody_in_whom_it_does_n
         assert (await gateway(asking("openai-chat", "fake/m"))).status == 401
         redis.start()
         _keys(redis).create(KEY)
-        assert _until(lambda: watch.known)
+        assert until(lambda: watch.known)
         assert (await gateway(listed)).status == 200
         assert (await gateway(asking("openai-chat", "fake/m"))).status == 401
 

@@ -7,21 +7,15 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from interlingua.gateway.serving import workers
 from interlingua.gateway.serving.workers import Supervisor
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="workers get their socket as Unix hands them on")
-
-
-def _until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.005)
 
 
 def _supervised(bad: Path, told: list[str]) -> tuple[Supervisor, socket.socket]:
@@ -53,16 +47,18 @@ def test_a_file_with_an_error_ends_nobody_later(tmp_path: Path, monkeypatch: pyt
         return [worker.process.pid for worker in supervisor._workers if worker.process.poll() is None]
 
     def happens() -> None:
-        _until(lambda: len(alive()) == 2)
-        running.append(alive())
-        time.sleep(0.12)  # it has begun
-        bad.touch()
-        os.kill(running[0][0], signal.SIGKILL)
-        _until(lambda: sum("ended with 2" in sentence for sentence in told) >= 2)
-        bad.unlink()
-        _until(lambda: len(alive()) == 2)
-        running.append(alive())
-        os.kill(os.getpid(), signal.SIGTERM)
+        try:
+            assert until(lambda: len(alive()) == 2)
+            running.append(alive())
+            time.sleep(0.12)  # it has begun
+            bad.touch()
+            os.kill(running[0][0], signal.SIGKILL)
+            assert until(lambda: sum("ended with 2" in sentence for sentence in told) >= 2)
+            bad.unlink()
+            assert until(lambda: len(alive()) == 2)
+            running.append(alive())
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)  # ends the supervisor, whatever became of this
 
     thread = threading.Thread(target=happens)
     thread.start()
