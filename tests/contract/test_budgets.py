@@ -155,7 +155,7 @@ def _gateway(runner: asyncio.Runner) -> dict[str, Callable[[], object]]:
         )
 
         async def answered() -> bytes:
-            return await body_of(await serving.answer(asked))
+            return await body_of(serving.begin(asked) or await serving.answer(asked))
 
         return lambda: runner.run(answered())
 

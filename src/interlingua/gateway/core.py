@@ -120,29 +120,37 @@ class Gateway:
 
     async def __call__(self, request: GatewayRequest) -> GatewayReply:
         """The reply to a request; it never raises but for cancellation."""
-        if not self.recorder.is_wanted or request.entry is not None:
-            return self.screen(request) or await self.answer(request)
-        request = self.begin(request)
-        return await told_of(request, self._reply(request))
+        request = msgspec.structs.replace(request)  # the caller may ask with the same one again
+        refusal = self.begin(request)
+        return await told_of(request, self._reply(request, refusal))
 
-    async def _reply(self, request: GatewayRequest) -> GatewayReply:
-        return self.screen(request) or await self.answer(request)
+    async def _reply(self, request: GatewayRequest, refusal: GatewayReply | None) -> GatewayReply:
+        return refusal or await self.answer(request)
 
-    def begin(self, request: GatewayRequest) -> GatewayRequest:
-        """The request with an entry, where somebody wants to know what becomes of it; who serves it tells its end."""
-        if not self.recorder.is_wanted:
-            return request
-        route = find_route(request.method, request.path)
+    def begin(self, request: GatewayRequest) -> GatewayReply | None:
+        """Take a request by its head: its route, and an entry where somebody wants to know what becomes of it.
+
+        The refusal of who may not ask; None for who may. Who serves it tells the entry its end.
+        """
+        request.route = find_route(request.method, request.path)
+        if self.recorder.sinks or self.recorder.content_sinks:
+            self._note(request)
+        return self.screen(request)
+
+    def _note(self, request: GatewayRequest) -> None:
+        """Make the entry of a request."""
+        route = request.route
         pattern, client = ("", dialect_of(request)) if route is None else (route.pattern, route.dialect)
-        entry = self.recorder.begin(request, self._id_of(request), pattern, client or dialect_by_headers(request))
+        head = msgspec.structs.replace(request, body=b"")  # an entry must not lead back to what has it
+        entry = self.recorder.begin(head, self._id_of(request), pattern, client or dialect_by_headers(request))
         key = self.guard.key(request)
         if key is not None:
             entry.key, entry.team = key.name, key.team
-        return msgspec.structs.replace(request, entry=entry)
+        request.entry = entry
 
     def screen(self, request: GatewayRequest) -> GatewayReply | None:
         """The refusal of who may not ask, from the head of a request alone; None for who may."""
-        route = find_route(request.method, request.path)
+        route = request.route
         try:
             self.guard.check(request, is_open=route is not None and route.is_open)
         except Error as error:
@@ -150,8 +158,8 @@ class Gateway:
         return None
 
     async def answer(self, request: GatewayRequest) -> GatewayReply:
-        """The reply to a request that was screened."""
-        route = find_route(request.method, request.path)
+        """The reply to a request that has begun."""
+        route = request.route
         try:
             if route is None:
                 raise _unknown(request)
@@ -215,7 +223,7 @@ class Gateway:
 
     def refuse(self, request: GatewayRequest, error: Error) -> GatewayReply:
         """The reply that tells an error in the dialect of whoever asked."""
-        route = find_route(request.method, request.path)
+        route = request.route
         dialect = dialect_of(request) if route is None else route.dialect or dialect_by_headers(request)
         if request.entry is not None:
             request.entry.failed(error)

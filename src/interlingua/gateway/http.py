@@ -4,6 +4,7 @@ Rules
 - Header names are lower case; order is kept; a name may repeat.
 - A request's body is whole, inflated and within the bound; a reply's body is whole, or pieces to send as they come.
 - Who sends the pieces closes them (`aclose`), also when none was taken, and that closes the upstream.
+- A request is one object from its head to its end: what is found out of it on the way is set on it.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import msgspec
 
-from interlingua.wire.http import Headers, header
+from interlingua.wire.http import Headers
 
 if TYPE_CHECKING:
     from interlingua.gateway.records.record import Entry
+    from interlingua.gateway.routes import Route
+    from interlingua.gateway.settings import GatewayKey
 
 __all__ = ["Body", "Closing", "GatewayReply", "GatewayRequest", "Pieces"]
 
@@ -57,8 +60,8 @@ Body: TypeAlias = "bytes | Pieces"
 """A whole body, or its pieces as they come."""
 
 
-class GatewayRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One request of a client."""
+class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
+    """One request of a client, and what is found out of it on its way."""
 
     method: str = "POST"
     """GET, POST, … in capitals."""
@@ -75,10 +78,19 @@ class GatewayRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     entry: Entry | None = None
     """What is written down of it; None where nobody wants to know. It must not lead back to this: requests are not
     looked at by the collector of garbage."""
+    route: Route | None = None
+    """What it asks for, once it has begun; None for what nothing answers."""
+    key: GatewayKey | None = None
+    """The key that it brought, once it was screened."""
+    named: dict[str, str] | None = None
+    """The first value of each header by name, once somebody has asked for one; who changes the headers forgets it."""
 
     def header(self, name: str) -> str | None:
         """The first value of the header `name` (lower case), or None."""
-        return header(self.headers, name)
+        named = self.named
+        if named is None:
+            named = self.named = dict(reversed(self.headers))
+        return named.get(name)
 
     def __repr__(self) -> str:
         """What was asked, without what may be secret: headers and query hold keys, and a body is its client's."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from interlingua.errors import Error
 from interlingua.gateway.serving.bodies import Intake
 
@@ -31,9 +29,9 @@ class Arriving:
         self._gateway = gateway
         self._guard = gateway.guard
         self._intake: Intake | None = None
-        self.request: GatewayRequest = gateway.begin(request)
-        """The request, with its entry."""
-        self.refusal: GatewayReply | None = gateway.screen(self.request)
+        self.request: GatewayRequest = request
+        """The request."""
+        self.refusal: GatewayReply | None = gateway.begin(request)
         """What to answer instead of going on; None while nothing is wrong."""
         if self.refusal is None and not request.body:
             self._take_in()
@@ -63,7 +61,7 @@ class Arriving:
                 self.refusal = gateway.refuse(self.request, error)
                 return
             if body:
-                self.request = msgspec.structs.replace(self.request, body=body)
+                self.request.body = body
         if gateway.guard is not self._guard and self.refusal is None:
             self.refusal = gateway.screen(self.request)
 

@@ -117,7 +117,7 @@ async def _counted(gateway: Gateway, request: GatewayRequest, endpoint: Endpoint
     told = path.format(model=quote(endpoint.model, safe="/@-._~"))
     body = request.body if "{model}" in path else with_model(request.body, endpoint.model)
     if request.header("anthropic-version") is None and endpoint.dialect == "anthropic":
-        request = msgspec.structs.replace(request, headers=(*request.headers, *_VERSION))
+        request = msgspec.structs.replace(request, headers=(*request.headers, *_VERSION), named=None)
     try:
         reply = await call_provider(gateway, request, endpoint, told, body)
     except (TransportError, ConfigError):

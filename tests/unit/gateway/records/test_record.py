@@ -60,7 +60,8 @@ async def test_nothing_is_made_while_nobody_wants_to_know() -> None:
     """Without a sink a request has no entry, in the process and by ASGI."""
     made = gateway()
     request = asking(*CHAT)
-    assert made.begin(request) is request
+    assert made.begin(request) is None
+    assert request.entry is None
     with Upstream("openai-chat").standing():
         await served(made, Client(request))
     assert made.recorder.under_way == {}
