@@ -8,19 +8,41 @@ Rules
   `LimitExceededError` or `ConfigError`.
 - `read` returns the next piece of the decompressed body, `b""` at its end, and raises the same errors.
 - `close` may be called at any time, any number of times, from `finally`; an unfinished exchange closes its socket.
+- A transport may have `fetch` beside `open`: the whole reply in one step, by the same rules. `fetch_of` asks any.
 - A transport never retries, never follows a redirect to another origin with a credential, never interprets a body.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import msgspec
 
+from interlingua.wire.http import HttpReply
+
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from interlingua.wire.http import Headers, HttpRequest
 
-__all__ = ["AsyncReply", "AsyncTransport", "PatientReply", "Reply", "Timeouts", "Transport"]
+__all__ = [
+    "AsyncFetch",
+    "AsyncReply",
+    "AsyncTransport",
+    "Fetch",
+    "PatientReply",
+    "Reply",
+    "Timeouts",
+    "Transport",
+    "async_fetch_of",
+    "fetch_of",
+]
+
+Fetch: TypeAlias = "Callable[[HttpRequest, Timeouts], HttpReply]"
+"""Gives the whole reply to a request, and leaves nothing open."""
+AsyncFetch: TypeAlias = "Callable[[HttpRequest, Timeouts], Awaitable[HttpReply]]"
+"""The same, awaited."""
 
 
 class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,3 +137,35 @@ class AsyncTransport(Protocol):
     async def close(self) -> None:
         """Close every connection."""
         ...
+
+
+def fetch_of(transport: Transport) -> Fetch:
+    """What gives whole replies through `transport`: its own `fetch`, or one made of `open`, `read` and `close`."""
+    own: Fetch | None = getattr(transport, "fetch", None)
+    return partial(_fetched, transport) if own is None else own
+
+
+def async_fetch_of(transport: AsyncTransport) -> AsyncFetch:
+    """The same of an awaited transport."""
+    own: AsyncFetch | None = getattr(transport, "fetch", None)
+    return partial(_fetched_async, transport) if own is None else own
+
+
+def _fetched(transport: Transport, request: HttpRequest, timeouts: Timeouts) -> HttpReply:
+    reply = transport.open(request, timeouts)
+    try:
+        body = b"".join(iter(reply.read, b""))
+    finally:
+        reply.close()
+    return HttpReply(status=reply.status, headers=reply.headers, body=body)
+
+
+async def _fetched_async(transport: AsyncTransport, request: HttpRequest, timeouts: Timeouts) -> HttpReply:
+    reply = await transport.open(request, timeouts)
+    pieces: list[bytes] = []
+    try:
+        while piece := await reply.read():
+            pieces.append(piece)
+    finally:
+        await reply.close()
+    return HttpReply(status=reply.status, headers=reply.headers, body=b"".join(pieces))
