@@ -13,10 +13,13 @@ from urllib.parse import unquote
 
 import h11
 
-from interlingua.gateway.serving.reader import RequestReader
+from interlingua.gateway.serving.heads import Heads
+from interlingua.gateway.serving.reader import Arrival, RequestReader
 from interlingua.wire.http import Headers
 
 _ADDRESS = re.compile(r"\Ahttps?://[^/?]*/?", re.IGNORECASE)
+_LENGTH = re.compile(rb"(content-length: ?)\d+", re.IGNORECASE)
+_GET = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"
 _LINE = re.compile(rb"([A-Z-]+) +(\S+) +(?:HTTP|RTSP|ICE)/")
 
 __all__ = ["Read", "Request", "check", "fuzz_requests", "h11_reads", "reads"]
@@ -43,22 +46,26 @@ class Read(NamedTuple):
     """Whether nothing that comes could be read any more."""
 
 
-def reads(*pieces: bytes) -> Read:
-    """What our reader makes of bytes that come in pieces."""
-    reader = RequestReader()
+def reads(*pieces: bytes, heads: Heads | None = None, before: bytes = b"") -> Read:
+    """What our reader makes of bytes that come in pieces: with heads that it knows, and behind other requests."""
+    reader = RequestReader(heads or Heads())
+    reader.feed(before)
+    reader.arrivals.clear()
     for piece in pieces:
         reader.feed(piece)
-    whole = [arrival for arrival in reader.arrivals if arrival.is_whole]
-    requests = [
-        Request(arrival.method, arrival.path, arrival.query, _even(arrival.headers), b"".join(arrival.pieces))
-        for arrival in whole
-    ]
+    requests = [_request(arrival) for arrival in reader.arrivals if arrival.is_whole]
     return Read(tuple(requests), 0 if reader.fault is None else reader.fault.status, reader.is_over)
 
 
+def _request(arrival: Arrival) -> Request:
+    head = arrival.head
+    return Request(head.method, head.path, head.query, _even(head.headers), b"".join(arrival.pieces))
+
+
 def _even(headers: Headers) -> Headers:
-    """Headers with the name of the coding as h11 tells it."""
-    return tuple([(name, value.lower() if name == "transfer-encoding" else value) for name, value in headers])
+    """Headers without the body's length, and with the name of the coding as h11 tells it."""
+    told = [(name, value.lower() if name == "transfer-encoding" else value) for name, value in headers]
+    return tuple([header for header in told if header[0] != "content-length"])
 
 
 def h11_reads(data: bytes) -> Read:
@@ -93,24 +100,40 @@ def _h11_request(connection: h11.Connection) -> Request | None:
                 body.append(bytes(event.data))
             case h11.EndOfMessage() if head is not None:
                 path, _, query = _ADDRESS.sub("/", head.target.decode("latin-1"), count=1).partition("?")
-                headers = tuple([(name.decode("latin-1"), value.decode("latin-1")) for name, value in head.headers])
+                headers = _even(
+                    tuple([(name.decode("latin-1"), value.decode("latin-1")) for name, value in head.headers])
+                )
                 return Request(head.method.decode(), unquote(path), query, headers, b"".join(body))
             case _:
                 return None
 
 
-def check(data: bytes) -> Read:
-    """What our reader makes of bytes, which is the same for other cuts, and nothing that h11 reads in another way."""
+def check(data: bytes, *known: bytes) -> Read:
+    """What our reader makes of bytes, and nothing that h11 reads in another way.
+
+    It is the same for other cuts, and where the heads are known: by themselves, with other lengths, or from others that
+    came before.
+    """
     read = reads(data)
     middle = len(data) // 2
-    for pieces in ([data[:middle], data[middle:]], [data[place : place + 1] for place in range(len(data))]):
-        assert reads(*pieces) == read, "the cut of the bytes changed what was read"
+    cuts = ([data], [data[:middle], data[middle:]], [data[place : place + 1] for place in range(len(data))])
+    for heads in (None, _knowing(data), _knowing(_LENGTH.sub(rb"\g<1>0", data), *known)):
+        for pieces in cuts:
+            assert reads(*pieces, heads=heads) == read, "the cut of the bytes, or a known head, changed what was read"
+            assert reads(*pieces, heads=heads, before=_GET) == read, "what came before changed what was read"
     theirs = h11_reads(data)
     assert read.requests == theirs.requests[: len(read.requests)], "h11 reads other requests"
     if not read.is_over:
         assert len(read.requests) == len(theirs.requests), "h11 reads more"
         assert theirs.status == 0, "h11 refuses what we wait for"
     return read
+
+
+def _knowing(*seen: bytes) -> Heads:
+    heads = Heads()
+    for data in seen:
+        reads(data, heads=heads)
+    return heads
 
 
 def fuzz_requests(data: bytes) -> None:

@@ -53,7 +53,10 @@ class GatewayApp:
             await send({"type": "websocket.close", "code": 1003})
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        arriving = Arriving(self.gateway, _head(scope))
+        request = _head(scope)
+        length = request.header("content-length") or ""
+        announced_bytes = int(length[:20]) if length.isascii() and length.isdecimal() else 0
+        arriving = Arriving(self.gateway, request, announced_bytes)
         try:
             await self._answer(arriving, receive, send)
         finally:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.routes import Route
     from interlingua.gateway.settings import GatewayKey
 
-__all__ = ["Body", "Closing", "GatewayReply", "GatewayRequest", "Pieces"]
+__all__ = ["Body", "Closing", "GatewayReply", "GatewayRequest", "Head", "Pieces"]
 
 
 class Pieces(Protocol):
@@ -95,6 +95,37 @@ class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
     def __repr__(self) -> str:
         """What was asked, without what may be secret: headers and query hold keys, and a body is its client's."""
         return f"<GatewayRequest {self.method} {self.path}, {len(self.body)} bytes>"
+
+
+class Head(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What the head of a request says; the same object for all requests of which it is the same but for a length."""
+
+    method: str
+    """GET, POST, … in capitals."""
+    path: str
+    """What is asked, percent-decoded, without a query."""
+    query: str = ""
+    """What comes after the question mark, as it came."""
+    headers: Headers = ()
+    """Lower-case names, without `content-length`."""
+    is_coded: bool = False
+    """Whether the body has a content coding, which the server does not undo."""
+    is_old: bool = False
+    """Whether it is HTTP/1.0: it is the last of its connection, and its reply has no chunks."""
+    keeps: bool = True
+    """Whether the client would go on with the connection."""
+    expects: bool = False
+    """Whether the client waits to be told that it may send the body."""
+
+    def request(self, peer: str, body: bytes = b"") -> GatewayRequest:
+        """What the gateway is asked by the client at the address `peer`."""
+        return GatewayRequest(
+            method=self.method, path=self.path, query=self.query, headers=self.headers, body=body, peer=peer
+        )
+
+    def __repr__(self) -> str:
+        """What is asked, without what may be secret."""
+        return f"<Head {self.method} {self.path}>"
 
 
 class GatewayReply(msgspec.Struct, frozen=True, kw_only=True):

@@ -24,7 +24,7 @@ class Arriving:
 
     __slots__ = ("_gateway", "_guard", "_intake", "refusal", "request")
 
-    def __init__(self, gateway: Gateway, request: GatewayRequest) -> None:
+    def __init__(self, gateway: Gateway, request: GatewayRequest, announced_bytes: int = 0) -> None:
         """A request of which the head is there; its body, too, where that came along and is not compressed."""
         self._gateway = gateway
         self._guard = gateway.guard
@@ -34,11 +34,12 @@ class Arriving:
         self.refusal: GatewayReply | None = gateway.begin(request)
         """What to answer instead of going on; None while nothing is wrong."""
         if self.refusal is None and not request.body:
-            self._take_in()
+            self._take_in(announced_bytes)
 
-    def _take_in(self) -> None:
+    def _take_in(self, announced_bytes: int) -> None:
+        coding = self.request.header("content-encoding") or ""
         try:
-            self._intake = Intake(self.request.headers, self._gateway.settings.max_body_bytes)
+            self._intake = Intake(coding, self._gateway.settings.max_body_bytes, announced_bytes)
         except Error as error:
             self.refusal = self._gateway.refuse(self.request, error)
 

@@ -16,8 +16,6 @@ from interlingua.transport.body import Body
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlingua.wire.http import Headers
-
 __all__ = ["Inflating", "Intake"]
 
 _CLIENT = "the client"
@@ -30,19 +28,14 @@ class Intake:
 
     __slots__ = ("_body", "_count", "_limit_bytes", "_pieces", "_sent", "_small")
 
-    def __init__(self, headers: Headers, limit_bytes: int) -> None:
-        """An empty body of at most `limit_bytes`.
+    def __init__(self, coding: str, limit_bytes: int, announced_bytes: int = 0) -> None:
+        """An empty body of at most `limit_bytes`, of a content coding, of which so many bytes were announced.
 
         Raises: LimitExceededError for an announced length beyond the bound; BadRequestError for an unknown coding.
         """
-        coding = length = ""
-        for name, value in headers:
-            if name == "content-encoding":
-                coding = value.strip().lower()
-            elif name == "content-length":
-                length = value
-        if length.isascii() and length.isdecimal() and int(length[:20]) > limit_bytes:
+        if announced_bytes > limit_bytes:
             raise _too_large(limit_bytes)
+        coding = coding.strip().lower()
         self._limit_bytes = limit_bytes
         self._pieces: list[bytes] = []
         self._small = bytearray()

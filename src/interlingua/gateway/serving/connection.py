@@ -1,7 +1,8 @@
 """One connection of a client: its requests one after the other, and what it may take of the server meanwhile.
 
 Strategy: bytes go to the reader, and what has arrived is taken a step further: begun by its head, fed, and answered in
-a task of its own once it is whole. One request is answered at a time; while others wait, nothing more is read.
+a task of its own once it is whole. One request is answered at a time; while others wait, nothing more is read. Nearly
+all requests come whole, alone and with a head that is known: those are answered without any of these steps.
 
 Rules
 - A request comes within `receive_s` seconds and one more for each KiB of it, and is never silent for `receive_s`.
@@ -21,9 +22,10 @@ from typing import TYPE_CHECKING, cast
 from interlingua.gateway.serving.arriving import Arriving
 from interlingua.gateway.serving.outlet import Outlet
 from interlingua.gateway.serving.reader import Fault, RequestReader
-from interlingua.gateway.serving.writer import CONTINUE, refusal
+from interlingua.gateway.serving.writer import CONTINUE, refusal, whole
 
 if TYPE_CHECKING:
+    from interlingua.gateway.http import GatewayReply, GatewayRequest, Head
     from interlingua.gateway.serving.reader import Arrival
     from interlingua.gateway.serving.server import GatewayServer
 
@@ -47,8 +49,8 @@ class Connection(asyncio.Protocol):
 
     __slots__ = (
         "_arriving", "_began_s", "_gateway", "_idle_s", "_is_answered", "_is_ending", "_is_lingering", "_last_s",
-        "_loop", "_outlet", "_peer", "_reader", "_reads", "_server", "_task", "_thrown_bytes", "_transport",
-        "_watch",
+        "_loop", "_outlet", "_peer", "_reader", "_reads", "_request", "_server", "_task", "_thrown_bytes",
+        "_transport", "_watch",
     )  # fmt: skip
 
     _transport: asyncio.Transport
@@ -60,8 +62,9 @@ class Connection(asyncio.Protocol):
         self._server = server
         self._gateway = server.gateway
         self._loop = loop
-        self._reader = RequestReader()
+        self._reader = RequestReader(server.heads)
         self._peer = ""
+        self._request: GatewayRequest | None = None
         self._arriving: Arriving | None = None
         self._task: asyncio.Task[None] | None = None
         self._is_answered = self._is_lingering = self._is_ending = False
@@ -96,8 +99,15 @@ class Connection(asyncio.Protocol):
             if self._thrown_bytes > LINGER_BYTES:
                 self._transport.abort()
             return
-        reader = self._reader
-        begun, self._last_s = reader.begun, self._loop.time()
+        reader, self._last_s = self._reader, self._loop.time()
+        if self._task is None and not self._is_answered:
+            taken = reader.take(data, self._gateway.settings.max_body_bytes)
+            if taken is not None:
+                head, body = taken
+                request = self._request = head.request(self._peer, body)
+                self._start(head, request, self._gateway.begin(request))
+                return
+        begun = reader.begun
         reader.feed(data)
         if reader.begun != begun:
             self._began_s = self._last_s
@@ -127,20 +137,21 @@ class Connection(asyncio.Protocol):
         if arrival.is_whole:
             arriving.end()
         if arrival.is_whole or arriving.refusal is not None:
-            self._task = self._loop.create_task(self._answer(arrival, arriving))
-        elif arrival.expects and not arrival.pieces:
+            self._start(arrival.head, arriving.request, arriving.refusal, None if arrival.is_whole else arrival)
+        elif arrival.awaits and not arrival.pieces:
             self._outlet.write(CONTINUE)
-            arrival.expects = False
+            arrival.awaits = False
         arrival.pieces.clear()
 
     def _begun(self, arrival: Arrival) -> Arriving:
         """A request that is begun, with its body where that came along."""
-        body = b"".join(arrival.pieces) if arrival.is_whole and not arrival.is_coded else b""
+        body = b"".join(arrival.pieces) if arrival.is_whole and not arrival.head.is_coded else b""
         if body and len(body) <= self._gateway.settings.max_body_bytes:
             arrival.pieces.clear()
         else:
             body = b""
-        return Arriving(self._gateway, arrival.request(self._peer, body))
+        request = self._request = arrival.head.request(self._peer, body)
+        return Arriving(self._gateway, request, arrival.announced_bytes)
 
     def _throw_away(self, arrival: Arrival) -> None:
         """Take the rest of a body that nobody wants, so that its client gets to read why."""
@@ -171,41 +182,56 @@ class Connection(asyncio.Protocol):
 
     # What goes
 
-    async def _answer(self, arrival: Arrival, arriving: Arriving) -> None:
+    def _start(
+        self, head: Head, request: GatewayRequest, refusal: GatewayReply | None, coming: Arrival | None = None
+    ) -> None:
+        """Answer a request; `coming` is what still comes of one that is refused."""
+        self._task = self._loop.create_task(self._answer(head, request, refusal, coming))
+
+    async def _answer(
+        self, head: Head, request: GatewayRequest, refusal: GatewayReply | None, coming: Arrival | None
+    ) -> None:
         """Answer a request, and go on to the next one."""
-        keeps = False
+        keeps, entry, gateway = False, request.entry, self._gateway
         try:
-            reply = arriving.refusal or await self._gateway.answer(arriving.request)
-            keeps = self._keeps(arrival)
-            keep_alive_s = self._gateway.settings.keep_alive_s
-            await self._outlet.send(arrival, reply, self._server.date, keeps=keeps, keep_alive_s=keep_alive_s)
-            arriving.sent()
+            reply = refusal or await gateway.answer(request)
+            keeps = self._keeps(head, coming)
+            body, more, outlet = reply.body, self._server.date, self._outlet
+            if isinstance(body, bytes) and not outlet.is_paused:
+                outlet.write(whole(head, reply.status, reply.headers, body, more=more, keeps=keeps))
+            else:
+                await outlet.send(head, reply, more, keeps=keeps, keep_alive_s=gateway.settings.keep_alive_s)
+            if entry is not None:
+                entry.sent()
         except Exception:
             keeps = False
             logging.getLogger("interlingua.gateway").exception("a reply broke off")
         finally:
-            arriving.done()
-            self._arriving = self._task = None
-            self._go_on(arrival, keeps=keeps)
+            if entry is not None:
+                entry.done()
+            self._arriving = self._request = self._task = None
+            self._go_on(coming, keeps=keeps)
 
-    def _go_on(self, arrival: Arrival, *, keeps: bool) -> None:
+    def _go_on(self, coming: Arrival | None, *, keeps: bool) -> None:
         """Take the next request, or end, after the reply to one."""
+        is_whole = coming is None or coming.is_whole
         if keeps:
             self._idle_s = self._loop.time()
-            self._is_answered = not arrival.is_whole
-            self._advance()
+            self._is_answered = not is_whole
+            if self._reader.arrivals or self._reader.is_over:
+                self._advance()
             if self._is_ending:
                 self._loop.call_later(ASK_AGAIN_S, self.end)
-        elif arrival.is_whole:
+        elif is_whole:
             self._transport.close()
         else:
             self._linger()
 
-    def _keeps(self, arrival: Arrival) -> bool:
+    def _keeps(self, head: Head, coming: Arrival | None) -> bool:
         """Whether the connection goes on after the reply to a request."""
-        reader = self._reader
-        if self._server.closes or not arrival.keeps or (arrival.expects and not arrival.is_whole):
+        if self._server.closes or not head.keeps or (coming is not None and coming.awaits and not coming.is_whole):
             return False
+        reader = self._reader
         return not reader.is_over or any(waiting.is_whole for waiting in reader.arrivals)
 
     def pause_writing(self) -> None:
@@ -249,9 +275,10 @@ class Connection(asyncio.Protocol):
         """Let go of the request that is under way, if there is one."""
         if self._task is not None:
             self._cancel(self._task)
-        elif self._arriving is not None:
-            self._arriving.done()
-            self._arriving = None
+        elif self._request is not None:
+            if self._request.entry is not None:
+                self._request.entry.done()
+            self._arriving = self._request = None
 
     def _refuse(self, fault: Fault) -> None:
         """Say why there will be no answer, and end."""

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 from interlingua.gateway.serving.writer import LAST_CHUNK, chunk, has_body, head, whole
 
 if TYPE_CHECKING:
-    from interlingua.gateway.http import GatewayReply, Pieces
-    from interlingua.gateway.serving.reader import Arrival
+    from interlingua.gateway.http import GatewayReply, Head, Pieces
 
 __all__ = ["Outlet"]
 
@@ -68,9 +67,7 @@ class Outlet:
         if self._held:
             self.write(b"")
 
-    async def send(
-        self, arrival: Arrival, reply: GatewayReply, more: bytes, *, keeps: bool, keep_alive_s: float
-    ) -> None:
+    async def send(self, asked: Head, reply: GatewayReply, more: bytes, *, keeps: bool, keep_alive_s: float) -> None:
         """Send a reply, and a sign of life after every `keep_alive_s` silent seconds of a stream.
 
         `more` are header lines of the server; `keeps` says that the connection goes on.
@@ -79,14 +76,14 @@ class Outlet:
         if isinstance(body, bytes):
             if self._resumed is not None:
                 await self._resumed
-            self.write(whole(arrival, reply.status, reply.headers, body, more=more, keeps=keeps))
+            self.write(whole(asked, reply.status, reply.headers, body, more=more, keeps=keeps))
             return
         async with aclosing(body):
             if self._resumed is not None:
                 await self._resumed
-            self._hold(head(arrival, reply.status, reply.headers, more=more, keeps=keeps))
-            if has_body(arrival, reply.status):
-                await self._send_pieces(body, reply.keep_alive, keep_alive_s, in_chunks=not arrival.is_old)
+            self._hold(head(asked, reply.status, reply.headers, more=more, keeps=keeps))
+            if has_body(asked, reply.status):
+                await self._send_pieces(body, reply.keep_alive, keep_alive_s, in_chunks=not asked.is_old)
 
     async def _send_pieces(self, pieces: Pieces, sign: bytes, every_s: float, *, in_chunks: bool) -> None:
         pulse = _Pulse(self, self._loop, chunk(sign) if sign and in_chunks else sign, every_s)

@@ -1,7 +1,8 @@
 """Requests out of the bytes of one connection, without I/O; any cut of the bytes gives the same requests.
 
 Strategy: httptools does the tokenizing; what it leaves open is decided here. A request is an `Arrival` as soon as its
-head is whole, and is fed while its body comes.
+head is whole, and is fed while its body comes. A plain head that was read before is known again by its bytes (`heads`):
+then neither it nor its body is parsed, and a request that came whole and alone is taken at once.
 
 Rules
 - What two readers could read in two ways is refused with all that follows: the connection has no next request.
@@ -11,6 +12,7 @@ Rules
 - No other protocol is switched to. The parser takes what follows such a wish for the other protocol, a body included:
   with a body it is refused, and without one it is the last request of its connection.
 - Trailers are left out: a header that comes after the body was screened by nobody.
+- `content-length` is left out as well: it is the body's, and heads that differ in nothing else are one.
 
 Not responsible for: sockets, time, and what a body's content may be.
 """
@@ -18,15 +20,16 @@ Not responsible for: sockets, time, and what a body's content may be.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 from urllib.parse import unquote
 
 import httptools
 
-from interlingua.gateway.http import GatewayRequest
+from interlingua.gateway.http import Head
+from interlingua.gateway.serving.heads import MAX_DIGITS
 
 if TYPE_CHECKING:
-    from interlingua.wire.http import Headers
+    from interlingua.gateway.serving.heads import Heads, Known
 
 __all__ = ["MAX_HEADERS", "MAX_HEAD_BYTES", "MAX_WAITING", "Arrival", "Fault", "RequestReader"]
 
@@ -42,6 +45,8 @@ _LINE_BYTES = 4
 """What a header has beside its name and its value."""
 _NOTED = frozenset({"content-encoding", "content-length", "expect", "host", "transfer-encoding"})
 """Headers that say how a request is to be read."""
+_PLAIN = frozenset({"content-length", "host"})
+"""Those of them that a plain request has."""
 
 
 class Fault(NamedTuple):
@@ -60,40 +65,20 @@ class _RefusedError(Exception):
 class Arrival:
     """One request on its way in: its head, and what has come of its body and was not taken yet."""
 
-    __slots__ = ("expects", "headers", "is_coded", "is_old", "is_whole", "keeps", "method", "path", "pieces", "query")
+    __slots__ = ("announced_bytes", "awaits", "head", "is_whole", "pieces")
 
-    def __init__(self, method: str, target: bytes, headers: Headers) -> None:
-        """A request whose body has not come.
-
-        Raises: ValueError for a target that is neither a path nor an address of HTTP.
-        """
-        self.method: str = method
-        """GET, POST, …"""
-        path, query = _split(target)
-        self.path: str = path
-        """Percent-decoded."""
-        self.query: str = query
-        """What comes after the question mark, as it came."""
-        self.headers: Headers = headers
-        """Lower-case names."""
+    def __init__(self, head: Head, announced_bytes: int) -> None:
+        """A request whose body has not come."""
+        self.head: Head = head
+        """What its head says."""
         self.pieces: list[bytes] = []
         """What has come of the body, unframed; who takes it clears it."""
         self.is_whole: bool = False
         """Whether nothing more will come."""
-        self.is_coded: bool = False
-        """Whether its body has a content coding, which nothing here undoes."""
-        self.is_old: bool = False
-        """Whether it is HTTP/1.0: it is the last of its connection, and its reply has no chunks."""
-        self.keeps: bool = True
-        """Whether the client would go on with the connection."""
-        self.expects: bool = False
-        """Whether the client waits to be told that it may send the body."""
-
-    def request(self, peer: str, body: bytes = b"") -> GatewayRequest:
-        """What the gateway is asked by the client at the address `peer`."""
-        return GatewayRequest(
-            method=self.method, path=self.path, query=self.query, headers=self.headers, body=body, peer=peer
-        )
+        self.awaits: bool = head.expects
+        """Whether the client still waits to be told that it may send the body."""
+        self.announced_bytes: int = announced_bytes
+        """The length of its body, as far as its head says it."""
 
 
 def _split(target: bytes) -> tuple[str, str]:
@@ -121,8 +106,13 @@ def _without_host(target: bytes) -> bytes:
 class RequestReader:
     """Reads the requests of one connection."""
 
-    def __init__(self) -> None:
-        """A reader at the beginning of a connection."""
+    __slots__ = (
+        "_body_count", "_head", "_head_count", "_headers", "_heads", "_is_in_head", "_known", "_left_bytes", "_noted",
+        "_parser", "_target", "arrivals", "begun", "count", "fault", "is_over", "is_receiving",
+    )  # fmt: skip
+
+    def __init__(self, heads: Heads) -> None:
+        """A reader at the beginning of a connection, with the heads that are known."""
         self.arrivals: deque[Arrival] = deque()
         """The requests that have come, in order; who has answered one removes it."""
         self.fault: Fault | None = None
@@ -135,34 +125,108 @@ class RequestReader:
         """How many requests have begun."""
         self.count: int = 0
         """How many bytes of the one that is being received have come."""
-        self._body_count = 0
-        self._head_count = 0
+        self._heads = heads
+        self._known: Known | None = None
+        self._left_bytes = 0
+        self._parser: httptools.HttpRequestParser | None = None
+        self._head: Head | None = None
+        self._body_count = self._head_count = 0
         self._is_in_head = True
         self._target = b""
         self._headers: list[tuple[str, str]] = []
         self._noted: list[tuple[str, str]] = []
-        self._parser = httptools.HttpRequestParser(self)
+
+    def take(self, data: bytes, limit_bytes: int) -> tuple[Head, bytes] | None:
+        """Head and body of a request, where its head is known, the data are just that, and no other one is there.
+
+        None for anything else, and for a body of more than `limit_bytes`: that is to be fed.
+        """
+        if self.is_receiving or self.is_over or self.arrivals:
+            return None
+        found = self._find(data)
+        if found is None:
+            return None
+        head, length, place = found
+        if length > limit_bytes or place + length != len(data):
+            return None
+        self.begun += 1
+        return head, data[place:]
 
     def feed(self, data: bytes) -> None:
         """Read what came; `arrivals`, `fault` and `is_over` say afterwards what it was."""
-        if self.is_over:
-            return
-        if not self.is_receiving:
+        while data and not self.is_over:
+            if self._left_bytes:
+                data = self._feed_body(data)
+            elif self.is_receiving or (found := self._find(data)) is None:
+                self._parse(data)
+                return
+            else:
+                data = self._feed_head(data, *found)
+
+    # A head that is known
+
+    def _find(self, data: bytes) -> tuple[Head, int, int] | None:
+        """The known head that data begin with, the length of its body, and where that begins."""
+        known = self._known
+        if known is None or (fit := _fit(known, data)) is None:
+            self._known = known = self._heads.find(data)
+            fit = None if known is None else _fit(known, data)
+        return fit
+
+    def _feed_head(self, data: bytes, head: Head, length: int, place: int) -> bytes:
+        """Begin a request whose head is known; gives what comes behind the head."""
+        if len(self.arrivals) >= MAX_WAITING:
+            self.is_over = True
+            return b""
+        self._begin()
+        self.count, self._left_bytes = place, length
+        self.arrivals.append(Arrival(head, length))
+        if not length:
+            self.on_message_complete()
+        return data[place:]
+
+    def _feed_body(self, data: bytes) -> bytes:
+        """Take what belongs to a body behind a known head; gives what comes behind the body."""
+        piece, rest = data[: self._left_bytes], data[self._left_bytes :]
+        self._left_bytes -= len(piece)
+        self.count += len(piece)
+        self.on_body(piece)
+        if not self._left_bytes:
+            self.on_message_complete()
+        return rest
+
+    # Any other
+
+    def _parse(self, data: bytes) -> None:
+        is_beginning = not self.is_receiving
+        if is_beginning:
             self._begin()
+        begun = self.begun
         self.count += len(data)
+        parser = self._parser = self._parser or httptools.HttpRequestParser(self)
         try:
-            self._parser.feed_data(data)
+            parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self.is_over = True
         except httptools.HttpParserError as error:
             self._fail(400, f"this is no HTTP/1.1: {error}")
         if self.is_receiving and self.count - self._body_count > MAX_HEAD_BYTES + _FRAMING * self._body_count:
             self._fail(431, f"more than {MAX_HEAD_BYTES} bytes of headers")
+        if is_beginning and self.begun == begun and self._head is not None:
+            self._keep(data, self._head)
+
+    def _keep(self, data: bytes, head: Head) -> None:
+        """Know a head again, if it is plain: the only one that the data have, and all of it."""
+        noted = dict(self._noted)
+        if head.keeps and not noted.keys() - _PLAIN:
+            lines = len(head.headers) + ("content-length" in noted) + 2
+            self._heads.keep(data, head, lines=lines, length=noted.get("content-length", ""))
 
     def _begin(self) -> None:
         self.is_receiving = self._is_in_head = True
         self.begun += 1
         self.count = self._body_count = 0
+        self._head = None
 
     def _fail(self, status: int, message: str) -> None:
         if not self.is_over:
@@ -210,24 +274,32 @@ class RequestReader:
     def on_headers_complete(self) -> None:
         """Have the request arrive, and take what follows for its body."""
         self._is_in_head = False
-        parser = self._parser
+        parser = cast("httptools.HttpRequestParser", self._parser)
         noted = dict(self._noted)
         version = parser.get_http_version()
         try:
-            arrival = Arrival(parser.get_method().decode("ascii"), self._target, tuple(self._headers))
+            path, query = _split(self._target)
         except ValueError:
             raise self._refuse(400, "the target of the request is neither a path nor an address of HTTP") from None
-        if why := self._why_not(noted, version):
+        upgrades = parser.should_upgrade()
+        if why := self._why_not(noted, version, upgrades=upgrades):
             raise self._refuse(400, why)
-        arrival.is_coded = "content-encoding" in noted
-        arrival.is_old = version == "1.0"
-        arrival.keeps = not arrival.is_old and parser.should_keep_alive()
-        arrival.expects = not arrival.is_old and noted.get("expect", "").lower() == "100-continue"
-        self.arrivals.append(arrival)
-        if parser.should_upgrade():
-            self.is_over, arrival.keeps = True, False
+        is_old = version == "1.0"
+        self._head = Head(
+            method=parser.get_method().decode("ascii"),
+            path=path,
+            query=query,
+            headers=tuple([header for header in self._headers if header[0] != "content-length"]),
+            is_coded="content-encoding" in noted,
+            is_old=is_old,
+            keeps=not (is_old or upgrades) and parser.should_keep_alive(),
+            expects=not is_old and noted.get("expect", "").lower() == "100-continue",
+        )
+        self.arrivals.append(Arrival(self._head, int(noted.get("content-length", "0")[:20])))
+        if upgrades:
+            self.is_over = True
 
-    def _why_not(self, noted: dict[str, str], version: str) -> str:
+    def _why_not(self, noted: dict[str, str], version: str, *, upgrades: bool) -> str:
         """What forbids to read a request, or nothing."""
         coding = noted.get("transfer-encoding")
         if version not in ("1.0", "1.1"):
@@ -238,7 +310,7 @@ class RequestReader:
             return "no Host header"
         if coding is not None and (coding.lower() != "chunked" or version == "1.0"):
             return "Transfer-Encoding: only chunked is undone here, and only of HTTP/1.1"
-        if self._parser.should_upgrade() and (coding is not None or "content-length" in noted):
+        if upgrades and (coding is not None or "content-length" in noted):
             return "Upgrade: no other protocol is spoken here, and a body cannot come with this header"
         return ""
 
@@ -251,3 +323,18 @@ class RequestReader:
         """Wait for no more of this request."""
         self.is_receiving = False
         self.arrivals[-1].is_whole = True
+
+
+def _fit(known: Known, data: bytes) -> tuple[Head, int, int] | None:
+    """The head, the length of its body and where that begins, if data begin with this head and any length."""
+    before, after = known.before, known.after
+    if not data.startswith(before):
+        return None
+    place = len(before)
+    if not after:
+        return known.head, 0, place
+    end = data.find(b"\r", place, place + MAX_DIGITS + 1)
+    digits = data[place:end]
+    if not digits.isdigit() or not data.startswith(after, end):
+        return None
+    return known.head, int(digits), end + len(after)

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 from interlingua.gateway.serving.connection import Connection
 from interlingua.gateway.serving.draining import CUT_S, turn_away
+from interlingua.gateway.serving.heads import Heads
 from interlingua.gateway.serving.writer import date_line
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ class GatewayServer:
         """The process that started it as a worker, and with which it ends; None for one that is no worker."""
         self.connections: set[Connection] = set()
         """The connections that are served."""
+        self.heads: Heads = Heads()
+        """The heads of requests that they know."""
         self._lingering: set[Connection] = set()
         self._signals: list[int] = []
         self._is_told = False

@@ -19,7 +19,8 @@ from interlingua.gateway.calls.replies import visible
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from interlingua.gateway.serving.reader import Arrival, Fault
+    from interlingua.gateway.http import Head
+    from interlingua.gateway.serving.reader import Fault
     from interlingua.wire.http import Headers
 
 __all__ = ["CONTINUE", "LAST_CHUNK", "chunk", "date_line", "field", "has_body", "head", "refusal", "whole"]
@@ -43,21 +44,21 @@ def field(value: str) -> str:
     return value if value.isascii() and value.isprintable() else visible(value)
 
 
-def has_body(arrival: Arrival, status: int) -> bool:
+def has_body(asked: Head, status: int) -> bool:
     """Whether the reply to a request has a body."""
-    return arrival.method != "HEAD" and status not in _BODILESS
+    return asked.method != "HEAD" and status not in _BODILESS
 
 
-def whole(arrival: Arrival, status: int, headers: Headers, body: bytes, *, more: bytes, keeps: bool) -> bytes:
+def whole(asked: Head, status: int, headers: Headers, body: bytes, *, more: bytes, keeps: bool) -> bytes:
     """A whole reply; `more` are header lines of the server, `keeps` says that the connection goes on."""
     length = b"" if status in _BODILESS else b"content-length: %d\r\n" % len(body)
     told = _head(status, headers, more + length, keeps=keeps)
-    return told + body if has_body(arrival, status) else told
+    return told + body if has_body(asked, status) else told
 
 
-def head(arrival: Arrival, status: int, headers: Headers, *, more: bytes, keeps: bool) -> bytes:
+def head(asked: Head, status: int, headers: Headers, *, more: bytes, keeps: bool) -> bytes:
     """The head of a reply whose body comes in pieces; of an old client's connection the body is the rest."""
-    framing = b"" if arrival.is_old or status in _BODILESS else b"transfer-encoding: chunked\r\n"
+    framing = b"" if asked.is_old or status in _BODILESS else b"transfer-encoding: chunked\r\n"
     return _head(status, headers, more + framing, keeps=keeps)
 
 

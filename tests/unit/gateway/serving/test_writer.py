@@ -4,55 +4,52 @@ from __future__ import annotations
 
 import pytest
 
+from interlingua.gateway.http import Head
 from interlingua.gateway.serving import writer
-from interlingua.gateway.serving.reader import Arrival, Fault
+from interlingua.gateway.serving.reader import Fault
 from interlingua.gateway.serving.writer import chunk, date_line, head, refusal, whole
 
 MORE = b"date: d\r\n"
 
 
-def _arrival(method: str = "GET", *, is_old: bool = False) -> Arrival:
-    arrival = Arrival(method, b"/", ())
-    arrival.is_old = is_old
-    return arrival
+def _asked(method: str = "GET", *, is_old: bool = False) -> Head:
+    return Head(method=method, path="/", is_old=is_old)
 
 
 def test_a_whole_reply_is_written_in_one() -> None:
     """Status line, headers in order, those of the server, the length, the body."""
-    told = whole(_arrival(), 200, (("x-a", "b"), ("x-a", "c d")), b"{}", more=MORE, keeps=True)
+    told = whole(_asked(), 200, (("x-a", "b"), ("x-a", "c d")), b"{}", more=MORE, keeps=True)
     assert told == b"HTTP/1.1 200 OK\r\nx-a: b\r\nx-a: c d\r\ndate: d\r\ncontent-length: 2\r\n\r\n{}"
-    told = whole(_arrival(), 599, (), b"", more=MORE, keeps=False)
+    told = whole(_asked(), 599, (), b"", more=MORE, keeps=False)
     assert told == b"HTTP/1.1 599 \r\ndate: d\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
 def test_a_reply_to_head_has_the_length_and_not_the_body() -> None:
     """As GET would be answered."""
-    assert whole(_arrival("HEAD"), 200, (), b"{}", more=b"", keeps=True).endswith(b"content-length: 2\r\n\r\n")
+    assert whole(_asked("HEAD"), 200, (), b"{}", more=b"", keeps=True).endswith(b"content-length: 2\r\n\r\n")
 
 
 @pytest.mark.parametrize("status", [204, 304])
 def test_some_statuses_have_neither_body_nor_framing(status: int) -> None:
     """RFC 9110, 8.6: no length with 204; nothing after the head."""
-    assert whole(_arrival(), status, (), b"x", more=b"", keeps=True).endswith(b"\r\n\r\n")
-    assert b"content-length" not in whole(_arrival(), status, (), b"x", more=b"", keeps=True)
-    assert b"transfer-encoding" not in head(_arrival(), status, (), more=b"", keeps=True)
+    assert whole(_asked(), status, (), b"x", more=b"", keeps=True).endswith(b"\r\n\r\n")
+    assert b"content-length" not in whole(_asked(), status, (), b"x", more=b"", keeps=True)
+    assert b"transfer-encoding" not in head(_asked(), status, (), more=b"", keeps=True)
 
 
 def test_pieces_come_in_chunks_or_to_the_end() -> None:
     """An old client knows no chunks: for it the end of the connection is the end of the body."""
-    assert head(_arrival(), 200, (), more=MORE, keeps=True) == (
+    assert head(_asked(), 200, (), more=MORE, keeps=True) == (
         b"HTTP/1.1 200 OK\r\ndate: d\r\ntransfer-encoding: chunked\r\n\r\n"
     )
-    assert (
-        head(_arrival(is_old=True), 200, (), more=b"", keeps=False) == b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n"
-    )
+    assert head(_asked(is_old=True), 200, (), more=b"", keeps=False) == b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n"
     assert chunk(b"a" * 26) == b"1a\r\n" + b"a" * 26 + b"\r\n"
 
 
 @pytest.mark.parametrize("value", ["a\r\nb: c", "a\nb", "a\rb", "a\0b", "a\x85b", "ä", "模", "a\tb", "\x7f"])
 def test_a_value_stays_in_its_line(value: str) -> None:
     """Whoever wrote it: what is no visible ASCII is shown as a question mark."""
-    told = whole(_arrival(), 200, (("x-a", value), ("x-b", "fine")), b"", more=b"", keeps=True)
+    told = whole(_asked(), 200, (("x-a", value), ("x-b", "fine")), b"", more=b"", keeps=True)
     lines = told.split(b"\r\n")
     assert [line.split(b":")[0] for line in lines[1:-2]] == [b"x-a", b"x-b", b"content-length"]
     assert all(0x20 <= byte < 0x7F for line in lines for byte in line)
@@ -63,7 +60,7 @@ def test_a_value_stays_in_its_line(value: str) -> None:
 def test_what_is_no_name_is_not_written(name: str) -> None:
     """Names are ours or have passed a parser; anything else is a fault of ours."""
     with pytest.raises(ValueError, match="no name of a header"):
-        whole(_arrival(), 200, ((name, "a"),), b"", more=b"", keeps=True)
+        whole(_asked(), 200, ((name, "a"),), b"", more=b"", keeps=True)
 
 
 def test_a_refusal_is_an_error_in_openais_form() -> None:
