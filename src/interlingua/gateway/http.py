@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.routes import Route
     from interlingua.gateway.settings import GatewayKey
 
-__all__ = ["Body", "Closing", "GatewayReply", "GatewayRequest", "Head", "Pieces"]
+__all__ = ["Body", "Closing", "GatewayReply", "GatewayRequest", "Head", "Pieces", "Sink"]
 
 
 class Pieces(Protocol):
@@ -39,12 +39,20 @@ class Pieces(Protocol):
 class Closing:
     """Pieces with what has to be closed after them: a generator that never began would close nothing."""
 
-    __slots__ = ("_close", "_pieces")
+    __slots__ = ("_close", "_pieces", "pour_into")
 
-    def __init__(self, pieces: AsyncGenerator[bytes], close: Callable[[], Awaitable[object]]) -> None:
+    def __init__(
+        self,
+        pieces: AsyncGenerator[bytes],
+        close: Callable[[], Awaitable[object]],
+        pour_into: Callable[[Sink], None] | None = None,
+    ) -> None:
         """The pieces, and what closes their source any number of times."""
         self._pieces = pieces
         self._close = close
+        self.pour_into: Callable[[Sink], None] | None = pour_into
+        """Tells their source who may be given pieces where they arrive, before the first one is taken; None where there
+        is no such source. The pieces that nobody was given come as always, in their order."""
 
     def __aiter__(self) -> AsyncGenerator[bytes]:
         """The pieces."""
@@ -56,6 +64,8 @@ class Closing:
         await self._close()
 
 
+Sink: TypeAlias = Callable[[bytes], bool]
+"""Takes a piece of a body at once, and says whether more may come so."""
 Body: TypeAlias = "bytes | Pieces"
 """A whole body, or its pieces as they come."""
 

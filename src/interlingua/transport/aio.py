@@ -32,7 +32,7 @@ from interlingua.wire.http import header
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
     from interlingua.transport.base import AsyncReply
     from interlingua.transport.options import Environment
@@ -81,6 +81,12 @@ class _Reply:
             self._leave(keep=True)
         return data
 
+    def pour(self, take: Callable[[bytes], bool]) -> Awaitable[None]:
+        connection = self._connection
+        if connection is None:
+            return _nothing()
+        return connection.pour(take, self._deadlines)
+
     async def close(self) -> None:
         self._leave(keep=True)
 
@@ -95,6 +101,10 @@ class _Reply:
             # A reply that nobody closed; its loop may be another thread's.
             with suppress(RuntimeError):
                 self._home.loop.call_soon_threadsafe(self._home.leave, connection)
+
+
+async def _nothing() -> None:
+    """For who awaits what is there."""
 
 
 class _Waiter:

@@ -32,6 +32,7 @@ __all__ = [
     "AsyncTransport",
     "Fetch",
     "PatientReply",
+    "PouringReply",
     "Reply",
     "Timeouts",
     "Transport",
@@ -124,6 +125,18 @@ class AsyncReply(Protocol):
 
     async def close(self) -> None:
         """Give the connection back when the body was read to its end, else close it."""
+        ...
+
+
+class PouringReply(AsyncReply, Protocol):
+    """A reply that can give its pieces to a function where they arrive: no task, no turn of the loop for each."""
+
+    def pour(self, take: Callable[[bytes], bool]) -> Awaitable[None]:
+        """To be awaited while `take` is given the pieces, as long as it says True.
+
+        It is over when `take` says False, at the end and at a failure: `read` goes on from there and tells them. What
+        `take` raises is its own concern: it must not.
+        """
         ...
 
 

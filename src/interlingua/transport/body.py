@@ -158,6 +158,11 @@ class Body:
         """Whether the body has ended, was whole, and everything was taken."""
         return self._ended and not self._pieces and self._inflater is None
 
+    @property
+    def inflates(self) -> bool:
+        """Whether what is fed is compressed."""
+        return self._inflater is not None
+
     def feed(self, data: bytes) -> None:
         """Take one piece as it came.
 

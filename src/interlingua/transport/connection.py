@@ -36,6 +36,7 @@ class AsyncConnection(asyncio.BufferedProtocol):
         "_deadline",
         "_deadlines",
         "_failure",
+        "_heard_at",
         "_idle_since",
         "_loop",
         "_on_lost",
@@ -44,6 +45,7 @@ class AsyncConnection(asyncio.BufferedProtocol):
         "_probe",
         "_room",
         "_sent_at",
+        "_take",
         "_timer",
         "_torn",
         "_transport",
@@ -79,6 +81,8 @@ class AsyncConnection(asyncio.BufferedProtocol):
         self._on_lost = on_lost
         self._transport: asyncio.Transport | None = None
         self._waiter: asyncio.Future[None] | None = None
+        self._take: Callable[[bytes], bool] | None = None
+        self._heard_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._deadline = _NEVER
         self._deadlines: Deadlines | None = None
@@ -174,6 +178,24 @@ class AsyncConnection(asyncio.BufferedProtocol):
             self._transport.resume_reading()
         return self._wait(phase, deadlines)
 
+    def pour(self, take: Callable[[bytes], bool], deadlines: Deadlines) -> asyncio.Future[None]:
+        """To be awaited: `take` is given each piece of the body where it arrives, without a turn of the loop.
+
+        Done when `take` says that it wants no more so, or when what comes next is for `read` to tell: the end of the
+        body with its last piece, a failure. Nothing is taken of a body that has to be inflated.
+        Raises: the future APITimeoutError, as `more`.
+        """
+        reader = self.reader
+        piece = b"" if reader.complete or reader.inflates else reader.take()
+        goes_on = take(piece) if piece else not (reader.complete or reader.inflates)
+        if not goes_on or self.lost or self._failure is not None:
+            poured = self._loop.create_future()
+            poured.set_result(None)
+            return poured
+        poured = self.more("idle", deadlines)
+        self._take, self._heard_at = take, self._loop.time()
+        return poured
+
     def _wait(self, phase: Phase, deadlines: Deadlines) -> asyncio.Future[None]:
         now = self._loop.time()
         at, phase = deadlines.by(phase, now)
@@ -195,6 +217,8 @@ class AsyncConnection(asyncio.BufferedProtocol):
         self._timer = None
         if self._waiter is None or self._waiter.done() or self._deadlines is None:
             return
+        if self._take is not None:  # each piece sets it forward
+            self._deadline, self._phase = self._deadlines.by("idle", self._heard_at)
         if self._loop.time() < self._deadline:
             self._ring_at(self._deadline)
         elif self._still_sending():
@@ -208,6 +232,7 @@ class AsyncConnection(asyncio.BufferedProtocol):
         return self._transport.get_write_buffer_size() < self._unsent_bytes
 
     def _wake(self) -> None:
+        self._take = None
         waiter = self._waiter
         if waiter is not None:
             self._waiter = None
@@ -226,6 +251,7 @@ class AsyncConnection(asyncio.BufferedProtocol):
     def abort(self) -> None:
         """Close the socket without farewell; the peer sees it now, the loop tidies up in its next turn."""
         self.lost = True
+        self._take = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -258,6 +284,12 @@ class AsyncConnection(asyncio.BufferedProtocol):
             self.reader.feed(self._room[:nbytes])
         except Error as error:
             self._failure = error
+        take = self._take
+        if take is not None and not self.reader.complete and self._failure is None:
+            self._heard_at = self._loop.time()
+            piece = self.reader.take()
+            if not piece or take(piece):
+                return
         if self.idle:
             self.abort()  # nobody asked: whatever it is, the next reply could not be told from it
         elif self.reader.buffered_bytes > MAX_READ_BYTES and not self._paused and self._transport is not None:

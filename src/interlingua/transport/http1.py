@@ -193,6 +193,11 @@ class ResponseReader:
         return self._body.buffered_bytes
 
     @property
+    def inflates(self) -> bool:
+        """Whether the body comes compressed."""
+        return self._body.inflates
+
+    @property
     def reusable(self) -> bool:
         """Whether the connection may carry another request once this reply is finished."""
         return self.complete and self._keep_alive and not self._trailing

@@ -3,6 +3,8 @@
 Rules
 - What a transport raises is thrown into the steps, which decide; whatever leaves the steps closes the open exchange.
 - Cancellation goes the same way, so the socket is closed before it reaches the caller.
+- A stream may be poured: while its steps ask for nothing but the next piece, they go on where the piece arrives, in the
+  loop's callback. Everything else they ask for, ends, errors and waits are the awaited form's.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextvars import copy_context
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -20,8 +23,8 @@ from interlingua.client.transports import async_transport_for
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from interlingua.client.effect import Steps
-    from interlingua.transport.base import AsyncReply
+    from interlingua.client.effect import Effect, Steps
+    from interlingua.transport.base import AsyncReply, PouringReply
     from interlingua.types.event import Event
 
 __all__ = ["AsyncPump"]
@@ -35,7 +38,9 @@ _places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakK
 class AsyncPump(Generic[R]):
     """Steps under way, and the exchange that they have open."""
 
-    __slots__ = ("_keeps_open", "_reply", "_steps", "_value", "ended")
+    __slots__ = ("_asked", "_keeps_open", "_left", "_problem", "_reply", "_steps", "_take", "_value", "ended")
+
+    _take: Callable[[list[Event]], list[Event] | None]
 
     def __init__(self, steps: Steps[R]) -> None:
         """Steps that have not begun."""
@@ -43,6 +48,9 @@ class AsyncPump(Generic[R]):
         self._reply: AsyncReply | None = None
         self._value: R | None = None
         self._keeps_open = False
+        self._asked: Effect | None = None
+        self._left: list[Event] | None = None
+        self._problem: BaseException | None = None
         self.ended: bool = False
         """Whether nothing more will come."""
 
@@ -67,8 +75,10 @@ class AsyncPump(Generic[R]):
         if self.ended:
             return None
         steps = self._steps
+        effect, self._asked = self._asked, None
         try:
-            effect = next(steps)
+            if effect is None:
+                effect = next(steps)
             while type(effect) is not list:
                 try:
                     result = await self._perform(effect)
@@ -86,6 +96,57 @@ class AsyncPump(Generic[R]):
             await self.close()
             raise
         return effect
+
+    async def pour(self, take: Callable[[list[Event]], list[Event] | None]) -> list[Event] | None:
+        """As `pull`, of the events that `take` gives back; what it takes (None) is taken where it arrives.
+
+        `take` is called by the loop, in the context of whoever awaits this. It gives back an empty list where it only
+        wants no more for now.
+        """
+        reply = self._reply
+        if self.ended or not hasattr(reply, "pour"):
+            return await self.pull()
+        self._take = take
+        steps = self._steps
+        try:
+            if self._asked is None:
+                self._go_on(steps.send, None)
+            if _is_next(self._asked):
+                run: Any = copy_context().run
+                await cast("PouringReply", reply).pour(partial(run, self._go_on, steps.send))
+        except BaseException as problem:  # noqa: BLE001 - thrown on into the steps, which decide
+            self._go_on(steps.throw, problem)
+        left, self._left = self._left, None
+        problem, self._problem = self._problem, None
+        if problem is not None:
+            await self._fail(problem)
+        return await self.pull() if left is None else left
+
+    def _go_on(self, step: Callable[[Any], Effect], given: object) -> bool:
+        """Have the steps go on from what is given; whether they ask for nothing but the next piece then."""
+        self._asked = None
+        try:
+            effect = step(given)
+            while type(effect) is list:
+                self._left = self._take(effect)
+                if self._left is not None:
+                    return False
+                effect = next(self._steps)
+        except BaseException as problem:  # noqa: BLE001 - raised where the steps are awaited
+            self._problem = problem
+            return False
+        self._asked = effect
+        return _is_next(effect)
+
+    async def _fail(self, problem: BaseException) -> None:
+        """End as the steps did, or `take`.
+
+        Raises: what they raised, but for their end.
+        """
+        await self.close()
+        if not isinstance(problem, StopIteration):
+            raise problem
+        self._value = problem.value
 
     async def close(self) -> None:
         """Close the open exchange; nothing more comes."""
@@ -134,6 +195,11 @@ class AsyncPump(Generic[R]):
                 await self._drop()
                 result, self._reply = await race(effect)
                 return result
+
+
+def _is_next(effect: Effect | None) -> bool:
+    """Whether nothing is asked for but the next piece, however long it takes."""
+    return type(effect) is Read and effect.within_s is None
 
 
 async def _rest(reply: AsyncReply) -> bytes:

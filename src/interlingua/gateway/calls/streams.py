@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import re
 from contextlib import aclosing
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -35,12 +35,13 @@ from interlingua.wire.limits import rate_limits
 from interlingua.wire.sse import encode_comment
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Awaitable, Callable
 
     from interlingua.client.aio.pump import AsyncPump
     from interlingua.client.core import Live
     from interlingua.dialects._contract import StreamEncoder
     from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.http import Sink
     from interlingua.gateway.records.record import Entry
     from interlingua.types.event import Event
     from interlingua.types.response import Attempt, Response
@@ -68,6 +69,18 @@ class Course:
         """What is answered."""
         self.outcome: Outcome = Outcome()
         """What it came to."""
+        self._sink: Sink | None = None
+
+    def pour_into(self, sink: Sink) -> None:
+        """Give what comes to a sink, where it arrives."""
+        self._sink = sink
+
+    def following(
+        self, take: Callable[[Sink, list[Event]], list[Event] | None]
+    ) -> Callable[[], Awaitable[list[Event] | None]]:
+        """What gives the next events; with a sink those that `take` does not take."""
+        sink = self._sink
+        return self.pump.pull if sink is None else partial(self.pump.pour, partial(take, sink))
 
     def encoder(self) -> StreamEncoder:
         """What writes it in the client's dialect."""
@@ -121,15 +134,16 @@ def streamed(course: Course, events: list[Event]) -> GatewayReply:
         asked.http.entry.first()
         asked.http.entry.tried(course.attempts)
         body = _noted(course, asked.http.entry, body)
-    return GatewayReply(headers=headers, body=Closing(body, course.close), keep_alive=keep_alive_of(asked))
+    pieces = Closing(body, course.close, course.pour_into)
+    return GatewayReply(headers=headers, body=pieces, keep_alive=keep_alive_of(asked))
 
 
 async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[bytes]:
-    encoder = course.encoder()
-    encode_event = encoder.encode
-    pump, outcome = course.pump, course.outcome
+    encode_event = course.encoder().encode
+    outcome = course.outcome
     batch: list[Event] | None = course.shown(events)
     shows_all = course.asked.keeping is not None and course.asked.keeping.has_spaces
+    following = course.pump.pull if shows_all else course.following(partial(_written, outcome, encode_event))
     try:
         while batch is not None:
             if outcome.response is not None:  # before its last bytes: the next request may come with them
@@ -137,9 +151,9 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
             if outcome.response is not None or shows_all:
                 batch = course.shown(batch)
             data = b"".join([encode_event(event) for event in batch])
-            if data:
+            if data or not batch:  # a sink that takes no more is waited for here
                 yield data
-            batch = await pump.pull()
+            batch = await following()
     except Error as error:
         yield encode_event(_failure(course, error))
     except asyncio.CancelledError as cancelled:
@@ -148,6 +162,16 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
         yield _own_failure(course, error)
     finally:
         await course.close()
+
+
+def _written(
+    outcome: Outcome, encode_event: Callable[[Event], bytes], sink: Sink, batch: list[Event]
+) -> list[Event] | None:
+    """Events that a sink did not take: those of the end, before which is awaited; an empty list when it is full."""
+    if outcome.response is not None:
+        return batch
+    data = encode_event(batch[0]) if len(batch) == 1 else b"".join([encode_event(event) for event in batch])
+    return None if not data or sink(data) else []
 
 
 async def _noted(course: Course, entry: Entry, body: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
@@ -176,14 +200,14 @@ def _cost(course: Course, came: Response[Any]) -> float | None:
 
 
 async def _relayed(course: Course, live: RelayedStream) -> AsyncGenerator[bytes]:
-    pump = course.pump
+    following = course.following(partial(_passed_on, course.outcome, live))
+    batch: list[Event] | None = []
     try:
-        while True:
+        while batch is not None:
             data = live.taken()
-            if data:
+            if data or not batch:  # as above
                 yield data
-            if await pump.pull() is None:
-                break
+            batch = await following()
         if course.outcome.response is not None:
             await course.keep(course.outcome.response, is_translated=False)
         rest = live.taken()
@@ -199,6 +223,14 @@ async def _relayed(course: Course, live: RelayedStream) -> AsyncGenerator[bytes]
         yield _own_failure(course, error)
     finally:
         await course.close()
+
+
+def _passed_on(outcome: Outcome, live: RelayedStream, sink: Sink, batch: list[Event]) -> list[Event] | None:
+    """As `_written`, of the frames that were read."""
+    if outcome.response is not None:
+        return batch
+    data = live.taken()
+    return None if not data or sink(data) else []
 
 
 def _break_off(course: Course, live: RelayedStream, error: Error) -> bytes:

@@ -4,6 +4,7 @@ Rules
 - A whole reply is one write, and so is each piece of a stream: whatever came together goes together. The head of a
   stream goes with its first piece, where that is there at once.
 - While the client does not read, nothing is taken from where the pieces come from.
+- Pieces that can be poured are sent where they arrive, in the callback of the upstream's connection.
 - A silent stream is shown to be alive between two of its pieces.
 - The pieces are closed whatever happens, and that closes the upstream.
 """
@@ -14,6 +15,7 @@ import asyncio
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
+from interlingua.gateway.http import Closing
 from interlingua.gateway.serving.writer import LAST_CHUNK, chunk, has_body, head, whole
 
 if TYPE_CHECKING:
@@ -86,16 +88,17 @@ class Outlet:
                 await self._send_pieces(body, reply.keep_alive, keep_alive_s, in_chunks=not asked.is_old)
 
     async def _send_pieces(self, pieces: Pieces, sign: bytes, every_s: float, *, in_chunks: bool) -> None:
-        pulse = _Pulse(self, self._loop, chunk(sign) if sign and in_chunks else sign, every_s)
+        stream = _Stream(self, self._loop, chunk(sign) if sign and in_chunks else sign, every_s, in_chunks=in_chunks)
         try:
+            if isinstance(pieces, Closing) and pieces.pour_into is not None:
+                pieces.pour_into(stream.take)
             async for piece in pieces:
                 if self._resumed is not None:
                     await self._resumed
                 if piece:
-                    self.write(chunk(piece) if in_chunks else piece)
-                    pulse.last_s = self._loop.time()
+                    stream.take(piece)
         finally:
-            pulse.stop()
+            stream.stop()
         if in_chunks:
             self.write(LAST_CHUNK)
 
@@ -105,26 +108,36 @@ class Outlet:
         return self._resumed is not None
 
 
-class _Pulse:
-    """Sends a sign of life when nothing was sent for a while."""
+class _Stream:
+    """Sends the pieces of a stream, and a sign of life when nothing was sent for a while."""
 
-    __slots__ = ("_every_s", "_loop", "_outlet", "_sign", "_timer", "last_s")
+    __slots__ = ("_every_s", "_in_chunks", "_last_s", "_loop", "_outlet", "_sign", "_timer")
 
-    def __init__(self, outlet: Outlet, loop: asyncio.AbstractEventLoop, sign: bytes, every_s: float) -> None:
+    def __init__(
+        self, outlet: Outlet, loop: asyncio.AbstractEventLoop, sign: bytes, every_s: float, *, in_chunks: bool
+    ) -> None:
         self._outlet = outlet
         self._loop = loop
+        self._in_chunks = in_chunks
         self._sign = sign
         self._every_s = every_s
-        self.last_s = loop.time()
+        self._last_s = loop.time()
         self._timer = loop.call_later(every_s, self._tick) if sign else None
+
+    def take(self, piece: bytes) -> bool:
+        """Send a piece; whether the client takes more."""
+        outlet = self._outlet
+        outlet.write(b"%x\r\n%b\r\n" % (len(piece), piece) if self._in_chunks else piece)
+        self._last_s = self._loop.time()
+        return outlet.stalled_s is None
 
     def _tick(self) -> None:
         now_s = self._loop.time()
-        if now_s - self.last_s >= self._every_s:
-            self.last_s = now_s
+        if now_s - self._last_s >= self._every_s:
+            self._last_s = now_s
             if not self._outlet.is_paused:
                 self._outlet.write(self._sign)
-        wait_s = max(_SHORTEST_S, self.last_s + self._every_s - now_s)
+        wait_s = max(_SHORTEST_S, self._last_s + self._every_s - now_s)
         self._timer = self._loop.call_later(wait_s, self._tick)
 
     def stop(self) -> None:
