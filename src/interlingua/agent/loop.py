@@ -138,7 +138,9 @@ def _compacted(work: Work, state: RunState) -> LoopSteps[None]:
 def _asked(work: Work, state: RunState) -> LoopSteps[Response[Any] | None]:
     """The model's answer to the conversation; None where the run's time ended before it came."""
     job = _timed(work, state)
-    job = job._replace(request=msgspec.structs.replace(job.request, messages=state.messages, system=state.system))
+    job = msgspec.structs.replace(
+        job, request=msgspec.structs.replace(job.request, messages=state.messages, system=state.system)
+    )
     outcome = Outcome()
     try:
         if not work.live:
@@ -165,7 +167,7 @@ def _timed(work: Work, state: RunState) -> Job:
     left = max(0.001, most - state.elapsed_s)
     total = settings.timeouts.total_s
     timeouts = msgspec.structs.replace(settings.timeouts, total_s=left if total is None else min(left, total))
-    return work.job._replace(settings=msgspec.structs.replace(settings, timeouts=timeouts))
+    return msgspec.structs.replace(work.job, settings=msgspec.structs.replace(settings, timeouts=timeouts))
 
 
 def _is_late(work: Work, state: RunState) -> bool:

@@ -156,7 +156,7 @@ class Setup(Generic[T]):
                 raise UsageError(f"tool {name} has no handler, so an agent cannot run it; give it one")
         if self.final_tool is not None and self.final_tool not in names:
             raise UsageError(f"there is no tool {self.final_tool} to end with; there are: {', '.join(names) or 'none'}")
-        job = work.job._replace(request=msgspec.structs.replace(work.job.request, tools=tools))
+        job = msgspec.structs.replace(work.job, request=msgspec.structs.replace(work.job.request, tools=tools))
         return work._replace(job=job, desk=work.desk._replace(names=frozenset(names)))
 
     def take_up(self, stored: Stored, approvals: Approvals | None, *, live: bool) -> tuple[Work, RunState]:

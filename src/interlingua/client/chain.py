@@ -9,6 +9,8 @@ Rules
 - What is left of the call's time is shared by the targets that are left; a try knows when its answer must have begun.
 - With `hedge_after_s` the next target is asked beside one that has not begun to answer by then, and the first one that
   answers wins. What must not run twice is never asked twice.
+- One target that is well, without a limit and without somebody who looks on, is asked straight away; the trip begins
+  where that fails, with the failure.
 - A stream is handed over with its first events. Until then a chain may go on, after that never.
 
 Not responsible for: one try (`core`; the gateway has its own), a stream that has begun (`core.follow`).
@@ -18,13 +20,15 @@ from __future__ import annotations
 
 from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec.structs import replace
 
 from interlingua.client.effect import Enter, Race, Sleep
 from interlingua.client.job import later
 from interlingua.client.report import failed, outrun, passed_over, served, standing_told, summary
 from interlingua.client.secrets import hide_secrets
-from interlingua.client.state import health_store, limiter
+from interlingua.client.state import neighbours
 from interlingua.client.visit import Lasting, Visit, consulted
 from interlingua.errors import (
     APITimeoutError,
@@ -34,7 +38,7 @@ from interlingua.errors import (
     RateLimitError,
     UnsupportedError,
 )
-from interlingua.routing.health import Admit, Look
+from interlingua.routing.health import Admit, Look, Standing, Succeeded
 from interlingua.routing.order import Traffic, in_order
 from interlingua.routing.retry import MAX_TRIES, Retry, pause_s, share_s
 from interlingua.routing.verdict import verdict
@@ -45,8 +49,8 @@ if TYPE_CHECKING:
 
     from interlingua.client.effect import Steps
     from interlingua.client.job import Job, Lane
-    from interlingua.routing.health import Standing
-    from interlingua.routing.limits import Ticket
+    from interlingua.routing.health import HealthStore
+    from interlingua.routing.limits import Limiter, Ticket
     from interlingua.types.request import Request
     from interlingua.types.response import Attempt
 
@@ -76,9 +80,33 @@ def routed(job: Job, attempt: Callable[[Job, Lane], Steps[A]]) -> Steps[tuple[A,
 
     Raises: the error of the only target, or of a request that nobody would take; ChainExhaustedError otherwise.
     """
-    trip = _Trip(job, cast("Callable[[Job, Lane], Steps[Any]]", attempt))
-    answer = yield from trip.go()
-    return answer, tuple(trip.attempts)
+    store, limits = neighbours()
+    store, limits = job.health or store, job.limits or limits
+    at_s = _clear_at_s(job, store, limits)
+    if at_s is None:
+        return (yield from _Trip(job, attempt, store, limits).go())
+    lane, started_s = job.lanes[0], job.clock()
+    try:
+        answer = yield from attempt(job, lane)
+    except Error as error:
+        failure = error
+    else:
+        duration_s = job.clock() - started_s
+        if isinstance(answer, Lasting):
+            answer.visit = Visit(lane, store, Standing("open", at_s), None, started_s, 1)
+        elif store.clear_at_s(lane.endpoint.spec) is None:
+            yield from consulted(store, lane.endpoint.spec, Succeeded(at_s))
+        return answer, (served(lane.endpoint.spec, duration_s),)
+    visit = Visit(lane, store, Standing("open", at_s), None, started_s, 1)
+    return (yield from _Trip(job, attempt, store, limits).taken_over(visit, failure))
+
+
+def _clear_at_s(job: Job, store: HealthStore, limits: Limiter) -> float | None:
+    """The store's time, where a call has one target that may be asked straight away, and nobody looks on."""
+    if len(job.lanes) > 1 or not job.lanes or job.ranking is not None or job.watch is not None:
+        return None
+    spec = job.lanes[0].endpoint.spec
+    return None if limits.covers(spec) else store.clear_at_s(spec)
 
 
 def is_committed(request: Request) -> bool:
@@ -108,13 +136,15 @@ class _Trip:
         "_store", "_traffic", "_tries", "_waiting", "attempts",
     )  # fmt: skip
 
-    def __init__(self, job: Job, attempt: Callable[[Job, Lane], Steps[Any]]) -> None:
+    def __init__(
+        self, job: Job, attempt: Callable[[Job, Lane], Steps[Any]], store: HealthStore, limits: Limiter
+    ) -> None:
         self._job = job
         self._attempt = attempt
         self._traffic = None if job.ranking is None else job.traffic or _TRAFFIC
         self._lanes = job.lanes if job.ranking is None else lanes_in_order(job, job.chance or _random)
-        self._store = job.health or health_store()
-        self._limits = job.limits or limiter()
+        self._store = store
+        self._limits = limits
         self._began = job.clock()
         self._retry = _retry(job)
         self._benched: list[tuple[Lane, Standing]] = []
@@ -125,8 +155,21 @@ class _Trip:
         self._tries = 0
         self.attempts: list[Attempt] = []
 
-    def go(self) -> Steps[Any]:
-        """The first answer."""
+    def go(self) -> Steps[tuple[Any, tuple[Attempt, ...]]]:
+        """The first answer, and every try."""
+        answer = yield from self._first()
+        return answer, tuple(self.attempts)
+
+    def taken_over(self, visit: Visit, error: Error) -> Steps[tuple[Any, tuple[Attempt, ...]]]:
+        """The same of a call whose only target has failed at once, before anybody needed a trip."""
+        self._began, self._tries = visit.started_s, visit.number
+        waited_s = yield from self._failed(visit, error, self._job, 1, 0)
+        answer = _NOTHING if waited_s is None else (yield from self._asked(visit.lane, 1, waited_s=waited_s))
+        if answer is _NOTHING:
+            answer = yield from self._last()
+        return answer, tuple(self.attempts)
+
+    def _first(self) -> Steps[Any]:
         waiting = self._waiting
         queue = deque(self._lanes)
         while queue:
@@ -177,14 +220,19 @@ class _Trip:
                 return answer
         raise self._exhausted() from self._error
 
-    def _asked(self, lane: Lane, left: int, *, is_last: bool = False) -> Steps[Any]:
-        """The answer of a target, asked as often as it is worth, unless so many were asked already."""
+    def _asked(self, lane: Lane, left: int, *, is_last: bool = False, waited_s: float | None = None) -> Steps[Any]:
+        """The answer of a target, asked as often as it is worth, unless so many were asked already.
+
+        `waited_s` is the pause to be made first, for one that has failed before.
+        """
         if self._tries >= MAX_TRIES:
             self._pass_over(lane, f"{MAX_TRIES} tries were made")
             return _NOTHING
         again = 0
-        waited_s: float | None = None
         while True:
+            if waited_s is not None:
+                yield Sleep(waited_s if self._job.with_credential else 0.0)
+                again += 1
             excused = _ALL_BUT_SUSPENDED if is_last or len(self._lanes) == 1 else self._own() if again else _NONE
             standing, ticket = yield from self._let_in(lane, excused)
             if standing is None:
@@ -202,8 +250,6 @@ class _Trip:
                 return (yield from self._served(visit, answer))
             if waited_s is None:
                 return _NOTHING
-            yield Sleep(waited_s if self._job.with_credential else 0.0)
-            again += 1
 
     def _own(self) -> frozenset[str]:
         """Reasons of a bench that the try before made itself; a wait that a stand-in skips counts as waited."""
@@ -265,7 +311,7 @@ class _Trip:
             return self._job
         passed_s = now_s - self._began
         job = later(self._job, passed_s)
-        return job if left == 1 else job._replace(answer_by_s=now_s + share_s(total_s - passed_s, left))
+        return job if left == 1 else replace(job, answer_by_s=now_s + share_s(total_s - passed_s, left))
 
     def _served(self, visit: Visit, answer: Any) -> Steps[Any]:
         now_s = self._job.clock()

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from interlingua.client.chain import routed
-from interlingua.client.effect import Effect, Open, Read, Rest, Steps, Work
+from interlingua.client.effect import Effect, Fetch, Open, Read, Rest, Steps, Work
 from interlingua.client.job import Job, Lane, later
 from interlingua.client.meter import count
 from interlingua.client.observe import is_observed
@@ -41,7 +41,7 @@ from interlingua.errors import (
     UnsupportedError,
     UsageError,
 )
-from interlingua.media.fit import plan_media
+from interlingua.media.fit import has_media, plan_media
 from interlingua.stream.fold import error_of
 from interlingua.stream.unfold import unfold
 from interlingua.types.content import BrokenToolCall
@@ -57,12 +57,13 @@ if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.types.event import Event
     from interlingua.types.response import Attempt, Response
-    from interlingua.wire.http import Headers
+    from interlingua.wire.http import Headers, HttpRequest
 
 __all__ = [
     "DRAIN_S",
     "GRACE_S",
     "Effect",
+    "Fetch",
     "Job",
     "Lane",
     "Live",
@@ -71,6 +72,7 @@ __all__ = [
     "Read",
     "Rest",
     "Steps",
+    "answered",
     "begin",
     "call",
     "closed_early",
@@ -78,6 +80,7 @@ __all__ = [
     "encode",
     "exchanged",
     "fault",
+    "fetching",
     "follow",
     "later",
     "opened",
@@ -198,7 +201,7 @@ def prepared(job: Job, lane: Lane, *, stream: bool) -> Steps[Encoded]:
     if plan is None:
         return encode(job, lane, stream=stream)
     request, changes = (yield Work(plan.run)) if plan.heavy else plan.run()
-    return encode(job._replace(request=request), lane, stream=stream, fitted=changes)
+    return encode(msgspec.structs.replace(job, request=request), lane, stream=stream, fitted=changes)
 
 
 def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = ()) -> Encoded:
@@ -239,8 +242,8 @@ def _context(job: Job, lane: Lane, encoded: Encoded) -> DecodeContext:
     )
 
 
-def _sending(job: Job, lane: Lane, encoded: Encoded, *, stream: bool) -> Open:
-    """The effect that sends an encoded request; whoever is to be told of it was told."""
+def _sent(job: Job, lane: Lane, encoded: Encoded, *, stream: bool) -> HttpRequest:
+    """An encoded request as it goes out; whoever is to be told of it was told."""
     if encoded.changes and job.settings.warns:
         warn(lane.endpoint.spec, encoded.changes)
     request = lane.endpoint.http_request(
@@ -248,7 +251,7 @@ def _sending(job: Job, lane: Lane, encoded: Encoded, *, stream: bool) -> Open:
     )
     if job.watch is not None:
         job.watch.sends(request)
-    return Open(request, _deadlines(job, stream=stream))
+    return request
 
 
 def _deadlines(job: Job, *, stream: bool) -> Timeouts:
@@ -270,8 +273,12 @@ def whole(job: Job, lane: Lane) -> Steps[Response[Any]]:
 
     Raises: every `Error` but those of streams and chains.
     """
-    response, _ = yield from exchanged(job, lane, (yield from prepared(job, lane, stream=False)))
-    return response
+    if has_media(job.request.messages):
+        encoded = yield from prepared(job, lane, stream=False)
+    else:
+        encoded = encode(job, lane, stream=False)
+    reply = yield fetching(job, lane, encoded)
+    return answered(job, lane, encoded, reply)
 
 
 def exchanged(job: Job, lane: Lane, encoded: Encoded) -> Steps[tuple[Response[Any], HttpReply]]:
@@ -279,16 +286,30 @@ def exchanged(job: Job, lane: Lane, encoded: Encoded) -> Steps[tuple[Response[An
 
     Raises: as `whole`.
     """
-    reply: Reply | AsyncReply = yield _sending(job, lane, encoded, stream=False)
-    body: bytes = yield _REST
+    reply = yield fetching(job, lane, encoded)
+    return answered(job, lane, encoded, reply), reply
+
+
+def fetching(job: Job, lane: Lane, encoded: Encoded) -> Fetch:
+    """The effect that sends an encoded request and brings the whole reply.
+
+    Raises: ConfigError for a missing or unreadable key.
+    """
+    return Fetch(_sent(job, lane, encoded, stream=False), _deadlines(job, stream=False))
+
+
+def answered(job: Job, lane: Lane, encoded: Encoded, reply: HttpReply) -> Response[Any]:
+    """The answer that a whole reply holds.
+
+    Raises: the error that the reply tells of; DecodeError; MalformedArgumentsError.
+    """
     context = _context(job, lane, encoded)
-    http = HttpReply(status=reply.status, headers=reply.headers, body=body)
     if not 200 <= reply.status < 300:
-        raise lane.dialect.decode_error(http, context)
-    response = completed(job, lane, encoded, reply.headers, lane.dialect.decode_response(http, context))
+        raise lane.dialect.decode_error(reply, context)
+    response = completed(job, lane, encoded, reply.headers, lane.dialect.decode_response(reply, context))
     if error := fault(response):
         raise error
-    return response, http
+    return response
 
 
 def completed(job: Job, lane: Lane, encoded: Encoded, headers: Headers, response: Response[Any]) -> Response[Any]:
@@ -312,15 +333,17 @@ def completed(job: Job, lane: Lane, encoded: Encoded, headers: Headers, response
 
 def fault(response: Response[Any]) -> Error | None:
     """The error of a call that is broken by anything but the length limit."""
-    for parts in (response.parts, *[choice.parts for choice in response.alternatives]):
-        for part in parts:
-            if type(part) is BrokenToolCall and part.reason != "cut_off":
-                return MalformedArgumentsError(
-                    f"{response.model} called {part.name} ({part.id}) with arguments that are not one JSON object "
-                    f"({part.reason}); ask again, or look at .call.raw_arguments",
-                    call=part,
-                    response=response,
-                )
+    parts = response.parts
+    if response.alternatives:
+        parts = [part for choice in (response, *response.alternatives) for part in choice.parts]
+    for part in parts:
+        if type(part) is BrokenToolCall and part.reason != "cut_off":
+            return MalformedArgumentsError(
+                f"{response.model} called {part.name} ({part.id}) with arguments that are not one JSON object "
+                f"({part.reason}); ask again, or look at .call.raw_arguments",
+                call=part,
+                response=response,
+            )
     return None
 
 
@@ -402,7 +425,8 @@ def opened(job: Job, lane: Lane, encoded: Encoded, kind: type[Live] | None = Non
 
     Raises: as `begin`.
     """
-    reply: Reply | AsyncReply = yield _sending(job, lane, encoded, stream=True)
+    sent = _sent(job, lane, encoded, stream=True)
+    reply: Reply | AsyncReply = yield Open(sent, _deadlines(job, stream=True))
     context = _context(job, lane, encoded)
     if not 200 <= reply.status < 300:
         body: bytes = yield _REST

@@ -16,13 +16,22 @@ if TYPE_CHECKING:
     from interlingua.types.event import Event
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["Consult", "Effect", "Enter", "Open", "Race", "Read", "Rest", "Sleep", "Steps", "Work"]
+__all__ = ["Consult", "Effect", "Enter", "Fetch", "Open", "Race", "Read", "Rest", "Sleep", "Steps", "Work"]
 
 R = TypeVar("R")
 
 
 class Open(NamedTuple):
     """Effect: open an exchange; its result is the reply."""
+
+    request: HttpRequest
+    """What to send."""
+    timeouts: Timeouts
+    """Its deadlines."""
+
+
+class Fetch(NamedTuple):
+    """Effect: a whole exchange; its result is the `HttpReply` with all of its body, and nothing is left open."""
 
     request: HttpRequest
     """What to send."""
@@ -95,6 +104,6 @@ class Race(NamedTuple):
     """What a way gives that has not won."""
 
 
-Effect: TypeAlias = "Open | Read | Rest | Sleep | Consult | Enter | Work | Race | list[Event]"
+Effect: TypeAlias = "Fetch | Open | Read | Rest | Sleep | Consult | Enter | Work | Race | list[Event]"
 """What a driver has to do; a list of events is given to the reader of the stream."""
 Steps: TypeAlias = Generator[Effect, Any, R]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +32,7 @@ class Lane(NamedTuple):
     """How it is spoken to."""
 
 
-class Job(NamedTuple):
+class Job(Struct, frozen=True, eq=False):
     """One call: what is asked, of whom, and how."""
 
     request: Request
@@ -75,5 +76,5 @@ def later(job: Job, passed_s: float) -> Job:
     timeouts = job.settings.timeouts
     if timeouts.total_s is None:
         return job
-    left = msgspec.structs.replace(timeouts, total_s=max(0.001, timeouts.total_s - passed_s))
-    return job._replace(settings=msgspec.structs.replace(job.settings, timeouts=left))
+    left = replace(timeouts, total_s=max(0.001, timeouts.total_s - passed_s))
+    return replace(job, settings=replace(job.settings, timeouts=left))

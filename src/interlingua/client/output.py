@@ -182,7 +182,7 @@ def _again(job: Job, response: Response[Any], error: OutputError) -> Job:
     messages = (*job.request.messages, *said, problems_told(error))
     specs = [lane.endpoint.spec for lane in job.lanes]
     lanes = job.lanes[specs.index(response.model) :] if response.model in specs else job.lanes
-    return job._replace(request=replace(job.request, messages=messages), lanes=lanes, ranking=None)
+    return replace(job, request=replace(job.request, messages=messages), lanes=lanes, ranking=None)
 
 
 def _together(first: Response[Any], second: Response[Any], error: OutputError) -> Response[Any]:

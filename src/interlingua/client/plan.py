@@ -140,7 +140,7 @@ def _candidate(job: Job, lane: Lane) -> _Candidate:
     try:
         media = plan_media(job.request, endpoint, job.settings.allow)
         request, fitted = (job.request, ()) if media is None else media.run()
-        encoded = encode(job._replace(request=request), lane, stream=False, fitted=fitted)
+        encoded = encode(msgspec.structs.replace(job, request=request), lane, stream=False, fitted=fitted)
     except UnsupportedError as error:
         return _Candidate(msgspec.structs.replace(target, reason=error.message, changes=error.changes), lane)
     except Error as error:

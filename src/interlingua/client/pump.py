@@ -11,9 +11,10 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from interlingua.client.effect import Consult, Enter, Open, Race, Read, Rest, Sleep, Work
+from interlingua.client.effect import Consult, Enter, Fetch, Open, Race, Read, Rest, Sleep, Work
 from interlingua.client.transports import transport_for
 from interlingua.errors import APITimeoutError
+from interlingua.transport.base import fetch_of
 
 if TYPE_CHECKING:
     from interlingua.client.effect import Steps
@@ -81,6 +82,9 @@ class Pump(Generic[R]):
 
     def _perform(self, effect: Any) -> Any:
         kind = cast("type[object]", type(effect))
+        if kind is Fetch:
+            self._drop()
+            return fetch_of(transport_for(effect.request.url))(effect.request, effect.timeouts)
         if kind is Read:
             reply = cast("Reply", self._reply)
             return reply.read() if effect.within_s is None else _read_within(reply, effect)

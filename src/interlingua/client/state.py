@@ -38,6 +38,7 @@ __all__ = [
     "health_store",
     "limit",
     "limiter",
+    "neighbours",
     "open_health",
     "shared_link",
     "use_state",
@@ -64,6 +65,13 @@ _making = allocate_lock()
 def health_store() -> HealthStore:
     """Where the health of targets is kept for a call that begins here."""
     return _scope().health or _made()
+
+
+def neighbours() -> tuple[HealthStore, Limiter]:
+    """Where the health of targets is kept for a call that begins here, and what limits it."""
+    if innermost() is None:  # the usual case, and quicker to see
+        return _process.health or _made(), _process.limiter
+    return health_store(), limiter()
 
 
 def use_state(place: str) -> None:

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from msgspec.structs import replace
+
 from interlingua.client.core import Outcome, closed_early, stream
 from interlingua.client.pump import Pump
 from interlingua.types.event import TextDelta, ToolCallDelta
@@ -41,7 +43,7 @@ class ModelStream(Generic[T]):
         self._output = output
         self._typed: Response[T] | None = None
         self._outcome = Outcome()
-        self._pump = Pump(stream(job._replace(tool_deltas=True), self._outcome))  # `sse` tells them
+        self._pump = Pump(stream(replace(job, tool_deltas=True), self._outcome))  # `sse` tells them
         self._ready: Iterator[Event] = iter(())
         self._opened = False
         self._begun = False
@@ -119,7 +121,7 @@ class ModelStream(Generic[T]):
         if self._begun:
             raise begun_before()
         teller = Teller(dialect, self._job.lanes)
-        self._job = self._job._replace(tool_deltas=True)
+        self._job = replace(self._job, tool_deltas=True)
         return SseBody(self, teller, lambda: self.partial)
 
     def finish(self) -> Response[T]:

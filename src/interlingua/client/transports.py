@@ -15,17 +15,19 @@ if TYPE_CHECKING:
 
 __all__ = ["async_transport_for", "transport_for"]
 
+_REMOTE = ("https:", "http:")
+
 
 def transport_for(url: str) -> Transport:
     """The blocking transport for `url`."""
-    scheme = url.partition(":")[0]
-    return overridden(default_transport() if scheme in ("https", "http") else _inside(scheme))
+    is_remote = url.startswith(_REMOTE)
+    return overridden(default_transport() if is_remote else _inside(url.partition(":")[0]))
 
 
 def async_transport_for(url: str) -> AsyncTransport:
     """The awaited transport for `url`."""
-    scheme = url.partition(":")[0]
-    return overridden_async(default_async_transport() if scheme in ("https", "http") else _inside_async(scheme))
+    is_remote = url.startswith(_REMOTE)
+    return overridden_async(default_async_transport() if is_remote else _inside_async(url.partition(":")[0]))
 
 
 # What answers inside the process is imported when somebody asks for it: the local engine is an extra.

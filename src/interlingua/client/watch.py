@@ -231,7 +231,7 @@ def watched_call(job: Job, steps: Callable[[Job], Steps[Response[Any]]]) -> Step
     watch = Watch(job.clock)
     watch.started(job, stream=False)
     try:
-        answer = yield from steps(job._replace(watch=watch))
+        answer = yield from steps(msgspec.structs.replace(job, watch=watch))
     except BaseException as error:
         watch.failed(error)
         raise
@@ -244,7 +244,7 @@ def watched_stream(job: Job, outcome: Outcome, steps: Callable[[Job, Outcome], S
     watch = Watch(job.clock)
     watch.started(job, stream=True)
     try:
-        yield from steps(job._replace(watch=watch), outcome)
+        yield from steps(msgspec.structs.replace(job, watch=watch), outcome)
     except BaseException as error:
         if outcome.response is None:
             watch.failed(error, outcome.partial)

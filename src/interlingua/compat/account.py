@@ -140,7 +140,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
             face = Face(f"{_SERVER}/{model}", settings, registry=self._server(dialect, self.base_url))
             return job_of(face, request.messages, None, {}, output)
         job = job_of(Face(_spec(model, dialect), settings), request.messages, None, {}, output)
-        return job if self.api_key is None else job._replace(lanes=self._keyed(job.lanes, self.api_key))
+        return job if self.api_key is None else msgspec.structs.replace(job, lanes=self._keyed(job.lanes, self.api_key))
 
     def _server(self, dialect: str, base_url: str) -> Registry:
         given = self.api_key

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from msgspec.structs import replace
+
 from interlingua.client.aio.stream import AsyncModelStream
 from interlingua.compat.streams import Told
 
@@ -25,7 +27,7 @@ class AsyncStream(Told[B]):
     def __init__(self, asked: Asked, kind: type[B]) -> None:
         """A stream that `open` is still to be awaited of."""
         super().__init__(asked, kind)
-        self._events: AsyncModelStream[Any] = AsyncModelStream(asked.job._replace(tool_deltas=True))
+        self._events: AsyncModelStream[Any] = AsyncModelStream(replace(asked.job, tool_deltas=True))
 
     async def open(self) -> Self:
         """The stream itself, its first content there.

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from msgspec.structs import replace
+
 from interlingua.client.stream import ModelStream
 from interlingua.compat.asking import Teller
 
@@ -56,7 +58,7 @@ class Stream(Told[B]):
         Raises: whatever goes wrong before the first content.
         """
         super().__init__(asked, kind)
-        self._events: ModelStream[Any] = ModelStream(asked.job._replace(tool_deltas=True))
+        self._events: ModelStream[Any] = ModelStream(replace(asked.job, tool_deltas=True))
         self._events.open()
 
     def __iter__(self) -> Self:

@@ -67,6 +67,10 @@ class FileHealth:
         """Why this process alone knows what it finds out; empty while others know it, too."""
         return self._outage.problem
 
+    def clear_at_s(self, target: str) -> float | None:
+        """None: what others know has to be looked up."""
+        del target
+
     def apply(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
         """How each target stands after its operation, in the same order."""
         return self._used(lambda connection: self._applied(connection, operations), self._memory.apply, operations)

@@ -216,6 +216,13 @@ class HealthStore(Protocol):
         """Why this process alone knows what it finds out, where others should know it, too; empty otherwise."""
         ...
 
+    def clear_at_s(self, target: str) -> float | None:
+        """The store's time, where it sees at once that nothing is known against a target; None where it must be asked.
+
+        Such a target may be tried, and a success is no news of it.
+        """
+        ...
+
     def apply(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
         """How each target stands after its operation, in the same order."""
         ...
@@ -382,6 +389,10 @@ class MemoryHealth:
         self._clock = clock
         self._marks: dict[str, Mark] = {}
         self._lock = allocate_lock()
+
+    def clear_at_s(self, target: str) -> float | None:
+        """The time, where nothing is known against a target."""
+        return None if target in self._marks else self._clock()
 
     def apply(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
         """How each target stands after its operation, in the same order."""

@@ -70,6 +70,10 @@ class RedisHealth:
         """Close what threads have open; what event loops have closes with them."""
         self.link.close()
 
+    def clear_at_s(self, target: str) -> float | None:
+        """None: what others know has to be looked up."""
+        del target
+
     def apply(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
         """How each target stands after its operation, in the same order."""
         try:

@@ -76,7 +76,7 @@ def tapped(tap: WrapAsync) -> Generator[None]:
 
 def answers_alone() -> bool:
     """Whether an override answers by itself, so that credentials and providers need not be there."""
-    return any(override.answers for override in _active())
+    return bool(_everywhere) and any(override.answers for override in _active())
 
 
 def innermost() -> Override | None:
@@ -89,14 +89,14 @@ def innermost() -> Override | None:
 
 def overridden(transport: Transport) -> Transport:
     """`transport` behind every override that holds here."""
-    for override in _active():
+    for override in _active() if _everywhere else ():
         transport = override.wrap(transport)
     return transport
 
 
 def overridden_async(transport: AsyncTransport) -> AsyncTransport:
     """`transport` behind every override that holds here, and behind who listens."""
-    for override in _active():
+    for override in _active() if _everywhere else ():
         transport = override.wrap_async(transport)
     tap = _tap.get()
     return transport if tap is None else tap(transport)

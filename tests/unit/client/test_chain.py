@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import interlingua as il
 from interlingua.client.chain import is_committed
@@ -162,7 +163,7 @@ def test_a_target_without_a_key_is_skipped(awaited: bool, monkeypatch: pytest.Mo
     world = World().on(B, chat())
     keyless = Lane(Registry({}).resolve("groq/llama")[0], get_dialect("openai-chat"))
     job = world.job(B)
-    reply = world.call(job._replace(lanes=(keyless, *job.lanes)), awaited=awaited)
+    reply = world.call(replace(job, lanes=(keyless, *job.lanes)), awaited=awaited)
     assert told(reply.attempts) == [("groq/llama", "skipped"), (B, "served")]
     assert reply.attempts[0].error is not None
     assert "GROQ_API_KEY" in reply.attempts[0].error

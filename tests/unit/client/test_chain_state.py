@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import interlingua as il
 from interlingua.client.core import Outcome, stream
@@ -222,10 +223,10 @@ def test_a_stream_that_is_collected_gives_its_place_back() -> None:
 def test_a_weighted_chain_goes_on_all_the_same(awaited: bool, streamed: bool) -> None:
     """The policy decides who is first; whoever fails is followed by the others."""
     world = World().on(A, refusal(401)).on(B, good("B", streamed=streamed))
-    job = world.job(A, B, chance=0.5)._replace(ranking=Ranking(Rule("weighted", (1, 9)), (A, B)))
+    job = replace(world.job(A, B, chance=0.5), ranking=Ranking(Rule("weighted", (1, 9)), (A, B)))
     assert ask(world, job, awaited=awaited, streamed=streamed).model == B
     assert world.asked == [B]
-    job = job._replace(ranking=Ranking(Rule("weighted", (9, 1)), (A, B)))
+    job = replace(job, ranking=Ranking(Rule("weighted", (9, 1)), (A, B)))
     assert ask(world, job, awaited=awaited, streamed=streamed).model == B
     assert world.asked == [B, A, B]
 
@@ -234,7 +235,7 @@ def test_the_fastest_is_measured_by_its_first_content(awaited: bool) -> None:
     """Both get a try, then the faster one is asked first."""
     world = World().on(A, Body(4.0, *chunks("A"))).on(B, Body(1.0, *chunks("B"), 60.0))
     traffic = Traffic()
-    job = world.job(A, B)._replace(ranking=Ranking(Rule("fastest"), (A, B)), traffic=traffic)
+    job = replace(world.job(A, B), ranking=Ranking(Rule("fastest"), (A, B)), traffic=traffic)
     for _ in range(4):
         world.stream(job, awaited=awaited)
     assert world.asked == [A, B, B, B]
@@ -244,7 +245,7 @@ def test_the_least_busy_counts_streams_until_they_end() -> None:
     """A stream that is read is a call under way; one that was left, broke or ended is none."""
     world = World().on(A, Body(*chunks("Hello", "you"))).on(B, Body(*chunks("B")))
     traffic = Traffic()
-    job = world.job(A, B)._replace(ranking=Ranking(Rule("least-busy"), (A, B)), traffic=traffic)
+    job = replace(world.job(A, B), ranking=Ranking(Rule("least-busy"), (A, B)), traffic=traffic)
     with world._standing():
         first, second, third = (Pump(stream(job, Outcome())) for _ in range(3))
         first.pull()

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import interlingua as il
 from interlingua.client.job import Lane
@@ -63,7 +64,7 @@ def test_sealed_state_does_not_follow_a_chain_to_another_issuer(awaited: bool, m
     )
     world = World().on(claude, refusal(529)).on(gpt, _said("openai-responses", "Well."))
     lanes = tuple([Lane(end, get_dialect(end.dialect)) for end in Registry().resolve(f"{claude},{gpt}")])
-    job = world.job(A, retries=0)._replace(lanes=lanes, request=il.Request(messages=history, max_tokens=99))
+    job = replace(world.job(A, retries=0), lanes=lanes, request=il.Request(messages=history, max_tokens=99))
     reply = world.call(job, awaited=awaited)
     assert [lane.dialect.name for lane in lanes] == ["anthropic", "openai-responses"]
     assert reply.model == gpt
@@ -156,7 +157,7 @@ def test_whatever_interrupts_a_call_leaves_nothing_open(
         case "sleep":
             monkeypatch.setattr(world, "wait", interrupt)
         case "consult":
-            job = job._replace(health=_Interrupting(world.health))
+            job = replace(job, health=_Interrupting(world.health))
         case _:
             monkeypatch.setattr(world.limits, "enter", interrupt)
             monkeypatch.setattr(world.limits, "enter_async", interrupt)
@@ -206,7 +207,7 @@ def test_a_typed_answer_is_asked_for_again(awaited: bool) -> None:
     """The same way: what may pass is tried again, then the answer is read."""
     world = World().on(A, refusal(503), chat('{"city": "Oslo"}'))
     job = world.job(A)
-    steps = answered(job._replace(typed=True, request=asking(job.request, dict[str, str])), dict[str, str])
+    steps = answered(replace(job, typed=True, request=asking(job.request, dict[str, str])), dict[str, str])
     reply = world.run(steps, awaited=awaited)
     assert reply.output == {"city": "Oslo"}
     assert told(reply.attempts) == [(A, "failed"), (A, "served")]

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 import interlingua as il
 from interlingua.client.aio.pump import AsyncPump
@@ -114,7 +115,7 @@ class _Blocking:
 def _job(*specs: str, **options: Any) -> Job:
     job = World().job(*specs, **options)
     settings = settle(Settings(), {"hedge_after_s": SOON_S, "retries": 0, **options})
-    return job._replace(settings=settings, clock=time.monotonic)
+    return replace(job, settings=settings, clock=time.monotonic)
 
 
 def _ask(job: Job, *, awaited: bool) -> il.Response[Any]:
@@ -193,7 +194,7 @@ def test_rtr_10_what_must_not_run_twice_is_not_hedged(awaited: bool) -> None:
     """A committed request is waited for, however long it takes."""
     targets = Targets(one=(0.1, chat("A")), two=(0.0, chat("B")))
     job = _job(A, B)
-    job = job._replace(request=il.Request(messages=job.request.messages, store=True))
+    job = replace(job, request=il.Request(messages=job.request.messages, store=True))
     with targets.standing():
         assert _ask(job, awaited=awaited).text == "A"
     assert targets.asked == ["one"]

@@ -16,9 +16,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from interlingua.client.effect import Consult, Enter, Open, Race, Read, Rest, Sleep, Work
+from interlingua.client.effect import Consult, Enter, Fetch, Open, Race, Read, Rest, Sleep, Work
 from interlingua.client.pump import end_steps
 from interlingua.client.transports import async_transport_for
+from interlingua.transport.base import async_fetch_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from interlingua.client.effect import Effect, Steps
     from interlingua.transport.base import AsyncReply, PouringReply
     from interlingua.types.event import Event
+    from interlingua.wire.http import HttpReply
 
 __all__ = ["AsyncPump"]
 
@@ -163,12 +165,18 @@ class AsyncPump(Generic[R]):
     def _perform(self, effect: Any) -> Awaitable[Any]:
         """To be awaited: what an effect comes to."""
         kind = cast("type[object]", type(effect))
+        if kind is Fetch:
+            return self._fetch(effect) if self._reply is not None else _fetched(effect)
         if kind is Read:
             reply = cast("AsyncReply", self._reply)
             return reply.read() if effect.within_s is None else _read_within(reply, effect.within_s)
         if kind is Rest:
             return _rest(cast("AsyncReply", self._reply))
         return self._open(effect) if kind is Open else self._settle(effect)
+
+    async def _fetch(self, effect: Fetch) -> HttpReply:
+        await self._drop()
+        return await _fetched(effect)
 
     async def _open(self, effect: Open) -> AsyncReply:
         if self._reply is not None:
@@ -200,6 +208,11 @@ class AsyncPump(Generic[R]):
 def _is_next(effect: Effect | None) -> bool:
     """Whether nothing is asked for but the next piece, however long it takes."""
     return type(effect) is Read and effect.within_s is None
+
+
+def _fetched(effect: Fetch) -> Awaitable[HttpReply]:
+    request = effect.request
+    return async_fetch_of(async_transport_for(request.url))(request, effect.timeouts)
 
 
 async def _rest(reply: AsyncReply) -> bytes:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from msgspec.structs import replace
+
 from interlingua.client.aio.pump import AsyncPump
 from interlingua.client.core import Outcome, closed_early, stream
 from interlingua.types.event import TextDelta, ToolCallDelta
@@ -40,7 +42,7 @@ class AsyncModelStream(Generic[T]):
         self._output = output
         self._typed: Response[T] | None = None
         self._outcome = Outcome()
-        self._pump = AsyncPump(stream(job._replace(tool_deltas=True), self._outcome))  # `sse` tells them
+        self._pump = AsyncPump(stream(replace(job, tool_deltas=True), self._outcome))  # `sse` tells them
         self._ready: Iterator[Event] = iter(())
         self._opened = False
         self._begun = False
@@ -117,7 +119,7 @@ class AsyncModelStream(Generic[T]):
         if self._begun:
             raise begun_before()
         teller = Teller(dialect, self._job.lanes)
-        self._job = self._job._replace(tool_deltas=True)
+        self._job = replace(self._job, tool_deltas=True)
         return AsyncSseBody(self, teller, lambda: self.partial)
 
     async def finish(self) -> Response[T]:

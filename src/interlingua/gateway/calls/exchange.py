@@ -157,8 +157,12 @@ def _counted(asked: Asked, request: Request, lanes: tuple[Lane, ...]) -> int | N
 def _kept(asked: Asked, job: Job, lane: Lane) -> Job:
     """The job for one target: one of the client's own dialect keeps the provider's ids."""
     if asked.keeping is not None:
-        job = job._replace(request=asked.keeping.asked(job.request, lane))
-    return job._replace(make_id=None) if job.make_id is not None and _is_same(lane, asked.dialect.name) else job
+        job = msgspec.structs.replace(job, request=asked.keeping.asked(job.request, lane))
+    return (
+        msgspec.structs.replace(job, make_id=None)
+        if job.make_id is not None and _is_same(lane, asked.dialect.name)
+        else job
+    )
 
 
 def _is_same(lane: Lane, dialect: str) -> bool:

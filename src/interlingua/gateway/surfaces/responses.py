@@ -173,7 +173,7 @@ async def _summarized(gateway: Gateway, asked: Asked, job: Job) -> GatewayReply:
         store=None,
         extra={},
     )
-    response = await AsyncPump(call(job._replace(request=wanted))).run()
+    response = await AsyncPump(call(msgspec.structs.replace(job, request=wanted))).run()
     await asked.grant.settle(response, next((lane for lane in job.lanes if lane.endpoint.spec == response.model), None))
     if not response.text.strip():
         raise BadRequestError(f"{response.model} gave no summary of the conversation", status=502)
