@@ -132,14 +132,16 @@ class Gateway:
 
         The refusal of who may not ask; None for who may. Who serves it tells the entry its end.
         """
-        request.route = find_route(request.method, request.path)
+        seen = request.seen
+        if seen.route is None:
+            seen.route = find_route(request.method, request.path)
         if self.recorder.sinks or self.recorder.content_sinks:
             self._note(request)
         return self.screen(request)
 
     def _note(self, request: GatewayRequest) -> None:
         """Make the entry of a request."""
-        route = request.route
+        route = request.seen.route
         pattern, client = ("", dialect_of(request)) if route is None else (route.pattern, route.dialect)
         head = msgspec.structs.replace(request, body=b"")  # an entry must not lead back to what has it
         entry = self.recorder.begin(head, self._id_of(request), pattern, client or dialect_by_headers(request))
@@ -150,7 +152,7 @@ class Gateway:
 
     def screen(self, request: GatewayRequest) -> GatewayReply | None:
         """The refusal of who may not ask, from the head of a request alone; None for who may."""
-        route = request.route
+        route = request.seen.route
         try:
             self.guard.check(request, is_open=route is not None and route.is_open)
         except Error as error:
@@ -159,7 +161,7 @@ class Gateway:
 
     async def answer(self, request: GatewayRequest) -> GatewayReply:
         """The reply to a request that has begun."""
-        route = request.route
+        route = request.seen.route
         try:
             if route is None:
                 raise _unknown(request)
@@ -223,7 +225,7 @@ class Gateway:
 
     def refuse(self, request: GatewayRequest, error: Error) -> GatewayReply:
         """The reply that tells an error in the dialect of whoever asked."""
-        route = request.route
+        route = request.seen.route
         dialect = dialect_of(request) if route is None else route.dialect or dialect_by_headers(request)
         if request.entry is not None:
             request.entry.failed(error)

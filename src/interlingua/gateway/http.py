@@ -17,11 +17,11 @@ import msgspec
 from interlingua.wire.http import Headers
 
 if TYPE_CHECKING:
+    from interlingua.gateway.keys.auth import Welcome
     from interlingua.gateway.records.record import Entry
     from interlingua.gateway.routes import Route
-    from interlingua.gateway.settings import GatewayKey
 
-__all__ = ["Body", "Closing", "GatewayReply", "GatewayRequest", "Head", "Pieces", "Sink"]
+__all__ = ["Body", "Closing", "GatewayReply", "GatewayRequest", "Head", "Pieces", "Seen", "Sink"]
 
 
 class Pieces(Protocol):
@@ -70,6 +70,17 @@ Body: TypeAlias = "bytes | Pieces"
 """A whole body, or its pieces as they come."""
 
 
+class Seen(msgspec.Struct, gc=False):
+    """What was found out of the head of a request; it holds for all requests that have the same head."""
+
+    route: Route | None = None
+    """What is asked for, once somebody has looked; None for what nothing answers."""
+    named: dict[str, str] | None = None
+    """The first value of each header by name, once somebody has asked for one."""
+    welcome: Welcome | None = None
+    """That it may ask, once that was found; what is refused is looked at anew each time."""
+
+
 class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
     """One request of a client, and what is found out of it on its way."""
 
@@ -88,18 +99,14 @@ class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
     entry: Entry | None = None
     """What is written down of it; None where nobody wants to know. It must not lead back to this: requests are not
     looked at by the collector of garbage."""
-    route: Route | None = None
-    """What it asks for, once it has begun; None for what nothing answers."""
-    key: GatewayKey | None = None
-    """The key that it brought, once it was screened."""
-    named: dict[str, str] | None = None
-    """The first value of each header by name, once somebody has asked for one; who changes the headers forgets it."""
+    seen: Seen = msgspec.field(default_factory=Seen)
+    """What was found out of its head; who changes headers or query begins anew with it."""
 
     def header(self, name: str) -> str | None:
         """The first value of the header `name` (lower case), or None."""
-        named = self.named
+        named = self.seen.named
         if named is None:
-            named = self.named = dict(reversed(self.headers))
+            named = self.seen.named = dict(reversed(self.headers))
         return named.get(name)
 
     def __repr__(self) -> str:
@@ -126,11 +133,19 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Whether the client would go on with the connection."""
     expects: bool = False
     """Whether the client waits to be told that it may send the body."""
+    seen: Seen = msgspec.field(default_factory=Seen)
+    """What was found out of it."""
 
     def request(self, peer: str, body: bytes = b"") -> GatewayRequest:
         """What the gateway is asked by the client at the address `peer`."""
         return GatewayRequest(
-            method=self.method, path=self.path, query=self.query, headers=self.headers, body=body, peer=peer
+            method=self.method,
+            path=self.path,
+            query=self.query,
+            headers=self.headers,
+            body=body,
+            peer=peer,
+            seen=self.seen,
         )
 
     def __repr__(self) -> str:

@@ -90,7 +90,7 @@ class Offered(NamedTuple):
     """Which of `TOOL_MARKS` stand in them."""
 
 
-class Head(NamedTuple):
+class Head(msgspec.Struct, frozen=True):
     """What is known of a body before it is read as a whole."""
 
     model: str
@@ -101,7 +101,6 @@ class Head(NamedTuple):
     """Whether it wants the stream as one JSON array."""
     members: dict[str, msgspec.Raw]
     """The members of the body as text."""
-
     offered: Offered | None
     """What its tools are; None where none are offered."""
 
@@ -111,37 +110,30 @@ class Head(NamedTuple):
         return self.offered is not None
 
 
-class Asked:
-    """One request of a client."""
+class Asked(msgspec.Struct, eq=False):
+    """One request of a client, whose head was read."""
 
-    __slots__ = (
-        "_decoded", "_is_committed", "_is_ours", "changes", "dialect", "gateway", "grant", "head", "http", "keeping",
-        "provider_ids", "relayed",
-    )  # fmt: skip
-
-    def __init__(self, gateway: Gateway, http: GatewayRequest, dialect: Dialect, head: Head) -> None:
-        """A request whose head was read."""
-        self.gateway: Gateway = gateway
-        """Who was asked."""
-        self.http: GatewayRequest = http
-        """The request as it came."""
-        self.dialect: Dialect = dialect
-        """The client's dialect."""
-        self.head: Head = head
-        """What is known of its body."""
-        self.changes: list[Change] = []
-        """What writing the answer changed."""
-        self.provider_ids: dict[str, str] = {}
-        """Our own call ids in the answer, and the provider's that they stand for."""
-        self.grant: Grant = FREE
-        """The right to make this call."""
-        self.keeping: Keeping | None = None
-        """How the answer is kept, for a client that can go on from it by its id."""
-        self.relayed: tuple[Lane, ...] = ()
-        """The targets that get the body as it came."""
-        self._decoded: DecodedRequest | None = None
-        self._is_ours: bool | None = None
-        self._is_committed: bool | None = None
+    gateway: Gateway
+    """Who was asked."""
+    http: GatewayRequest
+    """The request as it came."""
+    dialect: Dialect
+    """The client's dialect."""
+    head: Head
+    """What is known of its body."""
+    changes: list[Change] = []
+    """What writing the answer changed."""
+    provider_ids: dict[str, str] = {}
+    """Our own call ids in the answer, and the provider's that they stand for."""
+    grant: Grant = FREE
+    """The right to make this call."""
+    keeping: Keeping | None = None
+    """How the answer is kept, for a client that can go on from it by its id."""
+    relayed: tuple[Lane, ...] = ()
+    """The targets that get the body as it came."""
+    _decoded: DecodedRequest | None = None
+    _is_ours: bool | None = None
+    _is_committed: bool | None = None
 
     @property
     def decoded(self) -> DecodedRequest:
@@ -175,10 +167,11 @@ class Asked:
         if self.keeping is not None and self.keeping.is_changed:
             return True
         members, name = self.head.members, self.dialect.name
-        history = [members[one] for one in _SAID_IN.get(name, _MESSAGES) if one in members]
-        if any([_OUR_ID.search(text) for text in history]):  # noqa: C419 - a list is faster
-            return True
-        return name == "anthropic" and any(_UNSIGNED.search(text) for text in history)
+        for one in _SAID_IN.get(name, _MESSAGES):
+            text = members.get(one)
+            if text is not None and (_OUR_ID.search(text) or (name == "anthropic" and _UNSIGNED.search(text))):
+                return True
+        return False
 
     @property
     def is_committed(self) -> bool:
@@ -259,10 +252,8 @@ def read(gateway: Gateway, http: GatewayRequest, name: str) -> Asked:
         raise DecodeError(f"/model: a name has at most {MAX_MODEL_CHARACTERS} characters", path="/model", status=400)
     if not gateway.may_use(http, head.model):
         raise PermissionDeniedError(f"this key may not ask for the model {head.model[:100]!r}", status=403)
-    if http.path != "/api/generate":
-        said_in = _SAID_IN.get(name, _MESSAGES)
-        if not any([_is_said(head.members, one) for one in said_in]):  # noqa: C419 - a list is faster
-            raise missing(said_in[0], "there is nothing to say to the model")
+    if http.path != "/api/generate" and not _says_something(head.members, name):
+        raise missing(_SAID_IN.get(name, _MESSAGES)[0], "there is nothing to say to the model")
     return Asked(gateway, http, get_dialect(name), head)
 
 
@@ -281,7 +272,7 @@ def read_head(http: GatewayRequest, name: str) -> Head:
         error.status = 400
         raise
     streams = name == "ollama" if stream is None else stream
-    return Head(model, streams, json_array=False, members=members, offered=_offered(members))
+    return Head(model, streams, False, members, _offered(members))
 
 
 def _google_head(http: GatewayRequest, members: _Members) -> Head:
@@ -293,9 +284,9 @@ def _google_head(http: GatewayRequest, members: _Members) -> Head:
     return Head(
         f"{found['kind']}/{name}" if found["kind"] else name,
         streams,
-        json_array=streams and "alt=sse" not in http.query.split("&"),
-        members=members,
-        offered=_offered(members),
+        streams and "alt=sse" not in http.query.split("&"),
+        members,
+        _offered(members),
     )
 
 
@@ -326,17 +317,26 @@ def _includes_usage(options: msgspec.Raw) -> bool:
         return False  # whoever reads the whole body says what is wrong with it
 
 
+def _says_something(members: _Members, name: str) -> bool:
+    """Whether there is anything to say to the model."""
+    for member in _SAID_IN.get(name, _MESSAGES):  # noqa: SIM110 - a generator takes longer
+        if _is_said(members, member):
+            return True
+    return False
+
+
 def _is_said(members: _Members, name: str) -> bool:
     """Whether a member holds something."""
-    text = bytes(members.get(name, b""))
-    return len(text) > _LONGEST_NOTHING or text not in _NOTHING
+    text = members.get(name)
+    return text is not None and (len(told := bytes(text)) > _LONGEST_NOTHING or told not in _NOTHING)
 
 
 def _offered(members: _Members) -> Offered | None:
     """What the tools of a body are; agents offer the same ones again and again."""
-    if not _is_said(members, "tools"):
+    text = members.get("tools")
+    tools = b"" if text is None else bytes(text)
+    if tools in _NOTHING:
         return None
-    tools = bytes(members["tools"])
     return (_look_at if len(tools) <= _MOST_REMEMBERED_BYTES else _look_at.__wrapped__)(tools)
 
 

@@ -18,7 +18,7 @@ import re
 import time
 from functools import lru_cache
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from interlingua.errors import AuthenticationError, InternalServerError, PermissionDeniedError
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.settings import GatewayKey, GatewaySettings
     from interlingua.wire.http import Headers
 
-__all__ = ["Guard", "day_time", "hash_key", "key_of"]
+__all__ = ["Guard", "Welcome", "day_time", "hash_key", "key_of"]
 
 KEY_HEADERS = ("x-api-key", "api-key", "x-goog-api-key")
 _LOOPBACK = re.compile(r"127(?:\.\d{1,3}){3}|::1|::ffff:127(?:\.\d{1,3}){3}|")
@@ -63,6 +63,19 @@ def key_of(request: GatewayRequest) -> str | None:
     return None
 
 
+class Welcome(NamedTuple):
+    """That requests with the same head may ask."""
+
+    guard: Guard
+    """Who has found that."""
+    keys: dict[str, GatewayKey]
+    """The keys that it knew then."""
+    peer: str
+    """Whose request it was."""
+    key: GatewayKey | None
+    """The key that it brought; None where no key is wanted."""
+
+
 class Guard:
     """Screens requests by the settings of a gateway."""
 
@@ -84,7 +97,7 @@ class Guard:
         Raises: PermissionDeniedError for a foreign host or origin, and for a distant client where there are no keys;
         AuthenticationError for a missing or unknown key.
         """
-        if self._is_open:
+        if self._is_open or self._welcome(request) is not None:
             return
         wants_key = bool(self._keys)
         if self._names_hosts or not wants_key:
@@ -93,14 +106,27 @@ class Guard:
             self._check_origin(request)
         if is_open:
             return
-        if not wants_key:
-            if not _LOOPBACK.fullmatch(request.peer):
-                raise PermissionDeniedError(
-                    "this gateway has no keys, so it serves its own machine only; give it one: il serve --key",
-                    status=403,
-                )
-            return
-        self._check_key(self._digest(request))
+        if not wants_key and not _LOOPBACK.fullmatch(request.peer):
+            raise PermissionDeniedError(
+                "this gateway has no keys, so it serves its own machine only; give it one: il serve --key",
+                status=403,
+            )
+        key = self._checked_key(self._digest(request)) if wants_key else None
+        if not self._keys.is_unsure:
+            request.seen.welcome = Welcome(self, self._keys.table, request.peer, key)
+
+    def _welcome(self, request: GatewayRequest) -> Welcome | None:
+        """That a request may ask, as far as it was found before of one with the same head and still holds."""
+        known = request.seen.welcome
+        if known is None or known.guard is not self or known.peer != request.peer:
+            return None
+        key = known.key
+        if known.keys is not self._keys.table or (key is not None and self._is_over(key)):
+            return None
+        return known
+
+    def _is_over(self, key: GatewayKey) -> bool:
+        return key.expires_s is not None and key.expires_s <= self._now()
 
     def _digest(self, request: GatewayRequest) -> str | None:
         """The digest of the key that a request brings; one request is asked for it several times in a row."""
@@ -111,7 +137,7 @@ class Guard:
             self._asked_last = request.headers, request.query, digest
         return digest
 
-    def _check_key(self, digest: str | None) -> None:
+    def _checked_key(self, digest: str | None) -> GatewayKey:
         if digest is None:
             raise AuthenticationError(
                 "no key: send one as `Authorization: Bearer`, `x-api-key`, `api-key` or `x-goog-api-key`", status=401
@@ -126,8 +152,9 @@ class Guard:
             raise AuthenticationError("this key is not known here", status=401)
         if key.revoked_s is not None:
             raise AuthenticationError(f"the key {key.name} was revoked", status=401)
-        if key.expires_s is not None and key.expires_s <= self._now():
+        if key.expires_s is not None and self._is_over(key):
             raise AuthenticationError(f"the key {key.name} expired at {day_time(key.expires_s)}", status=401)
+        return key
 
     def name_of(self, request: GatewayRequest) -> str:
         """The name of the key that a request brings; empty where there are no keys, or it is unknown."""
@@ -136,7 +163,10 @@ class Guard:
 
     def may_use(self, request: GatewayRequest, model: str) -> bool:
         """Whether the key of a request may ask for a model name; of a chain, for every element."""
-        key = self.key(request)
+        return self.lets(self.key(request), model)
+
+    def lets(self, key: GatewayKey | None, model: str) -> bool:
+        """Whether a key that `key` has given may ask for a model name."""
         if key is None:
             return self._is_open or not self._keys  # a key that was taken away meanwhile may nothing any more
         if not key.models:
@@ -145,6 +175,9 @@ class Guard:
 
     def key(self, request: GatewayRequest) -> GatewayKey | None:
         """The key that a request brings; None where there are no keys, or it is unknown."""
+        known = self._welcome(request)
+        if known is not None:
+            return known.key
         if not self._keys:
             return None
         digest = self._digest(request)

@@ -93,8 +93,7 @@ class KeyRing:
     @property
     def keys(self) -> tuple[GatewayKey, ...]:
         """Every key that may be shown; revoked ones, too."""
-        self._look_again()
-        return tuple(self._keys.values())
+        return tuple(self.table.values())
 
     @property
     def passed_over(self) -> tuple[str, ...]:
@@ -106,15 +105,20 @@ class KeyRing:
         """Whether there may be keys that are not known here, since Redis could not be asked yet."""
         return self._shared is not None and not self._shared.is_known
 
+    @property
+    def table(self) -> dict[str, GatewayKey]:
+        """The keys by their digests; another object as soon as any of them has changed."""
+        if self._database is not None or self._shared is not None:
+            self._look_again()
+        return self._keys
+
     def __bool__(self) -> bool:
         """Whether a key is wanted."""
-        self._look_again()
-        return bool(self._keys) or self.is_unsure
+        return bool(self.table) or self.is_unsure
 
     def find(self, digest: str) -> GatewayKey | None:
         """The key with that digest; revoked and expired ones, too."""
-        self._look_again()
-        found = self._keys.get(digest)
+        found = self.table.get(digest)
         known = _NOBODY if found is None else found.hash.encode()
         return found if hmac.compare_digest(digest.encode(), known) else None
 

@@ -19,7 +19,7 @@ from interlingua.errors import ConfigError, TransportError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.calls.replies import trail_headers
-from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.http import GatewayReply, Seen
 from interlingua.gateway.surfaces.passing import call_provider, with_model
 from interlingua.types.change import Changes
 from interlingua.wire.json import encode
@@ -117,7 +117,7 @@ async def _counted(gateway: Gateway, request: GatewayRequest, endpoint: Endpoint
     told = path.format(model=quote(endpoint.model, safe="/@-._~"))
     body = request.body if "{model}" in path else with_model(request.body, endpoint.model)
     if request.header("anthropic-version") is None and endpoint.dialect == "anthropic":
-        request = msgspec.structs.replace(request, headers=(*request.headers, *_VERSION), named=None)
+        request = msgspec.structs.replace(request, headers=(*request.headers, *_VERSION), seen=Seen())
     try:
         reply = await call_provider(gateway, request, endpoint, told, body)
     except (TransportError, ConfigError):

@@ -1,0 +1,100 @@
+"""That requests with the same head may ask is found once, and never held against a change of keys, time or place."""
+
+from pathlib import Path
+
+import pytest
+
+from interlingua.errors import AuthenticationError, PermissionDeniedError
+from interlingua.gateway.http import GatewayRequest, Head
+from interlingua.gateway.keys.auth import Guard, hash_key
+from interlingua.gateway.keys.database import KeyDatabase
+from interlingua.gateway.keys.keyring import LOOK_S, KeyRing
+from interlingua.gateway.settings import GatewayKey, GatewaySettings
+
+KEY = GatewayKey(name="a", hash=hash_key("a-key"))
+HEAD = (("host", "localhost"), ("x-api-key", "a-key"))
+
+
+class _Clock:
+    """Shows what it is told to."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def asked(head: Head, peer: str = "127.0.0.1") -> GatewayRequest:
+    """A request with that head."""
+    return head.request(peer)
+
+
+def test_a_head_is_looked_at_once() -> None:
+    """The second request with it is known, its key as well."""
+    guard = Guard(GatewaySettings(keys=(KEY,)))
+    head = Head(method="GET", path="/", headers=HEAD)
+    guard.check(asked(head))
+    welcome = head.seen.welcome
+    guard.check(asked(head))
+    assert welcome is not None
+    assert head.seen.welcome is welcome
+    assert guard.key(asked(head)) is KEY
+
+
+def test_what_is_refused_is_looked_at_anew() -> None:
+    """Nothing good is remembered of it."""
+    head = Head(method="GET", path="/", headers=(("x-api-key", "other"),))
+    for _ in range(2):
+        with pytest.raises(AuthenticationError):
+            Guard(GatewaySettings(keys=(KEY,))).check(asked(head))
+    assert head.seen.welcome is None
+
+
+def test_another_guard_begins_anew() -> None:
+    """Other settings may have taken the key away."""
+    head = Head(method="GET", path="/", headers=HEAD)
+    Guard(GatewaySettings(keys=(KEY,))).check(asked(head))
+    after = Guard(GatewaySettings(keys=(GatewayKey(name="b", hash=hash_key("b-key")),)))
+    with pytest.raises(AuthenticationError):
+        after.check(asked(head))
+    assert after.key(asked(head)) is None
+
+
+def test_a_key_expires_under_a_known_head() -> None:
+    """At its very second."""
+    clock = _Clock()
+    key = GatewayKey(name="a", hash=hash_key("a-key"), expires_s=10.0)
+    guard = Guard(GatewaySettings(keys=(key,)), now=clock)
+    head = Head(method="GET", path="/", headers=HEAD)
+    guard.check(asked(head))
+    clock.now_s = 9.9
+    guard.check(asked(head))
+    clock.now_s = 10.0
+    with pytest.raises(AuthenticationError):
+        guard.check(asked(head))
+
+
+def test_a_key_is_revoked_under_a_known_head(tmp_path: Path) -> None:
+    """As soon as the file of keys is looked at again."""
+    clock = _Clock()
+    database = KeyDatabase(tmp_path / "keys.sqlite", now=clock)
+    database.create(KEY)
+    guard = Guard(GatewaySettings(), KeyRing((), database, clock=clock), now=clock)
+    head = Head(method="GET", path="/", headers=HEAD)
+    guard.check(asked(head))
+    database.revoke("a")
+    clock.now_s += LOOK_S
+    with pytest.raises(AuthenticationError):
+        guard.check(asked(head))
+    database.close()
+
+
+def test_a_distant_client_is_no_near_one() -> None:
+    """Without keys the same head is served from this machine alone."""
+    guard = Guard(GatewaySettings())
+    head = Head(method="GET", path="/", headers=(("host", "localhost"),))
+    guard.check(asked(head))
+    with pytest.raises(PermissionDeniedError):
+        guard.check(asked(head, "192.0.2.7"))
+    assert guard.key(asked(head)) is None
