@@ -20,15 +20,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from interlingua.errors import APIConnectionError
 from interlingua.transport.base import Timeouts
-from interlingua.transport.connection import AsyncConnection
-from interlingua.transport.http1 import ResponseReader, encode_connect, encode_request
+from interlingua.transport.connection import AsyncConnection, BufferedConnection, PlainConnection, Wanted
+from interlingua.transport.http1 import ResponseReader, encode_connect
 from interlingua.transport.options import HttpOptions
-from interlingua.transport.pool import Pool, Slot
+from interlingua.transport.pool import Pool
 from interlingua.transport.problems import Deadlines, connecting_failed
-from interlingua.transport.proxies import check_tunnel, proxy_for
+from interlingua.transport.proxies import check_tunnel
+from interlingua.transport.routes import Routes
 from interlingua.transport.sockets import Network, attempt_s, known_addresses, new_socket, ordered
-from interlingua.transport.url import parse_url, redirected
-from interlingua.wire.http import header
+from interlingua.transport.url import redirected
+from interlingua.wire.http import HttpReply, header
 
 if TYPE_CHECKING:
     import ssl
@@ -36,9 +37,11 @@ if TYPE_CHECKING:
 
     from interlingua.transport.base import AsyncReply
     from interlingua.transport.options import Environment
+    from interlingua.transport.pool import Slot
     from interlingua.transport.proxies import Proxy
+    from interlingua.transport.routes import Route
     from interlingua.transport.sockets import Address
-    from interlingua.transport.url import Origin, Target
+    from interlingua.transport.url import Origin
     from interlingua.wire.http import Headers, HttpRequest
 
 __all__ = ["HttpTransport"]
@@ -71,7 +74,7 @@ class _Reply:
         try:
             data = reader.take()
             while not data and not reader.finished:
-                await connection.more("idle", self._deadlines)
+                await connection.more(Wanted.ANYTHING, "idle", self._deadlines)
                 data = reader.take()
         except BaseException:
             self._leave(keep=False)
@@ -83,9 +86,13 @@ class _Reply:
 
     def pour(self, take: Callable[[bytes], bool]) -> Awaitable[None]:
         connection = self._connection
-        if connection is None:
-            return _nothing()
-        return connection.pour(take, self._deadlines)
+        return _nothing() if connection is None else connection.pour(take, self._deadlines)
+
+    async def rest(self) -> bytes:
+        pieces: list[bytes] = []
+        while piece := await self.read():
+            pieces.append(piece)
+        return b"".join(pieces)
 
     async def close(self) -> None:
         self._leave(keep=True)
@@ -104,7 +111,7 @@ class _Reply:
 
 
 async def _nothing() -> None:
-    """For who awaits what is there."""
+    """For who awaits what is over."""
 
 
 class _Waiter:
@@ -125,11 +132,12 @@ class _Home:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, options: HttpOptions, homes: _Homes) -> None:
         self.loop = loop
+        self.time = loop.time
         self._homes = homes
         self.pid = os.getpid()
         self.pool: Pool[AsyncConnection, _Waiter] = Pool(options)
         self.connections: set[AsyncConnection] = set()
-        self.room = memoryview(bytearray(_RECEIVE_BYTES))
+        self._room = memoryview(bytearray(_RECEIVE_BYTES)) if isinstance(loop, asyncio.BaseEventLoop) else None
         self._guard: AsyncGenerator[None, None] | None = None
         self._keep_alive_s = options.keep_alive_s
         self._sweeping: asyncio.TimerHandle | None = None
@@ -168,13 +176,23 @@ class _Home:
             connection.socket.close()
         self.connections.clear()
 
-    def lease(self, origin: Origin) -> Slot[AsyncConnection] | None:
-        """A slot for `origin`; None where one has to be waited for."""
-        now = self.loop.time()
+    def connection(self, link: socket.socket, origin: Origin, reader: ResponseReader) -> AsyncConnection:
+        """A connection over `link`, which belongs to this loop from now on."""
+        if self._room is None:
+            made = PlainConnection(link, origin, reader, self.loop, self.lost)
+        else:
+            made = BufferedConnection(link, origin, reader, self.loop, self.lost, room=self._room)
+        self.connections.add(made)
+        return made
+
+    async def lease(self, origin: Origin, deadlines: Deadlines, now: float) -> AsyncConnection | None:
+        """A slot, with the idle connection that is in it; waits where there is none."""
         slot = self.pool.lease(origin, now)
-        if slot is not None:
+        if slot is None:
+            slot = await self.wait(origin, deadlines)
+        else:
             self._close_discarded()
-        return slot
+        return slot.connection
 
     async def wait(self, origin: Origin, deadlines: Deadlines) -> Slot[AsyncConnection]:
         """The next slot for `origin` that is free."""
@@ -195,7 +213,6 @@ class _Home:
     def leave(self, connection: AsyncConnection, *, keep: bool = False) -> None:
         """Take a connection back from a reply, to keep it or to close it."""
         if keep:
-            connection.rest()
             self.release(connection.origin, connection)
         else:
             connection.abort()
@@ -203,9 +220,14 @@ class _Home:
 
     def release(self, origin: Origin, connection: AsyncConnection | None) -> None:
         """Give a slot back and hand it to whoever waits."""
-        self._hand_over(self.pool.release(origin, connection, self.loop.time()))
-        if connection is not None and self._sweeping is None:
-            self._sweeping = self.loop.call_later(self._keep_alive_s, self._sweep)
+        now = self.time()
+        if connection is not None:
+            connection.rest(now)
+            if self._sweeping is None:
+                self._sweeping = self.loop.call_later(self._keep_alive_s, self._sweep)
+        handed = self.pool.release(origin, connection, now)
+        if handed is not None or self.pool.discarded:
+            self._hand_over(handed)
 
     def _sweep(self) -> None:
         """Close what was not used for too long, also where nobody asks for anything any more."""
@@ -249,9 +271,8 @@ class HttpTransport:
         first use.
         """
         self._options = options or HttpOptions()
-        self._environment: Environment = {} if environment is None else environment
+        self._routes = Routes({} if environment is None else environment)
         self._network = network or Network()
-        self._proxies: dict[Origin, Proxy | None] = {}
         self._context: ssl.SSLContext | None = None
         self._homes: _Homes = {}
 
@@ -264,9 +285,33 @@ class HttpTransport:
         """
         loop = asyncio.get_running_loop()
         home = self._homes.get(loop) or await self._settle(loop)
-        target = parse_url(request.url)
-        deadlines = Deadlines(timeouts, target.origin.peer, loop.time())
-        reply = await self._ask(home, request, target, deadlines)
+        route = self._routes.to(request.url)
+        deadlines = Deadlines(timeouts, route.peer, home.time())
+        connection = await self._ask(home, request, route, deadlines, Wanted.HEAD)
+        reply = _Reply(home, connection, deadlines)
+        return reply if reply.status < 300 else await self._followed(home, request, reply, deadlines)
+
+    async def fetch(self, request: HttpRequest, timeouts: Timeouts) -> HttpReply:
+        """The whole reply to `request`, as `open`, reading to the end and closing would give it."""
+        loop = asyncio.get_running_loop()
+        home = self._homes.get(loop) or await self._settle(loop)
+        route = self._routes.to(request.url)
+        deadlines = Deadlines(timeouts, route.peer, home.time())
+        connection = await self._ask(home, request, route, deadlines, Wanted.WHOLE)
+        reader = connection.reader
+        if reader.complete and reader.status < 300 and not reader.inflates:
+            reply = HttpReply(status=reader.status, headers=reader.headers, body=reader.take())
+            home.leave(connection, keep=connection.reusable)
+            return reply
+        opened = await self._followed(home, request, _Reply(home, connection, deadlines), deadlines)
+        try:
+            body = await opened.rest()
+        finally:
+            await opened.close()
+        return HttpReply(status=opened.status, headers=opened.headers, body=body)
+
+    async def _followed(self, home: _Home, request: HttpRequest, reply: _Reply, deadlines: Deadlines) -> _Reply:
+        """The reply that a redirect leads to within the origin, else the one that is there."""
         url = request.url
         for _ in range(self._options.max_redirects):
             there = redirected(url, reply.status, header(reply.headers, "location")) if reply.status >= 300 else None
@@ -274,7 +319,8 @@ class HttpTransport:
                 break
             await reply.close()
             url = there
-            reply = await self._ask(home, request, parse_url(url), deadlines)
+            connection = await self._ask(home, request, self._routes.to(url), deadlines, Wanted.HEAD)
+            reply = _Reply(home, connection, deadlines)
         return reply
 
     async def close(self) -> None:
@@ -309,57 +355,52 @@ class HttpTransport:
         await home.settle()
         return home
 
-    async def _ask(self, home: _Home, request: HttpRequest, target: Target, deadlines: Deadlines) -> _Reply:
-        origin = target.origin
-        proxy = self._proxy(origin)
-        in_the_open = proxy is not None and not origin.secure
-        authorization = proxy.authorization if proxy is not None and in_the_open else None
-        head = encode_request(request, target, absolute=in_the_open, proxy_authorization=authorization)
-        slot = home.lease(origin)
-        connection = (await home.wait(origin, deadlines) if slot is None else slot).connection
+    async def _ask(
+        self, home: _Home, request: HttpRequest, route: Route, deadlines: Deadlines, wanted: Wanted
+    ) -> AsyncConnection:
+        """A connection that has what is wanted of the reply."""
+        data, rest = route.written(request)
+        now = home.time()
+        kept = home.pool.take(route.origin, now) or await home.lease(route.origin, deadlines, now)
+        connection = kept if kept is not None and kept.is_ready(now) else None
         try:
-            if connection is not None:
-                connection.idle = False
-                if connection.stale() or not await connection.ask(
-                    request.method, head, request.body, deadlines, kept=True
-                ):
+            while True:
+                if connection is None:
+                    connection = await self._connect(home, route, deadlines)
+                try:
+                    await connection.ask(request.method, data, rest, wanted, deadlines)
+                    while not connection.reader.head_done:
+                        await connection.more(wanted, "first_byte", deadlines)
+                    return connection
+                except APIConnectionError:
+                    if connection is not kept or not connection.crossed():
+                        raise
                     connection.abort()
                     connection = None
-            if connection is None:
-                connection = await self._connect(home, origin, proxy, deadlines)
-                await connection.ask(request.method, head, request.body, deadlines)
-            return _Reply(home, connection, deadlines)
         except BaseException:
             if connection is not None:
                 connection.abort()
-            home.release(origin, None)
+            home.release(route.origin, None)
             raise
 
-    def _proxy(self, origin: Origin) -> Proxy | None:
-        if origin not in self._proxies:
-            self._proxies[origin] = proxy_for(origin, self._environment)
-        return self._proxies[origin]
-
-    async def _connect(self, home: _Home, origin: Origin, proxy: Proxy | None, deadlines: Deadlines) -> AsyncConnection:
+    async def _connect(self, home: _Home, route: Route, deadlines: Deadlines) -> AsyncConnection:
         loop = home.loop
         at, phase = deadlines.by("connect", loop.time())
-        via = proxy.origin.peer if proxy is not None else None
+        via = None if route.proxy is None else route.proxy.origin.peer
         try:
             async with asyncio.timeout_at(None if at == _NEVER else at):
-                return await self._link(home, origin, proxy, at)
+                return await self._link(home, route.origin, route.proxy, at)
         except TimeoutError as error:
             if loop.time() >= at:
                 raise deadlines.passed(phase) from None
-            raise connecting_failed(error, origin.peer, via=via) from error
+            raise connecting_failed(error, route.peer, via=via) from error
         except OSError as error:
-            raise connecting_failed(error, origin.peer, via=via) from error
+            raise connecting_failed(error, route.peer, via=via) from error
 
     async def _link(self, home: _Home, origin: Origin, proxy: Proxy | None, at: float) -> AsyncConnection:
         direct_tls = self._tls() if origin.secure and proxy is None else None
         link = await _dial(home.loop, proxy.origin if proxy is not None else origin, at, self._network)
-        reader = ResponseReader(origin.peer, max_body_bytes=self._options.max_body_bytes)
-        connection = AsyncConnection(link, origin, reader, home.loop, home.lost, room=home.room)
-        home.connections.add(connection)
+        connection = home.connection(link, origin, self._reader(origin))
         try:
             await home.loop.create_connection(
                 lambda: connection, sock=link, ssl=direct_tls, server_hostname=origin.host if direct_tls else None
@@ -376,10 +417,15 @@ class HttpTransport:
         """Ask the proxy for a tunnel to `origin`, and speak TLS through it. The caller sets the deadline."""
         talk = connection.reader = ResponseReader(proxy.origin.peer)
         forever = Deadlines(_NO_LIMITS, origin.peer, 0.0)
-        await connection.ask("CONNECT", encode_connect(origin.peer, proxy.authorization), b"", forever)
+        await connection.ask("CONNECT", encode_connect(origin.peer, proxy.authorization), b"", Wanted.HEAD, forever)
+        while not talk.head_done:
+            await connection.more(Wanted.HEAD, "first_byte", forever)
         check_tunnel(talk, origin, proxy)
-        connection.reader = ResponseReader(origin.peer, max_body_bytes=self._options.max_body_bytes)
+        connection.reader = self._reader(origin)
         await connection.start_tls(self._tls(), origin.host)
+
+    def _reader(self, origin: Origin) -> ResponseReader:
+        return ResponseReader(origin.peer, max_body_bytes=self._options.max_body_bytes)
 
     def _tls(self) -> ssl.SSLContext:
         if self._context is None:

@@ -134,7 +134,7 @@ class PouringReply(AsyncReply, Protocol):
     def pour(self, take: Callable[[bytes], bool]) -> Awaitable[None]:
         """To be awaited while `take` is given the pieces, as long as it says True.
 
-        It is over when `take` says False, at the end and at a failure: `read` goes on from there and tells them. What
+        It is over when `take` says False, at the end, at a failure and a deadline: `read` goes on and tells them. What
         `take` raises is its own concern: it must not.
         """
         ...

@@ -19,14 +19,13 @@ from interlingua.transport.options import MAX_READ_BYTES
 if TYPE_CHECKING:
     from interlingua.wire.http import Headers
 
-__all__ = ["ACCEPT_ENCODING", "Body", "Inflater", "begin_body"]
+__all__ = ["ACCEPT_ENCODING", "Body", "Inflater", "begin_body", "said_of_body"]
 
 ACCEPT_ENCODING = "gzip, deflate"
 """What a request for a whole reply may offer; a request for a stream should say `identity`."""
 
 _STREAM_TYPES = ("text/event-stream", "application/x-ndjson", "application/jsonl", "application/stream+json")
-_SAID_OF_BODIES = frozenset({"content-encoding", "content-type", "content-length"})
-_UNFRAMED = frozenset({"transfer-encoding"})
+_SAID_OF_BODIES = frozenset({"content-encoding", "content-type", "content-length", "transfer-encoding"})
 _INFLATED = frozenset({"transfer-encoding", "content-encoding", "content-length"})
 _GZIP_WBITS = 31
 _ZLIB_WBITS = 15
@@ -135,7 +134,10 @@ def _inflater_for(coding: str, peer: str) -> Inflater | None:
 
 
 class Body:
-    """One reply body: pieces are fed as they arrive and taken as they are wanted, inflated and bounded."""
+    """One reply body: pieces are fed as they arrive and taken as they are wanted, inflated and bounded.
+
+    `begin` makes it the next one of the same peer.
+    """
 
     __slots__ = ("_ended", "_inflater", "_limit_bytes", "_peer", "_pieces", "_taken_bytes", "buffered_bytes")
 
@@ -145,13 +147,28 @@ class Body:
         Raises: APIConnectionError for a coding that was not offered.
         """
         self._peer = peer
-        self._limit_bytes = limit_bytes
-        self._inflater = _inflater_for(coding, peer) if coding else None
         self._pieces: list[bytes] = []
+        self.begin(limit_bytes, coding)
+
+    def begin(self, limit_bytes: int | None = None, coding: str = "") -> None:
+        """An empty body, as if it were new.
+
+        Raises: APIConnectionError for a coding that was not offered.
+        """
+        self._limit_bytes = limit_bytes
+        self._inflater = _inflater_for(coding, self._peer) if coding else None
+        self._pieces.clear()
         self._taken_bytes = 0
         self._ended = False
         self.buffered_bytes: int = 0
         """Bytes fed and not yet taken."""
+
+    def fill(self, data: bytes) -> None:
+        """A whole body at once, neither compressed nor beyond its bound."""
+        self._inflater = None
+        self._pieces = [data] if data else []
+        self._ended = True
+        self.buffered_bytes = len(data)
 
     @property
     def finished(self) -> bool:
@@ -170,7 +187,7 @@ class Body:
         """
         self._pieces.append(data)
         self.buffered_bytes += len(data)
-        if self._inflater is None:
+        if self._limit_bytes is not None and self._inflater is None:
             self._check(self._taken_bytes + self.buffered_bytes)
 
     def end(self) -> None:
@@ -212,7 +229,17 @@ def begin_body(headers: Headers, peer: str, max_body_bytes: int | None) -> tuple
     Loss: `transfer-encoding` goes, and with a coding that is undone `content-encoding` and `content-length`.
     Raises: LimitExceededError for an announced length beyond the bound, APIConnectionError for an unknown coding.
     """
+    limit_bytes, coding, shown = said_of_body(headers, peer, max_body_bytes)
+    return Body(peer, limit_bytes=limit_bytes, coding=coding), shown
+
+
+def said_of_body(headers: Headers, peer: str, max_body_bytes: int | None) -> tuple[int | None, str, Headers]:
+    """The bound and the coding of the body that follows `headers`, and the headers that describe it in the end.
+
+    Raises: LimitExceededError for an announced length beyond the bound.
+    """
     coding = kind = length = ""
+    is_chunked = False
     for name, value in headers:
         if name not in _SAID_OF_BODIES:
             continue
@@ -221,11 +248,15 @@ def begin_body(headers: Headers, peer: str, max_body_bytes: int | None) -> tuple
                 coding = f"{coding},{value}" if coding else value
             case "content-type":
                 kind = value.lower()
-            case _:
+            case "content-length":
                 length = value
+            case _:
+                is_chunked = True
     limit_bytes = None if kind.startswith(_STREAM_TYPES) else max_body_bytes
     if limit_bytes is not None and length.isascii() and length.isdecimal() and int(length[:20]) > limit_bytes:
         raise LimitExceededError(f"{peer} announced a body beyond {limit_bytes} bytes")
-    body = Body(peer, limit_bytes=limit_bytes, coding=coding)
-    dropped = _INFLATED if coding.strip().lower() not in ("", "identity") else _UNFRAMED
-    return body, tuple([pair for pair in headers if pair[0] not in dropped])
+    if coding.strip().lower() not in ("", "identity"):
+        headers = tuple([pair for pair in headers if pair[0] not in _INFLATED])
+    elif is_chunked:
+        headers = tuple([pair for pair in headers if pair[0] != "transfer-encoding"])
+    return limit_bytes, coding, headers

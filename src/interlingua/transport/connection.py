@@ -1,10 +1,15 @@
-"""One connection of the asyncio transport: callbacks of the loop on one side, awaiting on the other."""
+"""One connection of the asyncio transport: callbacks of the loop on one side, awaiting on the other.
+
+Strategy: a request leaves by a call of the socket, and one future is done when what was asked for is there: the head,
+the whole reply, or the next piece. In between the loop's callbacks feed the reader, and nobody is woken.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 from contextlib import suppress
+from enum import IntEnum
 from typing import TYPE_CHECKING, cast
 
 from interlingua.errors import APIConnectionError, Error
@@ -14,43 +19,59 @@ from interlingua.transport.sockets import Probe
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from interlingua.errors import Phase
     from interlingua.transport.http1 import ResponseReader
     from interlingua.transport.problems import Deadlines
     from interlingua.transport.url import Origin
 
-__all__ = ["AsyncConnection"]
+__all__ = ["AsyncConnection", "BufferedConnection", "PlainConnection", "Wanted"]
 
 _NEVER = float("inf")
-_JOIN_BYTES = 262_144
 _FRESH_S = 0.1
 """How long a connection lies in the pool before it is looked at once more when it is taken."""
 
 
-class AsyncConnection(asyncio.BufferedProtocol):
+class Wanted(IntEnum):
+    """What a task waits for."""
+
+    ANYTHING = 0
+    """Whatever comes next."""
+    HEAD = 1
+    """Status and headers."""
+    WHOLE = 2
+    """The whole reply, or so much of it that it has to be taken before more is read."""
+
+
+_ANYTHING = Wanted.ANYTHING  # members of an enumeration are looked up slowly
+_HEAD = Wanted.HEAD
+
+
+class AsyncConnection(asyncio.BaseProtocol):
     """One socket, the reader of what comes from it, and at most one task that waits for more."""
 
     __slots__ = (
-        "_deadline",
         "_deadlines",
         "_failure",
-        "_heard_at",
         "_idle_since",
+        "_is_direct",
         "_loop",
         "_on_lost",
         "_paused",
         "_phase",
         "_probe",
-        "_room",
+        "_rings_at",
         "_sent_at",
+        "_since",
         "_take",
+        "_time",
         "_timer",
         "_torn",
         "_transport",
         "_unsent_bytes",
         "_waiter",
+        "_wanted",
         "idle",
         "lost",
         "origin",
@@ -65,10 +86,8 @@ class AsyncConnection(asyncio.BufferedProtocol):
         reader: ResponseReader,
         loop: asyncio.AbstractEventLoop,
         on_lost: Callable[[AsyncConnection], None],
-        *,
-        room: memoryview,
     ) -> None:
-        """A connection over `link`, read by way of `room`; `on_lost` is called once when it is gone."""
+        """A connection over `link`; `on_lost` is called once when it is gone."""
         self.socket: socket.socket = link
         self.origin: Origin = origin
         self.reader: ResponseReader = reader
@@ -78,18 +97,20 @@ class AsyncConnection(asyncio.BufferedProtocol):
         self.lost: bool = False
         """Whether its end was seen."""
         self._loop = loop
+        self._time = loop.time
         self._on_lost = on_lost
         self._transport: asyncio.Transport | None = None
+        self._is_direct = not origin.secure
         self._waiter: asyncio.Future[None] | None = None
+        self._wanted = _ANYTHING
         self._take: Callable[[bytes], bool] | None = None
-        self._heard_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        self._deadline = _NEVER
+        self._rings_at = _NEVER
         self._deadlines: Deadlines | None = None
         self._phase: Phase = "idle"
+        self._since = 0.0
         self._idle_since = 0.0
         self._probe = Probe(link)
-        self._room = room
         self._failure: Error | None = None
         self._paused = False
         self._torn = False
@@ -101,55 +122,65 @@ class AsyncConnection(asyncio.BufferedProtocol):
         """Whether another request may follow the reply that was read."""
         return self.reader.reusable and not self.lost and not self._torn
 
-    def rest(self) -> None:
+    def rest(self, now: float) -> None:
         """Lie in the pool from now on."""
         self.idle = True
-        self._idle_since = self._loop.time()
+        self._idle_since = now
+        if self._paused:
+            self._go_on_reading()
 
-    def stale(self) -> bool:
-        """Whether an idle connection has ended, or holds what nobody asked for.
+    def is_ready(self, now: float) -> bool:
+        """Whether it may be used again, now that it leaves the pool; closed where not.
 
-        The loop tells of both. Only what came in its latest turn it may not have told yet, and to look for that takes a
-        system call: it is worth it once a connection has lain long enough for its peer to have grown tired of it.
+        It has ended, or holds what nobody asked for: the loop tells of both. Only what came in its latest turn it may
+        not have told yet, and to look for that takes a system call: it is worth it once a connection has lain long
+        enough for its peer to have grown tired of it.
         """
-        return self.lost or (self._loop.time() - self._idle_since > _FRESH_S and self._probe.readable())
+        self.idle = False
+        if self.lost or (now - self._idle_since > _FRESH_S and self._probe.readable()):
+            self.abort()
+            return False
+        return True
 
-    def _crossed(self) -> bool:
+    def crossed(self) -> bool:
         """Whether the peer's close crossed our request on the wire, so that the request was not looked at.
 
         The reasons are those of the blocking driver: the end, or a reset, came within a round trip after sending and
         before any byte of an answer, which is how a server that closes idle connections looks from here.
         """
-        return not self.reader.started and self._loop.time() - self._sent_at <= CROSSING_S
+        return not self.reader.started and self._time() - self._sent_at <= CROSSING_S
 
     # Awaiting.
 
-    async def ask(self, method: str, head: bytes, body: bytes, deadlines: Deadlines, *, kept: bool = False) -> bool:
-        """Send a request and read the head of its reply; False when a `kept` connection had been closed before."""
+    def ask(self, method: str, data: bytes, rest: bytes, wanted: Wanted, deadlines: Deadlines) -> Awaitable[None]:
+        """Send a request; to be awaited: done when what is wanted of the reply is there, or never will be.
+
+        Raises: as `more`, here or where it is awaited.
+        """
         reader = self.reader
         reader.start(method)
         transport = self._transport
         if transport is None or self.lost:
             raise APIConnectionError(f"{reader.peer} closed the connection")
-        if len(body) <= _JOIN_BYTES:
-            transport.write(head + body)
-        else:
-            transport.write(head)
-            transport.write(body)
-        self._sent_at = self._loop.time()
-        try:
-            if transport.get_write_buffer_size():
-                await self._sent(transport, deadlines)
-            while not reader.head_done:
-                await self.more("idle" if reader.in_head else "first_byte", deadlines)
-        except APIConnectionError:
-            if kept and self._crossed():
-                return False
-            raise
-        return True
+        now = self._sent_at = self._time()
+        if self._is_direct and not rest:
+            # Nothing lies in the transport's buffer yet, so we may write ahead of it: it would do no more than this,
+            # and uvloop's would wait for the end of the turn. What goes wrong happens to the transport, too, and is
+            # told by it.
+            with suppress(OSError):
+                sent = self.socket.send(data)
+                if sent == len(data):
+                    return self._wait(wanted, "first_byte", deadlines, now)
+                data = data[sent:]
+        transport.write(data)
+        if rest:
+            transport.write(rest)
+        if transport.get_write_buffer_size() == 0:
+            return self._wait(wanted, "first_byte", deadlines, now)
+        return self._ask_slowly(transport, wanted, deadlines)
 
-    async def _sent(self, transport: asyncio.Transport, deadlines: Deadlines) -> None:
-        """Wait until the request has left, or an early reply is there."""
+    async def _ask_slowly(self, transport: asyncio.Transport, wanted: Wanted, deadlines: Deadlines) -> None:
+        """Wait until the request has left, or an early reply is there, and then as `more`."""
         while self._failure is None and not self.lost:
             self._unsent_bytes = transport.get_write_buffer_size()
             if self._unsent_bytes == 0:
@@ -157,77 +188,90 @@ class AsyncConnection(asyncio.BufferedProtocol):
             if self.reader.head_done:
                 self._torn = True
                 break
-            await self._wait("idle", deadlines)
+            await self._wait(_ANYTHING, "idle", deadlines, self._time())
         self._unsent_bytes = 0
-        self._sent_at = self._loop.time()
+        self._sent_at = self._time()
+        if not self.reader.complete and not (wanted is _HEAD and self.reader.head_done):
+            await self.more(wanted, "idle" if self.reader.in_head else "first_byte", deadlines)
 
-    def more(self, phase: Phase, deadlines: Deadlines) -> asyncio.Future[None]:
-        """To be awaited: done when the reader was fed, or its end is known.
+    def more(self, wanted: Wanted, phase: Phase, deadlines: Deadlines) -> asyncio.Future[None]:
+        """To be awaited: done when the reader was fed with what is wanted, or its end is known.
 
-        Raises: APIConnectionError, LimitExceededError; the future also APITimeoutError.
+        Raises: APIConnectionError, LimitExceededError, APITimeoutError: what ended the connection before.
         """
         if self._failure is not None:
             raise self._failure
         if self.lost:
             self.reader.eof()
-            ended = self._loop.create_future()
-            ended.set_result(None)
-            return ended
-        if self._paused and self._transport is not None:
-            self._paused = False
-            self._transport.resume_reading()
-        return self._wait(phase, deadlines)
+            return self._done()
+        if self._paused:
+            self._go_on_reading()
+        return self._wait(wanted, phase, deadlines, self._time())
 
     def pour(self, take: Callable[[bytes], bool], deadlines: Deadlines) -> asyncio.Future[None]:
         """To be awaited: `take` is given each piece of the body where it arrives, without a turn of the loop.
 
         Done when `take` says that it wants no more so, or when what comes next is for `read` to tell: the end of the
-        body with its last piece, a failure. Nothing is taken of a body that has to be inflated.
-        Raises: the future APITimeoutError, as `more`.
+        body with its last piece, a failure, a deadline. Nothing is taken of a body that has to be inflated.
         """
         reader = self.reader
-        piece = b"" if reader.complete or reader.inflates else reader.take()
-        goes_on = take(piece) if piece else not (reader.complete or reader.inflates)
-        if not goes_on or self.lost or self._failure is not None:
-            poured = self._loop.create_future()
-            poured.set_result(None)
-            return poured
-        poured = self.more("idle", deadlines)
-        self._take, self._heard_at = take, self._loop.time()
+        if reader.complete or reader.inflates or self.lost or self._failure is not None:
+            return self._done()
+        piece = reader.take()
+        if piece and not take(piece):
+            return self._done()
+        poured = self.more(_ANYTHING, "idle", deadlines)
+        self._take = take
         return poured
 
-    def _wait(self, phase: Phase, deadlines: Deadlines) -> asyncio.Future[None]:
-        now = self._loop.time()
-        at, phase = deadlines.by(phase, now)
+    def _done(self) -> asyncio.Future[None]:
+        done = self._loop.create_future()
+        done.set_result(None)
+        return done
+
+    def _wait(self, wanted: Wanted, phase: Phase, deadlines: Deadlines, now: float) -> asyncio.Future[None]:
+        self._expect(phase, deadlines, now)
+        self._wanted = wanted
+        waiter = self._waiter = asyncio.Future(loop=self._loop)
+        return waiter
+
+    def _expect(self, phase: Phase, deadlines: Deadlines, now: float) -> None:
+        """Wait for no longer than `phase`, which begins now, may take."""
+        at, ends = deadlines.by(phase, now)
         if at <= now:
-            raise deadlines.passed(phase)
-        self._deadline, self._phase, self._deadlines = at, phase, deadlines
+            raise deadlines.passed(ends)
+        self._phase, self._deadlines, self._since = phase, deadlines, now
         # One timer lives as long as the connection and is set forward when it rings too early: timers are dear.
-        if at != _NEVER and (self._timer is None or self._timer.when() > at):
+        if at < self._rings_at:
             self._ring_at(at)
-        self._waiter = self._loop.create_future()
-        return self._waiter
 
     def _ring_at(self, at: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        self._rings_at = at
         self._timer = self._loop.call_at(at, self._ring)
 
     def _ring(self) -> None:
-        self._timer = None
+        self._still()
         if self._waiter is None or self._waiter.done() or self._deadlines is None:
             return
-        if self._take is not None:  # each piece sets it forward
-            self._deadline, self._phase = self._deadlines.by("idle", self._heard_at)
-        if self._loop.time() < self._deadline:
-            self._ring_at(self._deadline)
-        elif self._still_sending():
-            self._waiter.set_result(None)
-        else:
-            self._waiter.set_exception(self._deadlines.passed(self._phase))
+        at, ends = self._deadlines.by(self._phase, self._since)
+        if self._time() < at:
+            if at != _NEVER:
+                self._ring_at(at)
+            return
+        if not self._is_still_sending(ends):
+            self._failure = self._deadlines.passed(ends)
+        self._wake()
 
-    def _still_sending(self) -> bool:
-        if not self._unsent_bytes or self._phase == "total" or self._transport is None:
+    def _still(self) -> None:
+        """No timer any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer, self._rings_at = None, _NEVER
+
+    def _is_still_sending(self, ends: Phase) -> bool:
+        if not self._unsent_bytes or ends == "total" or self._transport is None:
             return False
         return self._transport.get_write_buffer_size() < self._unsent_bytes
 
@@ -238,6 +282,11 @@ class AsyncConnection(asyncio.BufferedProtocol):
             self._waiter = None
             if not waiter.done():
                 waiter.set_result(None)
+
+    def _go_on_reading(self) -> None:
+        self._paused = False
+        if self._transport is not None:
+            self._transport.resume_reading()
 
     async def start_tls(self, context: ssl.SSLContext, host: str) -> None:
         """Speak TLS from here on."""
@@ -252,9 +301,7 @@ class AsyncConnection(asyncio.BufferedProtocol):
         """Close the socket without farewell; the peer sees it now, the loop tidies up in its next turn."""
         self.lost = True
         self._take = None
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._still()
         with suppress(OSError):  # it may have been closed or reset already
             self.socket.shutdown(socket.SHUT_RDWR)
         if self._transport is not None:
@@ -272,27 +319,49 @@ class AsyncConnection(asyncio.BufferedProtocol):
         if self.lost:
             made.abort()
 
-    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the loop asks so
-        """Where to put what comes next: it is read at once, so that the connections of a loop share one room."""
-        return self._room
-
-    def buffer_updated(self, nbytes: int) -> None:
+    def came(self, data: bytes | memoryview) -> None:
         """Bytes came."""
         if self._failure is not None:
             return
+        reader = self.reader
         try:
-            self.reader.feed(self._room[:nbytes])
+            reader.feed(data)
         except Error as error:
             self._failure = error
-        take = self._take
-        if take is not None and not self.reader.complete and self._failure is None:
-            self._heard_at = self._loop.time()
-            piece = self.reader.take()
-            if not piece or take(piece):
-                return
+            self._wake()
+        if reader.complete:
+            self._wake()
+        elif self._take is not None:
+            self._pour(self._take)
+        elif self._waiter is None or self._wanted is _ANYTHING or (self._wanted is _HEAD and reader.head_done):
+            self._wake()
+        else:
+            self._go_on_waiting()
         if self.idle:
             self.abort()  # nobody asked: whatever it is, the next reply could not be told from it
-        elif self.reader.buffered_bytes > MAX_READ_BYTES and not self._paused and self._transport is not None:
+        elif reader.body.buffered_bytes > MAX_READ_BYTES:
+            self._slow_down()
+
+    def _pour(self, take: Callable[[bytes], bool]) -> None:
+        self._since = self._time()
+        piece = self.reader.take()
+        if piece and not take(piece):
+            self._wake()
+
+    def _go_on_waiting(self) -> None:
+        """What came is not all that is waited for: the next of it has its own time."""
+        reader, deadlines = self.reader, self._deadlines
+        if deadlines is None:
+            return
+        try:
+            self._expect("idle" if reader.head_done or reader.in_head else "first_byte", deadlines, self._time())
+        except Error as error:
+            self._failure = error
+            self._wake()
+
+    def _slow_down(self) -> None:
+        """Have the peer wait: nobody has read what is there."""
+        if not self._paused and self._transport is not None:
             self._paused = True
             self._transport.pause_reading()
         self._wake()
@@ -304,9 +373,7 @@ class AsyncConnection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is closed."""
         self._end(exc)
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._still()
         self._on_lost(self)
         self._transport = None
 
@@ -327,4 +394,46 @@ class AsyncConnection(asyncio.BufferedProtocol):
 
     def resume_writing(self) -> None:
         """Everything was sent."""
-        self._wake()
+        if self._unsent_bytes:
+            self._wake()
+
+
+class BufferedConnection(AsyncConnection, asyncio.BufferedProtocol):
+    """A connection of asyncio's own loops, read by way of a room that all connections of a loop share.
+
+    For a protocol without one they make 256 kB for each read, which the allocator takes from the system and gives back.
+    """
+
+    __slots__ = ("_room",)
+
+    def __init__(
+        self,
+        link: socket.socket,
+        origin: Origin,
+        reader: ResponseReader,
+        loop: asyncio.AbstractEventLoop,
+        on_lost: Callable[[AsyncConnection], None],
+        *,
+        room: memoryview,
+    ) -> None:
+        """A connection over `link`, read by way of `room`; `on_lost` is called once when it is gone."""
+        super().__init__(link, origin, reader, loop, on_lost)
+        self._room = room
+
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the loop asks so
+        """Where to put what comes next: it is read at once, so that the connections of a loop share one room."""
+        return self._room
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Bytes came."""
+        self.came(self._room[:nbytes])
+
+
+class PlainConnection(AsyncConnection, asyncio.Protocol):
+    """A connection of any other loop, which has a room of its own."""
+
+    __slots__ = ()
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes came."""
+        self.came(data)

@@ -26,18 +26,20 @@ from typing import TYPE_CHECKING
 import httptools
 
 from interlingua.errors import APIConnectionError, ConfigError, Error, LimitExceededError
-from interlingua.transport.body import Body, begin_body
+from interlingua.transport.body import Body, said_of_body
+from interlingua.transport.heads import MAX_PLAIN_HEAD_BYTES, plain_head
 from interlingua.transport.options import MAX_HEAD_BYTES, MAX_HEADERS
 
 if TYPE_CHECKING:
     from interlingua.transport.url import Target
     from interlingua.wire.http import Headers, HttpRequest
 
-__all__ = ["ResponseReader", "encode_connect", "encode_request"]
+__all__ = ["ResponseReader", "encode_connect", "encode_head", "encode_request", "with_length"]
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FRAMING_HEADERS = frozenset({"content-length", "transfer-encoding"})
 _WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
+_BODILESS = frozenset({"HEAD", "CONNECT"})
 _NO_BODY_STATUSES = frozenset({204, 304})
 
 
@@ -72,10 +74,25 @@ def encode_request(
     Shape: `absolute` writes the whole URL into the request line, as proxies of plain http want it.
     Raises: ConfigError for a method, name or value that does not fit into a head.
     """
+    head = encode_head(request, target, absolute=absolute, proxy_authorization=proxy_authorization)
+    return with_length(head, request.method, request.body, b"")
+
+
+def encode_head(
+    request: HttpRequest, target: Target, *, absolute: bool = False, proxy_authorization: str | None = None
+) -> bytes:
+    """The head of a request without its length and its end; `with_length` ends it.
+
+    Raises: as `encode_request`.
+    """
     where = f"{target.origin.scheme}://{target.authority}{target.path}" if absolute else target.path
-    head = _head(request.method, where, target.authority, request.headers, proxy_authorization)
-    if request.body or request.method not in _WITHOUT_BODY:
-        return b"%scontent-length: %d\r\n\r\n" % (head, len(request.body))
+    return _head(request.method, where, target.authority, request.headers, proxy_authorization)
+
+
+def with_length(head: bytes, method: str, body: bytes, joined: bytes) -> bytes:
+    """A head with the length of `body`, followed by what is `joined` to it."""
+    if body or method not in _WITHOUT_BODY:
+        return b"%bcontent-length: %d\r\n\r\n%b" % (head, len(body), joined)
     return head + b"\r\n"
 
 
@@ -121,7 +138,6 @@ class ResponseReader:
     """The replies of one connection, one after the other: `start`, then `feed` and `take` until `finished`."""
 
     __slots__ = (
-        "_body",
         "_framed",
         "_head_left",
         "_keep_alive",
@@ -134,47 +150,61 @@ class ResponseReader:
         "_silent_bytes",
         "_trailing",
         "_trouble",
-        "_unbegun",
+        "body",
         "complete",
         "head_done",
         "headers",
         "in_head",
+        "inflates",
         "peer",
         "started",
         "status",
+        "take",
     )
 
     def __init__(self, peer: str, *, max_body_bytes: int | None = None) -> None:
         """A reader for a new connection to `peer`, which is named in errors."""
         self.peer: str = peer
+        self.body = Body(peer)
+        """The body of the latest reply."""
+        self.take = self.body.take
+        """The body bytes at hand, inflated; `b""` when more input is needed or the reply is finished.
+
+        Raises: APIConnectionError for a broken coding, LimitExceededError for a body beyond the bound.
+        """
         self._max_body_bytes = max_body_bytes
         self._parser = httptools.HttpResponseParser(self)
-        self._body = self._unbegun = Body(peer)
         self._trailing = False
         self._keep_alive = False
+        self.started: bool = False
+        """Whether any byte came."""
         self.complete: bool = True
         """Whether the reply's framing has ended; its last pieces may still be waiting."""
 
     def start(self, method: str) -> None:
         """Expect the reply to a request of `method`."""
-        self._no_body = method in ("HEAD", "CONNECT")
-        self._body = self._unbegun
-        self._head_left = MAX_HEAD_BYTES
-        self._silent_bytes = 0
-        self._received = False
-        self._trouble: Error | None = None
+        self._no_body = method in _BODILESS
         self._keep_alive = False
+        self._framed = False
         self.status: int = 0
         """HTTP status, 0 before the head is there."""
         self.headers: Headers = ()
         """Headers with lower-case names."""
-        self.started: bool = False
-        """Whether any byte came."""
+        self.inflates: bool = False
+        """Whether the body comes compressed."""
+        self.started = False
         self.in_head: bool = False
         """Whether a head, interim or final, has begun and not ended an interim reply."""
         self.head_done: bool = False
         """Whether status and headers are there."""
         self.complete = False
+        if self.body.buffered_bytes:  # of a reply that nobody read
+            self.body.begin()
+
+    def _start_parsing(self) -> None:
+        self._head_left = MAX_HEAD_BYTES
+        self._silent_bytes = 0
+        self._trouble: Error | None = None
         self._reset_head()
 
     def _reset_head(self) -> None:
@@ -185,17 +215,7 @@ class ResponseReader:
     @property
     def finished(self) -> bool:
         """Whether everything was taken."""
-        return self._body.finished
-
-    @property
-    def buffered_bytes(self) -> int:
-        """Bytes of the body received and not yet taken."""
-        return self._body.buffered_bytes
-
-    @property
-    def inflates(self) -> bool:
-        """Whether the body comes compressed."""
-        return self._body.inflates
+        return self.complete and self.body.finished
 
     @property
     def reusable(self) -> bool:
@@ -212,18 +232,46 @@ class ResponseReader:
 
         Raises: APIConnectionError, LimitExceededError; the connection is of no use after either.
         """
-        self.started = True
         if self.complete:
-            self._trailing = True
-            return
-        if not self.head_done and len(data) > self._head_left:
-            allowed = self._head_left
-            self._execute(data[:allowed])
-            if not self.head_done:
-                raise LimitExceededError(f"{self.peer} sent more than {MAX_HEAD_BYTES} bytes of headers")
-            self._execute(data[allowed:])
-        else:
+            self.started = self._trailing = True
+        elif self.head_done:
             self._execute(data)
+        elif self.started:
+            self._execute_head(data)
+        else:
+            self.started = True
+            if not self._read_at_once(bytes(data)):
+                self._start_parsing()
+                self._execute_head(data)
+
+    def _read_at_once(self, data: bytes) -> bool:
+        """Whether `data` is one whole plain reply, which is read then. The parser would read it to the same result."""
+        end = -1 if self._no_body else data.find(b"\r\n\r\n", 0, MAX_PLAIN_HEAD_BYTES)
+        head = plain_head(data[:end]) if end > 0 else None
+        if head is None:
+            return False
+        body = data[end + 4 :]
+        status, headers, length = head
+        if len(body) != length or len(headers) > MAX_HEADERS:
+            return False
+        if self._max_body_bytes is not None and length > self._max_body_bytes:
+            return False
+        self.status, self.headers = status, headers
+        self.body.fill(body)
+        self.head_done = self.complete = self._keep_alive = True
+        return True
+
+    def _execute_head(self, data: bytes | memoryview) -> None:
+        if len(data) <= self._head_left:
+            self._execute(data)
+            if not self.head_done:
+                self._head_left -= len(data)
+            return
+        allowed = self._head_left
+        self._execute(data[:allowed])
+        if not self.head_done:
+            raise LimitExceededError(f"{self.peer} sent more than {MAX_HEAD_BYTES} bytes of headers")
+        self._execute(data[allowed:])
 
     def _execute(self, data: bytes | memoryview) -> None:
         self._received = False
@@ -231,14 +279,12 @@ class ResponseReader:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             self._broken(error)
-        if not self.head_done:
-            self._head_left -= len(data)
-        elif not self._received and not self.complete:
+        if self._received:
+            self._silent_bytes = 0
+        elif self.head_done and not self.complete:
             self._silent_bytes += len(data)
             if self._silent_bytes > MAX_HEAD_BYTES:
                 raise LimitExceededError(f"{self.peer} sent more than {MAX_HEAD_BYTES} bytes of framing without a body")
-        else:
-            self._silent_bytes = 0
 
     def _broken(self, error: Exception) -> None:
         if self.complete:
@@ -264,13 +310,6 @@ class ResponseReader:
             raise APIConnectionError(f"{self.peer} closed the connection in the middle of the body: it is cut off")
         self._end(keep_alive=False)
 
-    def take(self) -> bytes:
-        """The body bytes at hand, inflated; `b""` when more input is needed or the reply is finished.
-
-        Raises: APIConnectionError for a broken coding, LimitExceededError for a body beyond the bound.
-        """
-        return self._body.take()
-
     # What follows is called by the parser.
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -292,12 +331,14 @@ class ResponseReader:
             return
         self.headers = headers
         if self._no_body or self.status in _NO_BODY_STATUSES:
-            self._body = Body(self.peer)
+            self.body.begin()
             # A length without a body leaves the parser waiting for one, so such a connection is not kept.
             self._end(keep_alive=not self._no_body and self._length in ("", "0") and self._parser.should_keep_alive())
         else:
             try:
-                self._body, self.headers = begin_body(self.headers, self.peer, self._max_body_bytes)
+                limit_bytes, coding, self.headers = said_of_body(headers, self.peer, self._max_body_bytes)
+                self.body.begin(limit_bytes, coding)
+                self.inflates = self.body.inflates
             except Error as error:
                 self._refuse(error)
         self.head_done = True
@@ -309,7 +350,7 @@ class ResponseReader:
             return
         self._received = True
         try:
-            self._body.feed(data)
+            self.body.feed(data)
         except LimitExceededError as error:
             self._refuse(error)
 
@@ -332,7 +373,7 @@ class ResponseReader:
     def _end(self, *, keep_alive: bool) -> None:
         self.complete = True
         self._keep_alive = keep_alive
-        self._body.end()
+        self.body.end()
 
     def _refuse(self, error: Error) -> None:
         self._trouble = error

@@ -38,6 +38,7 @@ class Pool(Generic[ConnectionT, WaiterT]):
     def __init__(self, options: HttpOptions) -> None:
         """An empty pool with the bounds of `options`."""
         self._options = options
+        self._keep_alive_s = options.keep_alive_s
         self._slots: dict[Origin, int] = {}
         self._total = 0
         self._idle: dict[Origin, deque[tuple[float, ConnectionT]]] = {}
@@ -52,15 +53,22 @@ class Pool(Generic[ConnectionT, WaiterT]):
 
     def lease(self, origin: Origin, now: float) -> Slot[ConnectionT] | None:
         """A slot for `origin`, or None: wait."""
+        connection = self.take(origin, now)
+        if connection is not None:
+            return Slot(connection)
+        if self._may_open(origin):
+            self._count(origin, 1)
+            return Slot(None)
+        return None
+
+    def take(self, origin: Origin, now: float) -> ConnectionT | None:
+        """An idle connection with its slot; None where there is none: ask `lease`."""
         idle = self._idle.get(origin)
         while idle:
             expires_at, connection = idle.pop()
             if expires_at > now:
-                return Slot(connection)
+                return connection
             self._discard(origin, connection)
-        if self._may_open(origin):
-            self._count(origin, 1)
-            return Slot(None)
         return None
 
     def release(
@@ -76,8 +84,11 @@ class Pool(Generic[ConnectionT, WaiterT]):
         if connection is None:
             self._count(origin, -1)
         else:
-            self._idle.setdefault(origin, deque()).append((now + self._options.keep_alive_s, connection))
-        return self._serve_another()
+            idle = self._idle.get(origin)
+            if idle is None:
+                idle = self._idle[origin] = deque()
+            idle.append((now + self._keep_alive_s, connection))
+        return self._serve_another() if self._waiting else None
 
     def wait(self, origin: Origin, waiter: WaiterT) -> None:
         """Queue `waiter` for the next slot of `origin`."""

@@ -23,7 +23,14 @@ CROSSING_S = 1.0
 
 _NEVER = float("inf")
 
-_WHAT: dict[str, str] = {
+_LIMITS: dict[Phase, str] = {
+    "connect": "connect_s",
+    "first_byte": "first_byte_s",
+    "idle": "idle_s",
+    "total": "total_s",
+    "pool": "pool_s",
+}
+_WHAT: dict[Phase, str] = {
     "connect": "{peer} was not connected within {seconds:g} s (Timeouts.connect_s)",
     "first_byte": "{peer} did not begin to answer within {seconds:g} s (Timeouts.first_byte_s)",
     "idle": "{peer} fell silent for {seconds:g} s in the middle of an exchange (Timeouts.idle_s)",
@@ -53,26 +60,15 @@ class Deadlines:
         """When `phase`, beginning at `now`, is over, and which deadline says so."""
         if phase == "total":
             return (self._total_at, phase)
-        seconds = self._seconds(phase)
+        seconds: float | None = getattr(self._timeouts, _LIMITS[phase])
         at = _NEVER if seconds is None else now + seconds
         return (at, phase) if at <= self._total_at else (self._total_at, "total")
 
     def passed(self, phase: Phase) -> APITimeoutError:
         """The error for a deadline that passed."""
-        return APITimeoutError(_WHAT[phase].format(peer=self._peer, seconds=self._seconds(phase) or 0), phase=phase)
-
-    def _seconds(self, phase: Phase) -> float | None:
-        match phase:
-            case "idle":
-                return self._timeouts.idle_s
-            case "first_byte":
-                return self._timeouts.first_byte_s
-            case "connect":
-                return self._timeouts.connect_s
-            case "pool":
-                return self._timeouts.pool_s
-            case _:
-                return self._timeouts.total_s
+        return APITimeoutError(
+            _WHAT[phase].format(peer=self._peer, seconds=getattr(self._timeouts, _LIMITS[phase]) or 0), phase=phase
+        )
 
 
 def connecting_failed(error: OSError, peer: str, *, via: str | None = None) -> APIConnectionError:

@@ -442,7 +442,7 @@ def test_a_fast_stream_is_slowed_down_when_nobody_reads() -> None:
         await asyncio.sleep(0.3)
         (home,) = transport._homes.values()
         (connection,) = home.connections
-        assert connection.reader.buffered_bytes < 2_000_000
+        assert connection.reader.body.buffered_bytes < 2_000_000
         assert len(await all_of(reply)) == 30_000_000
 
     flood = Answer((STREAM + chunked(bytes(30_000_000)),))

@@ -1,0 +1,96 @@
+"""Heads of replies that are read line by line: what a server says of one reply it nearly says of the next.
+
+Strategy: a line that came before is known, so a head is one split and one look-up for each line. Only heads that leave
+nothing open are read here: HTTP/1.1, a body of a length that is given once, no coding, a connection that is kept. All
+others, and whatever is not plainly written, are the parser's (`http1`), which reads these to the same result.
+
+Rules
+- Lines are remembered up to a bound, cookies never.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from interlingua.wire.http import Headers
+
+__all__ = ["MAX_PLAIN_HEAD_BYTES", "plain_head"]
+
+MAX_PLAIN_HEAD_BYTES = 4096
+"""Longer heads are the parser's; with the number of lines it bounds what is remembered."""
+
+_MAX_LINES = 2048
+_STATUS = re.compile(rb"HTTP/1\.1 ([2-5][0-9]{2}) [ -~]*")
+_LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([!-~\x80-\xff](?:[\t -~\x80-\xff]*[!-~\x80-\xff])?)")
+_LENGTH = re.compile(r"[0-9]{1,15}")
+_NOT_PLAIN = frozenset({"transfer-encoding", "content-encoding", "upgrade", "trailer"})
+_NOT_KEPT = frozenset({"set-cookie", "set-cookie2"})
+_WITHOUT_BODY = frozenset({204, 304})
+_UNUSUAL = ("", "")
+
+_statuses: dict[bytes, int] = {}
+_lines: dict[bytes, tuple[str, str]] = {}
+
+
+def plain_head(head: bytes) -> tuple[int, Headers, int] | None:
+    """Status, headers and the length of the body, from a head without its last line ends; None: ask the parser."""
+    lines = head.split(b"\r\n")
+    first = lines.pop(0)
+    status = _statuses.get(first) or _status(first)
+    known = tuple(map(_lines.get, lines))
+    headers = _learned(lines) if None in known else cast("Headers", known)
+    if not status or _UNUSUAL in headers:
+        return None
+    fields = dict(headers)
+    length = fields.get("content-length")
+    if length is None or (len(fields) != len(headers) and _is_repeated(headers)):
+        return None
+    return status, headers, int(length)
+
+
+def _is_repeated(headers: Headers) -> bool:
+    """Whether the length is given more than once."""
+    return sum(name == "content-length" for name, _ in headers) > 1
+
+
+def _status(line: bytes) -> int:
+    """The status that a first line tells; 0 for one that is not plain."""
+    parts = _STATUS.fullmatch(line)
+    status = int(parts[1]) if parts else 0
+    if not parts or status in _WITHOUT_BODY:
+        return 0
+    if len(_statuses) >= _MAX_LINES:
+        _statuses.clear()
+    _statuses[line] = status
+    return status
+
+
+def _learned(lines: list[bytes]) -> Headers:
+    return tuple([_lines.get(line) or _read(line) for line in lines])
+
+
+def _read(line: bytes) -> tuple[str, str]:
+    parts = _LINE.fullmatch(line)
+    if parts is None:
+        return _UNUSUAL
+    pair = parts[1].decode("ascii").lower(), parts[2].decode("latin-1")
+    if not _is_plain(*pair):
+        pair = _UNUSUAL
+    elif pair[0] in _NOT_KEPT:
+        return pair
+    if len(_lines) >= _MAX_LINES:
+        _lines.clear()
+    _lines[line] = pair
+    return pair
+
+
+def _is_plain(name: str, value: str) -> bool:
+    match name:
+        case "content-length":
+            return _LENGTH.fullmatch(value) is not None
+        case "connection":
+            return value.lower() == "keep-alive"
+        case _:
+            return name not in _NOT_PLAIN
