@@ -126,3 +126,75 @@ def test_what_follows_a_reply_never_changes_it(wire: bytes, after: bytes) -> Non
         assert read_all(reader, [wire + extra]) == read([wire])
         assert reader.trailing or not extra.strip(b"\r\n")
         assert not (reader.trailing and reader.reusable)
+
+
+LINES = [
+    b"content-length: 5",
+    b"Content-Length:5",
+    b"content-length: 05",
+    b"content-length: +5",
+    b"content-length: 5 ",
+    b"content-length: 5, 5",
+    b"content-length: 4",
+    b"content-length: 6",
+    b"transfer-encoding: chunked",
+    b"connection: keep-alive",
+    b"Connection: Keep-Alive",
+    b"connection: close",
+    b"connection: upgrade",
+    b"upgrade: h2c",
+    b"content-encoding: gzip",
+    b"content-encoding: identity",
+    b"content-type: text/event-stream",
+    b"set-cookie: a=1",
+    b"x:",
+    b"x: ",
+    b"x:\ta\tb",
+    b"x: a ",
+    b"x : a",
+    b" x: a",
+    b"x: \xff",
+    b"x: a\x00",
+    b"x: a\nb: c",
+    b"x: a\rb",
+    b"x",
+    b"",
+]
+FIRSTS = [
+    b"HTTP/1.1 200 OK",
+    b"HTTP/1.1 200",
+    b"HTTP/1.1 500 \xff",
+    b"HTTP/1.0 200 OK",
+    b"HTTP/1.1 204 No",
+    b"HTTP/1.1 099 A",
+]
+
+
+def outcome(pieces: list[bytes], method: str) -> object:
+    """All that can be told of the reply in `pieces`, or of how it is broken."""
+    reader = ResponseReader("peer:80", max_body_bytes=5)
+    reader.start(method)
+    try:
+        for piece in pieces:
+            reader.feed(piece)
+        body = reader.take()
+    except (APIConnectionError, LimitExceededError) as error:
+        return type(error), str(error)
+    return reader.status, reader.headers, body, reader.complete, reader.finished, reader.reusable, reader.trailing
+
+
+@given(
+    first=st.sampled_from(FIRSTS) | st.just(FIRSTS[0]),
+    lines=st.lists(st.sampled_from(LINES) | st.binary(max_size=20).map(lambda noise: b"x: " + noise), max_size=6),
+    is_framed=st.booleans(),
+    body=st.sampled_from([b"hello", b"hell", b"helloo", b""]),
+    method=st.sampled_from(["POST", "HEAD"]),
+)
+def test_a_head_that_is_read_line_by_line_reads_as_the_parser_does(
+    first: bytes, lines: list[bytes], is_framed: bool, body: bytes, method: str
+) -> None:
+    """One piece, which may be read without the parser, gives what two do; again when its lines are known."""
+    wire = b"\r\n".join([first, *lines, *([b"content-length: 5"] if is_framed else []), b"", body])
+    parsed = outcome([wire[:1], wire[1:]], method)
+    assert outcome([wire], method) == parsed
+    assert outcome([wire], method) == parsed

@@ -1,0 +1,158 @@
+"""Whole replies in one step: what `open`, reading to the end and closing would give."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import zlib
+
+import pytest
+
+from interlingua.errors import APIConnectionError, APITimeoutError, LimitExceededError
+from interlingua.transport import aio
+from interlingua.transport.options import HttpOptions
+from interlingua.wire.http import HttpReply, HttpRequest
+from tests.support.faces import quick
+from tests.support.server import Answer, Hold, Pause, Reset, Step, chunked, reply, serving
+
+CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+BIG = bytes(range(256)) * 4_000
+
+ANSWERS: dict[str, tuple[Step, ...]] = {
+    "plain": (reply(b"hello"),),
+    "empty": (reply(b""),),
+    "an error": (reply(b"no", status="429 Too Many Requests", headers="retry-after: 1\r\n"),),
+    "head and body apart": (reply(b"hello")[:-5], Pause(0.02), b"hello"),
+    "cut in the head": (reply(b"hello")[:20], Pause(0.02), reply(b"hello")[20:]),
+    "chunked": (CHUNKED + chunked(b"he", b"llo"),),
+    "chunks apart": (CHUNKED, Pause(0.02), chunked(b"he", end=False), Pause(0.02), chunked(b"llo")),
+    "after an interim reply": (b"HTTP/1.1 100 Continue\r\n\r\n", Pause(0.02), reply(b"hello")),
+    "large": (reply(BIG),),
+    "gzip": (reply(gzip.compress(BIG), headers="content-encoding: gzip\r\n"),),
+    "deflate": (reply(zlib.compress(b"hello"), headers="content-encoding: deflate\r\n"),),
+    "no content": (b"HTTP/1.1 204 No Content\r\n\r\n",),
+    "a redirect elsewhere": (reply(b"", status="307 Away", headers="location: http://elsewhere.test/\r\n"),),
+}
+
+
+async def awaited(transport: aio.HttpTransport, request: HttpRequest, **seconds: float) -> HttpReply:
+    """The reply, fetched."""
+    return await transport.fetch(request, quick(**seconds))
+
+
+async def opened(transport: aio.HttpTransport, request: HttpRequest) -> HttpReply:
+    """The reply, opened, read and closed."""
+    got = await transport.open(request, quick())
+    pieces: list[bytes] = []
+    while piece := await got.read():
+        pieces.append(piece)
+    await got.close()
+    return HttpReply(status=got.status, headers=got.headers, body=b"".join(pieces))
+
+
+@pytest.mark.parametrize("steps", ANSWERS.values(), ids=ANSWERS)
+async def test_fetching_gives_what_opening_and_reading_does(steps: tuple[Step, ...]) -> None:
+    """The same status, headers and body, on the same connection."""
+    with serving(Answer(steps)) as server:
+        transport = aio.HttpTransport()
+        request = HttpRequest(url=server.url("/"), body=b"{}")
+        expected = await opened(transport, request)
+        assert [await awaited(transport, request), await awaited(transport, request)] == [expected, expected]
+        assert (len(server.seen), server.connections) == (3, 1)
+        await transport.close()
+
+
+async def test_a_body_until_the_end_of_the_connection_is_fetched() -> None:
+    """Its connection is not used again."""
+    with serving(Answer((b"HTTP/1.1 200 OK\r\n\r\nhel", Pause(0.02), b"lo"), close=True)) as server:
+        transport = aio.HttpTransport()
+        request = HttpRequest(url=server.url("/"))
+        assert [(await awaited(transport, request)).body for _ in range(2)] == [b"hello", b"hello"]
+        assert server.connections == 2
+        await transport.close()
+
+
+async def test_redirects_within_the_origin_are_followed() -> None:
+    """With the same body, as often as is allowed."""
+    away = reply(b"", status="308 Moved", headers="location: /there\r\n")
+    with serving(lambda seen: Answer((reply(seen.body) if "/there" in seen.line else away,))) as server:
+        transport = aio.HttpTransport()
+        got = await awaited(transport, HttpRequest(url=server.url("/here"), body=b"{}"))
+        assert (got.status, got.body, server.connections) == (200, b"{}", 1)
+        await transport.close()
+
+
+async def test_what_breaks_raises_as_opening_does() -> None:
+    """Cut bodies, broken framing, resets, silence in every phase, and bodies beyond their bound."""
+    cases: list[tuple[tuple[Step, ...], type[Exception], str]] = [
+        ((reply(b"hello")[:-1],), APIConnectionError, "in the middle of the body"),
+        ((reply(b"hello")[:30],), APIConnectionError, "in the middle of the headers"),
+        ((b"nonsense\r\n\r\n",), APIConnectionError, "not HTTP/1.1"),
+        ((reply(b"hello")[:-1], Reset()), APIConnectionError, "before the reply was whole"),
+        ((Hold(),), APITimeoutError, "did not begin to answer"),
+        ((reply(b"hello")[:-1], Hold()), APITimeoutError, "fell silent"),
+        ((reply(b"hello")[:30], Hold()), APITimeoutError, "fell silent"),
+        ((reply(bytes(2_000)),), LimitExceededError, "announced a body beyond 1000 bytes"),
+        ((CHUNKED + chunked(bytes(2_000)),), LimitExceededError, "sent a body beyond 1000 bytes"),
+    ]
+    for steps, error, words in cases:
+        with serving(Answer(steps, close=True)) as server:
+            transport = aio.HttpTransport(HttpOptions(max_body_bytes=1_000))
+            with pytest.raises(error, match=words):
+                await awaited(transport, HttpRequest(url=server.url("/")), first_byte_s=0.1, idle_s=0.1)
+            (home,) = transport._homes.values()
+            assert home.pool.slots_in_use == 0
+            await transport.close()
+
+
+async def test_a_drip_is_as_slow_as_it_may_be_and_the_whole_is_bounded() -> None:
+    """Each piece has the idle time to itself; the whole has its own."""
+    drip: tuple[Step, ...] = tuple(step for byte in b"hello" for step in (bytes([byte]), Pause(0.05)))
+    steps = (reply(b"hello")[:-5], *drip)
+    with serving(Answer(steps)) as server:
+        transport = aio.HttpTransport()
+        request = HttpRequest(url=server.url("/"))
+        assert (await awaited(transport, request, idle_s=0.15, first_byte_s=0.15)).body == b"hello"
+        with pytest.raises(APITimeoutError, match="not done within"):
+            await awaited(transport, request, idle_s=0.15, total_s=0.1)
+        await transport.close()
+
+
+@pytest.mark.parametrize("steps", [(Hold(),), (reply(b"hello")[:-1], Hold())], ids=["head", "body"])
+async def test_cancelling_closes_the_socket(steps: tuple[Step, ...]) -> None:
+    """At any point, and the place in the pool is free."""
+    with serving(Answer(steps)) as server:
+        transport = aio.HttpTransport()
+        task = asyncio.create_task(awaited(transport, HttpRequest(url=server.url("/"))))
+        await asyncio.sleep(0.1)
+        assert len(server.seen) == 1
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await asyncio.to_thread(server.hung_up.wait, 5)
+        (home,) = transport._homes.values()
+        assert home.pool.slots_in_use == 0
+        await transport.close()
+
+
+async def test_a_close_that_crosses_the_request_is_replaced_in_silence() -> None:
+    """As for `open`, also where the kept connection was reset meanwhile."""
+    for ending in ((), (Reset(),)):
+        answers = [Answer((reply(b"one"),)), Answer(ending, close=True), Answer((reply(b"two"),))]
+        with serving(answers) as server:
+            transport = aio.HttpTransport()
+            request = HttpRequest(url=server.url("/"))
+            assert [(await awaited(transport, request)).body for _ in range(2)] == [b"one", b"two"]
+            assert (len(server.seen), server.connections) == (3, 2)
+            await transport.close()
+
+
+async def test_a_pool_of_one_serves_many() -> None:
+    """Places are handed on, one connection carries all."""
+    with serving(lambda seen: Answer((reply(seen.body),))) as server:
+        transport = aio.HttpTransport(HttpOptions(max_connections=1))
+        requests = [HttpRequest(url=server.url("/"), body=b"%d" % number) for number in range(20)]
+        got = await asyncio.gather(*[awaited(transport, request) for request in requests])
+        assert [one.body for one in got] == [request.body for request in requests]
+        assert server.connections == 1
+        await transport.close()
