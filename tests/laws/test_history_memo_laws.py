@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
 from unittest import mock
 
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest, DecodeOptions, EncodeOptions, Target
 from interlingua.dialects._history_memo import HistoryMemo
 from interlingua.dialects._memo import ToolMemo
@@ -23,6 +26,9 @@ from tests.support.ollama_strategies import ollama_requests
 from tests.support.responses_strategies import responses_requests
 from tests.support.unified_strategies import unified_requests
 
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
 REQUESTS: dict[str, st.SearchStrategy[Request]] = {
     "openai-chat": chat_requests(),
     "openai-responses": responses_requests(),
@@ -34,9 +40,15 @@ REQUESTS: dict[str, st.SearchStrategy[Request]] = {
 OPTIONS = EncodeOptions(target=Target(model="m"))
 
 
-def forgetful() -> mock._patch[object]:
+@contextmanager
+def forgetful() -> Generator[None]:
     """Nothing is remembered: what is read is read anew, and so is no known value that could be written again."""
-    return mock.patch.object(HistoryMemo, "read", lambda _memo, text, changes, decode: decode(text, changes))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    with ExitStack() as stack:
+        stack.enter_context(
+            mock.patch.object(HistoryMemo, "read", lambda _memo, text, changes, decode: decode(text, changes))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+        )
+        stack.enter_context(mock.patch.object(BodyMemo, "find", return_value=None))
+        yield
 
 
 def read(name: str, http: HttpRequest) -> DecodedRequest | str:
@@ -76,14 +88,29 @@ def test_what_is_remembered_changes_nothing(name: str, data: st.DataObject) -> N
     for http in turns(name, data.draw(REQUESTS[name])):
         with forgetful():
             anew = read(name, http)
-        known = [read(name, http) for _ in range(3)][-1]
-        assert known == anew
+        for known in [read(name, http) for _ in range(4)]:
+            assert known == anew
+        known = read(name, http)
         if isinstance(known, str) or isinstance(anew, str):
             continue
         other = data.draw(st.sampled_from(sorted(DIALECTS)))
+        expected = written(other, anew.request)
+        assert [written(other, known.request) for _ in range(3)] == [expected, expected, expected]
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+@given(data=st.data())
+@settings(max_examples=4, suppress_health_check=[HealthCheck.too_slow])
+def test_every_turn_is_written_as_if_it_were_the_first(name: str, data: st.DataObject) -> None:
+    """A conversation that grows in one dialect, sent to one target: each turn is what it is without a memory."""
+    other = data.draw(st.sampled_from(sorted(DIALECTS)))
+    for http in turns(name, data.draw(REQUESTS[name])):
         with forgetful():
-            expected = written(other, anew.request)
-        assert [written(other, known.request) for _ in range(2)] == [expected, expected]
+            anew = read(name, http)
+        for known in [read(name, http) for _ in range(2)]:
+            assert known == anew
+            if not isinstance(known, str) and not isinstance(anew, str):
+                assert written(other, known.request) == written(other, anew.request)
 
 
 def test_the_memos_are_those_that_the_dialects_read_with() -> None:
@@ -91,4 +118,5 @@ def test_the_memos_are_those_that_the_dialects_read_with() -> None:
     for name in REQUESTS:
         server = __import__(f"{DIALECTS[name]}.server", fromlist=["_"])
         assert isinstance(vars(server)["_HISTORIES"], HistoryMemo)
+        assert isinstance(vars(server)["_BODIES"], BodyMemo)
     assert isinstance(vars(__import__("interlingua.dialects.google.server", fromlist=["_"]))["_TOOLS"], ToolMemo)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import msgspec
 
 from interlingua.dialects._memo import can_be_told_again
-from interlingua.errors import DecodeError, HistoryError
+from interlingua.errors import DecodeError, HistoryError, LimitExceededError
 from interlingua.types.change import Changes
 from interlingua.types.content import Json, OpaquePart, TextPart, ThinkingPart, ToolCall, ToolResult
 from interlingua.types.message import Message
@@ -31,6 +31,7 @@ from interlingua.wire.json import encode_wire
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from interlingua.dialects._frames import Frame
     from interlingua.types.change import Change
     from interlingua.types.content import Part
     from interlingua.wire.json import WireStruct
@@ -38,7 +39,16 @@ if TYPE_CHECKING:
     System = tuple[TextPart, ...]
     Read = tuple[System, tuple[Message, ...]]
 
-__all__ = ["MAX_TEXT_BYTES", "HistoryMemo", "KnownHistory", "KnownMessages", "shareable"]
+__all__ = [
+    "MAX_TEXT_BYTES",
+    "HistoryMemo",
+    "KnownHistory",
+    "KnownMessages",
+    "Read",
+    "read_further",
+    "shareable",
+    "shareable_system",
+]
 
 MAX_TEXT_BYTES = 262_144
 """A conversation with a longer text is never remembered."""
@@ -84,14 +94,17 @@ class KnownHistory:
     __slots__ = (
         "_written",
         "aside",
+        "called",
         "calls",
         "entries",
+        "frames",
         "is_marked",
         "messages",
         "names",
         "parent",
         "rest",
         "system",
+        "taken_ids",
         "text",
     )
 
@@ -116,12 +129,21 @@ class KnownHistory:
         self.rest: tuple[Message, ...] = tuple(rest)
         """The messages after those of the parent."""
         self.calls = tuple([call.id for call in calls])
+        self.taken_ids = frozenset(self.calls)
+        """The same, in no order."""
         self.names = tuple([call.name for call in calls])
+        self.called = frozenset(self.names)
+        """The tools that are called."""
         self.is_marked = any([getattr(part, "cache", None) for part in parts])  # noqa: C419 — a list is faster
+        self.frames: list[Frame] = []
+        """What stood around these messages, or those that they go on, when they were written."""
         if parent is not None:
+            self.called = parent.called if self.called <= parent.called else parent.called | self.called
             self.calls = parent.calls + self.calls
+            self.taken_ids = parent.taken_ids | self.taken_ids
             self.names = parent.names + self.names
             self.is_marked = self.is_marked or parent.is_marked
+            self.frames = parent.frames
         self._written: list[WrittenHistory] = []
         self.aside: dict[object, Any] = {}
         """What somebody made of it, by who that is; forgotten together with it."""
@@ -256,17 +278,10 @@ class HistoryMemo:
         self, known: KnownHistory, text: bytes, changes: Changes, decode: Callable[[bytes, Changes], Read]
     ) -> KnownHistory | None:
         """The conversation that goes on a known one, read from there; None where it must be read as a whole."""
-        own = Changes(changes.dialect, changes.stage)
-        try:
-            system, rest = decode(b"[" + text[len(known.text) :].lstrip(), own)
-        except (DecodeError, HistoryError):
-            return None  # read as a whole, the place in the error is right
-        if system or own.entries or not _stands_alone(known, rest):
-            return None
-        messages = [*known.messages, *[_frozen(message) for message in rest]]
-        further = KnownHistory(text, known.system, messages, known.entries, known)
-        known.parent = None  # who goes on from there needs no more of what came before
-        self._keep(further)
+        rest = b"[" + text[len(known.text) :].lstrip()
+        further = read_further(known, rest, Changes(changes.dialect, changes.stage), decode, text)
+        if further is not None:
+            self._keep(further)
         return further
 
     def _keep(self, known: KnownHistory) -> None:
@@ -280,10 +295,36 @@ class HistoryMemo:
         self._young[key] = [known, *self._young.get(key, ())][:MAX_ALIKE]
 
 
+def read_further(
+    known: KnownHistory, rest: bytes, own: Changes, decode: Callable[[bytes, Changes], Read], text: bytes = b""
+) -> KnownHistory | None:
+    """The conversation that goes on a known one with the array `rest`; None where it must be read as a whole.
+
+    `own` are changes of nothing else, and `text` is the whole of it, if it is to be found by that.
+    """
+    try:
+        system, messages = decode(rest, own)
+    except (DecodeError, HistoryError, LimitExceededError):
+        return None  # read as a whole, the place in the error is right
+    if system or own.entries or not _stands_alone(known, messages):
+        return None
+    whole = [*known.messages, *[_frozen(message) for message in messages]]
+    further = KnownHistory(text, known.system, whole, known.entries, known)
+    known.parent = None  # who goes on from there needs no more of what came before
+    return further
+
+
 def _can_be_kept(messages: Sequence[Message], entries: Sequence[Change]) -> bool:
     if any([entry.code not in _OF_THE_TEXT for entry in entries]):  # noqa: C419 — a list is faster
         return False
     return all([_can_be_shared(part) for message in messages for part in message.parts])  # noqa: C419 — the same
+
+
+def shareable_system(system: System) -> System | None:
+    """System text as requests can share it; None where it cannot be shared."""
+    if not all([_can_be_shared(part) for part in system]):  # noqa: C419 — a list is faster
+        return None
+    return cast("System", tuple([_frozen_part(part) for part in system]))
 
 
 def _shared(text: bytes, system: System, messages: tuple[Message, ...], entries: Sequence[Change]) -> KnownHistory:

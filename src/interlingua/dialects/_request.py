@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 from operator import is_
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
 from interlingua.dialects._contract import Encoded, Undo
+from interlingua.dialects._frames import Frame, asked_beside, keep_frame, shared_of
 from interlingua.dialects._history import call_ids, prepare_history
 from interlingua.dialects._history_memo import KnownMessages
 from interlingua.dialects._members import foreign_extras, merge_members
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from msgspec import Raw
 
     from interlingua.dialects._contract import CallIdRule, EncodeOptions, NameRule
+    from interlingua.dialects._frames import WriteRest
+    from interlingua.dialects._history_memo import KnownHistory, WrittenHistory
     from interlingua.schema.convert import Conversion
     from interlingua.schema.subset import Subset
     from interlingua.types.capability import Effort
@@ -61,6 +64,17 @@ MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", Documen
 
 FILMS = ("video/", "audio/")
 """How media types begin of what is played, not read."""
+
+
+class _Known(NamedTuple):
+    """A known history as it was written."""
+
+    history: KnownHistory
+    written: WrittenHistory
+    told: int
+    """How many changes were told before."""
+    write: WriteRest
+    """Writes what goes on from there."""
 
 
 class RequestWriter:
@@ -95,6 +109,8 @@ class RequestWriter:
         """What turns the arguments of calls into the form of a rewritten schema, by the caller's own tool name."""
         self.output: Conversion | None = None
         """The same for the output."""
+        self._asked = request
+        self._known: _Known | None = None
         if (request.tools or request.output_schema is not None) and self.quirks.schema_form != "as_read":
             self._fit_schemas()
 
@@ -122,13 +138,40 @@ class RequestWriter:
             told = "; ".join(f"{change.path} ({change.detail or change.code})" for change in refused)
             who = "/".join(name for name in (self.target.provider, self.target.model) if name) or self.dialect
             raise UnsupportedError(f"{who} cannot take {told}", changes=refused)
-        return Encoded(
+        body = encode_wire(wire, nulls=nulls + self.nulls, kept=self.kept)
+        undo = self._undo()
+        if self._known is not None:
+            self._keep_frame(self._known, body, path, headers, undo)
+        return Encoded(path=path, body=body, headers=headers, changes=self.changes.done(), undo=undo)
+
+    def _keep_frame(self, known: _Known, body: bytes, path: str, headers: Headers, undo: Undo) -> None:
+        """Remember what stands around the messages, if that is all that was written."""
+        ways = known.written.ways
+        around = None if known.history.written(ways) is None else self.kept.around(known.written.text, body)
+        is_shared, tools = shared_of(self._asked)
+        asked = asked_beside(self._asked) if is_shared and around is not None else None
+        if asked is None or around is None:
+            return
+        told = self.changes.entries
+        frame = Frame(
+            dialect=self.dialect,
+            asked=asked,
+            system=self._asked.system,
+            tools=tools,
+            options=self.options,
+            ways=ways,
+            write=known.write,
+            ids=self._id_rule(),
+            names=undo.tool_names | known.history.called,
+            before=around[0],
+            after=around[1],
+            told_before=tuple(told[: known.told]),
+            told_after=tuple(told[known.told + len(known.written.entries) :]),
             path=path,
-            body=encode_wire(wire, nulls=nulls + self.nulls, kept=self.kept),
             headers=headers,
-            changes=self.changes.done(),
-            undo=self._undo(),
+            undo=undo,
         )
+        keep_frame(known.history, frame)
 
     def _undo(self) -> Undo:
         tools = self.request.tools
@@ -166,20 +209,26 @@ class RequestWriter:
         ids: Mapping[str, str],
         system: tuple[TextPart, ...],
         write: Callable[[tuple[Message, ...], int], list[W]],
+        further: WriteRest,
     ) -> list[W] | Raw:
         """The messages on the wire, `write` writing those from a place on; known ones are one text.
 
-        `system` is the system text, as far as it stands among them.
+        `system` is the system text, as far as it stands among them; `further` writes what goes on, names and ids as
+        they are.
         """
         usual = not self.names and not self.arguments and self.request.cache is None
         if type(history) is not KnownMessages or not usual or _changes_any(ids):
             return write(history, 0)
         if history.known.is_marked:  # marks for the prompt cache are counted over the whole request
             return write(history, 0)
-        told = history.known.write((self.dialect, self.target, system), self.changes, write)
-        if isinstance(told, list):
-            return told
-        return self.kept.place(told.text)
+        told = len(self.changes.entries)
+        ways = (self.dialect, self.target, system)
+        written = history.known.write(ways, self.changes, write)
+        if isinstance(written, list):
+            return written
+        if self._asked.messages is history:
+            self._known = _Known(history.known, written, told, further)
+        return self.kept.place(written.text)
 
     def map_names(self, history: Sequence[Message]) -> None:
         """Fit the names of the tools and calls to the rule of server and wire."""
@@ -199,8 +248,11 @@ class RequestWriter:
 
     def map_ids(self) -> dict[str, str]:
         """Call ids fitted to the rule of server and wire; empty where any id is taken."""
-        rule = self.call_id_rule if self.quirks.call_id_rule == "any" else self.quirks.call_id_rule
+        rule = self._id_rule()
         return {} if rule == "any" else map_call_ids(self.calls, rule)
+
+    def _id_rule(self) -> CallIdRule:
+        return self.call_id_rule if self.quirks.call_id_rule == "any" else self.quirks.call_id_rule
 
     def note_ids(self, ids: Mapping[str, str]) -> None:
         """Note the call ids that are others on the wire."""

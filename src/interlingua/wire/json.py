@@ -26,6 +26,7 @@ import msgspec
 
 from interlingua.errors import DecodeError, LimitExceededError, UsageError
 from interlingua.wire._depth import is_deeper
+from interlingua.wire._kept import KeptTexts
 from interlingua.wire._shape import EXTRA, Choice, Items, Members, Shape, Values, float_fields, shape_of
 
 __all__ = [
@@ -207,36 +208,6 @@ def encode(value: object, *, sort_keys: bool = False, nulls: int = 0) -> bytes:
     return body
 
 
-class KeptTexts:
-    """JSON texts of which a wire object holds the places alone, since nothing has to be looked for in them.
-
-    A place is made of the one character that JSON never holds.
-    """
-
-    __slots__ = ("_texts",)
-
-    def __init__(self) -> None:
-        """None so far."""
-        self._texts: list[bytes] = []
-
-    def place(self, text: bytes) -> msgspec.Raw:
-        """What stands in a wire object for `text`."""
-        self._texts.append(text)
-        return msgspec.Raw(b"\0%d\0" % (len(self._texts) - 1))
-
-    def text(self, place: msgspec.Raw) -> bytes:
-        """The text for which `place` stands."""
-        return self._texts[int(bytes(place).strip(b"\0"))]
-
-    def fill(self, body: bytes) -> bytes:
-        """`body` with the texts in their places."""
-        if not self._texts:
-            return body
-        pieces = body.split(b"\0")
-        pieces[1::2] = [self._texts[int(number)] for number in pieces[1::2]]
-        return b"".join(pieces)
-
-
 def encode_wire(value: msgspec.Struct, *, nulls: int = 0, kept: KeptTexts | None = None) -> bytes:
     """The JSON object that a wire struct is, with the members in `extra` back in their places; `nulls` as in `encode`.
 
@@ -247,7 +218,7 @@ def encode_wire(value: msgspec.Struct, *, nulls: int = 0, kept: KeptTexts | None
         _refuse_non_finite(value)
     has_extra = _EXTRA_NAME in body
     if kept is not None:
-        body = kept.fill(body)
+        body = kept.fill(body, is_final=not has_extra)
     if not has_extra:
         return body
     return _dump(_along(body, shape_of(type(value)), _SPREAD, None), _ENCODER)

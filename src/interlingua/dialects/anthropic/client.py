@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
 from interlingua.dialects._error_body import read_error
+from interlingua.dialects._frames import framed
 from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._request import RequestWriter, check_choice, must_call
 from interlingua.dialects._subsets import ANTHROPIC_OUTPUT, ANTHROPIC_STRICT, ANTHROPIC_TOOL
@@ -41,9 +42,10 @@ if TYPE_CHECKING:
 
     from msgspec import Raw
 
-    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
+    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
+    from interlingua.types.change import Changes
     from interlingua.types.message import Message
     from interlingua.types.request import Request
     from interlingua.wire.http import Headers, HttpReply
@@ -77,7 +79,12 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     Raises: UnsupportedError with every refusal found; HistoryError for calls and results that do not pair; UsageError
     for a choice of a tool that is not there.
     """
-    return _RequestEncoder(request, options).encode()
+    return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
+
+
+def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire]:
+    """The messages from a place on, names and ids as they are, and none of them marked."""
+    return MessageEncoder(target, {}, {}, Marks(target.quirks, changes), changes).encode(messages, first)
 
 
 class _RequestEncoder(RequestWriter):
@@ -126,7 +133,7 @@ class _RequestEncoder(RequestWriter):
             texts.append((TextPart(JSON_PROMPT), "/json_mode"))
         self.wire.system = encoder().system(texts)
         rest = history[taken:] if taken else history
-        told = self.written(rest, ids, (), lambda messages, first: encoder().encode(messages, first + taken))
+        told = self.written(rest, ids, (), lambda messages, first: encoder().encode(messages, first + taken), _further)
         self.wire.messages = cast("list[MessageWire]", told)  # text is written as it is
         if texts and not self.wire.messages:
             self.changes.add("system_moved", "/system", "told as the user's, since somebody must begin")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
+from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest, Facts, Quirks, Target
 from interlingua.dialects._history_memo import HistoryMemo
 from interlingua.dialects._members import is_object, merge_members
@@ -30,13 +32,16 @@ from interlingua.wire.http import HttpReply
 from interlingua.wire.json import decode_received, encode_wire
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from interlingua.dialects._contract import DecodeOptions, ServerContext
+    from interlingua.dialects._history_memo import Read
     from interlingua.errors import Error
     from interlingua.types.content import Cache, TextPart
     from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
-    from interlingua.wire.http import Headers, HttpRequest
+    from interlingua.wire.http import HttpRequest
 
 __all__ = ["decode_request", "encode_error", "encode_response", "reply_encoder", "stop_word"]
 
@@ -53,20 +58,36 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
+    betas = [value for name, value in http.headers if name == BETA_HEADER]
+    about = (http.url, betas)
+    known = _BODIES.find(http.body, options, about)
+    if known is not None:
+        return known
     repairs: list[str] = []
     wire = decode_received(http.body, ReceivedWire, ("messages", "tools"), repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
-    request = _RequestDecoder(wire, http.headers, changes, options).decode()
+    request = _RequestDecoder(wire, betas, changes, options).decode()
     model = wire.model or model_in_path(http.url)
-    return DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
+    decoded = DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
+    _BODIES.keep(http.body, options, about, wire.messages, decoded)
+    return decoded
+
+
+def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False) -> Read:
+    wire = read_member(b"messages", text, MessagesWire, changes)
+    system, messages = decode_messages(None, wire.messages, changes)
+    return system, paired_history(messages, options, changes, continues=continues)
+
+
+_BODIES = BodyMemo(NAME, _read_history)
 
 
 class _RequestDecoder:
     """Reads one request; what the canonical request has no field for stays in `extra`."""
 
-    def __init__(self, wire: ReceivedWire, headers: Headers, changes: Changes, options: DecodeOptions) -> None:
+    def __init__(self, wire: ReceivedWire, betas: Sequence[str], changes: Changes, options: DecodeOptions) -> None:
         self.wire = wire
-        self.headers = headers
+        self.betas = betas
         self.changes = changes
         self.options = options
         self.extra: dict[str, Any] = dict(wire.extra or {})
@@ -108,17 +129,10 @@ class _RequestDecoder:
         first, _ = decode_messages(self.wire.system, (), self.changes)
         given = b"[]" if self.wire.messages is UNSET else bytes(self.wire.messages)
         if self.goes_on:  # what the thread holds belongs to it, so it is nothing to remember
-            system, messages = self._history(given, self.changes, continues=True)
+            system, messages = _read_history(self.options, given, self.changes, continues=True)
         else:
-            system, messages = _HISTORIES.read(given, self.changes, self._history)
+            system, messages = _HISTORIES.read(given, self.changes, partial(_read_history, self.options))
         return first + system, messages
-
-    def _history(
-        self, text: bytes, changes: Changes, *, continues: bool = False
-    ) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-        wire = read_member(b"messages", text, MessagesWire, changes)
-        system, messages = decode_messages(None, wire.messages, changes)
-        return system, paired_history(messages, self.options, changes, continues=continues)
 
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
         given = self.wire.tools
@@ -166,7 +180,7 @@ class _RequestDecoder:
             value = getattr(self.wire, name)
             if value is not None:
                 self.extra[name] = value
-        betas = [beta.strip() for name, value in self.headers if name == BETA_HEADER for beta in value.split(",")]
+        betas = [beta.strip() for value in self.betas for beta in value.split(",")]
         if betas:
             self.extra[BETAS] = [beta for beta in betas if beta]
         return {NAME: self.extra} if self.extra else {}

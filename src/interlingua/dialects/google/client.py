@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
 from interlingua.dialects._error_body import read_error
+from interlingua.dialects._frames import framed
 from interlingua.dialects._members import is_object, merge_members, passed_on
 from interlingua.dialects._request import RequestWriter, check_choice
 from interlingua.dialects._subsets import GOOGLE_OPENAPI, GOOGLE_OUTPUT, GOOGLE_TOOL
@@ -38,7 +39,7 @@ from interlingua.types.response import Alternative, Response
 from interlingua.types.tool import OpaqueTool, Tool
 
 if TYPE_CHECKING:
-    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
+    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
     from interlingua.dialects.google.wire import CandidateWire, DeclarationWire
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
@@ -100,7 +101,12 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     Raises: UnsupportedError with every refusal found; HistoryError for calls and results that do not pair; UsageError
     for a choice of a tool that is not there.
     """
-    return _RequestEncoder(request, options).encode()
+    return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
+
+
+def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[ContentWire]:
+    """The messages from a place on, names and ids as they are."""
+    return MessageEncoder(target, {}, {}, changes).encode((), messages, first)[1]
 
 
 class _RequestEncoder(RequestWriter):
@@ -147,7 +153,7 @@ class _RequestEncoder(RequestWriter):
 
         if history and history[0].role == "user":  # nothing has to stand before it
             self.wire.systemInstruction, _ = encode(self.request.system, ())
-            told = self.written(history, ids, (), lambda messages, begin: encode((), messages, begin)[1])
+            told = self.written(history, ids, (), lambda messages, begin: encode((), messages, begin)[1], _further)
             self.wire.contents = cast("list[ContentWire]", told)  # text is written as it is
             return
         instruction, contents = encode(self.request.system, history)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import unquote
 
 from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
+from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest, Target
 from interlingua.dialects._history_memo import HistoryMemo
 from interlingua.dialects._members import merge_members
@@ -42,8 +44,8 @@ from interlingua.wire.json import WireStruct, encode_wire
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
+    from interlingua.dialects._history_memo import Read
     from interlingua.errors import Error
-    from interlingua.types.content import TextPart
     from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool, ToolChoice
@@ -70,6 +72,10 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
+    about = (http.url,)
+    known = _BODIES.find(http.body, options, about)
+    if known is not None:
+        return known
     found = _PATH.search(http.url)
     if found is None:
         raise DecodeError("the path names no model: it must end in /models/NAME:generateContent", path="")
@@ -79,13 +85,15 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     request = _RequestDecoder(wire, changes, options).decode()
     name = unquote(found["name"])
     stream = found["method"] == "streamGenerateContent"
-    return DecodedRequest(
+    decoded = DecodedRequest(
         model=name if found["kind"] == "models" else f"{found['kind']}/{name}",
         request=request,
         stream=stream,
         changes=changes.done(),
         json_array=stream and "alt=sse" not in (found["query"] or "").split("&"),
     )
+    _BODIES.keep(http.body, options, about, wire.contents, decoded)
+    return decoded
 
 
 def _read_part(name: bytes, text: bytes, kind: type[S], changes: Changes) -> S:
@@ -95,6 +103,17 @@ def _read_part(name: bytes, text: bytes, kind: type[S], changes: Changes) -> S:
     for repair in repairs:
         changes.add(repair, "")
     return wire
+
+
+def _read_history(
+    options: DecodeOptions, text: bytes, changes: Changes, first: tuple[Message, ...] = (), *, continues: bool = False
+) -> Read:
+    contents = _read_part(b"contents", text, ContentsWire, changes).contents or []
+    messages = decode_contents(contents, first, changes)
+    return (), paired_history(messages, options, changes, continues=continues)
+
+
+_BODIES = BodyMemo(NAME, _read_history)
 
 
 class _RequestDecoder:
@@ -145,17 +164,10 @@ class _RequestDecoder:
     def _messages(self, first: tuple[Message, ...]) -> tuple[Message, ...]:
         given = self.wire.contents
         text = b"[]" if given is UNSET else bytes(given)
-        if first or self.wire.cachedContent is not None or not text.startswith(b"["):
-            return self._history(text, self.changes, first)[1]
-        return _HISTORIES.read(text, self.changes, self._history)[1]
-
-    def _history(
-        self, text: bytes, changes: Changes, first: tuple[Message, ...] = ()
-    ) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-        contents = _read_part(b"contents", text, ContentsWire, changes).contents or []
-        messages = decode_contents(contents, first, changes)
         continues = self.wire.cachedContent is not None
-        return (), paired_history(messages, self.options, changes, continues=continues)
+        if first or continues or not text.startswith(b"["):
+            return _read_history(self.options, text, self.changes, first, continues=continues)[1]
+        return _HISTORIES.read(text, self.changes, partial(_read_history, self.options))[1]
 
     def _tools(self) -> Any:
         given = self.wire.tools

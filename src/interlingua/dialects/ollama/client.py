@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
 from interlingua.dialects._error_body import read_error
+from interlingua.dialects._frames import framed
 from interlingua.dialects._members import merge_members, passed_on
 from interlingua.dialects._request import RequestWriter, check_choice, chosen_names, schema_prompt
 from interlingua.dialects._subsets import OLLAMA_TOOL
@@ -31,7 +32,7 @@ from interlingua.types.tool import OpaqueTool
 from interlingua.wire.json import decode_wire
 
 if TYPE_CHECKING:
-    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
+    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
     from interlingua.types.change import Changes
@@ -90,7 +91,12 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     Raises: UnsupportedError with every refusal found; HistoryError for calls and results that do not pair; UsageError
     for a choice of a tool that is not there.
     """
-    return _RequestEncoder(request, options).encode()
+    return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
+
+
+def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire]:
+    """The messages from a place on."""
+    return MessageEncoder(target.quirks, changes).encode((), messages, first)
 
 
 class _RequestEncoder(RequestWriter):
@@ -127,7 +133,7 @@ class _RequestEncoder(RequestWriter):
 
         if self.request.extra.get(NAME, {}).get("field") == "prompt" and not self.request.tools:
             return self._form(write(history, 0))
-        told = self.written(history, {}, system, write)
+        told = self.written(history, {}, system, write, _further)
         self.wire.messages = cast("list[MessageWire]", told)  # text is written as it is
         return CHAT_PATH
 

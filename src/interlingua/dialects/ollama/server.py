@@ -9,11 +9,13 @@ Rules
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.dialects._answer import changes_of
+from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._history_memo import HistoryMemo
 from interlingua.dialects._members import is_object, merge_members
@@ -34,10 +36,9 @@ from interlingua.wire.json import decode_any, decode_received, encode_wire
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
+    from interlingua.dialects._history_memo import Read
     from interlingua.errors import Error
     from interlingua.types.capability import Effort
-    from interlingua.types.content import TextPart
-    from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
@@ -70,13 +71,28 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
+    about = (http.url,)
+    known = _BODIES.find(http.body, options, about)
+    if known is not None:
+        return known
     repairs: list[str] = []
     wire = decode_received(http.body, ReceivedWire, ("messages", "tools"), repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options, older=_is_generate(http.url, wire)).decode()
-    return DecodedRequest(
+    decoded = DecodedRequest(
         model=wire.model or "", request=request, stream=wire.stream is not False, changes=changes.done()
     )
+    _BODIES.keep(http.body, options, about, wire.messages, decoded)
+    return decoded
+
+
+def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False) -> Read:
+    wire = read_member(b"messages", text, MessagesWire, changes)
+    system, messages = decode_messages(wire.messages or (), changes)
+    return system, paired_history(messages, options, changes, continues=continues)
+
+
+_BODIES = BodyMemo(NAME, _read_history)
 
 
 def _is_generate(url: str, wire: ReceivedWire) -> bool:
@@ -105,9 +121,10 @@ class _RequestDecoder:
             system, messages = decode_prompt(wire.system, wire.prompt, wire.images, self.changes)
             messages = paired_history(messages, self.options, self.changes, continues=bool(wire.context))
         elif wire.context:
-            system, messages = self._history(_text(wire.messages), self.changes)
+            system, messages = _read_history(self.options, _text(wire.messages), self.changes, continues=True)
         else:
-            system, messages = _HISTORIES.read(_text(wire.messages), self.changes, self._history)
+            text = _text(wire.messages)
+            system, messages = _HISTORIES.read(text, self.changes, partial(_read_history, self.options))
         self._left_over()
         return Request(
             messages=messages,
@@ -123,11 +140,6 @@ class _RequestDecoder:
             **self._numbers(),
             extra=self._extra(),
         )
-
-    def _history(self, text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-        wire = read_member(b"messages", text, MessagesWire, changes)
-        system, messages = decode_messages(wire.messages or (), changes)
-        return system, paired_history(messages, self.options, changes, continues=bool(self.wire.context))
 
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
         return () if self.older else read_tools(_TOOLS, _text(self.wire.tools), self.changes, self._offered)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._answer import changes_of, failed_status, finish_of, id_source
 from interlingua.dialects._error_body import read_error
+from interlingua.dialects._frames import framed
 from interlingua.dialects._members import merge_members, passed_on
 from interlingua.dialects._openai_errors import error_of_body
 from interlingua.dialects._openai_request import OpenAIRequestWriter
@@ -29,7 +30,7 @@ from interlingua.wire.json import decode_wire
 if TYPE_CHECKING:
     from msgspec import Raw
 
-    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
+    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
     from interlingua.dialects.openai_chat.wire import ChoiceWire, ChunkWire
     from interlingua.errors import Error
     from interlingua.stream.calls import CallIdSource
@@ -77,7 +78,12 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     Raises: UnsupportedError with every refusal found; HistoryError for calls and results that do not pair; UsageError
     for a choice of a tool that is not there.
     """
-    return _RequestEncoder(request, options).encode()
+    return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
+
+
+def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire]:
+    """The messages from a place on, names and ids as they are."""
+    return MessageEncoder(target, {}, {}, changes).encode((), messages, first)
 
 
 class _RequestEncoder(OpenAIRequestWriter):
@@ -113,7 +119,7 @@ class _RequestEncoder(OpenAIRequestWriter):
             encoder = MessageEncoder(self.target, self.names, ids, self.changes)
             return encoder.encode(() if first else system, messages, first)
 
-        told = self.written(history, ids, system, write)
+        told = self.written(history, ids, system, write, _further)
         if isinstance(told, list):
             self.nulls += sum([message.content is None for message in told])
         self.wire.messages = cast("list[MessageWire]", told)  # text is written as it is

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
+from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest, Quirks, Target
 from interlingua.dialects._history_memo import HistoryMemo
 from interlingua.dialects._members import foreign_extras, merge_members
@@ -39,11 +41,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import DecodeOptions, ServerContext
+    from interlingua.dialects._history_memo import Read
     from interlingua.dialects.openai_chat.wire import MessageWire, UsageWire
     from interlingua.errors import Error
     from interlingua.types.capability import Effort
-    from interlingua.types.content import Part, TextPart
-    from interlingua.types.message import Message
+    from interlingua.types.content import Part
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.types.usage import Usage
@@ -70,12 +72,27 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
+    about = (http.url,)
+    known = _BODIES.find(http.body, options, about)
+    if known is not None:
+        return known
     repairs: list[str] = []
     wire = decode_received(http.body, ReceivedWire, ("messages", "tools"), repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options).decode()
     model = wire.model or model_in_path(http.url)
-    return DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
+    decoded = DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
+    _BODIES.keep(http.body, options, about, wire.messages, decoded)
+    return decoded
+
+
+def _read_history(options: DecodeOptions, text: bytes, changes: Changes) -> Read:
+    wire = read_member(b"messages", text, MessagesWire, changes)
+    system, messages = decode_messages(wire.messages, changes)
+    return system, paired_history(messages, options, changes)
+
+
+_BODIES = BodyMemo(NAME, _read_history)
 
 
 class _RequestDecoder:
@@ -90,7 +107,7 @@ class _RequestDecoder:
     def decode(self) -> Request:
         wire = self.wire
         given = b"[]" if wire.messages is UNSET else bytes(wire.messages)
-        system, messages = _HISTORIES.read(given, self.changes, self._messages)
+        system, messages = _HISTORIES.read(given, self.changes, partial(_read_history, self.options))
         name, schema, strict = self._format()
         return Request(
             messages=messages,
@@ -126,11 +143,6 @@ class _RequestDecoder:
             schema_description=self._schema_description(),
             extra=self._extra(),
         )
-
-    def _messages(self, text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-        wire = read_member(b"messages", text, MessagesWire, changes)
-        system, messages = decode_messages(wire.messages, changes)
-        return system, paired_history(messages, self.options, changes)
 
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
         wire = self.wire

@@ -12,6 +12,7 @@ from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, id_source
 from interlingua.dialects._error_body import read_error
+from interlingua.dialects._frames import framed
 from interlingua.dialects._members import merge_members, passed_on
 from interlingua.dialects._openai_errors import error_of_body
 from interlingua.dialects._openai_request import OpenAIRequestWriter
@@ -31,7 +32,7 @@ from interlingua.types.tool import OpaqueTool
 from interlingua.wire.json import decode_wire
 
 if TYPE_CHECKING:
-    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
+    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
     from interlingua.errors import Error
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
@@ -71,7 +72,12 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     Raises: UnsupportedError with every refusal found; HistoryError for calls and results that do not pair; UsageError
     for a choice of a tool that is not there.
     """
-    return _RequestEncoder(request, options).encode()
+    return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
+
+
+def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[ItemWire]:
+    """The messages from a place on, names and ids as they are."""
+    return InputEncoder(target, {}, {}, changes).encode(messages, first)
 
 
 class _RequestEncoder(OpenAIRequestWriter):
@@ -111,7 +117,7 @@ class _RequestEncoder(OpenAIRequestWriter):
         def write(messages: tuple[Message, ...], first: int) -> list[ItemWire]:
             return InputEncoder(self.target, self.names, ids, self.changes).encode(messages, first)
 
-        told = self.written(history, ids, (), write)
+        told = self.written(history, ids, (), write, _further)
         self.wire.input = cast("list[ItemWire]", told) or None  # text is written as it is
         self.note_ids(ids)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
+from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._history_memo import HistoryMemo
 from interlingua.dialects._members import merge_members
@@ -33,6 +35,7 @@ from interlingua.wire.json import decode_received
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
+    from interlingua.dialects._history_memo import Read
     from interlingua.dialects.openai_responses.wire import FormatWire, ItemWire
     from interlingua.errors import Error
     from interlingua.types.message import Message
@@ -61,12 +64,26 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
+    about = (http.url,)
+    known = _BODIES.find(http.body, options, about)
+    if known is not None:
+        return known
     repairs: list[str] = []
     wire = decode_received(http.body, ReceivedWire, ("input", "tools"), repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options).decode()
     model = wire.model or model_in_path(http.url)
-    return DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
+    decoded = DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
+    _BODIES.keep(http.body, options, about, wire.input, decoded)
+    return decoded
+
+
+def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False) -> Read:
+    messages = decode_input(read_member(b"input", text, InputWire, changes).input, changes)
+    return (), paired_history(messages, options, changes, continues=continues or refers(messages))
+
+
+_BODIES = BodyMemo(NAME, _read_history)
 
 
 class _RequestDecoder:
@@ -114,14 +131,8 @@ class _RequestDecoder:
         """The history with calls and results paired, and no call in it broken."""
         given = b"[]" if self.wire.input is UNSET else bytes(self.wire.input)
         if continues or not given.startswith(b"["):
-            return self._history(given, self.changes, continues=continues)[1]
-        return _HISTORIES.read(given, self.changes, self._history)[1]
-
-    def _history(
-        self, text: bytes, changes: Changes, *, continues: bool = False
-    ) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-        messages = decode_input(read_member(b"input", text, InputWire, changes).input, changes)
-        return (), paired_history(messages, self.options, changes, continues=continues or refers(messages))
+            return _read_history(self.options, given, self.changes, continues=continues)[1]
+        return _HISTORIES.read(given, self.changes, partial(_read_history, self.options))[1]
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
         wire = read_member(b"tools", text, ToolsWire, self.changes)

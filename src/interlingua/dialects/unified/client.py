@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from interlingua.dialects._answer import changes_of, failed_status, finish_of, id_source
+from interlingua.dialects._frames import framed
 from interlingua.dialects._request import RequestWriter, check_choice
 from interlingua.dialects.unified.answer import decode_answer
 from interlingua.dialects.unified.parts import NAME, decode_part, encode_parts, own_members, split_extra, with_members
@@ -25,7 +26,9 @@ from interlingua.types.content import BrokenToolCall, TextPart, ToolCall
 from interlingua.wire.json import decode_any, decode_wire
 
 if TYPE_CHECKING:
-    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
+    from collections.abc import Mapping
+
+    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
     from interlingua.dialects.unified.wire import AnswerPartWire, PartWire, TextWire, ToolWire
     from interlingua.errors import Error
     from interlingua.stream.calls import CallIdSource
@@ -56,7 +59,14 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
 
     Raises: HistoryError for calls and results that do not pair; UsageError for a choice of a tool that is not there.
     """
-    return _RequestEncoder(request, options).encode()
+    return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
+
+
+def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire]:
+    """The messages from a place on, names as they are."""
+    del target, changes, first
+    called: dict[str, str] = {}
+    return [_message(message, called, {}) for message in messages]
 
 
 class _RequestEncoder(RequestWriter):
@@ -81,7 +91,7 @@ class _RequestEncoder(RequestWriter):
             tools=cast("list[ToolWire]", self.written_tools((), self._tools)),  # text is written as it is
             tool_choice=encode_choice(request.tool_choice, self.names),
             system=_texts(request.system),
-            messages=cast("list[MessageWire]", self.written(history, {}, (), self._messages)),
+            messages=cast("list[MessageWire]", self.written(history, {}, (), self._messages, _further)),
         )
         own = own_members(request.extra)
         return self.done(PATH, cast("RequestWire", with_members(wire, own, self.kept)) if own else wire)
@@ -93,21 +103,22 @@ class _RequestEncoder(RequestWriter):
     def _messages(self, history: tuple[Message, ...], first: int) -> list[MessageWire]:
         del first  # nothing is noted by place
         called: dict[str, str] = {}
-        return [self._message(message, called) for message in history]
+        return [_message(message, called, self.names) for message in history]
 
-    def _message(self, message: Message, called: dict[str, str]) -> MessageWire:
-        wire = MessageWire(message.role, message.name)
-        text = _plain_text(message.parts)
-        if text is None:
-            called.update({part.id: part.name for part in message.parts if isinstance(part, ToolCall)})
-            wire.parts = cast("list[PartWire]", encode_parts(message.parts, self.names, called))
-        else:
-            wire.content = text
-        if not message.extra:
-            return wire
-        wire.members = split_extra(message.extra)
-        own = own_members(message.extra)
-        return cast("MessageWire", with_members(wire, own)) if own else wire
+
+def _message(message: Message, called: dict[str, str], names: Mapping[str, str]) -> MessageWire:
+    wire = MessageWire(message.role, message.name)
+    text = _plain_text(message.parts)
+    if text is None:
+        called.update({part.id: part.name for part in message.parts if isinstance(part, ToolCall)})
+        wire.parts = cast("list[PartWire]", encode_parts(message.parts, names, called))
+    else:
+        wire.content = text
+    if not message.extra:
+        return wire
+    wire.members = split_extra(message.extra)
+    own = own_members(message.extra)
+    return cast("MessageWire", with_members(wire, own)) if own else wire
 
 
 def _plain_text(parts: tuple[Part, ...]) -> str | None:

@@ -11,10 +11,12 @@ Rules
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import UNSET
 
+from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._history import prepare_history
 from interlingua.dialects._history_memo import HistoryMemo
@@ -37,6 +39,7 @@ from interlingua.wire.json import WireStruct, decode, encode_wire, pointer
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
+    from interlingua.dialects._history_memo import Read
     from interlingua.dialects.unified.wire import MessageWire, PartWire, ServerStateWire
     from interlingua.errors import Error
     from interlingua.types.content import Part
@@ -64,11 +67,26 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
     Raises: DecodeError and HistoryError, whose `code` is the rule that was broken; LimitExceededError.
     """
-    del options  # nothing is mended here
+    known = _BODIES.find(http.body, options, ())
+    if known is not None:
+        return known
     wire = _read(http.body, ReceivedWire)
     if not wire.model:
         raise DecodeError("/model: the model is missing", path="/model")
-    return DecodedRequest(model=wire.model, request=_RequestDecoder(wire).decode(), stream=wire.stream)
+    decoded = DecodedRequest(model=wire.model, request=_RequestDecoder(wire, options).decode(), stream=wire.stream)
+    _BODIES.keep(http.body, options, (), wire.messages, decoded)
+    return decoded
+
+
+def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False) -> Read:
+    del options  # nothing is mended here
+    wires = _read(b'{"messages":%b}' % text, MessagesWire).messages
+    reader = _MessageReader()
+    messages = tuple([reader.read(one, f"/messages/{place}") for place, one in enumerate(wires)])
+    return (), prepare_history(messages, "refuse", changes, continues=continues)
+
+
+_BODIES = BodyMemo(NAME, _read_history)
 
 
 def _read(body: bytes, kind: type[W]) -> W:
@@ -85,9 +103,9 @@ def _read(body: bytes, kind: type[W]) -> W:
 class _RequestDecoder:
     """Reads one request; every method reads what its name says."""
 
-    def __init__(self, wire: ReceivedWire) -> None:
+    def __init__(self, wire: ReceivedWire, options: DecodeOptions) -> None:
         self.wire = wire
-        self.names: dict[str, str] = {}
+        self.options = options
 
     def decode(self) -> Request:
         wire = self.wire
@@ -122,7 +140,7 @@ class _RequestDecoder:
             case str(text):
                 return (TextPart(text),)
             case texts:
-                parts = [self._decoded(text, f"/system/{place}") for place, text in enumerate(texts)]
+                parts = [_decoded(text, f"/system/{place}") for place, text in enumerate(texts)]
                 return tuple([part for part in parts if isinstance(part, TextPart)])
 
     def _tools(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
@@ -134,17 +152,18 @@ class _RequestDecoder:
     def _messages(self, changes: Changes) -> tuple[Message, ...]:
         given = bytes(self.wire.messages)
         if self.wire.continues is not None:
-            return self._history(given, changes)[1]
-        return _HISTORIES.read(given, changes, self._history)[1]
+            return _read_history(self.options, given, changes, continues=True)[1]
+        return _HISTORIES.read(given, changes, partial(_read_history, self.options))[1]
 
-    def _history(self, text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-        self.names = {}
-        wires = _read(b'{"messages":%b}' % text, MessagesWire).messages
-        messages = tuple([self._message(one, f"/messages/{place}") for place, one in enumerate(wires)])
-        continues = self.wire.continues is not None
-        return (), prepare_history(messages, "refuse", changes, continues=continues)
 
-    def _message(self, wire: MessageWire, path: str) -> Message:
+class _MessageReader:
+    """Reads the messages of one history, remembering what was called."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+
+    def read(self, wire: MessageWire, path: str) -> Message:
+        """One message; `path` is its place."""
         if wire.parts is None:
             parts: tuple[Part, ...] = (TextPart(wire.content),) if wire.content else ()
         elif wire.content is not None:
@@ -162,17 +181,18 @@ class _RequestDecoder:
             self.names[wire.id] = wire.name
         elif isinstance(wire, ToolResultWire) and wire.name is None:
             wire.name = self.names.get(wire.tool_call_id)
-        part = self._decoded(wire, path)
+        part = _decoded(wire, path)
         if isinstance(part, BrokenToolCall):
             sentence = f"{path}/arguments: the call {part.id!r} (tool {part.name}) has broken arguments: {part.reason}"
             raise HistoryError(sentence, code="arguments_broken")
         return part
 
-    def _decoded(self, wire: PartWire, path: str) -> Part:
-        try:
-            return decode_part(wire)
-        except DecodeError as error:
-            raise error.under(path) from None
+
+def _decoded(wire: PartWire, path: str) -> Part:
+    try:
+        return decode_part(wire)
+    except DecodeError as error:
+        raise error.under(path) from None
 
 
 def _state(wire: ServerStateWire | None) -> ServerState | None:

@@ -1,0 +1,198 @@
+"""Bodies that were read before: an agent's next body is its last one with a few messages more, byte for byte.
+
+Strategy: a body whose conversation and tools are known is remembered as what stands before the end of its messages and
+what stands behind. A later body that begins with the one and ends with the other differs from it in messages alone:
+only what lies between is read, and where nothing lies between, nothing is.
+
+Why that is right: JSON has no context. What comes before ends right behind an element of the messages, and what follows
+begins with the end of that array (both were parsed). If a comma and the inside of an array lie between, which is
+checked, then the whole is JSON, and its messages are the known ones and these.
+
+Rules
+- As in `_history_memo`: nothing is shared that could be changed, the rest is read by itself only where nothing before
+  bears on it, what is told about a request is told each time, and whatever is unusual is read as a whole.
+- A body is found by what it begins with: the beginnings lie in order, so the longest that fits is next to it.
+- Memory is bounded in bytes of text; when one generation is full, the one before it is forgotten.
+- Threads need no lock: each step is one operation on a dict or a list, and a lost race means that work is done twice.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from interlingua.dialects._contract import DecodedRequest
+from interlingua.dialects._history_memo import MAX_TEXT_BYTES, KnownMessages, read_further, shareable_system
+from interlingua.dialects._memo import KnownTools
+from interlingua.types.change import Changes
+from interlingua.types.shared import read_only
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlingua.dialects._contract import DecodeOptions
+    from interlingua.dialects._history_memo import KnownHistory, Read
+    from interlingua.types.request import Request
+
+__all__ = ["MAX_BODY_BYTES", "BodyMemo"]
+
+MAX_BODY_BYTES = 2 * MAX_TEXT_BYTES
+"""A longer body is never remembered."""
+MAX_GENERATION_BYTES = 3_000_000
+"""How much text each of the two generations of a memo holds."""
+MAX_ALIKE = 8
+"""How many bodies with the same messages are kept apart, and how many beginnings are looked at."""
+_SPACE = b" \t\r\n"
+_ONE_VALUE = msgspec.json.Decoder(msgspec.Raw)
+_VALUES = ("output_schema", "logit_bias", "metadata", "extra")
+"""Members of a request that hold plain JSON."""
+
+
+class _KnownBody(NamedTuple):
+    """A body up to the end of its messages, and what it says."""
+
+    head: bytes
+    """What stands before the end of the messages."""
+    tail: bytes
+    """What stands behind."""
+    about: tuple[object, ...]
+    """What bears on the reading besides the body."""
+    decoded: DecodedRequest
+    """What was read; nothing in it can be changed."""
+    history: KnownHistory
+    """Its conversation."""
+
+    def again(self) -> DecodedRequest:
+        """What was read, for another request."""
+        decoded, request = self.decoded, self.decoded.request
+        members: dict[str, Any] = {"messages": self.history.messages}
+        if not request.extra:
+            members["extra"] = {}
+        if type(request.tools) is KnownTools:
+            members["tools"] = request.tools.renewed()
+        return DecodedRequest(
+            model=decoded.model,
+            request=msgspec.structs.replace(request, **members),
+            stream=decoded.stream,
+            changes=decoded.changes,
+            json_array=decoded.json_array,
+        )
+
+
+class _Generation:
+    """Bodies by how they begin."""
+
+    __slots__ = ("by_head", "heads", "size_bytes")
+
+    def __init__(self) -> None:
+        self.heads: list[bytes] = []
+        self.by_head: dict[bytes, list[_KnownBody]] = {}
+        self.size_bytes = 0
+
+    def alike(self, body: bytes) -> list[_KnownBody]:
+        """The bodies whose beginning is the longest that this one has."""
+        place = bisect_right(self.heads, body)
+        for head in reversed(self.heads[max(0, place - MAX_ALIKE) : place]):
+            if body.startswith(head):
+                return self.by_head.get(head, [])
+        return []
+
+
+class BodyMemo:
+    """The bodies that one dialect read lately."""
+
+    __slots__ = ("_dialect", "_max_bytes", "_old", "_read", "_young")
+
+    def __init__(
+        self,
+        dialect: str,
+        read: Callable[[DecodeOptions, bytes, Changes], Read],
+        max_generation_bytes: int = MAX_GENERATION_BYTES,
+    ) -> None:
+        """An empty memo; `read` reads an array of messages."""
+        self._dialect = dialect
+        self._read = read
+        self._max_bytes = max_generation_bytes
+        self._young = _Generation()
+        self._old = _Generation()
+
+    def find(self, body: bytes, options: DecodeOptions, about: tuple[object, ...]) -> DecodedRequest | None:
+        """What a body says that came before, or that goes on with one that did; None where it must be read."""
+        about = (options, *about)
+        if type(body) is not bytes:
+            return None
+        for generation in (self._young, self._old):
+            for known in generation.alike(body):
+                if known.about == about and body.endswith(known.tail):
+                    found = self._gone_on(known, body, options)
+                    if found is not None:
+                        if found is not known or generation is self._old:
+                            self._put(found)
+                        return found.again()
+        return None
+
+    def _gone_on(self, known: _KnownBody, body: bytes, options: DecodeOptions) -> _KnownBody | None:
+        begin, end = len(known.head), len(body) - len(known.tail)
+        if begin == end:
+            return known
+        rest = body[begin:end].lstrip(_SPACE)
+        if begin > end or rest[:1] != b"," or len(body) > MAX_BODY_BYTES:
+            return None
+        rest = b"[%b]" % rest[1:]
+        try:
+            _ONE_VALUE.decode(rest)  # and nothing behind it: what follows is the end of this very array
+        except msgspec.DecodeError:
+            return None
+        own = Changes(self._dialect, "decode_request")
+        further = read_further(known.history, rest, own, partial(self._read, options))
+        return None if further is None else known._replace(head=body[:end], history=further)
+
+    def keep(
+        self,
+        body: bytes,
+        options: DecodeOptions,
+        about: tuple[object, ...],
+        messages: msgspec.Raw | msgspec.UnsetType,
+        decoded: DecodedRequest,
+    ) -> None:
+        """Remember what a body says, if all of it is known and can be shared; `messages` is their text."""
+        request = decoded.request
+        history, tools = request.messages, request.tools
+        if type(history) is not KnownMessages or (tools and type(tools) is not KnownTools):
+            return
+        if type(body) is not bytes or len(body) > MAX_BODY_BYTES or isinstance(messages, msgspec.UnsetType):
+            return
+        text, system = bytes(messages), shareable_system(request.system)
+        if system is None or body.count(text) != 1:
+            return
+        head = body[: body.index(text) + len(text) - 1].rstrip(_SPACE)
+        kept = msgspec.structs.replace(decoded, request=_read_only(request, system))
+        self._put(_KnownBody(head, body[len(head) :], (options, *about), kept, history.known))
+
+    def _put(self, known: _KnownBody) -> None:
+        size, young = len(known.head) + len(known.tail), self._young
+        if young.size_bytes + size > self._max_bytes:
+            self._old, self._young = young, (young := _Generation())
+        young.size_bytes += size
+        alike = young.by_head.get(known.head)
+        if alike is None:
+            young.by_head[known.head] = [known]
+            insort(young.heads, known.head)
+            return
+        others = [one for one in alike if one.tail != known.tail or one.about != known.about]
+        young.by_head[known.head] = [known, *others[: MAX_ALIKE - 1]]
+
+
+def _read_only(request: Request, system: tuple[Any, ...]) -> Request:
+    """The same request; nobody can change what is in it, its messages and tools aside."""
+    members: dict[str, Any] = {"system": system}
+    for name in _VALUES:
+        value = getattr(request, name)
+        if value:
+            members[name] = read_only(value)
+    if request.continues is not None:
+        members["continues"] = msgspec.structs.replace(request.continues, raw=read_only(request.continues.raw))
+    return msgspec.structs.replace(request, **members)

@@ -1,0 +1,251 @@
+"""Bodies that were read before: what is found, what is read as a whole, and what nobody can change."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from unittest import mock
+
+import msgspec
+import pytest
+
+from interlingua.dialects import _body_memo
+from interlingua.dialects._body_memo import BodyMemo
+from interlingua.dialects._contract import DecodedRequest, DecodeOptions
+from interlingua.dialects._history_memo import KnownHistory
+from interlingua.dialects._serve import paired_history
+from interlingua.dialects.openai_chat import server
+from interlingua.dialects.table import get_dialect
+from interlingua.errors import DecodeError, Error, LimitExceededError
+from interlingua.types.change import Changes
+from interlingua.types.message import assistant, user
+from interlingua.types.request import Request
+from interlingua.wire.http import HttpRequest
+
+CHAT = get_dialect("openai-chat")
+LONG = "A text that is long enough to be worth remembering. " * 4
+URL = "http://test/v1/chat/completions"
+TOOLS: list[dict[str, Any]] = [
+    {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
+]
+
+
+def read(body: bytes, url: str = URL, **options: Any) -> DecodedRequest:
+    """What a Chat body says."""
+    return CHAT.decode_request(HttpRequest(url=url, body=body), DecodeOptions(**options))
+
+
+def anew(body: bytes) -> DecodedRequest | type[Error]:
+    """The same without a memory; the kind of error that it is."""
+    with mock.patch.object(BodyMemo, "find", return_value=None):
+        try:
+            return read(body)
+        except Error as error:
+            return type(error)
+
+
+def found(body: bytes) -> DecodedRequest | type[Error]:
+    """The same with one."""
+    try:
+        return read(body)
+    except Error as error:
+        return type(error)
+
+
+def texts(*messages: str, before: str = "", after: str = "") -> bytes:
+    """A body of messages, by turns of the user and the assistant, with members before and after them."""
+    roles = ("user", "assistant")
+    told = [{"role": roles[place % 2], "content": text} for place, text in enumerate(messages)]
+    return f'{{"model":"m",{before}"messages":{json.dumps(told)}{after}}}'.encode()
+
+
+def known(body: bytes) -> bytes:
+    """The body, read until it is known."""
+    for _ in range(3):
+        read(body)
+    return body
+
+
+def with_rest(body: bytes, rest: bytes) -> bytes:
+    """The body with that behind its last message."""
+    end = body.index(b"}]") + 1
+    return body[:end] + rest + body[end:]
+
+
+def is_read(body: bytes, url: str = URL, **options: Any) -> bool:
+    """Whether the body is parsed as a whole."""
+    with mock.patch.object(server, "decode_received", side_effect=server.decode_received) as parser:
+        read(body, url, **options)
+    return parser.called
+
+
+def test_a_body_that_came_before_is_not_read_again() -> None:
+    """From the third time on nothing is parsed, and what is said is equal."""
+    body = texts(LONG, "one", LONG, after=f',"tools":{json.dumps(TOOLS)},"user":"u"')
+    first = read(body)
+    known(body)
+    assert not is_read(body)
+    assert read(body) == first == anew(body)
+
+
+def test_only_what_is_new_is_read() -> None:
+    """A turn more costs that turn, wherever the messages stand, and so does the next; spaces change nothing."""
+    for number, (before, after) in enumerate((("", ',"temperature":1'), ('"temperature":1,', ""))):
+        body = known(texts(LONG, f"{number}", LONG, before=before, after=after))
+        for rest in (b',{"role":"assistant","content":"a"}', b' ,\n {"role":"user","content":"b"} '):
+            body = with_rest(body, rest)
+            assert not is_read(body)
+            assert read(body) == anew(body)
+
+
+STRANGE = [
+    b",",
+    b",,",
+    b",]",
+    b' {"role":"assistant","content":"a"}',
+    b',{"role":"assistant","content":"a"},',
+    b',{"role":"assistant","content":"a"}],"messages":[{"role":"user","content":"b"}',
+    b',{"role":"assistant","content":"a"}],"user":[{"role":"user","content":"b"}',
+    b'],"stop":["a"',
+    b',{"role":"assistant","content":"a"}\x0c',
+    b'\x0b,{"role":"assistant","content":"a"}',
+    b',{"role":"assistant","content":"\xff"}',
+    b',{"role":"assistant","content":"\\ud800"}',
+    b',{"role":"somebody","content":"a"}',
+    b',{"role":"assistant","content":"a","role":"user"}',
+    b',{"role":"user","content":"again the user"}',
+    b',{"role":"tool","tool_call_id":"x","content":"a"}',
+    b',{"role":"assistant","content":"a","odd":%s1%s}' % (b"[" * 200, b"]" * 200),
+    b',{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{"}}]}',
+]
+
+
+@pytest.mark.parametrize("rest", STRANGE, ids=range(len(STRANGE)))
+def test_what_is_strange_is_read_as_a_whole(rest: bytes) -> None:
+    """Whatever stands behind known messages, the body says what it says without a memory, errors and changes too."""
+    body = with_rest(known(texts(LONG, "one", LONG + "!", after=',"stop":"x"')), rest)
+    expected = anew(body)
+    assert [found(body) for _ in range(4)] == [expected] * 4
+
+
+def test_a_text_that_stands_in_the_body_twice_is_no_beginning() -> None:
+    """Where the messages stand in another member, too, the place is doubtful, and nothing is remembered."""
+    twin = json.dumps([{"role": "user", "content": LONG + "?"}])
+    body = known(f'{{"model":"m","odd":{twin},"messages":{twin}}}'.encode())
+    assert is_read(body)
+
+
+def test_another_address_or_policy_is_another_body() -> None:
+    """What bears on the reading besides the body is compared."""
+    body = known(texts(LONG, "two", LONG))
+    assert is_read(body, "http://test/other")
+    assert is_read(body, history="mend")
+    assert not is_read(body)
+
+
+def test_other_members_behind_the_messages_are_another_body() -> None:
+    """Bodies with one conversation and different members are kept apart."""
+    bodies = [texts(LONG, "three", LONG, after=f',"seed":{seed}') for seed in range(3)]
+    for body in bodies:
+        known(body)
+    assert [read(body).request.seed for body in bodies] == [0, 1, 2]
+    assert not any(is_read(body) for body in bodies)
+
+
+def test_what_requests_share_cannot_be_changed() -> None:
+    """Members of a known body refuse to be changed; what is empty is the request's own."""
+    body = known(texts(LONG, "four", LONG, after=',"odd":{"a":1},"metadata":{"a":"b"},"logit_bias":{"1":2}'))
+    request = read(body).request
+    for value in (request.extra["openai-chat"], request.metadata, request.logit_bias):
+        assert value is not None
+        with pytest.raises(TypeError, match="deepcopy"):
+            value["mine"] = 1
+    plain = known(texts(LONG, "five", LONG))
+    read(plain).request.extra["openai-chat"] = {"mine": 1}
+    assert read(plain).request.extra == {}
+
+
+def test_a_body_that_is_not_bytes_is_read() -> None:
+    """A buffer that may change is never remembered."""
+    body = bytearray(known(texts(LONG, "six", LONG)))
+    assert is_read(body)  # pyright: ignore[reportArgumentType]
+
+
+def _memo(max_bytes: int = 10_000) -> BodyMemo:
+    def decode(options: DecodeOptions, text: bytes, changes: Changes) -> Any:
+        if b"deep" in text:
+            raise LimitExceededError("too deep")
+        if b"bad" in text:
+            raise DecodeError("bad")
+        roles = (assistant, user)
+        messages = tuple([roles[place % 2](text) for place, text in enumerate(json.loads(text))])
+        return (), paired_history(messages, options, changes)
+
+    return BodyMemo("d", decode, max_bytes)
+
+
+def _keep(memo: BodyMemo, text: str, rest: str = "") -> bytes:
+    messages = json.dumps([text])
+    body = f'{{"m":{messages}{rest}}}'.encode()
+    history = KnownHistory(messages.encode(), (), [user(text)])
+    decoded = DecodedRequest(model="m", request=Request(messages=history.messages))
+    memo.keep(body, DecodeOptions(), (), msgspec.Raw(messages.encode()), decoded)
+    return body
+
+
+def test_memory_is_bounded() -> None:
+    """With both generations full the oldest is forgotten; what is used stays."""
+    memo = _memo(1_000)
+    bodies = [_keep(memo, f"{number:03}" * 100) for number in range(8)]  # three to a generation
+
+    def is_there(number: int) -> bool:
+        return memo.find(bodies[number], DecodeOptions(), ()) is not None
+
+    assert [is_there(number) for number in (2, 3, 4, 5, 6, 7)] == [False, True, True, False, True, True]
+    _keep(memo, "9" * 300)
+    assert [is_there(number) for number in (3, 4, 6)] == [False, True, True]
+
+
+def test_a_longer_body_is_never_kept() -> None:
+    """One byte more than the bound is too much, for what goes on, too."""
+    memo = _memo(10_000_000)
+    with mock.patch.object(_body_memo, "MAX_BODY_BYTES", 40):
+        body = _keep(memo, "x" * 30)
+        assert len(body) == 40
+        assert memo.find(body, DecodeOptions(), ()) is not None
+        assert memo.find(with_end(body, b',"a"'), DecodeOptions(), ()) is None
+        assert memo.find(_keep(memo, "x" * 31), DecodeOptions(), ()) is None
+
+
+def with_end(body: bytes, rest: bytes) -> bytes:
+    """A body of one list with that behind its last element."""
+    return body[:-2] + rest + body[-2:]
+
+
+def test_what_the_reader_refuses_is_nothing_known() -> None:
+    """Faults of the rest are left to who reads the whole."""
+    memo = _memo()
+    body = _keep(memo, "x" * 200)
+    for rest in (b',"deep"', b',"bad"'):
+        assert memo.find(with_end(body, rest), DecodeOptions(), ()) is None
+    gone_on = memo.find(with_end(body, b',"good"'), DecodeOptions(), ())
+    assert gone_on is not None
+    assert gone_on.request.messages == (user("x" * 200), assistant("good"))
+
+
+def test_bodies_with_the_same_beginning_are_few() -> None:
+    """Of bodies that differ behind their messages the last eight are kept."""
+    memo = _memo()
+    bodies = [_keep(memo, "y" * 200, f',"n":{number}') for number in range(10)]
+    there = [memo.find(body, DecodeOptions(), ()) is not None for body in bodies]
+    assert there == [False] * 2 + [True] * 8
+
+
+def test_a_fork_finds_the_beginning_that_it_has() -> None:
+    """Of conversations that part, each goes on with its own."""
+    memo = _memo()
+    body = _keep(memo, "z" * 200)
+    for text in ("a", "b", "c"):
+        found = memo.find(with_end(body, b',"%b"' % text.encode()), DecodeOptions(), ())
+        assert found is not None
+        assert found.request.messages[1:] == (assistant(text),)
