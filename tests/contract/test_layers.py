@@ -18,6 +18,7 @@ LAYERS: dict[str, int] = {
     "types": 0,
     "wire.json": 0,  # a call's arguments are parsed by `types`, with the one JSON parser there is; its helpers follow
     "wire._depth": 0,
+    "wire._kept": 0,
     "wire.arguments": 0,
     "wire._prefix": 0,
     "wire._shape": 0,
