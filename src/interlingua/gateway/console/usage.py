@@ -81,6 +81,6 @@ async def _rows(gateway: Gateway, viewer: Viewer) -> list[Row]:
     since = (datetime.fromtimestamp(gateway.now(), UTC) - timedelta(days=DAYS - 1)).strftime("%Y-%m-%d")
     name = "" if viewer.sees_all else viewer.name
     accounts = gateway.admission.accounts
-    if not accounts.immediate:
+    if accounts.is_shared:
         return await accounts.used(name, since)
     return chosen(await used_of_all(gateway), name, since)  # each worker has its own in memory

@@ -1,9 +1,9 @@
-"""Where the accounts of keys are kept: the face of such a store, and the one in this process's memory.
+"""Where the accounts of keys are kept: the face of such a store, and rows of what was used.
 
 Rules
 - A store applies an operation to all of its accounts or to none, and no two operations at the same time.
 - What was settled stays settled: `leave` returns when the store would still know it if the process were killed.
-- The face is awaited, so that a store in a file or on another machine can have it; the one in memory never waits.
+- The face is awaited, so that a store on another machine can have it; the one in memory never waits.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from interlingua.gateway.keys.budget import Account, Enter, Leave, Refusal, step
-
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Sequence
 
-__all__ = ["COUNTS", "Accounts", "MemoryAccounts", "Row", "add_rows", "added", "chosen"]
+    from interlingua.gateway.keys.budget import Account, Enter, Leave, Refusal
+
+__all__ = ["COUNTS", "Accounts", "Row", "add_rows", "added", "chosen"]
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -50,7 +50,12 @@ class Accounts(Protocol):
 
     @property
     def immediate(self) -> bool:
-        """Whether its methods never wait, so that a call cannot be left in the middle of one."""
+        """Whether a call cannot be left in the middle of a method: none waits, but before it begins or after it has."""
+        ...
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes have the same accounts."""
         ...
 
     def enter(self, operation: Enter) -> Awaitable[Refusal | None]:
@@ -72,41 +77,6 @@ class Accounts(Protocol):
     async def close(self) -> None:
         """Write what is still to be written, and let go of what is open."""
         ...
-
-
-class MemoryAccounts:
-    """Accounts in this process."""
-
-    immediate: bool = True
-    """It never waits."""
-
-    def __init__(self) -> None:
-        """No account was used yet."""
-        self._accounts: dict[str, Account] = {}
-        self.rows: dict[tuple[str, str, str], Row] = {}
-        """What was used, by key, day and model."""
-
-    async def enter(self, operation: Enter) -> Refusal | None:
-        """Reserve what a call may use; the refusal where it does not fit."""
-        changed, refusal = step(self._accounts, operation)
-        self._accounts |= changed
-        return refusal
-
-    async def leave(self, operation: Leave, *rows: Row) -> None:
-        """Settle a call, and add rows to what was used."""
-        self._accounts |= step(self._accounts, operation)[0]
-        add_rows(self.rows, rows)
-
-    async def used(self, key: str = "", since: str = "") -> list[Row]:
-        """What was used, by key, day and model; of one key where it is named, from a day on."""
-        return chosen(self.rows.values(), key, since)
-
-    async def accounts(self, names: Sequence[str]) -> list[Account | None]:
-        """The account of each name; None for one that nobody has used."""
-        return [self._accounts.get(name) for name in names]
-
-    async def close(self) -> None:
-        """Nothing: what is in memory ends with the process."""
 
 
 COUNTS = ("requests", "failed", "input_tokens", "output_tokens", "estimated", "nano_usd", "unpriced")

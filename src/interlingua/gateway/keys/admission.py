@@ -21,6 +21,7 @@ import asyncio
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
@@ -28,8 +29,9 @@ import msgspec
 from interlingua.client.estimate import estimate_body, estimate_tokens
 from interlingua.client.price import price_of
 from interlingua.errors import BillingError, Error, PermissionDeniedError, RateLimitError
-from interlingua.gateway.keys.accounts import MemoryAccounts, Row
+from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.budget import Call, Enter, Leave, Used
+from interlingua.gateway.keys.memory import MemoryAccounts
 from interlingua.gateway.keys.terms import NO_TERMS, money, nano_usd, told_budget
 from interlingua.providers.price import cost_usd
 from interlingua.transport.override import answers_alone
@@ -89,27 +91,44 @@ class _Failed(NamedTuple):
     lane: Lane
 
 
+class _Plan:
+    """What there is to know of a key before any call of it, found once for a key and its team's terms."""
+
+    __slots__ = ("has_budgets", "key", "limited", "names", "needs_money", "needs_tokens", "teams")
+
+    def __init__(self, key: GatewayKey, teams: dict[str, Terms], names: tuple[str, ...]) -> None:
+        """The plan of a key among teams; `names` are its accounts."""
+        team = teams.get(key.team, NO_TERMS) if key.team else NO_TERMS
+        terms = (key.terms, team)
+        self.key = key
+        self.teams = teams
+        self.names = names
+        """A call is written down in all of them: a limit that is set later counts what was used before."""
+        self.limited = tuple(zip(names, terms, strict=False)) if terms != (NO_TERMS, NO_TERMS) else ()
+        self.needs_tokens = any(each.needs_tokens for each in terms)
+        self.needs_money = any(each.needs_money for each in terms)
+        self.has_budgets = any(each.budgets for each in terms)
+
+
 class Grant:
     """The right to make one call, until it is settled."""
 
-    __slots__ = ("_admission", "_call", "_failed", "_is_settled", "_key", "_names", "_wanted")
+    __slots__ = ("_admission", "_call", "_failed", "_is_settled", "_plan", "_wanted")
 
     def __init__(
         self,
         admission: Admission | None,
-        key: GatewayKey | None = None,
+        plan: _Plan | None = None,
         call: Call | None = None,
-        names: Sequence[str] = (),
         wanted: _Wanted | None = None,
     ) -> None:
         """A grant of a call that has entered; without an admission it costs nothing and counts nothing."""
         self._admission = admission
-        self._key = key
+        self._plan = plan
         self._call = call
-        self._names = tuple(names)
         self._wanted = wanted
         self._is_settled = admission is None
-        self._failed: list[_Failed] = []
+        self._failed: list[_Failed] | None = None
 
     @property
     def counts(self) -> bool:
@@ -124,22 +143,24 @@ class Grant:
         `response` is the answer of the target `lane`, None where there was none; `is_partial` says that it is what had
         come of one.
         """
-        if self._is_settled or self._admission is None or self._key is None or self._call is None:
+        if self._is_settled or self._admission is None or self._plan is None or self._call is None:
             return
         self._is_settled = True
         wanted, self._wanted = self._wanted, None  # it leads back here
-        spent = _Spent(self._call, wanted, response, lane, is_partial=is_partial)
-        used, rows = spent.used(), [spent.row(self._key.name)]
-        for tried in [_Spent(self._call, wanted, each.came, each.lane) for each in self._failed]:
+        call, name = self._call, self._plan.key.name
+        spent = _Spent(call, wanted, response, lane, is_partial=is_partial)
+        used, rows = spent.used(), [spent.row(name)]
+        for failed in self._failed or ():
+            tried = _Spent(call, wanted, failed.came, failed.lane)
             used = used.plus(tried.used())
-            rows.append(msgspec.structs.replace(tried.row(self._key.name), requests=0, failed=1))
-        await self._admission.settle(self._call, self._names, used, *rows)
+            rows.append(msgspec.structs.replace(tried.row(name), requests=0, failed=1))
+        await self._admission.settle(call, self._plan.names, used, *rows)
 
     def failed(self, error: Error, lane: Lane) -> None:
         """Remember a try that failed: where its target had answered, it was paid for."""
         came = getattr(error, "response", None) or getattr(error, "partial", None)
         if came is not None and not self._is_settled:
-            self._failed.append(_Failed(error, came, lane))
+            self._failed = [*(self._failed or ()), _Failed(error, came, lane)]
 
     async def settle_failed(self, error: BaseException) -> None:
         """Write down a call that ended with an error; what its last target had answered is its answer."""
@@ -148,13 +169,13 @@ class Grant:
 
     async def settle_unread(self, spec: str, *, is_failed: bool = False) -> None:
         """Write down a call of which nobody reads what it used: as it was reserved. A second time does nothing."""
-        if self._is_settled or self._admission is None or self._key is None or self._call is None:
+        if self._is_settled or self._admission is None or self._plan is None or self._call is None:
             return
         self._is_settled = True
         call = self._call
         tokens = 0 if is_failed else call.tokens
         row = Row(
-            key=self._key.name,
+            key=self._plan.key.name,
             day=_day(call),
             model=spec,
             requests=1,
@@ -163,7 +184,7 @@ class Grant:
             estimated=int(not is_failed),
             unpriced=int(not is_failed),
         )
-        await self._admission.settle(call, self._names, Used(tokens), row)
+        await self._admission.settle(call, self._plan.names, Used(tokens), row)
 
 
 FREE = Grant(None)
@@ -183,15 +204,21 @@ class Admission:
         holder: str = "",
         counts: bool = True,
     ) -> None:
-        """Lets in by what `accounts` hold; `now` gives Unix seconds, `counts` has keys without limits counted, too."""
+        """Lets in by what `accounts` hold; `now` gives Unix seconds, `counts` has keys without limits counted, too.
+
+        `make_id` makes what the ids of all calls begin with.
+        """
         self.accounts: Accounts = accounts
         """What keys and teams have used."""
         self.teams: dict[str, Terms] = teams
         """What teams may use."""
         self._now = now
         self._make_id = make_id
+        self._beginning = ""
+        self._numbers = count(1)
         self._holder = holder
         self._counts = counts
+        self._plans: dict[str, _Plan] = {}
         self._left: Accounts | None = None
         self._tasks: set[asyncio.Future[Any]] = set()
 
@@ -203,20 +230,20 @@ class Admission:
         """
         if key is None:
             return FREE
-        terms = self._terms(key)
-        if not terms:
-            return self._uncounted(key)
-        if not any(each.needs_tokens for _, each in terms):
-            return await self._enter(key, terms)
-        wanted, needs_money = _Wanted(asked, job), any(each.needs_money for _, each in terms)
-        most = wanted.most(needs_money=needs_money)
+        plan = self._plan(key)
+        if not plan.limited:
+            return self._uncounted(plan)
+        if not plan.needs_tokens:
+            return await self._enter(plan)
+        wanted = _Wanted(asked, job)
+        most = wanted.most(needs_money=plan.needs_money)
         try:
-            return await self._enter(key, terms, *most, wanted)
+            return await self._enter(plan, *most, wanted)
         except (RateLimitError, BillingError):
-            nearer = wanted.most(needs_money=needs_money, reads=True)
+            nearer = wanted.nearer(needs_money=plan.needs_money)
             if nearer >= most:
                 raise
-        return await self._enter(key, terms, *nearer, wanted)
+        return await self._enter(plan, *nearer, wanted)
 
     async def admit_unread(self, key: GatewayKey | None, tokens: int | None) -> Grant:
         """The grant of a request that is passed to a provider without being read, with about so many tokens.
@@ -227,19 +254,19 @@ class Admission:
         """
         if key is None:
             return FREE
-        terms = self._terms(key)
-        if not terms:
-            return self._uncounted(key)
-        is_limited = any(each.budgets if tokens is None else each.needs_money for _, each in terms)
-        if is_limited and tokens != 0:
+        plan = self._plan(key)
+        if not plan.limited:
+            return self._uncounted(plan)
+        if tokens != 0 and (plan.has_budgets if tokens is None else plan.needs_money):
             raise PermissionDeniedError(
                 f"the key {key.name} has a budget, and what this request uses of it is not known", status=403
             )
-        return await self._enter(key, terms, tokens or 0)
+        return await self._enter(plan, tokens or 0)
 
     async def settle(self, call: Call, names: tuple[str, ...], used: Used, *rows: Row) -> None:
         """Write down what a call has used; it is written also when the client leaves meanwhile."""
-        await self._whole(self.accounts.leave(Leave(call, names, used, self._now()), *rows))
+        leaving = self.accounts.leave(Leave(call, names, used, self._now()), *rows)
+        await (leaving if self.accounts.immediate else self._whole(leaving))
 
     def move(self, accounts: Accounts, holder: str) -> None:
         """Keep what keys have used in other accounts from now on, also of keys without limits; `holder` is us there."""
@@ -253,35 +280,26 @@ class Admission:
         if self._left is not None:
             await self._left.close()
 
-    def _terms(self, key: GatewayKey) -> tuple[tuple[str, Terms], ...]:
-        """The accounts that a call of a key concerns and that have limits."""
-        team = self.teams.get(key.team, NO_TERMS) if key.team else NO_TERMS
-        named = ((account_of(key.name), key.terms), (account_of(key.team, team=True), team))
-        return tuple([(name, terms) for name, terms in named if terms != NO_TERMS])
+    def _plan(self, key: GatewayKey) -> _Plan:
+        plan = self._plans.get(key.name)
+        if plan is None or plan.key is not key or plan.teams is not self.teams:
+            names = (account_of(key.name), account_of(key.team, team=True)) if key.team else (account_of(key.name),)
+            plan = self._plans[key.name] = _Plan(key, self.teams, names)
+        return plan
 
-    def _names(self, key: GatewayKey) -> tuple[str, ...]:
-        """The accounts in which a call is written down: a limit that is set later counts what was used before."""
-        return (account_of(key.name), account_of(key.team, team=True)) if key.team else (account_of(key.name),)
-
-    def _uncounted(self, key: GatewayKey) -> Grant:
+    def _uncounted(self, plan: _Plan) -> Grant:
         if not self._counts:
             return FREE
-        return Grant(self, key, Call("", self._holder, self._now()), self._names(key))
+        return Grant(self, plan, Call("", self._holder, self._now()))
 
-    async def _enter(
-        self,
-        key: GatewayKey,
-        terms: tuple[tuple[str, Terms], ...],
-        tokens: int = 0,
-        cost: int = 0,
-        wanted: _Wanted | None = None,
-    ) -> Grant:
-        call = Call(self._make_id(), self._holder, self._now(), tokens, cost)
-        names = self._names(key)
-        limited = dict(terms)
-        operation = Enter(call, tuple([(name, limited.get(name, NO_TERMS)) for name in names]))
-        grant = Grant(self, key, call, names, wanted)
-        refusal = await self._whole(self.accounts.enter(operation), on_left=lambda: grant.settle(None))
+    async def _enter(self, plan: _Plan, tokens: int = 0, cost: int = 0, wanted: _Wanted | None = None) -> Grant:
+        self._beginning = self._beginning or self._make_id()
+        call = Call(f"{self._beginning}.{next(self._numbers)}", self._holder, self._now(), tokens, cost)
+        grant = Grant(self, plan, call, wanted)
+        entering = self.accounts.enter(Enter(call, plan.limited))
+        if not self.accounts.immediate:
+            entering = self._whole(entering, on_left=lambda: grant.settle(None))
+        refusal = await entering
         if refusal is not None:
             raise refusal_error(refusal, call)
         return grant
@@ -292,8 +310,6 @@ class Admission:
         on_left: Callable[[], Coroutine[Any, Any, None]] | None = None,
     ) -> W:
         """What the work comes to. It is finished also when the client leaves meanwhile, and then `on_left` is done."""
-        if self.accounts.immediate or (on_left is None and asyncio.isfuture(work)):  # a future is nobody's to stop
-            return await work
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -315,12 +331,12 @@ def admission_of(gateway: Gateway) -> Admission:
         from pathlib import Path
 
         from interlingua.gateway.keys.ledger import (  # only who has keys in a file needs SQLite
-            SqliteAccounts,
+            FileAccounts,
             holder_here,
         )
 
         holder = holder_here()
-        accounts = SqliteAccounts(Path(path).expanduser(), now=gateway.now, holder=holder)
+        accounts = FileAccounts(Path(path).expanduser(), now=gateway.now, holder=holder)
     return Admission(
         accounts,
         gateway.settings.teams,
@@ -350,20 +366,28 @@ class _Wanted:
         self._asked = asked
         self._job = job
 
-    def most(self, *, needs_money: bool, reads: bool = False) -> tuple[int, int]:
+    def most(self, *, needs_money: bool) -> tuple[int, int]:
         """The most tokens that it may use, and the most that it may cost, at the dearest of its targets.
 
         Raises: PermissionDeniedError where money is limited and a price is not known.
         """
-        written = self._written()
-        most_tokens = most_cost = 0
-        for lane in self._job.lanes:
-            read = self.input_tokens(lane) if reads else estimate_body(self._asked.http.body)
-            most_tokens = max(most_tokens, read + written)
-            if needs_money:
-                usage = Usage(input_tokens=read, output_tokens=written)
-                most_cost = max(most_cost, _most_cost(lane, usage, self.tier()))
-        return most_tokens, most_cost
+        read, written = estimate_body(self._asked.http.body), self._written()
+        return read + written, self._most_cost([read] * len(self._job.lanes), written) if needs_money else 0
+
+    def nearer(self, *, needs_money: bool) -> tuple[int, int]:
+        """The same, with the request read for it.
+
+        Raises: as `most`.
+        """
+        written, read = self._written(), [self.input_tokens(lane) for lane in self._job.lanes]
+        return max(read, default=0) + written, self._most_cost(read, written) if needs_money else 0
+
+    def _most_cost(self, read: Sequence[int], written: int) -> int:
+        costs = [
+            _most_cost(lane, Usage(input_tokens=tokens, output_tokens=written), self.tier())
+            for lane, tokens in zip(self._job.lanes, read, strict=True)
+        ]
+        return max(costs, default=0)
 
     def input_tokens(self, lane: Lane) -> int:
         """About how many tokens it has for a target, read for that."""

@@ -31,6 +31,7 @@ import msgspec
 from interlingua.gateway.keys.terms import Budget, Terms
 
 __all__ = [
+    "DAY_S",
     "EMPTY",
     "LEASE_S",
     "MINUTE_S",
@@ -45,6 +46,10 @@ __all__ = [
     "Refusal",
     "Spent",
     "Used",
+    "add_grant",
+    "charge_of",
+    "correct_grant",
+    "counts_from_s",
     "enter",
     "lapse",
     "leave",
@@ -60,6 +65,7 @@ MINUTE_S = 60.0
 LEASE_S = 900.0
 """After so many seconds a reservation that nobody settled is charged."""
 DAY_S = 86_400.0
+"""The length of a day."""
 SINGLE = 64
 """How many requests of a minute are remembered one by one."""
 GRAIN_S = 1.0
@@ -178,11 +184,11 @@ def enter(account: Account, terms: Terms, call: Call) -> Account | Refusal:
     refusal = _over_budget(account, terms, call) or _over_minute(account, terms, call) or _too_many(account, terms)
     if refusal is not None:
         return refusal
-    charged = call.tokens if terms.tpm is None else min(call.tokens, terms.tpm)
-    granted = account.granted
+    charged = charge_of(terms, call)
+    granted = list(account.granted)
     if terms.rpm is not None or terms.tpm is not None:
-        granted = _with_grant(granted, call.at_s, charged)
-    return Account(granted, (*account.held, Held(call, charged)), account.spent)
+        add_grant(granted, call.at_s, charged)
+    return Account(tuple(granted), (*account.held, Held(call, charged)), account.spent)
 
 
 def leave(account: Account, call: Call, used: Used, now_s: float) -> Account:
@@ -195,9 +201,10 @@ def leave(account: Account, call: Call, used: Used, now_s: float) -> Account:
     if not found:
         beyond = Used(used.tokens - call.tokens, used.nano_usd - call.nano_usd)
         return Account(account.granted, account.held, _charged(account.spent, call.at_s, now_s, beyond))
-    granted = _corrected(account.granted, call.at_s, used.tokens - found[0].charged)
+    granted = list(account.granted)
+    correct_grant(granted, call.at_s, used.tokens - found[0].charged)
     rest = tuple([other for other in account.held if other is not found[0]])
-    return Account(granted, rest, _charged(account.spent, call.at_s, now_s, used))
+    return Account(tuple(granted), rest, _charged(account.spent, call.at_s, now_s, used))
 
 
 def lapse(account: Account, now_s: float, *, spare: str = "", is_gone: Callable[[str], bool] | None = None) -> Account:
@@ -278,7 +285,7 @@ def _over_budget(account: Account, terms: Terms, call: Call) -> Refusal | None:
 def _over_minute(account: Account, terms: Terms, call: Call) -> Refusal | None:
     requests = 0 if terms.rpm is None else sum([grant.requests for grant in account.granted])
     tokens = 0 if terms.tpm is None else sum([grant.tokens for grant in account.granted])
-    wanted = call.tokens if terms.tpm is None else min(call.tokens, terms.tpm)
+    wanted = charge_of(terms, call)
     limits: tuple[tuple[Limit, int | None, int, int], ...] = (
         ("requests", terms.rpm, requests, 1),
         ("tokens", terms.tpm, tokens, wanted),
@@ -316,22 +323,28 @@ def _counts(grant: Granted, now_s: float) -> bool:
     return now_s - MINUTE_S < grant.at_s <= now_s + MINUTE_S
 
 
-def _with_grant(granted: tuple[Granted, ...], at_s: float, tokens: int) -> tuple[Granted, ...]:
+def charge_of(terms: Terms, call: Call) -> int:
+    """The tokens that a call is charged in its minute."""
+    return call.tokens if terms.tpm is None else min(call.tokens, terms.tpm)
+
+
+def add_grant(granted: list[Granted], at_s: float, tokens: int) -> None:
+    """Remember a request of the minute."""
     last = granted[-1] if len(granted) >= SINGLE else None
     if last is not None and 0 <= at_s - last.begun_s <= GRAIN_S:
-        joined = Granted(last.begun_s, max(last.at_s, at_s), last.requests + 1, last.tokens + tokens)
-        return (*granted[:-1], joined)
-    return (*granted, Granted(at_s, at_s, 1, tokens))
+        granted[-1] = Granted(last.begun_s, max(last.at_s, at_s), last.requests + 1, last.tokens + tokens)
+    else:
+        granted.append(Granted(at_s, at_s, 1, tokens))
 
 
-def _corrected(granted: tuple[Granted, ...], at_s: float, difference: int) -> tuple[Granted, ...]:
-    """The minute with a call charged otherwise; of a minute that has passed nothing is left to correct."""
+def correct_grant(granted: list[Granted], at_s: float, difference: int) -> bool:
+    """Have a call of the minute charged otherwise; False where nothing is left to correct, since it has passed."""
     for place in range(len(granted) - 1, -1, -1) if difference else ():  # what ends now began lately
         grant = granted[place]
         if grant.begun_s <= at_s <= grant.at_s:
-            changed = Granted(grant.begun_s, grant.at_s, grant.requests, grant.tokens + difference)
-            return (*granted[:place], changed, *granted[place + 1 :])
-    return granted
+            granted[place] = Granted(grant.begun_s, grant.at_s, grant.requests, grant.tokens + difference)
+            return True
+    return False
 
 
 # Days and months
@@ -366,6 +379,11 @@ def _began_s(spent: Spent, period: str) -> float:
             return _month_begins_s(spent.month)
         case _:
             return -inf
+
+
+def counts_from_s(spent: Spent) -> float:
+    """When a call has to begin to count in every sum."""
+    return max(_began_s(spent, "day"), _began_s(spent, "month"))
 
 
 @lru_cache(maxsize=16)

@@ -4,6 +4,9 @@ Strategy: what people do (create, list, revoke, look at what was used) is done h
 gateway that runs looks once a second whether somebody did something. What calls do stands in `ledger`, on the same
 file.
 
+The accounts and the sums of use that stand here are as old as the last generation of the journal beside them that was
+written here (`journal`); who reads them reads the lines that follow, too.
+
 Rules
 - The text of a key is made here, shown once, and kept nowhere: what is kept is `sha256:` and its digest. A key is 192
   random bits, so that its digest cannot be guessed back, and a slow hash would only slow the gateway.
@@ -20,46 +23,48 @@ import secrets
 import sqlite3
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from interlingua.errors import ConfigError, DecodeError, LimitExceededError, UsageError
-from interlingua.gateway.keys.accounts import COUNTS, Row
+from interlingua.gateway.keys.accounts import COUNTS, Row, chosen
+from interlingua.gateway.keys.books import Books, Since, rows_of
 from interlingua.gateway.keys.budget import EMPTY, Account
+from interlingua.gateway.keys.journal import GenerationGone, lines_from
 from interlingua.gateway.keys.terms import Terms
 from interlingua.gateway.settings import GatewayKey
 from interlingua.registry.spec import shown
 from interlingua.wire.json import decode, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
 __all__ = [
     "BUSY_S",
     "KEY_PREFIX",
+    "Kept",
     "KeptKey",
     "KeyDatabase",
+    "Stored",
     "check_name",
     "connect",
     "default_file",
     "make_key",
     "read_account",
-    "read_accounts",
-    "read_usage",
+    "read_kept",
+    "read_stored",
 ]
 
 KEY_PREFIX = "sk-il-"
 """How the text of a key begins: clients and tools that look for secrets know one by it."""
 BUSY_S = 5.0
 """How long another process's writing is waited for."""
-SCHEMA = 1
+SCHEMA = 2
 """The number of the schema."""
 _NAME = re.compile(r"[A-Za-z0-9][\w.@-]{0,63}", re.ASCII)
 _COLUMNS = ("key", "day", "model", *COUNTS)
-_SELECT = " ".join(
-    ["SELECT", ", ".join(_COLUMNS), "FROM usage WHERE (? = '' OR key = ?) AND day >= ? ORDER BY 1, 2, 3"]
-)
+_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM usage"  # noqa: S608 - our own names
 _TABLES = """
 CREATE TABLE IF NOT EXISTS keys (
   id INTEGER PRIMARY KEY,
@@ -83,7 +88,9 @@ CREATE TABLE IF NOT EXISTS usage (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS changes (version INTEGER NOT NULL);
 INSERT INTO changes SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM changes);
-PRAGMA user_version = 1;
+CREATE TABLE IF NOT EXISTS journal (folded INTEGER NOT NULL);
+INSERT INTO journal SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM journal);
+PRAGMA user_version = 2;
 """.replace("COLUMNS", ", ".join([f"{name} INTEGER NOT NULL" for name in COUNTS]))
 
 
@@ -153,20 +160,56 @@ def read_account(text: bytes) -> Account:
         return EMPTY
 
 
-def read_accounts(connection: sqlite3.Connection, names: Iterable[str]) -> dict[str, Account]:
-    """The accounts of those names that were used."""
-    found: dict[str, Account] = {}
-    for name in names:
-        row = connection.execute("SELECT account FROM accounts WHERE name = ?", (name,)).fetchone()
-        if row is not None:
-            found[name] = read_account(row[0])
-    return found
+class Stored(NamedTuple):
+    """What the database has of the calls of keys."""
+
+    folded: int
+    """The first generation of lines that it has not."""
+    accounts: dict[str, Account]
+    """Every account that was used."""
+    rows: list[Row]
+    """What was used."""
 
 
-def read_usage(connection: sqlite3.Connection, key: str = "", since: str = "") -> list[Row]:
-    """What was used, by key, day and model; of one key where it is named, from a day on."""
-    rows = connection.execute(_SELECT, (key, key, since)).fetchall()
-    return [Row(**dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+class Kept(NamedTuple):
+    """What keys have used, with everything that was settled until now."""
+
+    accounts: dict[str, Account]
+    """Every account that was used."""
+    rows: list[Row]
+    """What was used, in no order."""
+
+    def used(self, key: str = "", since: str = "") -> list[Row]:
+        """By key, day and model; of one key where it is named, from a day on."""
+        return chosen(self.rows, key, since)
+
+
+def read_stored(connection: sqlite3.Connection) -> Stored:
+    """What the database has of the calls of keys, as of one moment."""
+    connection.execute("BEGIN")
+    try:
+        (folded,) = connection.execute("SELECT folded FROM journal").fetchone()
+        accounts = {name: read_account(text) for name, text in connection.execute("SELECT name, account FROM accounts")}
+        rows = [Row(**dict(zip(_COLUMNS, row, strict=True))) for row in connection.execute(_SELECT)]
+    finally:
+        connection.execute("COMMIT")
+    return Stored(folded, accounts, rows)
+
+
+def read_kept(connection: sqlite3.Connection, path: Path) -> Kept:
+    """What keys have used: what the database has, and the lines that follow."""
+    while True:
+        stored = read_stored(connection)
+        books = Books(stored.accounts, stored.folded)
+        try:
+            for line in lines_from(path, stored.folded):
+                books.write(line)
+        except GenerationGone:
+            if books.generation > stored.folded or read_stored(connection).folded != stored.folded:
+                continue  # it was written into the database meanwhile
+        sums = Since()
+        sums.count([*stored.rows, *books.used()])
+        return Kept(books.values(tuple(books.accounts)), rows_of(sums.sums))
 
 
 class KeyDatabase:
@@ -245,11 +288,12 @@ class KeyDatabase:
 
     def usage(self, key: str = "", since: str = "") -> list[Row]:
         """What was used, by key, day and model; of one key where it is named, from a day on."""
-        return read_usage(self._connection, key, since)
+        return read_kept(self._connection, self.path).used(key, since)
 
     def accounts(self, names: Sequence[str]) -> dict[str, Account]:
         """The accounts of those names that were used."""
-        return read_accounts(self._connection, names)
+        accounts = read_kept(self._connection, self.path).accounts
+        return {name: accounts[name] for name in names if name in accounts}
 
     def close(self) -> None:
         """Close the file."""

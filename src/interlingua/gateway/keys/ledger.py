@@ -1,14 +1,17 @@
 """The accounts of keys in the database of keys, for the processes of one machine.
 
-Strategy: operations that come while others are written wait and are written together, in one transaction, in the order
-in which they came, by a thread of their own. A transaction takes the file for itself, so that processes do not
-overspend a budget together.
+Strategy: the accounts stand in the memory of every process. What changes them is written, line by line, to the journal
+beside the database, by whoever has its lock and has read what the others wrote before: so all processes make the same
+decisions over the same accounts, in the event loop, without a thread and without waiting for a disk. When the journal
+has grown, a thread writes what it came to into the database, and a new generation of it begins.
 
 Rules
 - What was written survives the end of the process, however it ends; only a machine that loses its power may lose the
   last moment.
-- Where the file cannot be written, calls are refused; what ended meanwhile is kept, and written with the next one.
+- Where the journal cannot be written, calls are refused; what ended meanwhile is kept, and written with the next one.
 - A reservation whose process on this machine is gone is charged when the next process opens the file.
+- A generation is removed when the database has it, durably; the number of the first one that it has not stands in the
+  same transaction. A process that stood still for so long that its generation is gone begins anew from the database.
 """
 
 from __future__ import annotations
@@ -17,27 +20,39 @@ import asyncio
 import os
 import platform
 import sqlite3
+import time
+from collections import deque
 from contextlib import suppress
 from secrets import token_hex
 from typing import TYPE_CHECKING, NamedTuple
 
-from interlingua.errors import InternalServerError
-from interlingua.gateway.keys.accounts import COUNTS, Row, add_rows
-from interlingua.gateway.keys.budget import Account, Enter, Leave, Refusal, lapse, names_of, step
-from interlingua.gateway.keys.database import connect, read_account, read_accounts, read_usage
+from interlingua.errors import ConfigError, InternalServerError
+from interlingua.gateway.keys.accounts import COUNTS
+from interlingua.gateway.keys.books import Books, Gone, Next, Since
+from interlingua.gateway.keys.budget import Refusal
+from interlingua.gateway.keys.database import BUSY_S, connect, read_kept, read_stored
+from interlingua.gateway.keys.journal import GenerationGone, Journal
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Callable, Sequence
     from concurrent.futures import ThreadPoolExecutor
     from pathlib import Path
 
-    from interlingua.gateway.keys.budget import Operation
+    from interlingua.gateway.keys.accounts import Row
+    from interlingua.gateway.keys.books import Left, Line
+    from interlingua.gateway.keys.budget import Account, Enter, Leave
 
-__all__ = ["SqliteAccounts", "holder_here", "is_gone_here"]
+__all__ = ["FileAccounts", "holder_here", "is_gone_here"]
 
 MOST_KEPT = 100_000
-"""How many calls are remembered that have ended while the file cannot be written."""
+"""How many calls are remembered that have ended while the journal cannot be written."""
+FOLD_BYTES = 4 * 1024 * 1024
+"""How large a generation of the journal gets."""
+TURN_S = 0.001
+"""How long others have their turn before the lock is tried again."""
+TRIES = 100
+"""How often a process that begins looks again, while others write the database."""
 _USAGE = " ".join(
     [
         "INSERT INTO usage (key, day, model,",
@@ -50,10 +65,12 @@ _USAGE = " ".join(
 )
 
 
-class _Waiting(NamedTuple):
-    operation: Operation
-    rows: tuple[Row, ...]
-    done: asyncio.Future[Refusal | None]
+class _Fold(NamedTuple):
+    """What the database is to have: everything before a generation."""
+
+    before: int
+    accounts: dict[str, Account]
+    since: dict[int, Since]
 
 
 def holder_here() -> str:
@@ -86,155 +103,272 @@ def _lives(pid: int) -> bool:
     return True
 
 
-class SqliteAccounts:
+class FileAccounts:
     """Accounts in a file; the processes of one machine share them."""
 
-    immediate: bool = False
-    """A file has to be waited for."""
+    immediate: bool = True
+    """What it has begun is done at once, or goes on by itself."""
+    is_shared: bool = True
+    """Other processes have the same accounts."""
 
     def __init__(self, path: Path, *, now: Callable[[], float], holder: str) -> None:
         """The accounts of the file at `path`; `holder` is this process.
 
         Raises: ConfigError for what is no such file.
         """
+        self._path = path
         self._connection = connect(path)
-        self._now = now
-        self._waiting: list[_Waiting] = []
-        self._writer: asyncio.Task[None] | None = None
         self._thread: ThreadPoolExecutor | None = None
-        self._take_over(is_gone_here(holder))
+        self._late: deque[Left] = deque()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._folding: asyncio.Future[None] | None = None
+        try:
+            self._connection.execute("PRAGMA synchronous = FULL")  # a generation is removed once this has it
+            self._journal = Journal(path)
+            self._lock_now()
+            try:
+                self._load()
+                self._take_over(is_gone_here(holder), now())
+            finally:
+                self._journal.unlock()
+        except OSError as error:
+            self._connection.close()
+            raise ConfigError(f"the calls beside {path.name} cannot be written: {error}") from None
 
-    def enter(self, operation: Enter) -> Awaitable[Refusal | None]:
+    async def enter(self, operation: Enter) -> Refusal | None:
         """Reserve what a call may use; the refusal where it does not fit.
 
-        Raises: InternalServerError where the file cannot be written.
+        Raises: InternalServerError where the journal cannot be written.
         """
-        return self._put(operation)
+        try:
+            if not self._begins():
+                await self._begun()
+            try:
+                line = self._books.entered(operation)
+                if isinstance(line, Refusal):
+                    return line
+                self._write(line)
+            finally:
+                self._journal.unlock()
+        except OSError as error:
+            _say(error)
+            raise InternalServerError(
+                "what this key has used cannot be written, so nothing more is let in", status=503
+            ) from None
+        return None
 
-    def leave(self, operation: Leave, *rows: Row) -> Awaitable[object]:
-        """Settle a call, and add rows to what was used."""
-        return self._put(operation, *rows)
+    async def leave(self, operation: Leave, *rows: Row) -> None:
+        """Settle a call, and add rows to what was used; it is done also when nobody waits for that any more."""
+        self._late.append(self._books.left(operation, rows))
+        try:
+            if self._begins():
+                self._journal.unlock()
+                return
+        except OSError as error:
+            self._postpone(error)
+            return
+        task = asyncio.ensure_future(self._settle_later())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        await asyncio.shield(task)
 
     async def used(self, key: str = "", since: str = "") -> list[Row]:
         """What was used, by key, day and model; of one key where it is named, from a day on."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor(), read_usage, self._connection, key, since)
+        kept = await loop.run_in_executor(self._executor(), read_kept, self._connection, self._path)
+        return kept.used(key, since)
 
     async def accounts(self, names: Sequence[str]) -> list[Account | None]:
         """The account of each name, as it was written last."""
-        found = await asyncio.get_running_loop().run_in_executor(
-            self._executor(), read_accounts, self._connection, names
-        )
+        if not self._begins():
+            await self._begun()
+        self._journal.unlock()
+        found = self._books.values(names)
         return [found.get(name) for name in names]
 
     async def close(self) -> None:
         """Write what is still to be written, and close the file."""
-        if self._waiting and self._writer is None:
-            self._writer = asyncio.ensure_future(self._write_all())
-        while self._writer is not None:
-            with suppress(asyncio.CancelledError):
-                await asyncio.shield(self._writer)
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+        if self._folding is not None:
+            await asyncio.wait([self._folding])
+        with suppress(OSError):  # what cannot be written stays in the journal
+            await self._begun()
+            fold = self._folded() if any(since.names for since in self._books.since.values()) else None
+            self._journal.unlock()
+            if fold is not None:
+                await asyncio.wait([self._fold(fold)])
         if self._thread is not None:
             self._thread.shutdown()
             self._thread = None
+        self._journal.close()
         self._connection.close()
 
-    def _put(self, operation: Operation, *rows: Row) -> asyncio.Future[Refusal | None]:
-        """What an operation comes to; it is done also when nobody waits for that any more."""
-        waiting = _Waiting(operation, rows, asyncio.get_running_loop().create_future())
-        self._waiting.append(waiting)
-        if self._writer is None:
-            self._writer = asyncio.ensure_future(self._write_all())
-        return waiting.done
+    # The journal, with its lock
 
-    async def _write_all(self) -> None:
-        loop = asyncio.get_running_loop()
+    def _begins(self) -> bool:
+        """Whether the lock is ours now: then everything was read, and what ended before is written.
+
+        Raises: OSError; then it is not.
+        """
+        if not self._journal.lock():
+            return False
         try:
-            while self._waiting:
-                await asyncio.sleep(0)  # what comes in the same turn of the loop is written together
-                batch, self._waiting = self._waiting, []
-                try:
-                    outcomes = await loop.run_in_executor(self._executor(), self._apply, batch)
-                except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
-                    self._postpone(batch, error)
-                    return
-                else:
-                    for waiting, outcome in zip(batch, outcomes, strict=True):
-                        _tell(waiting.done, outcome)
-        finally:
-            self._writer = None
-
-    def _postpone(self, batch: list[_Waiting], error: Exception) -> None:
-        """Refuse who wants to begin; keep what has ended, to be written with the next one."""
-        import logging  # only an outage needs it
-
-        logging.getLogger("interlingua.gateway").error("the accounts of keys cannot be written: %s", error)
-        newer, self._waiting = self._waiting[:MOST_KEPT], []
-        for waiting in (*batch, *newer):
-            if isinstance(waiting.operation, Leave):
-                _tell(waiting.done, None)  # nobody waits for it any longer; it is written later
-                self._waiting.append(waiting)
-            elif not waiting.done.done():
-                waiting.done.set_exception(_unwritable())
-
-    def _apply(self, batch: Sequence[_Waiting]) -> list[Refusal | None]:
-        connection = self._connection
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            accounts = read_accounts(connection, names_of(waiting.operation for waiting in batch))
-            changed: dict[str, Account] = {}
-            outcomes: list[Refusal | None] = []
-            for waiting in batch:
-                written, outcome = step(accounts, waiting.operation)
-                accounts |= written
-                changed |= written
-                outcomes.append(outcome)
-            self._write(changed)
-            sums: dict[tuple[str, str, str], Row] = {}
-            add_rows(sums, [row for waiting in batch for row in waiting.rows])
-            connection.executemany(_USAGE, [_values(row) for row in sums.values()])
-            connection.execute("COMMIT")
+            lines = self._journal.read()
+            if lines:
+                self._read_on(lines)
+            if self._late:
+                self._settle()
         except BaseException:
-            with suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
+            self._journal.unlock()
             raise
-        return outcomes
+        return True
 
-    def _write(self, accounts: dict[str, Account]) -> None:
-        rows = [(name, encode(account)) for name, account in accounts.items()]
-        self._connection.executemany("INSERT OR REPLACE INTO accounts (name, account) VALUES (?, ?)", rows)
+    async def _begun(self) -> None:
+        """Wait until the lock is ours.
 
-    def _take_over(self, is_gone: Callable[[str], bool]) -> None:
+        Raises: OSError.
+        """
+        until_s = time.monotonic() + BUSY_S
+        while not self._begins():
+            if time.monotonic() > until_s:
+                raise TimeoutError("somebody else has locked them")
+            await asyncio.sleep(TURN_S)
+
+    def _lock_now(self) -> None:
+        until_s = time.monotonic() + BUSY_S
+        while not self._journal.lock():
+            if time.monotonic() > until_s:
+                raise TimeoutError("somebody else has locked them")
+            time.sleep(TURN_S)
+
+    def _write(self, line: Line) -> None:
+        self._journal.append(encode(line) + b"\n")
+        self._books.write(line)
+
+    def _settle(self) -> None:
+        """Write what has ended; the lock is ours."""
+        late = self._late
+        self._journal.append(b"".join([encode(line) + b"\n" for line in late]))
+        for line in late:
+            self._books.write(line)
+        late.clear()
+        if self._journal.size >= FOLD_BYTES and self._folding is None:
+            with suppress(OSError):  # a full disk; the next one tries again
+                self._folding = self._fold(self._folded())
+
+    async def _settle_later(self) -> None:
+        try:
+            await self._begun()
+        except OSError as error:
+            self._postpone(error)
+        else:
+            self._journal.unlock()
+
+    def _postpone(self, error: OSError) -> None:
+        """What has ended is kept, to be written with the next one."""
+        _say(error)
+        while len(self._late) > MOST_KEPT:
+            self._late.pop()
+
+    def _read_on(self, lines: Sequence[Line]) -> None:
+        """Have what others wrote count, through all generations."""
+        try:
+            while lines:
+                for line in lines:
+                    self._books.write(line)
+                if isinstance(lines[-1], Next):
+                    self._journal.begin(self._books.generation)
+                lines = self._journal.read()
+        except GenerationGone:
+            self._load()
+
+    def _load(self) -> None:
+        """Begin with what the database has; the lock is ours."""
+        for tries in range(TRIES):
+            stored = read_stored(self._connection)
+            self._books = Books(stored.accounts, stored.folded)
+            try:
+                self._open(stored.folded)
+                lines = self._journal.read()
+                while lines:
+                    for line in lines:
+                        self._books.write(line)
+                    if isinstance(lines[-1], Next):
+                        self._journal.begin(self._books.generation, new=tries == TRIES - 1)
+                    lines = self._journal.read()
+            except GenerationGone:
+                continue
+            self._journal.remove_before(stored.folded)
+            return
+        raise OSError("the calls that follow cannot be found")
+
+    def _open(self, generation: int) -> None:
+        try:
+            self._journal.begin(generation)
+        except GenerationGone:
+            if read_stored(self._connection).folded != generation:
+                raise
+            self._journal.begin(generation, new=True)  # there was never one, or a machine has lost it
+
+    def _take_over(self, is_gone: Callable[[str], bool], now_s: float) -> None:
         """Charge the reservations of processes that are no more."""
+        gone = frozenset([holder for holder in self._books.holders() if is_gone(holder)])
+        if gone:
+            self._write(Gone(gone, now_s))
+
+    # The database
+
+    def _folded(self) -> _Fold:
+        """What the database is to have, once the next generation has begun; the lock is ours."""
+        books = self._books
+        last = Next(min(books.since))
+        self._journal.end(last)
+        names = {name for since in books.since.values() for name in since.names}
+        since = books.since.copy()
+        books.write(last)
+        return _Fold(books.generation, books.values(names), since)
+
+    def _fold(self, fold: _Fold) -> asyncio.Future[None]:
+        done = asyncio.get_running_loop().run_in_executor(self._executor(), self._write_fold, fold)
+        done.add_done_callback(lambda done: self._was_folded(fold, done.exception()))
+        return done
+
+    def _was_folded(self, fold: _Fold, error: BaseException | None) -> None:
+        self._folding = None
+        if error is None:
+            self._books.forget(fold.before)
+        else:
+            _say(error)
+
+    def _write_fold(self, fold: _Fold) -> None:
         connection = self._connection
         connection.execute("BEGIN IMMEDIATE")
         try:
-            found = connection.execute("SELECT name, account FROM accounts").fetchall()
-            accounts = {name: read_account(text) for name, text in found}
-            lapsed = {name: lapse(account, self._now(), is_gone=is_gone) for name, account in accounts.items()}
-            self._write({name: account for name, account in lapsed.items() if account is not accounts[name]})
+            (folded,) = connection.execute("SELECT folded FROM journal").fetchone()
+            if min(fold.since) <= folded < fold.before:  # else another process was faster
+                rows = [(name, encode(account)) for name, account in fold.accounts.items()]
+                connection.executemany("INSERT OR REPLACE INTO accounts (name, account) VALUES (?, ?)", rows)
+                for generation in range(folded, fold.before):
+                    sums = fold.since[generation].sums
+                    connection.executemany(_USAGE, [(*place, *counts) for place, counts in sums.items()])
+                connection.execute("UPDATE journal SET folded = ?", (fold.before,))
             connection.execute("COMMIT")
         except BaseException:
             with suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
             raise
+        self._journal.remove_before(fold.before)
 
     def _executor(self) -> ThreadPoolExecutor:
         if self._thread is None:
-            from concurrent.futures import ThreadPoolExecutor  # only who has accounts in a file needs a thread
+            from concurrent.futures import ThreadPoolExecutor  # only a journal that has grown needs a thread
 
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="interlingua-keys")
         return self._thread
 
 
-def _tell(done: asyncio.Future[Refusal | None], outcome: Refusal | None) -> None:
-    if not done.done():
-        done.set_result(outcome)
+def _say(error: BaseException) -> None:
+    import logging  # only an outage needs it
 
-
-def _values(row: Row) -> tuple[object, ...]:
-    return (row.key, row.day, row.model, *[getattr(row, name) for name in COUNTS])
-
-
-def _unwritable() -> InternalServerError:
-    return InternalServerError("what this key has used cannot be written, so nothing more is let in", status=503)
+    logging.getLogger("interlingua.gateway").error("the accounts of keys cannot be written: %s", error)

@@ -142,8 +142,8 @@ def _used(gateway: Gateway, about: str) -> bytes:  # noqa: ARG001 - the form of 
 
 
 def _rows(gateway: Gateway) -> list[Row]:
-    in_memory: dict[tuple[str, str, str], Row] = getattr(gateway.admission.accounts, "rows", {})
-    return list(in_memory.copy().values())
+    in_memory: list[Row] = getattr(gateway.admission.accounts, "rows", [])
+    return in_memory
 
 
 # What this one asks

@@ -245,6 +245,8 @@ class RedisAccounts:
 
     immediate: bool = False
     """Redis has to be asked."""
+    is_shared: bool = True
+    """Other gateways have the same accounts."""
 
     def __init__(self, link: RedisLink, *, gone: Callable[[], frozenset[str]] = frozenset) -> None:
         """The accounts behind `link`, and the rows of what was used; `gone` gives processes that live no more."""

@@ -16,10 +16,11 @@ from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.table import get_dialect
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
-from interlingua.gateway.keys.accounts import MemoryAccounts, Row
+from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.keys.budget import Enter, Refusal, used_of
 from interlingua.gateway.keys.database import KeyDatabase
+from interlingua.gateway.keys.memory import MemoryAccounts
 from interlingua.gateway.keys.terms import Terms, read_budget
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.registry.resolve import Registry
@@ -199,7 +200,7 @@ async def test_a_call_without_an_answer_costs_nothing(stream: bool) -> None:
     with Upstream("anthropic", Fail(400)).standing():
         assert (await made(asked(stream=stream))).status == 400
     assert await used(made) == (0, 0, 0)
-    (row,) = memory(made).rows.values()
+    (row,) = memory(made).rows
     assert row == Row(key="team-a", day="2026-11-22", model="", requests=1, failed=1)
 
 
@@ -246,7 +247,7 @@ async def test_a_stream_whose_tokens_nobody_counts_is_estimated() -> None:
     made = keyed(environ=environ, budgets=(TOTAL, MONEY))
     with Upstream("openai-chat", Say(text="word " * 300)).standing():
         await body_of(await made(asked("openai-chat", stream=True)))
-    (row,) = memory(made).rows.values()
+    (row,) = memory(made).rows
     assert (row.estimated, row.failed, row.unpriced) == (1, 0, 0)
     assert 100 < row.output_tokens < 600
     assert (await used(made))[2] == row.nano_usd > 0
@@ -409,7 +410,7 @@ async def test_what_is_passed_on_holds_its_place_until_it_is_read_and_is_counted
             assert (await made(request)).status == 429
         await body_of(first)
         await body_of(await made(request))
-    (row,) = memory(made).rows.values()
+    (row,) = memory(made).rows
     tokens = round(len(body) / 3.5)
     assert (row.model, row.requests, row.failed) == ("work/m", 2, 0 if status == 200 else 2)
     assert (row.input_tokens, row.estimated) == ((2 * tokens, 2) if status == 200 else (0, 0))
@@ -484,7 +485,7 @@ async def test_a_key_without_limits_costs_nothing_where_nothing_is_kept() -> Non
     made = keyed()
     with Upstream("anthropic").standing():
         assert (await made(asked())).status == 200
-    assert memory(made).rows == {}
+    assert memory(made).rows == []
 
 
 class SlowAccounts(MemoryAccounts):

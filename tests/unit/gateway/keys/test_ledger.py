@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,12 @@ from typing import Any
 import pytest
 
 from interlingua.errors import InternalServerError
-from interlingua.gateway.keys.accounts import MemoryAccounts, Row
+from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.budget import Account, Call, Enter, Leave, Refusal, Used, used_of
 from interlingua.gateway.keys.database import KeyDatabase
-from interlingua.gateway.keys.ledger import SqliteAccounts, holder_here, is_gone_here
+from interlingua.gateway.keys.journal import Journal
+from interlingua.gateway.keys.ledger import FileAccounts, holder_here, is_gone_here
+from interlingua.gateway.keys.memory import MemoryAccounts
 from interlingua.gateway.keys.terms import Terms, read_budget
 
 NOW = 1_795_348_800.0
@@ -30,14 +33,15 @@ import asyncio, sys
 from pathlib import Path
 from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.budget import Call, Enter, Leave, Used
-from interlingua.gateway.keys.ledger import SqliteAccounts, holder_here
+from interlingua.gateway.keys.journal import Journal
+from interlingua.gateway.keys.ledger import FileAccounts, holder_here
 from interlingua.gateway.keys.terms import Terms, read_budget
 
 terms = (("key:a", Terms(budgets=(read_budget("1000M tokens"),))),)
 
 async def main():
     holder = holder_here()
-    accounts = SqliteAccounts(Path(sys.argv[1]), now=lambda: 1_795_348_800.0, holder=holder)
+    accounts = FileAccounts(Path(sys.argv[1]), now=lambda: 1_795_348_800.0, holder=holder)
     async def client(name):
         for number in range(1_000_000):
             call = Call(f"{name}.{number}", holder, 1_795_348_800.0, 10, 0)
@@ -57,12 +61,17 @@ def call(name: str, tokens: int = 0, holder: str = "h") -> Call:
     return Call(name, holder, NOW, tokens, 0)
 
 
-def opened(path: Path, holder: str = "here:1:x") -> SqliteAccounts:
+def opened(path: Path, holder: str = "here:1:x") -> FileAccounts:
     """The accounts of a file in a folder."""
-    return SqliteAccounts(path / "keys.sqlite", now=lambda: NOW, holder=holder)
+    return FileAccounts(path / "keys.sqlite", now=lambda: NOW, holder=holder)
 
 
-async def spent(accounts: SqliteAccounts | MemoryAccounts, name: str = "key:a") -> tuple[int, int]:
+def files(path: Path) -> dict[str, int]:
+    """The files of a folder, and how large they are."""
+    return {each.name: each.stat().st_size for each in path.iterdir()}
+
+
+async def spent(accounts: FileAccounts | MemoryAccounts, name: str = "key:a") -> tuple[int, int]:
     """What of an account is used, and what is reserved."""
     (account,) = await accounts.accounts([name])
     assert isinstance(account, Account)
@@ -71,7 +80,7 @@ async def spent(accounts: SqliteAccounts | MemoryAccounts, name: str = "key:a") 
 
 async def spent_after(path: Path) -> tuple[int, int]:
     """The same, for a process that begins."""
-    accounts = SqliteAccounts(path, now=lambda: NOW, holder=holder_here())
+    accounts = FileAccounts(path, now=lambda: NOW, holder=holder_here())
     try:
         return await spent(accounts)
     finally:
@@ -93,7 +102,7 @@ async def test_both_stores_do_the_same(tmp_path: Path, kind: str) -> None:
     assert await spent(accounts) == (101, 0)
     await accounts.close()
     if kind == "memory":
-        rows = list(accounts.rows.values())
+        rows = accounts.rows
     else:
         with closing(KeyDatabase(tmp_path / "keys.sqlite", now=lambda: NOW)) as database:
             rows = database.usage()
@@ -124,53 +133,140 @@ async def test_what_somebody_else_wrote_is_no_account(tmp_path: Path) -> None:
     await accounts.close()
 
 
-async def test_who_leaves_while_it_is_written_is_settled(tmp_path: Path) -> None:
+@pytest.fixture
+def other(tmp_path: Path) -> Generator[Journal]:
+    """Another process that may have the lock."""
+    journal = Journal(tmp_path / "keys.sqlite")
+    yield journal
+    journal.close()
+
+
+async def test_who_leaves_while_it_is_written_is_settled(tmp_path: Path, other: Journal) -> None:
     """A cancelled client does not take its settlement along."""
     accounts = opened(tmp_path)
     await accounts.enter(Enter(call("1", 10), TERMS))
+    assert other.lock()
     task = asyncio.ensure_future(accounts.leave(Leave(call("1", 10), ("key:a",), Used(4), NOW)))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+    other.unlock()
     await accounts.close()
     again = opened(tmp_path)
     assert await spent(again) == (4, 0)
     await again.close()
 
 
-async def test_a_file_that_cannot_be_written_lets_nobody_in_and_forgets_nothing(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Calls are refused; what ended meanwhile is written once the file can be."""
-    monkeypatch.setattr("interlingua.gateway.keys.database.BUSY_S", 0.05)
+async def test_who_leaves_before_it_enters_reserves_nothing(tmp_path: Path, other: Journal) -> None:
+    """A client that is cancelled while somebody else has the lock has not begun; others wait and go on."""
     accounts = opened(tmp_path)
+    assert other.lock()
+    tasks = [asyncio.ensure_future(accounts.enter(Enter(call(name, 10), TERMS))) for name in "12"]
+    await asyncio.sleep(0.005)
+    tasks[0].cancel()
+    other.unlock()
+    assert await tasks[1] is None
+    assert await spent(accounts) == (0, 10)
+    await accounts.close()
+
+
+async def test_a_journal_that_cannot_be_written_lets_nobody_in_and_forgets_nothing(
+    tmp_path: Path, other: Journal, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Calls are refused; what ended meanwhile is written once the journal can be."""
+    accounts = opened(tmp_path)
+    monkeypatch.setattr("interlingua.gateway.keys.ledger.BUSY_S", 0.02)
     await accounts.enter(Enter(call("1", 10), TERMS))
-    with closing(sqlite3.connect(tmp_path / "keys.sqlite", isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(InternalServerError, match="cannot be written, so nothing more is let in"):
-            await accounts.enter(Enter(call("2", 10), TERMS))
-        await accounts.leave(Leave(call("1", 10), ("key:a",), Used(4), NOW))
-        assert "the accounts of keys cannot be written: database is locked" in caplog.text
+    assert other.lock()
+    with pytest.raises(InternalServerError, match="cannot be written, so nothing more is let in"):
+        await accounts.enter(Enter(call("2", 10), TERMS))
+    await accounts.leave(Leave(call("1", 10), ("key:a",), Used(4), NOW))
+    assert "the accounts of keys cannot be written: somebody else has locked them" in caplog.text
+    other.unlock()
     assert await accounts.enter(Enter(call("3", 10), TERMS)) is None
     assert await spent(accounts) == (4, 10)
     await accounts.close()
 
 
 async def test_what_is_left_to_be_written_is_written_at_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, other: Journal, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """An outage that ends before the process does costs nothing."""
-    monkeypatch.setattr("interlingua.gateway.keys.database.BUSY_S", 0.05)
     accounts = opened(tmp_path)
-    with closing(sqlite3.connect(tmp_path / "keys.sqlite", isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        await accounts.leave(Leave(call("1"), ("key:a",), Used(4), NOW))
+    monkeypatch.setattr("interlingua.gateway.keys.ledger.BUSY_S", 0.02)
+    assert other.lock()
+    await accounts.leave(Leave(call("1"), ("key:a",), Used(4), NOW))
+    other.unlock()
     await accounts.close()
     again = opened(tmp_path)
     assert await spent(again) == (4, 0)
     await again.close()
     assert len(caplog.records) == 1
+
+
+async def test_a_disk_that_is_full_is_an_outage_and_tears_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Half of a line is cut off again: nobody is let in by it, and what comes later stands where it stood."""
+    accounts, real = opened(tmp_path), os.write
+
+    def half(file: int, text: bytes) -> int:
+        return real(file, text[: len(text) // 2])
+
+    await accounts.enter(Enter(call("1", 10), TERMS))
+    monkeypatch.setattr(os, "write", half)
+    with pytest.raises(InternalServerError):
+        await accounts.enter(Enter(call("2", 10), TERMS))
+    await accounts.leave(Leave(call("1", 10), ("key:a",), Used(4), NOW))
+    monkeypatch.undo()
+    assert await spent_after(tmp_path / "keys.sqlite") == (0, 10)
+    assert await accounts.enter(Enter(call("3", 20), TERMS)) is None
+    assert await spent(accounts) == (4, 20)
+    assert len(caplog.records) == 2
+    await accounts.close()
+
+
+async def test_a_journal_that_has_grown_is_written_into_the_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By whoever made it grow, once; the others go on in the next generation, also one that was far behind."""
+    monkeypatch.setattr("interlingua.gateway.keys.ledger.FOLD_BYTES", 500)
+    stores = [opened(tmp_path, f"here:{number}:x") for number in range(3)]
+    row = Row(key="a", day="2026-11-22", model="m", requests=1, input_tokens=5)
+    for number in range(20):
+        accounts = stores[number % 2]  # the third one stands still
+        await accounts.enter(Enter(call(str(number), 10), TERMS))
+        await accounts.leave(Leave(call(str(number), 10), ("key:a",), Used(3), NOW), row)
+        await asyncio.sleep(0.002)
+    assert "keys.sqlite-calls-0" not in files(tmp_path)
+    whole = [Row(key="a", day="2026-11-22", model="m", requests=20, input_tokens=100)]
+    for accounts in stores:
+        assert await spent(accounts) == (60, 0)
+        assert await accounts.used() == whole
+    for accounts in stores:
+        await accounts.close()
+    with closing(sqlite3.connect(tmp_path / "keys.sqlite")) as connection:
+        assert connection.execute("SELECT requests, input_tokens FROM usage").fetchall() == [(20, 100)]
+        assert connection.execute("SELECT name FROM accounts").fetchall() == [("key:a",)]
+    assert [size for name, size in files(tmp_path).items() if "-calls-" in name] == [0]
+
+
+async def test_a_database_of_the_version_before_goes_on(tmp_path: Path) -> None:
+    """It gets the table that was not there; what was used stays, and the version before refuses it from then on."""
+    accounts = opened(tmp_path)
+    await accounts.leave(Leave(call("1"), ("key:a",), Used(4), NOW))
+    await accounts.close()
+    for name in files(tmp_path):
+        if "-calls-" in name:
+            (tmp_path / name).unlink()
+    with closing(sqlite3.connect(tmp_path / "keys.sqlite")) as connection, connection:
+        connection.executescript("DROP TABLE journal; PRAGMA user_version = 1;")
+    again = opened(tmp_path)
+    assert await spent(again) == (4, 0)
+    await again.close()
+    with closing(sqlite3.connect(tmp_path / "keys.sqlite")) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
 
 
 def test_kill_9_in_the_middle_of_settling_loses_nothing_that_was_settled(tmp_path: Path) -> None:

@@ -1,0 +1,185 @@
+"""What calls do to accounts, as lines that can be written down and read again, and the accounts that they make.
+
+Shape of a line: a JSON array, first what it is: `["enter",call,[[account,tokens,in_minute],…]]`,
+`["leave",call,[account,…],used,now_s,[row,…]]`, `["gone",[holder,…],now_s]`, `["next",folded]`.
+
+Rules
+- A line says what was decided, not what was asked: who reads the same lines in the same order has the same accounts.
+- What keys used is summed for each generation of lines by itself, so that it can be written elsewhere once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+
+from interlingua.gateway.keys.accounts import COUNTS, Row
+from interlingua.gateway.keys.budget import Call, Refusal, Used, charge_of
+from interlingua.gateway.keys.running import Running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from interlingua.gateway.keys.budget import Account, Enter, Leave
+
+__all__ = ["Books", "Entered", "Gone", "Left", "Line", "Next", "Since", "rows_of"]
+
+
+class Entered(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="enter"):
+    """A call was let in."""
+
+    call: Call
+    """The call."""
+    charged: tuple[tuple[str, int, bool], ...]
+    """Its accounts, what it is charged in the minute of each, and whether that minute is limited."""
+
+
+class Left(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="leave"):
+    """A call has ended."""
+
+    call: Call
+    """The call, as it entered."""
+    accounts: tuple[str, ...]
+    """Its accounts."""
+    used: Used
+    """What it has used."""
+    now_s: float
+    """When it ended."""
+    rows: tuple[Row, ...] = ()
+    """What it adds to what keys used."""
+
+
+class Gone(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="gone"):
+    """Processes are no more: what they had reserved is charged."""
+
+    holders: frozenset[str]
+    """Their names."""
+    now_s: float
+    """When somebody noticed."""
+
+
+class Next(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="next"):
+    """The last line of a generation: it goes on in the next one."""
+
+    folded: int
+    """The generations before this one are known to be written elsewhere."""
+
+
+Line: TypeAlias = Entered | Left | Gone | Next
+"""What is written down."""
+
+
+class Since:
+    """What the lines of one generation have changed."""
+
+    __slots__ = ("names", "sums")
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self.names: set[str] = set()
+        """The accounts."""
+        self.sums: dict[tuple[str, str, str], list[int]] = {}
+        """What was used, by key, day and model, in the order of `COUNTS`."""
+
+    def count(self, rows: Iterable[Row]) -> None:
+        """Add to what was used."""
+        for row in rows:
+            place = row.key, row.day, row.model
+            sums = self.sums.get(place)
+            if sums is None:
+                sums = self.sums[place] = [0] * len(COUNTS)
+            sums[0] += row.requests
+            sums[1] += row.failed
+            sums[2] += row.input_tokens
+            sums[3] += row.output_tokens
+            sums[4] += row.estimated
+            sums[5] += row.nano_usd
+            sums[6] += row.unpriced
+
+
+def rows_of(sums: dict[tuple[str, str, str], list[int]]) -> list[Row]:
+    """What was used, as rows."""
+    return [
+        Row(key=key, day=day, model=model, **dict(zip(COUNTS, counts, strict=True)))
+        for (key, day, model), counts in sums.items()
+    ]
+
+
+class Books:
+    """Accounts, and what keys used, generation by generation."""
+
+    def __init__(self, accounts: dict[str, Account], generation: int = 0) -> None:
+        """Goes on from accounts, with the first line of a generation."""
+        self.accounts: dict[str, Running] = {name: Running(account) for name, account in accounts.items()}
+        """Every account that was used."""
+        self.since: dict[int, Since] = {}
+        """What the lines of each generation changed, as far as that matters still."""
+        self.generation: int = generation
+        """The generation that is being written."""
+        self._now = self.since[generation] = Since()
+
+    def entered(self, operation: Enter) -> Entered | Refusal:
+        """The line that lets a call in, or why it does not enter."""
+        call, charged = operation.call, list[tuple[str, int, bool]]()
+        for name, terms in operation.terms:
+            refusal = self._account(name).refusal(terms, call)
+            if refusal is not None:
+                return msgspec.structs.replace(refusal, account=name)
+            charged.append((name, charge_of(terms, call), terms.rpm is not None or terms.tpm is not None))
+        return Entered(call, tuple(charged))
+
+    def left(self, operation: Leave, rows: Sequence[Row]) -> Left:
+        """The line that settles a call."""
+        return Left(operation.call, operation.accounts, operation.used, operation.now_s, tuple(rows))
+
+    def write(self, line: Line) -> None:
+        """Have a line count."""
+        match line:
+            case Entered(call=call, charged=charged):
+                for name, tokens, in_minute in charged:
+                    self._changed(name).add(call, tokens, in_minute=in_minute)
+            case Left(call=call, accounts=accounts, used=used, now_s=now_s, rows=rows):
+                for name in accounts:
+                    self._changed(name).leave(call, used, now_s)
+                if rows:
+                    self._now.count(rows)
+            case Gone(holders=holders, now_s=now_s):
+                for name in [name for name, account in self.accounts.items() if account.holders() & holders]:
+                    self._changed(name).charge(holders.__contains__, now_s)
+            case Next(folded=folded):
+                self.generation += 1
+                self._now = self.since[self.generation] = Since()
+                self.forget(folded)
+
+    def forget(self, folded: int) -> None:
+        """What generations before that one changed is written elsewhere."""
+        for generation in [known for known in self.since if known < folded]:
+            del self.since[generation]
+
+    def holders(self) -> set[str]:
+        """Who has calls under way."""
+        return {holder for account in self.accounts.values() for holder in account.holders()}
+
+    def values(self, names: Iterable[str]) -> dict[str, Account]:
+        """The accounts of those names that were used."""
+        return {name: self.accounts[name].value() for name in names if name in self.accounts}
+
+    def used(self) -> list[Row]:
+        """What keys used, by all lines that matter still."""
+        whole = Since()
+        for since in self.since.values():
+            whole.count(rows_of(since.sums))
+        return rows_of(whole.sums)
+
+    def _account(self, name: str) -> Running:
+        """The account, for looking at."""
+        return self.accounts.get(name) or Running()
+
+    def _changed(self, name: str) -> Running:
+        """The account, for changing it."""
+        self._now.names.add(name)
+        found = self.accounts.get(name)
+        if found is None:
+            found = self.accounts[name] = Running()
+        return found

@@ -1,0 +1,91 @@
+"""An account that is changed in place is, after every step, the value that the transitions of `budget` make."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interlingua.gateway.keys.budget import (
+    EMPTY,
+    Account,
+    Call,
+    Enter,
+    Leave,
+    Used,
+    charge_of,
+    enter,
+    lapse,
+    step,
+)
+from interlingua.gateway.keys.running import Running, refusal_of
+from interlingua.gateway.keys.terms import Terms
+from tests.laws.test_budget_laws import AMOUNTS, TERMS
+
+BEFORE_MIDNIGHT = datetime(2026, 11, 30, 23, 58, 30, tzinfo=UTC).timestamp()
+SECONDS = st.sampled_from([0.0, 0.001, 0.4, 1.0, 29.0, 59.5, 61.0, -0.5, -70.0, 450.0, 900.0, 86_400.0, 40 * 86_400.0])
+STEPS = st.lists(st.tuples(SECONDS, st.booleans(), st.integers(0, 100), AMOUNTS, AMOUNTS), max_size=60)
+
+
+@given(key=TERMS, team=TERMS, steps=STEPS)
+@settings(deadline=None, max_examples=300)
+def test_what_is_changed_in_place_is_what_the_transitions_make(
+    key: Terms, team: Terms, steps: list[tuple[float, bool, int, int, int]]
+) -> None:
+    """Over midnight, the end of a month, leases that are over, late settlements and a clock that is put back."""
+    terms, now_s = (("key:a", key), ("team:t", team)), BEFORE_MIDNIGHT
+    values: dict[str, Account] = {}
+    running = {name: Running() for name, _ in terms}
+    under_way: list[Call] = []
+    for number, (seconds, comes, place, tokens, nano) in enumerate(steps):
+        now_s += seconds
+        if comes or not under_way:
+            call = Call(str(number), "h", now_s, tokens, nano)
+            changed, refusal = step(values, Enter(call, terms))
+            assert refusal_of(running.__getitem__, call, terms) == refusal
+            if refusal is None:
+                under_way.append(call)
+                for name, each in terms:
+                    in_minute = each.rpm is not None or each.tpm is not None
+                    running[name].add(call, charge_of(each, call), in_minute=in_minute)
+        else:
+            call = under_way.pop(place % len(under_way))
+            changed, _ = step(values, Leave(call, tuple(running), Used(tokens, nano), now_s))
+            for each in running.values():
+                each.leave(call, Used(tokens, nano), now_s)
+        values |= changed
+        assert {name: each.value() for name, each in running.items()} == {
+            name: values.get(name, EMPTY) for name in running
+        }
+
+
+def test_hundreds_of_requests_a_minute_are_the_same() -> None:
+    """Requests that are remembered together, and the sums of a minute that goes on."""
+    terms, account, running = Terms(rpm=400, tpm=90_000), EMPTY, Running()
+    for number in range(2_000):
+        call = Call(str(number), "h", BEFORE_MIDNIGHT + number * 0.13, number % 300)
+        entered = enter(account, terms, call)
+        refusal = running.refusal(terms, call)
+        assert (refusal is None) == isinstance(entered, Account)
+        if isinstance(entered, Account):
+            account = entered
+            running.add(call, charge_of(terms, call), in_minute=True)
+            if number % 3:
+                used, now_s = Used(number % 250), call.at_s + 0.05
+                account = step({"a": account}, Leave(call, ("a",), used, now_s))[0]["a"]
+                running.leave(call, used, now_s)
+        assert running.value() == account
+    assert 60 < len(account.granted) < 130
+
+
+def test_who_is_gone_is_charged_in_both() -> None:
+    """The reservations of a holder that is gone are used up; those of the others stay."""
+    running = Running()
+    for number, holder in enumerate("aab"):
+        running.add(Call(str(number), holder, BEFORE_MIDNIGHT, 10, 3), 10, in_minute=False)
+    account = running.value()
+    assert running.holders() == {"a", "b"}
+    running.charge("a".__eq__, BEFORE_MIDNIGHT)
+    assert running.value() == lapse(account, BEFORE_MIDNIGHT, is_gone="a".__eq__)
+    assert running.value().spent.in_total == Used(20, 6)
