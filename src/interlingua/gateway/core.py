@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from interlingua.errors import BadRequestError, Error, NotFoundError
+from interlingua.gateway.calls.plan import Plans
 from interlingua.gateway.calls.replies import error_reply, own_fault
 from interlingua.gateway.calls.targets import Targets
 from interlingua.gateway.chance import random_bytes
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.keys.admission import Admission
     from interlingua.gateway.keys.redis_keys import KeyWatch
     from interlingua.gateway.records.metrics import Metrics
+    from interlingua.gateway.records.record import Entry
     from interlingua.gateway.records.spans import Spans
     from interlingua.gateway.routes import Route
     from interlingua.gateway.serving.siblings import Siblings
@@ -90,6 +92,8 @@ class Gateway:
         """Where names come from."""
         self.targets: Targets = Targets(self.registry)
         """What they stand for."""
+        self.plans: Plans = Plans(self)
+        """What is settled once for all requests that name the same model."""
         self._database = open_database(self.settings, now)
         self.keys: KeyRing = KeyRing(self.settings.keys, self._database, clock=clock)
         """The keys that it takes."""
@@ -161,11 +165,14 @@ class Gateway:
 
     async def answer(self, request: GatewayRequest) -> GatewayReply:
         """The reply to a request that has begun."""
-        route = request.seen.route
+        route, entry = request.seen.route, request.entry
         try:
             if route is None:
                 raise _unknown(request)
-            reply = await self._handled(route, request)
+            if entry is None or (entry.traffic is None and self.spans is None):
+                reply = await route.handler(self, request)
+            else:
+                reply = await self._listened_to(route, request, entry)
         except Error as error:
             return self.refuse(request, error)
         except asyncio.CancelledError as cancelled:
@@ -174,10 +181,8 @@ class Gateway:
             return self.refuse(request, own_fault(error))
         return self._named(request, reply)
 
-    async def _handled(self, route: Route, request: GatewayRequest) -> GatewayReply:
-        entry = request.entry
-        if entry is None or (entry.traffic is None and self.spans is None):
-            return await route.handler(self, request)
+    async def _listened_to(self, route: Route, request: GatewayRequest, entry: Entry) -> GatewayReply:
+        """The reply to a request of which somebody wants the content, or a span."""
         with ExitStack() as stack:
             if entry.traffic is not None:
                 entry.traffic.asked(request)

@@ -102,12 +102,17 @@ class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
     seen: Seen = msgspec.field(default_factory=Seen)
     """What was found out of its head; who changes headers or query begins anew with it."""
 
-    def header(self, name: str) -> str | None:
-        """The first value of the header `name` (lower case), or None."""
+    @property
+    def named(self) -> dict[str, str]:
+        """The first value of each header by its name."""
         named = self.seen.named
         if named is None:
             named = self.seen.named = dict(reversed(self.headers))
-        return named.get(name)
+        return named
+
+    def header(self, name: str) -> str | None:
+        """The first value of the header `name` (lower case), or None."""
+        return self.named.get(name)
 
     def __repr__(self) -> str:
         """What was asked, without what may be secret: headers and query hold keys, and a body is its client's."""

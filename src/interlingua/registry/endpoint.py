@@ -23,6 +23,8 @@ __all__ = ["Endpoint"]
 
 CREDENTIAL_HEADERS = {"bearer": "authorization"}
 """The header of an auth form, where it does not have its name."""
+MAX_KEYS = 64
+"""With how many keys the same headers are remembered."""
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,39 +67,64 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         Raises: ConfigError for a missing or unreadable key, unless `headers` bring one or none is wanted.
         """
         accept = stream_type(self.dialect) if stream else "application/json"
-        merged, names = _merged(accept, encoded.headers, self.headers, headers)
-        if with_credential and CREDENTIAL_HEADERS.get(self.auth, self.auth) not in names:
-            merged += self._credential()
+        merged = _merged(accept, encoded.headers, self.headers, headers)
+        name = CREDENTIAL_HEADERS.get(self.auth, self.auth)
+        key = self._key() if with_credential and name not in merged.names else None
         return HttpRequest(
-            url=self._url(encoded.path),
-            headers=merged,
+            url=_address(self.base_url, encoded.path, self.query),
+            headers=merged.headers if key is None else merged.with_key(name, key),
             body=encoded.body,
             dialect=self.dialect,
             target=self.spec,
         )
 
-    def _credential(self) -> Headers:
+    def _key(self) -> str | None:
+        """The key that goes along; None where there is none.
+
+        Raises: ConfigError for one that is missing or unreadable.
+        """
         if self.auth == "none":
-            return ()
+            return None
         key = self.credential.reveal()
         if key is None and self.key_required:
             raise ConfigError(f"{self.provider}: no key; {self.key_hint}")
-        if key is None:
-            return ()
-        return ((CREDENTIAL_HEADERS.get(self.auth, self.auth), f"Bearer {key}" if self.auth == "bearer" else key),)
+        return key
 
-    def _url(self, path: str) -> str:
-        url = f"{self.base_url}{path}"
-        if not self.query:
-            return url
-        from urllib.parse import urlencode  # only who has a query pays for it
 
-        return f"{url}{'&' if '?' in url else '?'}{urlencode(self.query)}"
+class _Merged:
+    """The headers of requests that differ in their credential alone; they are the same object for the same key."""
+
+    __slots__ = ("_with_keys", "headers", "names")
+
+    def __init__(self, headers: dict[str, str]) -> None:
+        self.headers: Headers = tuple(headers.items())
+        self.names = frozenset(headers)
+        self._with_keys: dict[tuple[str, str], Headers] = {}
+
+    def with_key(self, name: str, key: str) -> Headers:
+        """The headers with the credential at their end."""
+        known = self._with_keys.get((name, key))
+        if known is None:
+            if len(self._with_keys) >= MAX_KEYS:
+                self._with_keys = {}
+            told = f"Bearer {key}" if name == CREDENTIAL_HEADERS["bearer"] else key
+            known = self._with_keys[name, key] = (*self.headers, (name, told))
+        return known
 
 
 @lru_cache(maxsize=256)
-def _merged(accept: str, dialects: Headers, rows: Headers, callers: Headers) -> tuple[Headers, frozenset[str]]:
-    """Every header but the credential, and their names."""
+def _merged(accept: str, dialects: Headers, rows: Headers, callers: Headers) -> _Merged:
+    """Every header but the credential."""
     ours = (("content-type", "application/json"), ("accept", accept), ("user-agent", "interlingua"))
-    merged = dict((*ours, *dialects, *rows, *[(name.lower(), value) for name, value in callers]))
-    return tuple(merged.items()), frozenset(merged)
+    return _Merged(dict((*ours, *dialects, *rows, *[(name.lower(), value) for name, value in callers])))
+
+
+@lru_cache(maxsize=256)
+def _address(base_url: str, path: str, query: Headers) -> str:
+    """The address of an operation."""
+    url = f"{base_url}{path}"
+    if not query:
+        return url
+    from urllib.parse import urlencode  # only who has a query pays for it
+
+    return f"{url}{'&' if '?' in url else '?'}{urlencode(query)}"

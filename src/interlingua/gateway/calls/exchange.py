@@ -21,16 +21,16 @@ import msgspec
 
 from interlingua.client.aio.pump import AsyncPump
 from interlingua.client.chain import routed
-from interlingua.client.core import Job, Outcome, begin, exchanged, follow, opened, whole
+from interlingua.client.core import Job, Outcome, answered, begin, fetching, follow, opened, whole
 from interlingua.client.estimate import estimate_body
 from interlingua.client.observe import is_observed
-from interlingua.client.options import Settings
 from interlingua.client.state import limiter
 from interlingua.errors import Error, UnsupportedError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.media import with_media, with_way_out
-from interlingua.gateway.calls.relay import RelayedStream, kept_headers, outgoing, relays
-from interlingua.gateway.calls.replies import limit_headers, reply_of, trail_headers
+from interlingua.gateway.calls.plan import UNREAD, is_same
+from interlingua.gateway.calls.relay import RelayedStream, kept_headers, outgoing, relayed
+from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
 from interlingua.gateway.calls.streams import Course, streamed
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.state.keep import RESPONSES, Keeping
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from interlingua.client.core import Lane, Live, Steps
     from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.calls.plan import Plan
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.types.response import Response
@@ -49,10 +50,10 @@ if TYPE_CHECKING:
 
 __all__ = ["asked_of", "converse", "job_of"]
 
-_UNREAD = Request()
-"""Stands for a request that goes out as it came, so that nobody has to read it."""
 _COMMITTED = Request(store=True)
-"""The same of one that must not run twice."""
+"""Stands for a request that goes out as it came, and must not run twice."""
+_Changed = dict[str, Any]
+"""What the job of one request has in the place of what its plan has."""
 
 
 class _Served(NamedTuple):
@@ -69,9 +70,11 @@ def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
 
 
 async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> GatewayReply:
-    asked = await asked_of(gateway, http, dialect)
+    asked = await asked_of(gateway, http, dialect) if dialect == RESPONSES else read(gateway, http, dialect)
     job = await job_of(asked)
-    asked.grant = await gateway.admission.admit(gateway.guard.key(http), asked, job)
+    key = gateway.guard.key(http)
+    if key is not None:
+        asked.grant = await gateway.admission.admit(key, asked, job)
     try:
         return await (_streamed if asked.head.stream else _whole)(asked, job)
     except UnsupportedError as error:
@@ -103,39 +106,42 @@ async def job_of(asked: Asked) -> Job:
     Raises: UnknownModelError, ConfigError for a name that stands for nothing usable; DecodeError, HistoryError for a
     body that has to be translated and cannot be read.
     """
-    gateway, settings = asked.gateway, asked.gateway.settings
-    own = asked.dialect.name
-    lanes = gateway.targets.lanes(asked.head.model, own, tools=asked.head.has_tools)
-    if asked.keeping is not None:
-        lanes = asked.keeping.lanes(lanes)
-    asked.relayed = tuple([lane for lane in lanes if relays(asked, lane)])
-    if len(asked.relayed) == len(lanes):
+    gateway, head, keeping = asked.gateway, asked.head, asked.keeping
+    plan = gateway.plans.plan(head.model, asked.dialect.name, tools=head.offered is not None)
+    lanes, changed = plan.lanes, _Changed()
+    asked.relayed = relayed(asked, plan)
+    if keeping is not None:
+        lanes = changed["lanes"] = keeping.lanes(lanes)
+        changed["make_id"], changed["provider_ids"] = gateway.make_id, asked.provider_ids
+    if asked.relayed is lanes or all(lane in asked.relayed for lane in lanes):
         request = _unread(asked)
     else:
-        request = await gateway.vault.restore(gateway.owner(asked.http), asked.decoded.request)
-        if settings.allow_fetch:
-            request = await with_media(request, gateway.fetch)
-    keeps_ids = asked.keeping is None and all([_is_same(lane, own) for lane in lanes])  # noqa: C419 - a list is faster
-    return Job(
-        request,
-        Settings(
-            timeouts=settings.timeouts,
-            headers=() if gateway.spans is None else gateway.spans.headers(),
-            strict=settings.strict or asked.http.header("x-interlingua-strict") == "1",
-            allow=settings.allow,
-            call_ids="own",
-            history_policy="refuse" if own == "unified" else "mend",
-            warns=False,
-        ),
-        lanes,
-        gateway.clock,
-        with_credential=not answers_alone(),
-        make_id=None if keeps_ids else gateway.make_id,
-        tool_deltas=True,
-        provider_ids=asked.provider_ids,
-        ranking=gateway.registry.ranking(asked.head.model) if len(lanes) > 1 else None,
-        input_tokens=_counted(asked, request, lanes),
-    )
+        request = await _read(asked)
+        changed["provider_ids"] = asked.provider_ids
+    if request is not UNREAD:
+        changed["request"] = request
+    _settle(asked, plan, changed)
+    if not request.messages and (tokens := _counted(asked, lanes)) is not None:
+        changed["input_tokens"] = tokens
+    return msgspec.structs.replace(plan.job, **changed) if changed else plan.job
+
+
+def _settle(asked: Asked, plan: Plan, changed: _Changed) -> None:
+    """What the client, and what stands around its call, change of how it is made."""
+    if asked.http.header("x-interlingua-strict") == "1":
+        changed["settings"] = plan.strict
+    if asked.gateway.spans is not None:
+        settings = changed.get("settings", plan.job.settings)
+        changed["settings"] = msgspec.structs.replace(settings, headers=asked.gateway.spans.headers())
+    if answers_alone():
+        changed["with_credential"] = False
+
+
+async def _read(asked: Asked) -> Request:
+    """The request as it is translated: with what the vault has of its history, and with what its media lead to."""
+    gateway = asked.gateway
+    request = await gateway.vault.restore(gateway.owner(asked.http), asked.decoded.request)
+    return await with_media(request, gateway.fetch) if gateway.settings.allow_fetch else request
 
 
 def _unread(asked: Asked) -> Request:
@@ -143,54 +149,52 @@ def _unread(asked: Asked) -> Request:
     if is_observed():
         with suppress(Error):  # what we cannot read, its provider may
             return asked.decoded.request
-    return _COMMITTED if asked.is_committed else _UNREAD
+    return _COMMITTED if asked.is_committed else UNREAD
 
 
-def _counted(asked: Asked, request: Request, lanes: tuple[Lane, ...]) -> int | None:
-    """About how many tokens a request has that nobody read; None where no limit wants to know, or it was read."""
-    limits = limiter()
-    if request.messages or not any(limits.covers(lane.endpoint.spec) for lane in lanes):
-        return None
-    return estimate_body(asked.http.body)
+def _counted(asked: Asked, lanes: tuple[Lane, ...]) -> int | None:
+    """About how many tokens a request has that nobody read; None where no limit wants to know."""
+    covers = limiter().covers
+    for lane in lanes:
+        if covers(lane.endpoint.spec):
+            return estimate_body(asked.http.body)
+    return None
 
 
 def _kept(asked: Asked, job: Job, lane: Lane) -> Job:
     """The job for one target: one of the client's own dialect keeps the provider's ids."""
+    if job.make_id is None:
+        return job
     if asked.keeping is not None:
         job = msgspec.structs.replace(job, request=asked.keeping.asked(job.request, lane))
-    return (
-        msgspec.structs.replace(job, make_id=None)
-        if job.make_id is not None and _is_same(lane, asked.dialect.name)
-        else job
-    )
-
-
-def _is_same(lane: Lane, dialect: str) -> bool:
-    """Whether a target speaks the client's own dialect; the unified one has ids of ours always."""
-    return lane.dialect.name == dialect != "unified"
+    return msgspec.structs.replace(job, make_id=None) if is_same(lane, asked.dialect.name) else job
 
 
 async def _whole(asked: Asked, job: Job) -> GatewayReply:
     served: list[_Served] = []
     response = await AsyncPump(_answered(job, partial(_answer, asked), served)).run()
-    lane, relayed = served[-1].lane, served[-1].relayed
-    await asked.grant.settle(response, lane)
-    if relayed is not None:
-        limits = kept_headers(relayed.headers)
-        told = GatewayReply(status=relayed.status, body=relayed.body)
-        await asked.keep(response, lane, relayed.body)
+    _, lane, told = served[-1]
+    if asked.grant.counts:
+        await asked.grant.settle(response, lane)
+    if told is None:
+        told = await _written(asked, response, lane)
+        headers = (*own_headers(told), *limit_headers(asked.dialect.name, response.rate_limits))
     else:
-        await asked.remember(response)
-        shown = response if asked.keeping is None else asked.keeping.answer(response, lane)
-        written = asked.dialect.encode_response(shown, asked.context(lane.dialect.name))
-        await asked.keep(response, lane, written.body)
-        told = reply_of(written, ())
-        limits = limit_headers(asked.dialect.name, response.rate_limits)
+        headers = kept_headers(told.headers)
+    if asked.keeping is not None:
+        await asked.keep(response, lane, told.body)
     changes = (*asked.read_changes, *response.changes, *asked.changes)
     if asked.http.entry is not None:
         asked.http.entry.answered(response, changes)
     trail = trail_headers(response.attempts, changes, response.cost_usd)
-    return msgspec.structs.replace(told, headers=(*told.headers, *limits, *trail))
+    return GatewayReply(status=told.status, headers=(*headers, *trail), body=told.body)
+
+
+async def _written(asked: Asked, response: Response[Any], lane: Lane) -> HttpReply:
+    """A translated answer in the client's dialect; what that has no room for is kept for its next request."""
+    await asked.remember(response)
+    shown = response if asked.keeping is None else asked.keeping.answer(response, lane)
+    return asked.dialect.encode_response(shown, asked.context(lane.dialect.name))
 
 
 def _answered(job: Job, attempt: Callable[[Job, Lane], Steps[_Served]], served: list[_Served]) -> Steps[Response[Any]]:
@@ -210,7 +214,8 @@ def _answer(asked: Asked, job: Job, lane: Lane) -> Steps[_Served]:
         if lane not in asked.relayed:
             return _Served((yield from whole(job, lane)), lane, None)
         encoded = outgoing(asked, lane, strict=job.settings.strict)
-        response, reply = yield from exchanged(job, lane, encoded)
+        reply = yield fetching(job, lane, encoded)
+        response = answered(job, lane, encoded, reply)
     except Error as error:
         asked.grant.failed(error, lane)
         raise

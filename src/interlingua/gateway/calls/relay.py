@@ -34,11 +34,14 @@ if TYPE_CHECKING:
 
     from interlingua.client.core import Lane
     from interlingua.dialects._contract import Quirks, StreamDecoder
-    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.calls.asked import Asked, Head
+    from interlingua.gateway.calls.plan import Plan
+    from interlingua.registry.endpoint import Endpoint
+    from interlingua.types.change import Change
     from interlingua.types.event import Event
     from interlingua.wire.http import Headers
 
-__all__ = ["RelayedStream", "kept_headers", "outgoing", "relays"]
+__all__ = ["Minded", "RelayedStream", "kept_headers", "minded_by", "outgoing", "relayed"]
 
 _PATHS = {"openai-chat": "/chat/completions", "openai-responses": "/responses", "anthropic": "/messages"}
 _HEADERS: dict[str, frozenset[str]] = {
@@ -101,21 +104,28 @@ _TRIGGERS = (
 """Flags of servers that are no reference of their dialect, and what in a body they concern."""
 
 
-def relays(asked: Asked, lane: Lane) -> bool:
-    """Whether the body can go out to a target as it came."""
-    own = asked.dialect.name
-    quirks = lane.endpoint.target.quirks
-    if lane.dialect.name != own or own == "unified" or asked.head.json_array or asked.is_ours:
-        return False
-    members, offered, minded = asked.head.members, asked.head.offered, _minded(quirks)
+def relayed(asked: Asked, plan: Plan) -> tuple[Lane, ...]:
+    """The targets to which the body can go out as it came."""
+    if not plan.own or asked.head.json_array or asked.is_ours:
+        return ()
+    found = [lane for lane, minded in plan.own if _takes(asked.head, minded)]
+    return plan.lanes if len(found) == len(plan.lanes) else tuple(found)
+
+
+def _takes(head: Head, minded: Minded) -> bool:
+    """Whether a target takes the body as it is."""
+    members, offered = head.members, head.offered
     if not minded.members.isdisjoint(members):
         return False
     if offered is not None and not minded.tool_marks.isdisjoint(offered.marks):
         return False
-    return True not in [mark in bytes(members[member]) for member, mark in minded.marks if member in members]
+    for member, mark in minded.marks:  # noqa: SIM110 - a generator takes longer
+        if member in members and mark in bytes(members[member]):
+            return False
+    return True
 
 
-class _Minded(NamedTuple):
+class Minded(NamedTuple):
     """What a server wants in other words."""
 
     members: frozenset[str]
@@ -127,12 +137,12 @@ class _Minded(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def _minded(quirks: Quirks) -> _Minded:
+def minded_by(quirks: Quirks) -> Minded:
     """What has to be looked for: a reference server of its dialect takes whatever the dialect can say."""
     is_reference = quirks.allowed_tools and quirks.freeform_tools and quirks.call_ids_back
     looked_for = _FOREIGN if is_reference else _TRIGGERS
     found = [one for one in looked_for if getattr(quirks, one.quirk) not in one.harmless]
-    return _Minded(
+    return Minded(
         quirks.unsupported.union([one.member for one in found if not one.mark]),
         frozenset([one.mark for one in found if one.mark in TOOL_MARKS]),
         tuple([(one.member, one.mark) for one in found if one.mark and one.mark not in TOOL_MARKS]),
@@ -145,27 +155,28 @@ def outgoing(asked: Asked, lane: Lane, *, strict: bool) -> Encoded:
     Raises: UnsupportedError under `strict` for a member that the target does not take.
     """
     name, endpoint = asked.dialect.name, lane.endpoint
-    changes = Changes(name, "encode_request")
-    left_out = _unwanted(asked, endpoint.target.quirks)
-    for member in left_out:
-        changes.add("parameter_unsupported", f"/extra/{name}/{member}", f"{endpoint.spec} does not take it")
-    done = changes.done()
-    if done and strict:
-        told = "; ".join(str(change) for change in done)
-        raise UnsupportedError(f"{endpoint.spec} cannot take the request as it is (strict): {told}", changes=done)
+    left_out, changes = (), ()
+    if name == "anthropic" and not _BETAS.isdisjoint(asked.head.members) and "*" not in endpoint.target.quirks.betas:
+        left_out = tuple([member for member in asked.head.members if member in _BETAS])
+        changes = _left_out(left_out, endpoint, strict=strict)
     return Encoded(
         path=_path(asked, endpoint.model),
         body=_body(asked, "" if name == "google" else endpoint.model, left_out),
-        headers=_headers(asked, left_out),
-        changes=done,
+        headers=_headers(asked, left_out) if name in _HEADERS else (),
+        changes=changes,
     )
 
 
-def _unwanted(asked: Asked, quirks: Quirks) -> tuple[str, ...]:
-    """The members of a body that a target does not take."""
-    if asked.dialect.name != "anthropic" or "*" in quirks.betas:
-        return ()
-    return tuple([name for name in asked.head.members if name in _BETAS])
+def _left_out(members: tuple[str, ...], endpoint: Endpoint, *, strict: bool) -> tuple[Change, ...]:
+    """That members of a Messages request are left out, since a target does not take them."""
+    changes = Changes("anthropic", "encode_request")
+    for member in members:
+        changes.add("parameter_unsupported", f"/extra/anthropic/{member}", f"{endpoint.spec} does not take it")
+    done = changes.done()
+    if strict:
+        told = "; ".join(str(change) for change in done)
+        raise UnsupportedError(f"{endpoint.spec} cannot take the request as it is (strict): {told}", changes=done)
+    return done
 
 
 def _body(asked: Asked, model: str, left_out: tuple[str, ...]) -> bytes:
@@ -176,7 +187,7 @@ def _body(asked: Asked, model: str, left_out: tuple[str, ...]) -> bytes:
         return body
     if known is None:
         return b"".join(_pieces(_without(head.members, left_out)))
-    name = encode(model) if model else known
+    name = _known_name(model) if model else known
     spaces = b" " if b'": ' in body[:_BEGINNING] else b""
     pieces = _pieces(head.members, spaces)
     if left_out or b"".join(pieces) != body:
@@ -222,13 +233,13 @@ def _path(asked: Asked, model: str) -> str:
 
 def _headers(asked: Asked, left_out: tuple[str, ...]) -> Headers:
     name = asked.dialect.name
-    wanted = _HEADERS.get(name)
-    if wanted is None:
-        return ()
+    wanted, defaults = _HEADERS[name], _DEFAULTS.get(name, ())
+    if not any(map(asked.http.named.__contains__, wanted)):
+        return defaults
     own = [pair for pair in asked.http.headers if pair[0] in wanted]
     if left_out:  # a feature and its member travel together or not at all
         own = [pair for pair in own if pair[0] != "anthropic-beta"]
-    return (*_DEFAULTS.get(name, ()), *own)
+    return (*defaults, *own)
 
 
 def kept_headers(headers: Headers) -> Headers:

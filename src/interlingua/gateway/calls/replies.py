@@ -33,6 +33,7 @@ __all__ = [
     "error_reply",
     "limit_headers",
     "own_fault",
+    "own_headers",
     "reply_of",
     "told_changes",
     "trail_headers",
@@ -66,8 +67,12 @@ def _refused_by_all(error: Error) -> Error:
 
 def reply_of(told: HttpReply, headers: Headers) -> GatewayReply:
     """A dialect's reply with further headers; the upstream's id of the request steps aside for ours."""
-    own = [_header(name, value) for name, value in told.headers]
-    return GatewayReply(status=told.status, headers=(*own, *headers), body=told.body)
+    return GatewayReply(status=told.status, headers=(*own_headers(told), *headers), body=told.body)
+
+
+def own_headers(told: HttpReply) -> list[tuple[str, str]]:
+    """The headers of a dialect's reply as clients get them."""
+    return [_header(name, value) for name, value in told.headers]
 
 
 def _header(name: str, value: str) -> tuple[str, str]:

@@ -44,7 +44,12 @@ class Targets:
         Raises: UnknownModelError for a name that nothing defines; DecodeError for what can be no name; ConfigError for
         a bad entry.
         """
-        endpoints = self._endpoints(model, client, tools=tools)
+        try:
+            endpoints = self._registry.resolve(model, client=client, tools=tools)
+        except UsageError:
+            if not answers_alone():
+                raise
+            endpoints = tuple([placeholder(element.strip()) for element in model.split(",")])
         asked = (model, client, tools)
         known = self._lanes.get(asked)
         if known is not None and known[0] is endpoints:
@@ -56,11 +61,3 @@ class Targets:
             self._lanes = {}
         self._lanes[asked] = (endpoints, lanes)
         return lanes
-
-    def _endpoints(self, model: str, client: str, *, tools: bool) -> tuple[Endpoint, ...]:
-        try:
-            return self._registry.resolve(model, client=client, tools=tools)
-        except UsageError:
-            if not answers_alone():
-                raise
-            return tuple([placeholder(element.strip()) for element in model.split(",")])
