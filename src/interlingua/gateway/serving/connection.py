@@ -99,13 +99,13 @@ class Connection(asyncio.Protocol):
             if self._thrown_bytes > LINGER_BYTES:
                 self._transport.abort()
             return
-        reader, self._last_s = self._reader, self._loop.time()
+        reader, gateway, self._last_s = self._reader, self._gateway, self._loop.time()
         if self._task is None and not self._is_answered:
-            taken = reader.take(data, self._gateway.settings.max_body_bytes)
+            taken = reader.take(data, gateway.settings.max_body_bytes)
             if taken is not None:
                 head, body = taken
                 request = self._request = head.request(self._peer, body)
-                self._start(head, request, self._gateway.begin(request))
+                self._task = self._loop.create_task(self._answer(head, request, gateway.begin(request), None))
                 return
         begun = reader.begun
         reader.feed(data)
@@ -137,7 +137,9 @@ class Connection(asyncio.Protocol):
         if arrival.is_whole:
             arriving.end()
         if arrival.is_whole or arriving.refusal is not None:
-            self._start(arrival.head, arriving.request, arriving.refusal, None if arrival.is_whole else arrival)
+            coming = None if arrival.is_whole else arrival
+            answering = self._answer(arrival.head, arriving.request, arriving.refusal, coming)
+            self._task = self._loop.create_task(answering)
         elif arrival.awaits and not arrival.pieces:
             self._outlet.write(CONTINUE)
             arrival.awaits = False
@@ -182,22 +184,16 @@ class Connection(asyncio.Protocol):
 
     # What goes
 
-    def _start(
-        self, head: Head, request: GatewayRequest, refusal: GatewayReply | None, coming: Arrival | None = None
-    ) -> None:
-        """Answer a request; `coming` is what still comes of one that is refused."""
-        self._task = self._loop.create_task(self._answer(head, request, refusal, coming))
-
     async def _answer(
         self, head: Head, request: GatewayRequest, refusal: GatewayReply | None, coming: Arrival | None
     ) -> None:
-        """Answer a request, and go on to the next one."""
+        """Answer a request, and go on to the next one; `coming` is what still comes of one that is refused."""
         keeps, entry, gateway = False, request.entry, self._gateway
         try:
             reply = refusal or await gateway.answer(request)
             keeps = self._keeps(head, coming)
             body, more, outlet = reply.body, self._server.date, self._outlet
-            if isinstance(body, bytes) and not outlet.is_paused:
+            if isinstance(body, bytes) and outlet.stalled_s is None:
                 outlet.write(whole(head, reply.status, reply.headers, body, more=more, keeps=keeps))
             else:
                 await outlet.send(head, reply, more, keeps=keeps, keep_alive_s=gateway.settings.keep_alive_s)

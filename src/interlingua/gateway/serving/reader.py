@@ -141,10 +141,7 @@ class RequestReader:
 
         None for anything else, and for a body of more than `limit_bytes`: that is to be fed.
         """
-        if self.is_receiving or self.is_over or self.arrivals:
-            return None
-        found = self._find(data)
-        if found is None:
+        if self.is_receiving or self.is_over or self.arrivals or (found := self._find(data)) is None:
             return None
         head, length, place = found
         if length > limit_bytes or place + length != len(data):

@@ -29,6 +29,7 @@ CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 """Has a client send the body that it holds back."""
 LAST_CHUNK = b"0\r\n\r\n"
 """Ends a body of chunks."""
+_LAST = b"connection: close\r\n\r\n"
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _BODILESS = frozenset({204, 304})
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
@@ -51,15 +52,16 @@ def has_body(asked: Head, status: int) -> bool:
 
 def whole(asked: Head, status: int, headers: Headers, body: bytes, *, more: bytes, keeps: bool) -> bytes:
     """A whole reply; `more` are header lines of the server, `keeps` says that the connection goes on."""
-    length = b"" if status in _BODILESS else b"content-length: %d\r\n" % len(body)
-    told = _head(status, headers, more + length, keeps=keeps)
-    return told + body if has_body(asked, status) else told
+    told, end = _told(status, headers), b"\r\n" if keeps else _LAST
+    if status in _BODILESS:
+        return b"%b%b%b" % (told, more, end)
+    return b"%b%bcontent-length: %d\r\n%b%b" % (told, more, len(body), end, body if asked.method != "HEAD" else b"")
 
 
 def head(asked: Head, status: int, headers: Headers, *, more: bytes, keeps: bool) -> bytes:
     """The head of a reply whose body comes in pieces; of an old client's connection the body is the rest."""
     framing = b"" if asked.is_old or status in _BODILESS else b"transfer-encoding: chunked\r\n"
-    return _head(status, headers, more + framing, keeps=keeps)
+    return b"%b%b%b%b" % (_told(status, headers), more, framing, b"\r\n" if keeps else _LAST)
 
 
 def chunk(piece: bytes) -> bytes:
@@ -72,25 +74,28 @@ def refusal(fault: Fault, *, more: bytes) -> bytes:
     kind = "server_error" if fault.status >= 500 else "invalid_request_error"
     error = {"message": fault.message, "type": kind, "param": None, "code": None}
     body = encode({"error": error}, nulls=2)
-    length = b"content-length: %d\r\n" % len(body)
-    return _head(fault.status, (("content-type", "application/json"),), more + length, keeps=False) + body
+    told = _told(fault.status, (("content-type", "application/json"),))
+    return b"%b%bcontent-length: %d\r\n%b%b" % (told, more, len(body), _LAST, body)
 
 
-def _head(status: int, headers: Headers, more: bytes, *, keeps: bool) -> bytes:
-    values = "".join([value for _, value in headers])
-    if not (values.isascii() and values.isprintable()):
-        headers = tuple([(name, field(value)) for name, value in headers])
-    lines = "".join([f"{_name(name)}: {value}\r\n" for name, value in headers])
-    end = b"\r\n" if keeps else b"connection: close\r\n\r\n"
-    return b"%b%b%b%b" % (_status_line(status), lines.encode("ascii"), more, end)
-
-
-@lru_cache(maxsize=64)
-def _status_line(status: int) -> bytes:
-    return f"HTTP/1.1 {status} {_PHRASES.get(status, '')}\r\n".encode()
+def _told(status: int, headers: Headers) -> bytes:
+    """Status line and headers."""
+    if not headers:
+        return _form(status, ()).encode("ascii")
+    names, values = zip(*headers)  # noqa: B905 - headers are pairs, and looking after that costs a third of this
+    text = "".join(values)
+    if not (text.isascii() and text.isprintable()):
+        values = tuple(map(field, values))
+    return (_form(status, names) % values).encode("ascii")
 
 
 @lru_cache(maxsize=1_024)
+def _form(status: int, names: tuple[str, ...]) -> str:
+    """Status line and headers with a place for each value; replies have the same names again and again."""
+    lines = [f"{_name(name).replace('%', '%%')}: %s\r\n" for name in names]
+    return f"HTTP/1.1 {status} {_PHRASES.get(status, '')}\r\n{''.join(lines)}"
+
+
 def _name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise ValueError(f"no name of a header: {name[:60]!r}")

@@ -63,6 +63,12 @@ def test_what_is_no_name_is_not_written(name: str) -> None:
         whole(_asked(), 200, ((name, "a"),), b"", more=b"", keeps=True)
 
 
+def test_percent_signs_are_written_as_they_are() -> None:
+    """In names, where they are allowed, and in values."""
+    told = whole(_asked(), 200, (("x-%s", "50%d"),), b"", more=b"", keeps=True)
+    assert told == b"HTTP/1.1 200 OK\r\nx-%s: 50%d\r\ncontent-length: 0\r\n\r\n"
+
+
 def test_a_refusal_is_an_error_in_openais_form() -> None:
     """The last words on a connection."""
     body = b'{"error":{"message":"why","type":"invalid_request_error","param":null,"code":null}}'
