@@ -26,6 +26,7 @@ from interlingua.client.observe import is_observed
 from interlingua.client.price import cost_of
 from interlingua.client.report import warn
 from interlingua.client.secrets import hide_secrets
+from interlingua.client.shared_messages import shared_messages
 from interlingua.client.shared_tools import shared_tools
 from interlingua.client.visit import Lasting
 from interlingua.dialects._contract import DecodeContext, EncodeOptions
@@ -210,9 +211,12 @@ def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = (
     Raises: UnsupportedError, also under `strict` for whatever would be dropped or approximated; HistoryError.
     """
     settings, endpoint, request = job.settings, lane.endpoint, job.request
-    tools = shared_tools(request.tools)
-    if tools is not request.tools:  # to encode alone: a response holds what the caller gave
-        request = msgspec.structs.replace(request, tools=tools)
+    tools, messages = shared_tools(request.tools), request.messages
+    if settings.warns:  # a gateway knows its conversations by their bytes
+        messages = shared_messages(messages)
+    if tools is not request.tools or messages is not request.messages:
+        # to encode alone: a response holds what the caller gave
+        request = msgspec.structs.replace(request, tools=tools, messages=messages)
     options = EncodeOptions(
         target=endpoint.target,
         stream=stream,

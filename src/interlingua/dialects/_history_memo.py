@@ -45,6 +45,7 @@ __all__ = [
     "KnownHistory",
     "KnownMessages",
     "Read",
+    "goes_on",
     "read_further",
     "shareable",
     "shareable_system",
@@ -306,7 +307,7 @@ def read_further(
         system, messages = decode(rest, own)
     except (DecodeError, HistoryError, LimitExceededError):
         return None  # read as a whole, the place in the error is right
-    if system or own.entries or not _stands_alone(known, messages):
+    if system or own.entries or not goes_on(known, messages):
         return None
     whole = [*known.messages, *[_frozen(message) for message in messages]]
     further = KnownHistory(text, known.system, whole, known.entries, known)
@@ -338,8 +339,8 @@ def _goes_on(text: bytes, known: bytes) -> bool:
     return text == known or (text[end : end + 1] == b"," and text.startswith(known[:end]))
 
 
-def _stands_alone(known: KnownHistory, rest: tuple[Message, ...]) -> bool:
-    """Whether messages mean the same whatever came before, known calls aside."""
+def goes_on(known: KnownHistory, rest: tuple[Message, ...]) -> bool:
+    """Whether messages after known ones mean the same whatever those are, known calls aside."""
     if not rest or not known.messages or rest[0].role in (known.messages[-1].role, "tool", "system"):
         return False
     parts = [part for message in rest for part in message.parts]
