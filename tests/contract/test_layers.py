@@ -19,9 +19,11 @@ LAYERS: dict[str, int] = {
     "wire.json": 0,  # a call's arguments are parsed by `types`, with the one JSON parser there is; its helpers follow
     "wire._depth": 0,
     "wire._kept": 0,
+    "wire._leaves": 0,
     "wire.arguments": 0,
     "wire._prefix": 0,
     "wire._shape": 0,
+    "wire._surrogates": 0,
     "wire": 1,
     "stream": 1,
     "schema": 2,

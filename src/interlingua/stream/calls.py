@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.errors import LimitExceededError
 from interlingua.types.content import BrokenToolCall, RefusalPart, Sealed, ToolCall
-from interlingua.wire.arguments import check_arguments
+from interlingua.wire.arguments import are_sound, check_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -105,6 +105,8 @@ def make_call(
 
     `cut_off` says that the length limit ended the answer and that this call is its last part.
     """
+    if are_sound(text):
+        return ToolCall(call_id, name, text, freeform, sealed, extra or {})
     if text[:1] != "{" and not cut_off and is_empty_arguments(text):
         text = "{}"
     reason: BrokenReason | None

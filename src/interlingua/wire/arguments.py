@@ -1,7 +1,7 @@
 """The arguments of tool calls: one JSON object with unique keys and finite numbers, or broken for a named reason.
 
-The standard library's parser is asked only about texts that msgspec refuses, and about those with more colons than
-keys: it alone tells duplicate keys and non-finite numbers from other faults.
+The standard library's parser is asked only about texts that msgspec refuses, and about those with other colons than
+their object says: it alone tells duplicate keys and non-finite numbers from other faults.
 """
 
 from __future__ import annotations
@@ -10,15 +10,38 @@ import math
 from typing import Any, Literal, TypeAlias, cast
 
 from interlingua.errors import DecodeError, LimitExceededError
+from interlingua.wire._depth import is_deeper
 from interlingua.wire._prefix import completions
-from interlingua.wire.json import decode_any
+from interlingua.wire.json import MAX_BODY_BYTES, MAX_DEPTH, decode_any, encode, parse
 
-__all__ = ["ArgumentsFault", "check_arguments", "parse_arguments"]
+__all__ = ["ArgumentsFault", "are_sound", "check_arguments", "parse_arguments"]
 
 ArgumentsFault: TypeAlias = Literal["malformed", "not_object", "duplicate_key", "non_finite", "cut_off"]
 """Why a call's arguments are not one JSON object."""
 
 _BOM = b"\xef\xbb\xbf"
+_DEEP = MAX_DEPTH - 16
+"""So deep may be what stands somewhere in a body, so that the body is not too deep; beyond it, somebody else looks."""
+_MANY = 1 << 60
+"""More nulls than a text can hold: all of them are meant, since no number that was read is not finite."""
+
+
+def are_sound(text: str) -> bool:
+    """Whether a text is one object with unique keys and finite numbers; told at once of nearly all that are.
+
+    Where it is False, `check_arguments` has the answer.
+    """
+    try:
+        if len(text) > 2 * _DEEP and (len(text) > MAX_BODY_BYTES or is_deeper(text.encode(), _DEEP)):
+            return False
+        value = parse(text)
+    except (ValueError, RecursionError):
+        return False
+    if type(value) is not dict:
+        return False
+    colons = text.count(":")
+    members = cast("dict[str, Any]", value)
+    return colons == len(members) or _says_colons(members, colons, escaped="\\u003" in text)
 
 
 def check_arguments(text: str | bytes, *, ended_early: bool = False) -> ArgumentsFault | None:
@@ -59,16 +82,17 @@ def _arguments(text: str | bytes, *, ended_early: bool) -> dict[str, Any] | Argu
     arguments = cast("dict[str, Any]", value)
     # Every key brings a colon, and a colon in a string only adds to the count: equal numbers mean unique keys.
     colons = data.count(b":")
-    if colons != len(arguments) and colons != _count_keys(arguments) and _has_duplicate_key(text):
-        return "duplicate_key"
-    return arguments
+    if colons == len(arguments) or _says_colons(arguments, colons, escaped=b"\\u003" in data):
+        return arguments
+    return "duplicate_key" if _has_duplicate_key(text) else arguments
 
 
-def _count_keys(value: object) -> int:
-    if isinstance(value, dict):
-        members = cast("dict[str, object]", value)
-        return len(members) + sum(_count_keys(member) for member in members.values() if type(member) in (dict, list))
-    return sum(_count_keys(item) for item in cast("list[object]", value) if type(item) in (dict, list))
+def _says_colons(value: dict[str, Any], colons: int, *, escaped: bool) -> bool:
+    """Whether an object that was read from a text with so many colons has as many itself: then no key was dropped.
+
+    A dropped one brought its own, and nothing brings more; but one that was escaped is not among those of the text.
+    """
+    return not escaped and encode(value, nulls=_MANY).count(b":") == colons
 
 
 def _has_duplicate_key(text: str | bytes) -> bool:

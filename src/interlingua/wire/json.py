@@ -15,10 +15,9 @@ Not responsible for: repairing anything but lone surrogates, and knowing what th
 
 from __future__ import annotations
 
-import math
 import re
 from _thread import RLock  # where `threading` has it from, which takes a process 2 ms to load
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast, overload
 
@@ -27,12 +26,15 @@ import msgspec
 from interlingua.errors import DecodeError, LimitExceededError, UsageError
 from interlingua.wire._depth import is_deeper
 from interlingua.wire._kept import KeptTexts
-from interlingua.wire._shape import EXTRA, Choice, Items, Members, Shape, Values, float_fields, shape_of
+from interlingua.wire._leaves import find_leaf, is_non_finite, is_not_utf8
+from interlingua.wire._shape import EXTRA, Choice, Items, Members, Shape, Values, shape_of
+from interlingua.wire._surrogates import mend_surrogates
 
 __all__ = [
     "MAX_BODY_BYTES",
     "MAX_DEPTH",
     "MAX_EVENT_BYTES",
+    "ExactStruct",
     "Extra",
     "JsonText",
     "JsonValue",
@@ -43,8 +45,11 @@ __all__ = [
     "decode_received",
     "decode_wire",
     "encode",
+    "encode_exact",
     "encode_text",
     "encode_wire",
+    "exact_reader",
+    "parse",
     "pointer",
     "raw",
     "raw_text",
@@ -69,19 +74,15 @@ LONE_SURROGATE = "lone_surrogate"
 """The repair that replaces half of a surrogate pair by U+FFFD."""
 
 _BOM = b"\xef\xbb\xbf"
-_LEAVES = (str, int, float)
-_ARRAYS = (list, tuple, set, frozenset)
 _EXTRA_NAME = EXTRA.encode()
 _FOREIGN = (msgspec.DecodeError, RecursionError)
 """What the decoder raises; a text that does not fit its type raises a kind of the first."""
+_NOT_EXACT = (ValueError, RecursionError)
+"""The same, and what bytes or characters raise that are no UTF-8."""
 _UNKNOWN_MEMBER = "Object contains unknown field"
 _RESERVED = f"{EXTRA} is our own name"
 _PLACE = re.compile(r" - at `(?:key` in `)?\$(?P<path>[^`]*)`$")
 _STEP = re.compile(r"\[(?P<index>\d+)\]|\.(?P<name>[^.\[]+)|\[\.\.\.\]")
-_ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
-)
 
 
 class Extra(dict[str, object]):
@@ -97,6 +98,10 @@ class WireStruct(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True,
 
     extra: Extra | None = msgspec.field(default=None, name=EXTRA)
     """Members without a field, written back beside the others; a field of the same name wins."""
+
+
+class ExactStruct(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """The base of wire objects of which every member is known, and nothing else is taken (`exact_reader`)."""
 
 
 @overload
@@ -174,6 +179,26 @@ def decode_wire(
         return cast("W", _read_again(error, _strict_decoder(type), body, repairs, unknown_in=type))
 
 
+def exact_reader(type: type[T]) -> Callable[[bytes], T | None]:
+    """Reads JSON that is exactly of a type, and gives None for any other, whatever its fault.
+
+    What of the type is free JSON, or `msgspec.Raw`, is not bounded in its depth.
+    """
+    decode: Callable[[bytes], T] | None = None
+
+    def read(body: bytes) -> T | None:
+        nonlocal decode
+        if len(body) > MAX_BODY_BYTES:
+            return None
+        decode = decode or _decoder(type).decode
+        try:
+            return decode(body)
+        except _NOT_EXACT:
+            return None
+
+    return read
+
+
 def decode_received(data: JsonText, type: type[W], later: Sequence[str], *, repairs: list[str] | None = None) -> W:
     """The wire struct that the JSON object in `data` is, with the members `later` as text, whose depth is not bounded.
 
@@ -206,6 +231,14 @@ def encode(value: object, *, sort_keys: bool = False, nulls: int = 0) -> bytes:
     if _holds_more_nulls(body, nulls):
         _refuse_non_finite(value)
     return body
+
+
+def encode_exact(value: object) -> bytes | None:
+    """`value`, which holds no floats, as compact JSON; None where `encode` would refuse it."""
+    try:
+        return _ENCODER.encode(value)
+    except _NOT_EXACT:
+        return None
 
 
 def encode_wire(value: msgspec.Struct, *, nulls: int = 0, kept: KeptTexts | None = None) -> bytes:
@@ -332,7 +365,7 @@ def _read_again(
             raise _decode_error(error) from None
         tree = _along(body.strip(), shape_of(unknown_in), _COLLECT, repairs)
         return _parse(_collecting_decoder(unknown_in), msgspec.json.encode(tree), repairs)
-    mended = None if repairs is None else _mend_surrogates(body)
+    mended = None if repairs is None else mend_surrogates(body)
     if repairs is None or mended is None:
         raise _decode_error(error) from None
     repairs.append(LONE_SURROGATE)
@@ -357,21 +390,6 @@ def _decode_error(error: msgspec.DecodeError) -> DecodeError:
     path = pointer(*steps)
     problem = sentence[: place.start()] if place else sentence
     return DecodeError(f"{problem[:1].lower()}{problem[1:]}, at {path or 'the top'}", path=path)
-
-
-def _mend_surrogates(body: bytes) -> bytes | None:
-    """`body` with U+FFFD for each lone surrogate escape, or None when there is none."""
-    count = 0
-
-    def mend(escape: re.Match[bytes]) -> bytes:
-        nonlocal count
-        if escape["lone"] is None:
-            return escape[0]
-        count += 1
-        return rb"\ufffd"
-
-    mended = _ESCAPE.sub(mend, body)
-    return mended if count else None
 
 
 def _refuse_reserved(type: type, value: object) -> object:
@@ -409,6 +427,8 @@ def _collecting_decoder(type: object) -> msgspec.json.Decoder[Any]:
 
 
 _ANYTHING = msgspec.json.Decoder()
+parse: Callable[[str], JsonValue] = _ANYTHING.decode
+"""The parser itself, for texts that are bounded already; raises ValueError and RecursionError for what is no JSON."""
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 
@@ -513,10 +533,8 @@ def _dump(value: object, encoder: msgspec.json.Encoder) -> bytes:
     try:
         return encoder.encode(value)
     except UnicodeEncodeError:
-        place = _find(value, _is_not_utf8) or ""
-        raise UsageError(
-            f"the text at {place or 'the top'} holds half of a surrogate pair, which UTF-8 cannot say"
-        ) from None
+        place = pointer(*(find_leaf(value, is_not_utf8) or ())) or "the top"
+        raise UsageError(f"the text at {place} holds half of a surrogate pair, which UTF-8 cannot say") from None
     except TypeError as error:
         raise UsageError(f"the value is not JSON: {error}") from None
     except RecursionError:
@@ -529,41 +547,6 @@ def _holds_more_nulls(body: bytes, nulls: int) -> bool:
 
 
 def _refuse_non_finite(value: object) -> None:
-    place = _find(value, _is_non_finite)
+    place = find_leaf(value, is_non_finite)
     if place is not None:
-        raise UsageError(f"the number at {place or 'the top'} is not finite, which JSON cannot say")
-
-
-def _is_non_finite(value: object) -> bool:
-    return type(value) is float and not math.isfinite(value)
-
-
-def _is_not_utf8(value: object) -> bool:
-    try:
-        return type(value) is str and not value.isascii() and not value.encode()
-    except UnicodeEncodeError:
-        return True
-
-
-def _find(value: object, is_bad: Callable[[object], bool]) -> str | None:
-    """The pointer to the first bad leaf, or None."""
-    if value is None or isinstance(value, _LEAVES):
-        return "" if is_bad(value) else None
-    for step, child in _children(value, is_bad):
-        found = _find(child, is_bad)
-        if found is not None:
-            return found if step is None else pointer(step) + found
-    return None
-
-
-def _children(value: object, is_bad: Callable[[object], bool]) -> Iterable[tuple[str | int | None, object]]:
-    """What lies below `value`; members of `extra` stand beside the others, fields without floats are passed over."""
-    if not isinstance(value, msgspec.Struct):
-        if isinstance(value, dict):
-            return cast("dict[str, object]", value).items()
-        return enumerate(cast("Iterable[object]", value)) if isinstance(value, _ARRAYS) else ()
-    if is_bad is _is_non_finite:
-        fields = float_fields(type(value))
-    else:
-        fields = tuple(zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True))
-    return ((None if name == EXTRA else name, getattr(value, attribute)) for attribute, name in fields)
+        raise UsageError(f"the number at {pointer(*place) or 'the top'} is not finite, which JSON cannot say")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from interlingua.errors import DecodeError, LimitExceededError
-from interlingua.wire.arguments import check_arguments, parse_arguments
+from interlingua.wire.arguments import are_sound, check_arguments, parse_arguments
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,35 @@ def test_one_object_with_unique_keys_is_whole(text: str) -> None:
     """Colons in strings and equal keys of different objects are fine."""
     assert check_arguments(text) is None
     assert check_arguments(text.encode()) is None
+    assert are_sound(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "1",
+        "null",
+        "{",
+        "\ufeff{}",
+        "\ud800",
+        '{"a":1,"a":2}',
+        '{"a":1,"a":"\\u003a"}',
+        '{"a":NaN}',
+        '{"a":1e999}',
+    ],
+)
+def test_what_is_no_such_object_is_never_sound(text: str) -> None:
+    """Not even where an escaped colon stands for the one that a dropped key brought."""
+    assert not are_sound(text)
+
+
+def test_a_text_that_may_be_too_deep_for_its_body_is_left_to_others() -> None:
+    """Bodies may nest 128 levels deep, and arguments stand some levels down."""
+    nested = {depth: "[" * depth + "]" * depth for depth in (111, 112)}
+    assert [are_sound(f'{{"a":{text}}}') for text in nested.values()] == [True, False]
+    assert [check_arguments(f'{{"a":{text}}}') for text in nested.values()] == [None, None]
 
 
 @pytest.mark.parametrize(

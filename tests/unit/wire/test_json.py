@@ -12,6 +12,7 @@ from interlingua.wire.json import (
     MAX_BODY_BYTES,
     MAX_DEPTH,
     MAX_EVENT_BYTES,
+    ExactStruct,
     Extra,
     KeptTexts,
     WireStruct,
@@ -20,7 +21,9 @@ from interlingua.wire.json import (
     decode_received,
     decode_wire,
     encode,
+    encode_exact,
     encode_wire,
+    exact_reader,
     pointer,
     raw,
 )
@@ -59,6 +62,13 @@ class ReceivedWire(WireStruct):
     model: str | None = None
     later: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     beside: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class UsualWire(ExactStruct):
+    """A struct that takes what it knows and nothing else."""
+
+    model: str
+    count: int | None = None
 
 
 class BodyWire(WireStruct):
@@ -499,3 +509,26 @@ def test_a_pointer_escapes_its_steps() -> None:
     """As RFC 6901 says."""
     assert pointer() == ""
     assert pointer("a/b", 0, "c~d") == "/a~1b/0/c~0d"
+
+
+def test_what_is_exactly_of_a_type_is_read_at_once() -> None:
+    """Anything else is None: another member or type, no JSON, bytes that are no UTF-8, a mark in front."""
+    read = exact_reader(UsualWire)
+    assert read(b' {"model":"m","count":2}\n') == UsualWire("m", 2)
+    others = [
+        b"",
+        b"[]",
+        b'{"count":2}',
+        b'{"model":"m","x":1}',
+        b'{"model":1}',
+        b'{"model":"\xff"}',
+        b'{"model":"m"} x',
+    ]
+    others += [b'\xef\xbb\xbf{"model":"m"}', rb'{"model":"\ud800"}', b" " * MAX_BODY_BYTES + b'{"model":"m"}']
+    assert [read(body) for body in others] == [None] * len(others)
+
+
+def test_what_holds_no_floats_is_written_at_once() -> None:
+    """None where half of a surrogate pair is in it."""
+    assert encode_exact(UsualWire("m", 2)) == b'{"model":"m","count":2}'
+    assert encode_exact(UsualWire("\ud800")) is None

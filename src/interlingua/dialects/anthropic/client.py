@@ -15,6 +15,7 @@ from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._request import RequestWriter, check_choice, must_call
 from interlingua.dialects._subsets import ANTHROPIC_OUTPUT, ANTHROPIC_STRICT, ANTHROPIC_TOOL
 from interlingua.dialects.anthropic.assistant import AssistantDecoder
+from interlingua.dialects.anthropic.client_usual import read_usual
 from interlingua.dialects.anthropic.marks import Marks
 from interlingua.dialects.anthropic.messages import MessageEncoder, split_system
 from interlingua.dialects.anthropic.parts import NAME
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.wire.http import Headers, HttpReply
 
-__all__ = ["BETAS", "answer_members", "decode_error", "decode_response", "encode_request"]
+__all__ = ["BETAS", "answer_members", "decode_any_response", "decode_error", "decode_response", "encode_request"]
 
 PATH = "/messages"
 VERSION = ("anthropic-version", "2023-06-01")
@@ -326,6 +327,14 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
 
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
+    """
+    return read_usual(reply.body, context) or decode_any_response(reply, context)
+
+
+def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
+    """A whole answer, however unusual.
+
+    Raises: as `decode_response`.
     """
     repairs: list[str] = []
     wire = decode_wire(reply.body, ResponseWire, repairs=repairs)

@@ -21,6 +21,7 @@ from interlingua.dialects.anthropic.marks import Marks, cache_of
 from interlingua.dialects.anthropic.messages import decode_messages
 from interlingua.dialects.anthropic.parts import NAME, BlockEncoder
 from interlingua.dialects.anthropic.reasons import encode_error_body, encode_finish
+from interlingua.dialects.anthropic.server_usual import write_usual
 from interlingua.dialects.anthropic.thinking import decode_thinking
 from interlingua.dialects.anthropic.tools import decode_choice, decode_servers, decode_tool
 from interlingua.dialects.anthropic.usage import encode_usage
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["decode_request", "encode_error", "encode_response", "reply_encoder", "stop_word"]
+__all__ = ["decode_request", "encode_any_response", "encode_error", "encode_response", "reply_encoder", "stop_word"]
 
 
 _HISTORIES = HistoryMemo()
@@ -200,6 +201,11 @@ _FACTS, _QUIRKS, _CLIENT = Facts(), Quirks(), Target()
 
 def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """A whole answer in the client's own form."""
+    return write_usual(response, context) or encode_any_response(response, context)
+
+
+def encode_any_response(response: Response[Any], context: ServerContext) -> HttpReply:
+    """The same, however unusual."""
     changes = Changes(NAME, "encode_response")
     own = context.source == NAME
     wire = ResponseWire(

@@ -16,6 +16,7 @@ from interlingua.dialects._openai_errors import error_of_body
 from interlingua.dialects._openai_request import OpenAIRequestWriter
 from interlingua.dialects._request import check_choice
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder
+from interlingua.dialects.openai_chat.client_usual import read_usual
 from interlingua.dialects.openai_chat.messages import MessageEncoder
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.reasons import decode_finish
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.wire.http import HttpReply
 
-__all__ = ["decode_error", "decode_response", "encode_request", "top_members"]
+__all__ = ["decode_any_response", "decode_error", "decode_response", "encode_request", "top_members"]
 
 PATH = "/chat/completions"
 SAMPLING = frozenset(
@@ -244,6 +245,14 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
 
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
+    """
+    return read_usual(reply.body, context) or decode_any_response(reply, context)
+
+
+def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
+    """A whole answer, however unusual.
+
+    Raises: as `decode_response`.
     """
     repairs: list[str] = []
     wire = decode_wire(reply.body, ResponseWire, repairs=repairs)

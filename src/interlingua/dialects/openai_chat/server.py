@@ -20,6 +20,7 @@ from interlingua.dialects.openai_chat.assistant import AssistantEncoder
 from interlingua.dialects.openai_chat.messages import decode_messages
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.reasons import encode_finish
+from interlingua.dialects.openai_chat.server_usual import write_usual
 from interlingua.dialects.openai_chat.tools import decode_function, decode_tools
 from interlingua.dialects.openai_chat.usage import encode_usage
 from interlingua.dialects.openai_chat.wire import (
@@ -51,7 +52,14 @@ if TYPE_CHECKING:
     from interlingua.types.usage import Usage
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["decode_request", "encode_error", "encode_response", "finish_word", "reply_members"]
+__all__ = [
+    "decode_request",
+    "encode_any_response",
+    "encode_error",
+    "encode_response",
+    "finish_word",
+    "reply_members",
+]
 
 _HISTORIES = HistoryMemo()
 _AS_READ = Target()
@@ -218,6 +226,11 @@ class _RequestDecoder:
 
 def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """A whole answer in the client's own form."""
+    return write_usual(response, context) or encode_any_response(response, context)
+
+
+def encode_any_response(response: Response[Any], context: ServerContext) -> HttpReply:
+    """The same, however unusual."""
     changes = Changes(NAME, "encode_response")
     members, choice_extra = reply_members(response.extra, changes)
     first = Alternative(

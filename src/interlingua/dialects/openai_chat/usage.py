@@ -21,6 +21,7 @@ __all__ = ["decode_usage", "encode_usage"]
 
 CACHED_NAMES = ("num_cached_tokens", "prompt_cache_hit_tokens", "cached_tokens")
 """Other servers' names of the cached tokens."""
+_RENAMED = frozenset(CACHED_NAMES)
 
 
 def decode_usage(wire: UsageWire) -> Usage:
@@ -64,10 +65,9 @@ def encode_usage(usage: Usage, changes: Changes) -> JsonObject:
     extra = usage.extra.get(NAME) or _NONE
     if extra:
         counts.update(extra)
-    renamed = bool(extra) and any([name in extra for name in CACHED_NAMES])  # noqa: C419 — a list is faster
     if usage.cache_write_tokens is not None:
         _add_detail(counts, "prompt_tokens_details", "cache_write_tokens", usage.cache_write_tokens)
-    if usage.cache_read_tokens is not None and not renamed:
+    if usage.cache_read_tokens is not None and _RENAMED.isdisjoint(extra):
         _add_detail(counts, "prompt_tokens_details", "cached_tokens", usage.cache_read_tokens)
     if usage.reasoning_tokens is not None:
         _add_detail(counts, "completion_tokens_details", "reasoning_tokens", usage.reasoning_tokens)

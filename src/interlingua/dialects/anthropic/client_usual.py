@@ -1,0 +1,109 @@
+"""The usual answer: thinking, texts and then calls, and nothing that has to be interpreted.
+
+Source: recorded answers of the service, November 2026.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from msgspec import Raw
+
+from interlingua.dialects._usual import sound_calls, text_of_raw
+from interlingua.dialects.anthropic.parts import NAME
+from interlingua.dialects.anthropic.reasons import FINISH_REASONS
+from interlingua.dialects.anthropic.usage import decode_usage
+from interlingua.types.content import Sealed, TextPart, ThinkingPart
+from interlingua.types.response import Response
+from interlingua.wire.json import ExactStruct, exact_reader
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import DecodeContext, Target
+    from interlingua.dialects._usual import WireCall
+    from interlingua.types.content import Part
+
+__all__ = ["read_usual"]
+
+_Counts: TypeAlias = dict[str, int | str | dict[str, int | None] | None]
+
+
+class _Text(ExactStruct, tag="text", tag_field="type"):
+    text: str
+    citations: None = None
+
+
+class _Call(ExactStruct, tag="tool_use", tag_field="type"):
+    id: str
+    name: str
+    input: Raw
+    caller: dict[str, str] | None = None
+
+
+class _Thinking(ExactStruct, tag="thinking", tag_field="type"):
+    thinking: str
+    signature: str
+
+
+class _Answer(ExactStruct, kw_only=True):
+    id: str
+    type: Literal["message"]
+    role: Literal["assistant"] | None = None
+    model: str
+    content: list[_Text | _Call | _Thinking]
+    stop_reason: Literal["end_turn", "tool_use", "max_tokens", "stop_sequence"]
+    stop_sequence: str | None = None
+    stop_details: None = None
+    container: None = None
+    context_management: None = None
+    usage: _Counts | None = None
+
+
+_read = exact_reader(_Answer)
+
+
+def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
+    """The response that a usual answer is; None for any other."""
+    wire = _read(body)
+    parts = None if wire is None else _parts(wire, context)
+    if wire is None or parts is None:
+        return None
+    raw = wire.stop_reason
+    return Response(
+        parts=parts,
+        finish_reason=FINISH_REASONS[raw],
+        finish_reason_raw=raw,
+        usage=None if wire.usage is None else decode_usage(wire.usage),
+        model=wire.model,
+        wire_model=wire.model,
+        id=wire.id or None,
+        extra={NAME: {"stop_sequence": wire.stop_sequence}} if wire.stop_sequence else {},
+    )
+
+
+def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
+    """The parts of an answer; None where one is unusual, or stands behind a call."""
+    parts: list[Part] = []
+    calls: list[WireCall] = []
+    for block in wire.content:
+        if isinstance(block, _Call):
+            extra = {NAME: {"caller": block.caller}} if block.caller is not None else {}
+            calls.append((block.id, block.name, text_of_raw(block.input), None, extra))
+        elif calls:
+            return None
+        elif isinstance(block, _Text):
+            if block.text:
+                parts.append(TextPart(block.text))
+        else:
+            parts.append(_thinking(block, context.target))
+    if bool(calls) is not (wire.stop_reason == "tool_use"):
+        return None
+    if not calls:
+        return tuple(parts)
+    sound = sound_calls(calls, context)
+    return None if sound is None else (*parts, *sound)
+
+
+def _thinking(block: _Thinking, target: Target) -> ThinkingPart:
+    seal = {"signature": block.signature}
+    sealed = Sealed(NAME, seal, target.provider or None, target.model or None) if block.signature else None
+    return ThinkingPart(block.thinking, sealed)

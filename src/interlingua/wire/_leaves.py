@@ -1,0 +1,55 @@
+"""The first leaf of a value that JSON cannot say, looked for where writing failed or may have lied."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, cast
+
+import msgspec
+
+from interlingua.wire._shape import EXTRA, float_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = ["find_leaf", "is_non_finite", "is_not_utf8"]
+
+_LEAVES = (str, int, float)
+_ARRAYS = (list, tuple, set, frozenset)
+
+
+def is_non_finite(value: object) -> bool:
+    """Whether a leaf is a number that JSON has not."""
+    return type(value) is float and not math.isfinite(value)
+
+
+def is_not_utf8(value: object) -> bool:
+    """Whether a leaf is a text with half of a surrogate pair."""
+    try:
+        return type(value) is str and not value.isascii() and not value.encode()
+    except UnicodeEncodeError:
+        return True
+
+
+def find_leaf(value: object, is_bad: Callable[[object], bool]) -> tuple[str | int, ...] | None:
+    """The steps that lead to the first bad leaf, or None."""
+    if value is None or isinstance(value, _LEAVES):
+        return () if is_bad(value) else None
+    for step, child in _children(value, is_bad):
+        found = find_leaf(child, is_bad)
+        if found is not None:
+            return found if step is None else (step, *found)
+    return None
+
+
+def _children(value: object, is_bad: Callable[[object], bool]) -> Iterable[tuple[str | int | None, object]]:
+    """What lies below `value`; members of `extra` stand beside the others, fields without floats are passed over."""
+    if not isinstance(value, msgspec.Struct):
+        if isinstance(value, dict):
+            return cast("dict[str, object]", value).items()
+        return enumerate(cast("Iterable[object]", value)) if isinstance(value, _ARRAYS) else ()
+    if is_bad is is_non_finite:
+        fields = float_fields(type(value))
+    else:
+        fields = tuple(zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True))
+    return ((None if name == EXTRA else name, getattr(value, attribute)) for attribute, name in fields)

@@ -1,0 +1,267 @@
+"""Usual answers of each dialect as their vendors send them, and what makes them unusual."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from importlib import import_module
+from itertools import count
+from typing import Any, cast
+
+from interlingua.dialects._contract import DecodeContext, ServerContext, Target, Undo
+from interlingua.dialects.table import DIALECTS
+from interlingua.errors import Error
+from interlingua.types.change import Change
+from interlingua.types.request import Request
+from interlingua.types.response import Response
+from interlingua.wire.http import HttpReply
+
+__all__ = ["ANSWERS", "Usual", "contexts", "disturbed", "server_contexts"]
+
+ARGUMENTS: dict[str, Any] = {
+    "city": "Oslo, \u201cold town\u201d",
+    "at": "12:30",
+    "filter": {"days": 3, "hourly": None, "k": [1.5, {}]},
+}
+LOOK = frozenset({"look"})
+CALL_IDS = ("call_1", "call_2")
+CHAT_USAGE = {
+    "prompt_tokens": 9,
+    "completion_tokens": 12,
+    "total_tokens": 21,
+    "prompt_tokens_details": {"cached_tokens": 3, "audio_tokens": 0},
+    "completion_tokens_details": {
+        "reasoning_tokens": 2,
+        "audio_tokens": 0,
+        "accepted_prediction_tokens": 0,
+        "rejected_prediction_tokens": 0,
+    },
+}
+
+
+def _chat(message: dict[str, Any], finish: str) -> dict[str, Any]:
+    said: dict[str, Any] = {"role": "assistant", "content": None, **message, "refusal": None, "annotations": []}
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1_795_000_000,
+        "model": "model-1",
+        "choices": [{"index": 0, "message": said, "logprobs": None, "finish_reason": finish}],
+        "usage": CHAT_USAGE,
+        "service_tier": "default",
+        "system_fingerprint": "fp_1",
+    }
+
+
+def _chat_calls() -> list[dict[str, Any]]:
+    function = {"name": "look", "arguments": json.dumps(ARGUMENTS)}
+    return [{"id": name, "type": "function", "function": function} for name in CALL_IDS]
+
+
+def _messages(content: list[dict[str, Any]], reason: str, sequence: str | None = None) -> dict[str, Any]:
+    usage = {
+        "input_tokens": 9,
+        "cache_creation_input_tokens": 2,
+        "cache_read_input_tokens": 3,
+        "cache_creation": {"ephemeral_5m_input_tokens": 2, "ephemeral_1h_input_tokens": 0},
+        "output_tokens": 12,
+        "service_tier": "standard",
+        "inference_geo": "global",
+    }
+    return {
+        "model": "model-1",
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "content": content,
+        "stop_reason": reason,
+        "stop_sequence": sequence,
+        "stop_details": None,
+        "usage": usage,
+    }
+
+
+def _tool_uses() -> list[dict[str, Any]]:
+    use: dict[str, Any] = {"type": "tool_use", "name": "look", "input": ARGUMENTS}
+    return [{**use, "id": name} for name in CALL_IDS]
+
+
+ANSWERS: dict[str, tuple[dict[str, Any], ...]] = {
+    "openai-chat": (
+        _chat({"content": "It is mild \U0001f326."}, "stop"),
+        _chat({"content": "It is", "reasoning_content": "Hm."}, "length"),
+        _chat({"content": "Looking.", "tool_calls": _chat_calls()}, "tool_calls"),
+    ),
+    "anthropic": (
+        _messages([{"type": "text", "text": "It is mild \U0001f326."}], "end_turn"),
+        _messages([{"type": "text", "text": "It is"}], "stop_sequence", "mild"),
+        _messages(
+            [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}, {"type": "text", "text": "Looking."}],
+            "max_tokens",
+        ),
+        _messages([{"type": "text", "text": "Looking."}, *_tool_uses()], "tool_use"),
+    ),
+}
+"""Bodies of usual answers, by dialect."""
+
+REPLACEMENTS: tuple[Any, ...] = (
+    None, True, 0, -1, 7, 1.5, "", " ", "x", "null", "length", "stop", [], {}, [1], {"x": 1}, [[]], "{}", "[]",
+    '{"a":1,"a":2}', '{"a":', '{"a":":"}', '{"a":"\\u003a","a":1}', "<|x|>", "parallel",
+)  # fmt: skip
+"""What stands in the place of each member in turn."""
+TEXTS = (
+    b'"\xff"',
+    b'"\\ud800"',
+    b"NaN",
+    b"1e999",
+    b"9" * 30,
+    b"[" * 200 + b"]" * 200,
+    b'{"a":1,"a":2}',
+    b"01",
+    b"\xef\xbb\xbf1",
+)
+"""The same, of what no JSON writer writes."""
+
+
+def disturbed(body: dict[str, Any]) -> Iterator[bytes]:
+    """A body as it is, and with one place in it changed, in every way and at every place."""
+    yield json.dumps(body, ensure_ascii=False).encode()
+    yield b"\xef\xbb\xbf" + json.dumps(body).encode()
+    yield json.dumps(body).encode() + b" \n"
+    yield json.dumps(body).encode() + b"x"
+    yield json.dumps(body).encode()[:-1]
+    for path in list(_paths(body)):
+        yield from _at(body, path)
+
+
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if path:
+        yield path
+    steps: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        steps = cast("dict[str, Any]", value).items()
+    elif isinstance(value, list):
+        steps = enumerate(cast("list[Any]", value))
+    for step, child in steps:
+        yield from _paths(child, (*path, step))
+
+
+def _at(body: dict[str, Any], path: tuple[Any, ...]) -> Iterator[bytes]:
+    *above, last = path
+    marked = deepcopy(body)
+    holder: Any = marked
+    for step in above:
+        holder = holder[step]
+    value = holder[last]
+    for other in REPLACEMENTS:
+        holder[last] = other
+        yield json.dumps(marked, ensure_ascii=False).encode()
+    holder[last] = "\0"
+    text = json.dumps(marked, ensure_ascii=False).encode()
+    for raw in TEXTS:
+        yield text.replace(b'"\\u0000"', raw)
+    if isinstance(holder, dict):
+        holder[last] = value
+        holder["x_new"] = 1
+        yield json.dumps(marked).encode()
+        del holder["x_new"]
+        again = json.dumps(marked)
+        name = json.dumps(last)
+        yield again.replace(f"{name}: ", f"{name}: null, {name}: ").encode()
+    del holder[last]
+    yield json.dumps(marked).encode()
+    if isinstance(holder, list):
+        cast("list[Any]", holder).extend([value, value])
+        yield json.dumps(marked).encode()
+
+
+def contexts() -> Iterator[DecodeContext]:
+    """What the decoder of an answer may be told; each with ids of its own."""
+    undos = (
+        Undo(),
+        Undo(
+            tool_names=frozenset({"look"}), freeform=frozenset({"look"}), taken_ids=frozenset({"call_9"}), first_index=1
+        ),
+        Undo(tool_names=LOOK, taken_ids=frozenset({"call_1", "own_0"}), first_index=2),
+        Undo(tool_names=frozenset({"mine"}), names={"look": "mine"}),
+        Undo(tool_names=frozenset({"other"})),
+    )
+    for undo in undos:
+        for own in (False, True):
+            numbers = count()
+            yield DecodeContext(
+                target=Target(model="m", provider="p"),
+                undo=undo,
+                make_id=(lambda numbers=numbers: f"own_{next(numbers)}") if own else None,
+                provider_ids={} if own else None,
+            )
+
+
+def server_contexts(dialect: str) -> Iterator[ServerContext]:
+    """What the encoder of an answer may be told; each with a list of changes of its own."""
+    for source, request in ((None, None), (dialect, None), ("x", None), ("x", Request()), (dialect, Request())):
+        for model, created in (("", 0), ("shown", 1_795_000_000)):
+            numbers = count()
+            yield ServerContext(
+                model=model,
+                created=created,
+                make_id=(lambda numbers=numbers: f"answer_{next(numbers)}") if created else None,
+                source=source,
+                request=request,
+                changes=[] if created else None,
+            )
+
+
+class Usual:
+    """Both roads of one dialect, each way."""
+
+    def __init__(self, dialect: str) -> None:
+        """The roads of that dialect."""
+        module = DIALECTS[dialect]
+        self.name = dialect
+        self.read = import_module(f"{module}.client_usual").read_usual
+        self.read_any = import_module(f"{module}.client").decode_any_response
+        self.write = import_module(f"{module}.server_usual").write_usual
+        self.write_any = import_module(f"{module}.server").encode_any_response
+
+    def check_reading(self, body: bytes) -> Response[Any] | None:
+        """The response of a body; the usual road says the same as the general one, or nothing."""
+        found = None
+        for one, other in zip(contexts(), contexts(), strict=True):
+            usual = self.read(body, one)
+            if usual is None:
+                assert not one.provider_ids
+                continue
+            general = self.read_any(HttpReply(status=200, body=body), other)
+            assert repr(usual) == repr(general), body
+            assert one.provider_ids == other.provider_ids
+            found = found or usual
+        return found
+
+    def check_writing(self, response: Response[Any]) -> int:
+        """How often the usual road writes a response; it writes the same bytes, and notes the same changes."""
+        written = 0
+        for one, other in zip(server_contexts(self.name), server_contexts(self.name), strict=True):
+            usual = self.write(response, one)
+            if usual is None:
+                assert not one.changes
+                continue
+            general = self.write_any(response, other)
+            assert usual == general
+            assert told(one) == told(other)
+            written += 1
+        return written
+
+
+def told(context: ServerContext) -> list[Change]:
+    """The changes that an encoder noted."""
+    return context.changes or []
+
+
+def general(usual: Usual, body: bytes) -> Response[Any] | None:
+    """The response of a body by the general road; None where it is refused."""
+    try:
+        return usual.read_any(HttpReply(status=200, body=body), DecodeContext())
+    except Error:
+        return None
