@@ -26,7 +26,7 @@ from interlingua.gateway.keys.admission import admission_of
 from interlingua.gateway.keys.auth import Guard
 from interlingua.gateway.keys.keyring import KeyRing, open_database
 from interlingua.gateway.records.observing import observed
-from interlingua.gateway.records.record import Recorder, told_of
+from interlingua.gateway.records.record import Recorder, origin_of, told_of
 from interlingua.gateway.routes import find_route, methods_of
 from interlingua.gateway.serving.ending import cut_off
 from interlingua.gateway.settings import GatewaySettings
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.keys.admission import Admission
     from interlingua.gateway.keys.redis_keys import KeyWatch
     from interlingua.gateway.records.metrics import Metrics
-    from interlingua.gateway.records.record import Entry
+    from interlingua.gateway.records.record import Entry, Origin
     from interlingua.gateway.records.spans import Spans
     from interlingua.gateway.routes import Route
     from interlingua.gateway.serving.siblings import Siblings
@@ -145,14 +145,21 @@ class Gateway:
 
     def _note(self, request: GatewayRequest) -> None:
         """Make the entry of a request."""
-        route = request.seen.route
+        origin = request.seen.origin
+        if origin is None:
+            origin = request.seen.origin = self._origin_of(request)
+        name = origin.given_id or self.make_id("req_")
+        request.entry = self.recorder.begin(request, origin, name, self.guard.key(request))
+
+    def _origin_of(self, request: GatewayRequest) -> Origin:
+        route, given = request.seen.route, request.header("x-request-id")
         pattern, client = ("", dialect_of(request)) if route is None else (route.pattern, route.dialect)
-        head = msgspec.structs.replace(request, body=b"")  # an entry must not lead back to what has it
-        entry = self.recorder.begin(head, self._id_of(request), pattern, client or dialect_by_headers(request))
-        key = self.guard.key(request)
-        if key is not None:
-            entry.key, entry.team = key.name, key.team
-        request.entry = entry
+        return origin_of(
+            request,
+            route=pattern,
+            client=client or dialect_by_headers(request),
+            given_id=given if given is not None and _ID.fullmatch(given) else "",
+        )
 
     def screen(self, request: GatewayRequest) -> GatewayReply | None:
         """The refusal of who may not ask, from the head of a request alone; None for who may."""

@@ -18,7 +18,7 @@ from interlingua.wire.http import Headers
 
 if TYPE_CHECKING:
     from interlingua.gateway.keys.auth import Welcome
-    from interlingua.gateway.records.record import Entry
+    from interlingua.gateway.records.record import Entry, Origin
     from interlingua.gateway.routes import Route
 
 __all__ = ["Body", "Closing", "GatewayReply", "GatewayRequest", "Head", "Pieces", "Seen", "Sink"]
@@ -79,6 +79,8 @@ class Seen(msgspec.Struct, gc=False):
     """The first value of each header by name, once somebody has asked for one."""
     welcome: Welcome | None = None
     """That it may ask, once that was found; what is refused is looked at anew each time."""
+    origin: Origin | None = None
+    """What a record tells of it, once there was one."""
 
 
 class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):

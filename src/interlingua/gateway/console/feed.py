@@ -121,7 +121,7 @@ class Feed:
     def under_way(self, viewer: Viewer) -> list[Record]:
         """What a viewer may see of what has begun and is not over, the newest of many; without content."""
         entries = [entry for entry in reversed(tuple(self._gateway.recorder.under_way)) if viewer.sees(entry)]
-        shown = [entry for entry in entries if not entry.request.path.startswith(_NOT_SHOWN)]
+        shown = [entry for entry in entries if not entry.origin.path.startswith(_NOT_SHOWN)]
         return [
             msgspec.structs.replace(self._shown(entry.record()), status=entry.status, aborted=False)
             for entry in islice(shown, MAX_BATCH)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["COUNTS", "Accounts", "Row", "add_rows", "added", "chosen"]
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Row(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What a key has used of one model on one day; also what one call adds to that."""
 
     key: str

@@ -477,20 +477,12 @@ class _Spent:
         """For the day of a key."""
         answered = "" if self._response is None else self._response.model
         model = answered if self._lane is None else self._lane.endpoint.spec
-        day = _day(self._call)
+        day, cost = _day(self._call), self._cost
         if self._response is None:
-            return Row(key=key, day=day, model=model, requests=1, failed=1)
-        return Row(
-            key=key,
-            day=day,
-            model=model,
-            requests=1,
-            input_tokens=self._usage.input_tokens or 0,
-            output_tokens=self._usage.output_tokens or 0,
-            estimated=int(self._is_estimated),
-            nano_usd=0 if self._cost is None else nano_usd(self._cost),
-            unpriced=int(self._cost is None),
-        )
+            return Row(key, day, model, 1, 1)
+        read, written = self._usage.input_tokens or 0, self._usage.output_tokens or 0
+        nano = 0 if cost is None else nano_usd(cost)
+        return Row(key, day, model, 1, 0, read, written, int(self._is_estimated), nano, int(cost is None))
 
     def _estimated_input(self, wanted: _Wanted | None) -> int:
         return 0 if wanted is None or self._lane is None else wanted.input_tokens(self._lane)

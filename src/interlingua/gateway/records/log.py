@@ -17,20 +17,29 @@ from __future__ import annotations
 import json
 import re
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import msgspec
+
+from interlingua.errors import UsageError
+from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from interlingua.gateway.records.record import Record
+    from interlingua.types.response import Attempt
 
 __all__ = ["LogForm", "facts", "json_line", "log_writer", "text_line", "time_told"]
 
 LogForm: TypeAlias = Literal["json", "text", "off"]
 """How requests are logged, if at all."""
 _dumps = json.JSONEncoder(separators=(",", ":")).encode
+_PLAIN_FLOATS = (1e-4, 1e15)
+"""Between these, msgspec writes a number as Python does."""
 PIPE_BYTES = 4_096
 """What a pipe of Linux takes from one process before another one's turn; POSIX promises 512 everywhere."""
 _PLAIN = re.compile(r"[!#-<>-~]+")
@@ -93,9 +102,99 @@ def _content(record: Record) -> dict[str, Any]:
     return told
 
 
+class _Try(msgspec.Struct, omit_defaults=True, gc=False):
+    """A try, as a line has it."""
+
+    model: str
+    outcome: str
+    error: str | None = None
+    status: int | None = None
+    duration_s: float | msgspec.Raw | None = None
+
+
+class _Line(msgspec.Struct, omit_defaults=True, gc=False):
+    """What a line says, in its order: what is at its default is left out, what is always told has none of its kind."""
+
+    at: str
+    id: str = ""
+    key: str = ""
+    team: str = ""
+    client: str = ""
+    method: str = ""
+    path: str = ""
+    model: str = ""
+    target: str = ""
+    stream: bool = False
+    status: int | None = None
+    error: str = ""
+    attempts: tuple[_Try, ...] = ()
+    changes: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cost_usd: float | msgspec.Raw | None = None
+    first_s: float | msgspec.Raw | None = None
+    total_s: float | msgspec.Raw | None = None
+    aborted: bool = False
+    peer: str = ""
+
+
 def json_line(record: Record, *, content: bool = False) -> str:
     """A request as one JSON object."""
+    if not content:
+        with suppress(UsageError):  # half of a surrogate pair
+            line = encode(_line(record))
+            if line.isascii():
+                return line.decode()
     return _dumps(facts(record, content=content))
+
+
+def _line(record: Record) -> _Line:
+    """What `facts` says of a request without content, written many times as fast."""
+    first_s = record.first_s
+    return _Line(  # in the order of its members: by their names it takes several times as long
+        time_told(record.at),
+        record.id,
+        record.key,
+        record.team,
+        record.client,
+        record.method,
+        record.path,
+        record.model,
+        record.target,
+        record.stream,
+        record.status,
+        record.error,
+        tuple([_try(attempt) for attempt in record.attempts]),
+        record.changes,
+        record.input_tokens,
+        record.output_tokens,
+        record.cache_read_tokens,
+        _number(record.cost_usd),
+        _number(round(first_s, 6)) if first_s else None,
+        _number(round(record.total_s, 6)),
+        record.aborted,
+        record.peer,
+    )
+
+
+def _try(attempt: Attempt) -> _Try:
+    took, error = attempt.duration_s, attempt.error
+    return _Try(
+        attempt.model,
+        attempt.outcome,
+        None if error is None else _class_of(error),
+        attempt.status,
+        None if took is None else _number(round(took, 6)),
+    )
+
+
+def _number(value: float | None) -> float | msgspec.Raw | None:
+    """A number that is written as Python writes it."""
+    least, most = _PLAIN_FLOATS
+    if value is None or value == 0 or least <= abs(value) < most:
+        return value
+    return msgspec.Raw(repr(value).encode())
 
 
 def text_line(record: Record, *, content: bool = False) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -43,6 +44,8 @@ LOOK_S = 5.0
 """How old what is known of the configuration may get."""
 _STATES = ("half_open", "benched", "suspended")
 Labels: TypeAlias = tuple[str, ...]
+Cell: TypeAlias = list[float]
+"""A count, alone in a list: what is counted alike is looked for once."""
 
 
 class _Kind(NamedTuple):
@@ -78,6 +81,29 @@ class _Histogram:
         self.counts = [0] * (boundaries + 1)
         self.total_s = 0.0
 
+    def add(self, boundaries: tuple[float, ...], seconds: float) -> None:
+        """One more."""
+        self.counts[bisect_left(boundaries, seconds)] += 1
+        self.total_s += seconds
+
+
+class _Tally:
+    """Where requests are counted that are alike in client, model, target, key and status."""
+
+    __slots__ = ("cached", "changes", "cost", "first", "labels", "read", "requests", "total", "written")
+
+    def __init__(self, labels: Labels, requests: Cell, total: _Histogram) -> None:
+        """What each of them counts in; the rest is found when it is there to be counted."""
+        self.labels = labels
+        self.requests = requests
+        self.total = total
+        self.first: _Histogram | None = None
+        self.changes: Cell | None = None
+        self.read: Cell | None = None
+        self.written: Cell | None = None
+        self.cached: Cell | None = None
+        self.cost: Cell | None = None
+
 
 class Metrics:
     """Counts the requests of one gateway."""
@@ -85,56 +111,84 @@ class Metrics:
     def __init__(self, gateway: Gateway) -> None:
         """Nothing has been counted."""
         self._gateway = gateway
-        self._counts: dict[_Kind, dict[Labels, float]] = {kind: {} for kind in _COUNTERS}
+        self._counts: dict[_Kind, dict[Labels, Cell]] = {kind: {} for kind in _COUNTERS}
         self._times: dict[_Kind, dict[Labels, _Histogram]] = {kind: {} for kind in _HISTOGRAMS}
         self._names = _Names(gateway)
+        self._version = 0
+        self._tallies: dict[tuple[str, str, str, str, int], _Tally] = {}
+        self._tries: dict[tuple[str, str], Cell] = {}
 
     def __call__(self, record: Record) -> None:
         """Count a request that is over."""
         if record.route in _OWN:
             return
         names = self._names
-        model, target = names.model(record.model), names.target(record.target)
-        key, client = record.key, record.client
-        self._add(REQUESTS, (client, model, target, key, str(record.status)))
-        if record.error:
-            self._add(ERRORS, (client, target, record.error))
-        if record.aborted:
-            self._add(ABORTED, (client,))
+        names.look()
+        if names.version != self._version or len(self._tallies) > MAX_SERIES or len(self._tries) > MAX_SERIES:
+            self._tallies, self._tries, self._version = {}, {}, names.version
+        place = record.client, record.model, record.target, record.key, record.status
+        tally = self._tallies.get(place)
+        if tally is None:
+            tally = self._tallies[place] = self._tally(record)
+        tally.requests[0] += 1
+        if record.error or record.aborted:
+            self._count_end(record, tally.labels[2])
         for attempt in record.attempts:
-            self._add(ATTEMPTS, (names.target(attempt.model), attempt.outcome))
-        if record.changes:
-            self._add(CHANGES, (client, target), record.changes)
-        self._count_tokens(record, target, key)
+            tried = self._tries.get((attempt.model, attempt.outcome))
+            if tried is None:
+                tried = self._cell(ATTEMPTS, (names.target(attempt.model), attempt.outcome))
+                self._tries[attempt.model, attempt.outcome] = tried
+            tried[0] += 1
+        self._count_sums(record, tally)
         if record.first_s is not None:
-            self._time(FIRST, (target,), record.first_s)
-        self._time(TOTAL, (target,), record.total_s)
+            tally.first = tally.first or self._histogram(FIRST, (tally.labels[2],))
+            tally.first.add(FIRST_S, record.first_s)
+        tally.total.add(TOTAL_S, record.total_s)
 
-    def _count_tokens(self, record: Record, target: str, key: str) -> None:
-        counts = {
-            "input": record.input_tokens,
-            "output": record.output_tokens,
-            "cache_read": record.cache_read_tokens,
-        }
-        for kind, count in counts.items():
-            if count:
-                self._add(TOKENS, (target, key, kind), count)
+    def _tally(self, record: Record) -> _Tally:
+        model, target = self._names.model(record.model), self._names.target(record.target)
+        labels = record.client, model, target, record.key, str(record.status)
+        return _Tally(labels, self._cell(REQUESTS, labels), self._histogram(TOTAL, (target,)))
+
+    def _count_end(self, record: Record, target: str) -> None:
+        if record.error:
+            self._cell(ERRORS, (record.client, target, record.error))[0] += 1
+        if record.aborted:
+            self._cell(ABORTED, (record.client,))[0] += 1
+
+    def _count_sums(self, record: Record, tally: _Tally) -> None:
+        client, _, target, key, _ = tally.labels
+        if record.changes:
+            tally.changes = tally.changes or self._cell(CHANGES, (client, target))
+            tally.changes[0] += record.changes
+        if record.input_tokens:
+            tally.read = tally.read or self._cell(TOKENS, (target, key, "input"))
+            tally.read[0] += record.input_tokens
+        if record.output_tokens:
+            tally.written = tally.written or self._cell(TOKENS, (target, key, "output"))
+            tally.written[0] += record.output_tokens
+        if record.cache_read_tokens:
+            tally.cached = tally.cached or self._cell(TOKENS, (target, key, "cache_read"))
+            tally.cached[0] += record.cache_read_tokens
         if record.cost_usd:
-            self._add(COST, (target, key), record.cost_usd)
+            tally.cost = tally.cost or self._cell(COST, (target, key))
+            tally.cost[0] += record.cost_usd
 
-    def _add(self, kind: _Kind, labels: Labels, by: float = 1) -> None:
+    def _cell(self, kind: _Kind, labels: Labels) -> Cell:
         counts = self._counts[kind]
         labels = _within(counts, labels)
-        counts[labels] = counts.get(labels, 0) + by
+        cell = counts.get(labels)
+        if cell is None:
+            cell = counts[labels] = [0]
+        return cell
 
-    def _time(self, kind: _Kind, labels: Labels, seconds: float) -> None:
+    def _histogram(self, kind: _Kind, labels: Labels) -> _Histogram:
         times = self._times[kind]
         labels = _within(times, labels)
         histogram = times.get(labels)
         if histogram is None:
             histogram = times[labels] = _Histogram(len(kind.boundaries))
-        histogram.counts[bisect_left(kind.boundaries, seconds)] += 1
-        histogram.total_s += seconds
+        return histogram
 
     def text(self) -> str:
         """Everything as it is now; also for a thread that other workers are answered from."""
@@ -142,7 +196,7 @@ class Metrics:
         for kind, counts in self._counts.items():
             lines += _head(kind, "counter")
             pairs = counts.copy().items()
-            lines += [f"{kind.name}{_labelled(kind, labels)} {number(count)}" for labels, count in pairs]
+            lines += [f"{kind.name}{_labelled(kind, labels)} {number(cell[0])}" for labels, cell in pairs]
         for kind, times in self._times.items():
             lines += _head(kind, "histogram")
             lines += [line for labels, one in times.copy().items() for line in _buckets(kind, labels, one)]
@@ -160,6 +214,7 @@ class Metrics:
 
     def health(self, snapshot: Mapping[str, TargetHealth]) -> str:
         """How targets stand that are not simply asked."""
+        self._names.look()
         kind = _Kind("interlingua_target_unwell", "Targets that are benched, probed or suspended.", ("target", "state"))
         held: dict[Labels, int] = {}
         for target, known in snapshot.items():
@@ -175,7 +230,9 @@ class _Names:
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
-        self._looked_at_s: float | None = None
+        self._look_at_s = -inf
+        self.version = 0
+        """A number that is another one when names may stand for something else."""
         self._aliases: dict[str, str] = {}
         self._beginnings: tuple[str, ...] = ()
         self._targets: frozenset[str] = frozenset()
@@ -185,7 +242,6 @@ class _Names:
         """The model as it was asked for: an alias, or the target of one."""
         if not model:
             return ""
-        self._look()
         if model in self._aliases or model in self._targets:
             return model
         return next((name for name in self._beginnings if model.startswith(name[:-1])), OTHER)
@@ -194,18 +250,17 @@ class _Names:
         """The target of an alias, else its provider."""
         if not target:
             return ""
-        self._look()
         if target in self._targets:
             return target
         provider = target.partition("/")[0]
         return f"{provider}/{OTHER}" if provider in self._providers else OTHER
 
-    def _look(self) -> None:
+    def look(self) -> None:
         """Look whether the configuration is another one, once in a while."""
         now_s = self._gateway.clock()
-        if self._looked_at_s is not None and now_s - self._looked_at_s < LOOK_S:
+        if now_s < self._look_at_s:
             return
-        self._looked_at_s = now_s
+        self._look_at_s = now_s + LOOK_S
         registry = self._gateway.registry
         aliases = registry.aliases()
         if aliases == self._aliases and self._providers:
@@ -214,6 +269,7 @@ class _Names:
         self._beginnings = tuple(sorted([name for name in aliases if name.endswith("*")], key=len, reverse=True))
         self._targets = frozenset([spec for name in aliases for spec in _specs(registry, name)])
         self._providers = frozenset([status.name for status in registry.providers()])
+        self.version += 1
 
 
 def _specs(registry: Registry, alias: str) -> list[str]:

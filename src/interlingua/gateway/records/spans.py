@@ -62,7 +62,7 @@ class Spans:
         """The span of a request, current in the block; it ends with the request."""
         carried = {name: value for name, value in request.headers if name in _CARRIED}
         span = self._tracer.start_span(
-            f"{entry.request.method[:20]} {entry.route}".rstrip(),
+            f"{entry.origin.method} {entry.origin.route}".rstrip(),
             self._propagator.extract(carried),
             self._trace.SpanKind.SERVER,
             _asked(entry),
@@ -99,11 +99,11 @@ class Spans:
 
 def _asked(entry: Entry) -> dict[str, Any]:
     told = {
-        "http.request.method": entry.request.method[:20],
-        "http.route": entry.route,
+        "http.request.method": entry.origin.method,
+        "http.route": entry.origin.route,
         "url.scheme": "http",
-        "client.address": entry.request.peer,
-        "interlingua.client": entry.client,
+        "client.address": entry.peer,
+        "interlingua.client": entry.origin.client,
         "interlingua.key": entry.key,
     }
     return {name: value for name, value in told.items() if value}

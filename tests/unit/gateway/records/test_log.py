@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlingua.gateway.records.log import json_line, log_writer, text_line
+from interlingua.gateway.records.log import facts, json_line, log_writer, text_line
 from interlingua.gateway.records.record import Content, Record
 from interlingua.types.response import Attempt
 
@@ -50,6 +50,48 @@ FAILED = Record(
     aborted=True,
 )
 ASKED = Content(method="POST", path="/", query="", headers=(), body=b"my question", reply_body=b"the answer\n")
+
+
+FLOATS = st.none() | st.floats(0, allow_nan=False, allow_infinity=False) | st.sampled_from([0.0, 3e-05, 1e-07, 1e16])
+COUNTS = st.none() | st.integers(0, 10**12)
+ATTEMPTS = st.builds(
+    Attempt,
+    model=st.text(),
+    outcome=st.sampled_from(["served", "failed", "benched"]),
+    error=st.none() | st.sampled_from(["RateLimitError: slow", "is benched", "", "no class: x"]),
+    status=st.none() | st.integers(100, 599),
+    duration_s=FLOATS,
+)
+RECORDS = st.builds(
+    Record,
+    id=st.text(),
+    at=st.floats(0, 4e9),
+    key=st.text(),
+    team=st.text(),
+    path=st.text(st.characters()),
+    model=st.text(),
+    stream=st.booleans(),
+    status=st.integers(0, 599),
+    attempts=st.lists(ATTEMPTS, max_size=3).map(tuple),
+    changes=st.integers(0, 5),
+    input_tokens=COUNTS,
+    output_tokens=COUNTS,
+    cost_usd=FLOATS,
+    first_s=FLOATS,
+    total_s=st.floats(0, 1e9),
+    aborted=st.booleans(),
+)
+
+
+@given(record=RECORDS)
+def test_a_line_is_what_the_facts_say_by_the_standard_library(record: Record) -> None:
+    """Byte for byte, whatever a record holds."""
+    assert json_line(record) == json.dumps(facts(record), separators=(",", ":"))
+
+
+def test_half_of_a_surrogate_pair_is_told() -> None:
+    """What JSON cannot say in UTF-8 it can in ASCII."""
+    assert r'"model":"a\ud800b"' in json_line(msgspec.structs.replace(RECORD, model="a\ud800b"))
 
 
 def test_the_line_of_an_answer_as_json() -> None:
