@@ -114,7 +114,8 @@ class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
 
     def header(self, name: str) -> str | None:
         """The first value of the header `name` (lower case), or None."""
-        return self.named.get(name)
+        named = self.seen.named
+        return (self.named if named is None else named).get(name)
 
     def __repr__(self) -> str:
         """What was asked, without what may be secret: headers and query hold keys, and a body is its client's."""

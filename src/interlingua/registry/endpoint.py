@@ -69,7 +69,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         accept = stream_type(self.dialect) if stream else "application/json"
         merged = _merged(accept, encoded.headers, self.headers, headers)
         name = CREDENTIAL_HEADERS.get(self.auth, self.auth)
-        key = self._key() if with_credential and name not in merged.names else None
+        key = self._key() if with_credential and self.auth != "none" and name not in merged.names else None
         return HttpRequest(
             url=_address(self.base_url, encoded.path, self.query),
             headers=merged.headers if key is None else merged.with_key(name, key),
@@ -83,8 +83,6 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
 
         Raises: ConfigError for one that is missing or unreadable.
         """
-        if self.auth == "none":
-            return None
         key = self.credential.reveal()
         if key is None and self.key_required:
             raise ConfigError(f"{self.provider}: no key; {self.key_hint}")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NoReturn, TypeAlias
 
 from interlingua.errors import ConfigError
@@ -47,7 +48,7 @@ class Secret:
         """The secret of a key in hand, or of a function that gives it."""
         if callable(key):
             return cls(key, source, dynamic=True)
-        return cls(lambda: key, source)
+        return cls(partial(str, key), source)
 
     @classmethod
     def of_environment(cls, environ: Callable[[], Mapping[str, str]], names: tuple[str, ...]) -> Secret:

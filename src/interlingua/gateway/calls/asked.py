@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.keys.admission import Grant
+    from interlingua.gateway.settings import GatewayKey
     from interlingua.gateway.state.keep import Keeping
     from interlingua.types.change import Change
     from interlingua.types.response import Response
@@ -121,6 +122,8 @@ class Asked(msgspec.Struct, eq=False):
     """The client's dialect."""
     head: Head
     """What is known of its body."""
+    key: GatewayKey | None = None
+    """The key that it brought; None where none is wanted."""
     changes: list[Change] = []
     """What writing the answer changed."""
     provider_ids: dict[str, str] = {}
@@ -134,6 +137,11 @@ class Asked(msgspec.Struct, eq=False):
     _decoded: DecodedRequest | None = None
     _is_ours: bool | None = None
     _is_committed: bool | None = None
+
+    @property
+    def owner(self) -> str:
+        """The name of that key: whose state it may see; empty where there is none."""
+        return "" if self.key is None else self.key.name
 
     @property
     def decoded(self) -> DecodedRequest:
@@ -182,7 +190,7 @@ class Asked(msgspec.Struct, eq=False):
 
     def _commits(self) -> bool:
         members = self.head.members
-        if bytes(members.get("store", b"")) == b"true":
+        if "store" in members and bytes(members["store"]) == b"true":
             return True
         if not _STATE.isdisjoint(members) and any(_is_said(members, name) for name in _STATE):
             return True
@@ -203,8 +211,7 @@ class Asked(msgspec.Struct, eq=False):
 
     async def remember(self, response: Response[Any]) -> None:
         """Keep what the client's dialect has no room for of a translated answer, for its next request."""
-        gateway = self.gateway
-        await gateway.vault.remember(gateway.owner(self.http), self.decoded.request, response, self.provider_ids)
+        await self.gateway.vault.remember(self.owner, self.decoded.request, response, self.provider_ids)
 
     async def keep(self, response: Response[Any], lane: Lane, body: bytes | None = None) -> None:
         """Keep an answer for a client that can go on from it by its id; `body` is its whole text, where it has one."""
@@ -250,11 +257,12 @@ def read(gateway: Gateway, http: GatewayRequest, name: str) -> Asked:
         raise missing("model", "name the model, as `provider/model` or by an alias")
     if len(head.model) > MAX_MODEL_CHARACTERS:
         raise DecodeError(f"/model: a name has at most {MAX_MODEL_CHARACTERS} characters", path="/model", status=400)
-    if not gateway.may_use(http, head.model):
+    key = gateway.guard.key(http)
+    if not gateway.guard.lets(key, head.model):
         raise PermissionDeniedError(f"this key may not ask for the model {head.model[:100]!r}", status=403)
     if http.path != "/api/generate" and not _says_something(head.members, name):
         raise missing(_SAID_IN.get(name, _MESSAGES)[0], "there is nothing to say to the model")
-    return Asked(gateway, http, get_dialect(name), head)
+    return Asked(gateway, http, get_dialect(name), head, key)
 
 
 def read_head(http: GatewayRequest, name: str) -> Head:

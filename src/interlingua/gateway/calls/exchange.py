@@ -72,9 +72,8 @@ def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
 async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> GatewayReply:
     asked = await asked_of(gateway, http, dialect) if dialect == RESPONSES else read(gateway, http, dialect)
     job = await job_of(asked)
-    key = gateway.guard.key(http)
-    if key is not None:
-        asked.grant = await gateway.admission.admit(key, asked, job)
+    if asked.key is not None:
+        asked.grant = await gateway.admission.admit(asked.key, asked, job)
     try:
         return await (_streamed if asked.head.stream else _whole)(asked, job)
     except UnsupportedError as error:
@@ -140,7 +139,7 @@ def _settle(asked: Asked, plan: Plan, changed: _Changed) -> None:
 async def _read(asked: Asked) -> Request:
     """The request as it is translated: with what the vault has of its history, and with what its media lead to."""
     gateway = asked.gateway
-    request = await gateway.vault.restore(gateway.owner(asked.http), asked.decoded.request)
+    request = await gateway.vault.restore(asked.owner, asked.decoded.request)
     return await with_media(request, gateway.fetch) if gateway.settings.allow_fetch else request
 
 
@@ -162,9 +161,7 @@ def _counted(asked: Asked, lanes: tuple[Lane, ...]) -> int | None:
 
 
 def _kept(asked: Asked, job: Job, lane: Lane) -> Job:
-    """The job for one target: one of the client's own dialect keeps the provider's ids."""
-    if job.make_id is None:
-        return job
+    """The job for one of several targets: one of the client's own dialect keeps the provider's ids."""
     if asked.keeping is not None:
         job = msgspec.structs.replace(job, request=asked.keeping.asked(job.request, lane))
     return msgspec.structs.replace(job, make_id=None) if is_same(lane, asked.dialect.name) else job
@@ -209,7 +206,8 @@ def _answered(job: Job, attempt: Callable[[Job, Lane], Steps[_Served]], served: 
 
 def _answer(asked: Asked, job: Job, lane: Lane) -> Steps[_Served]:
     """One try at a whole answer."""
-    job = _kept(asked, job, lane)
+    if job.make_id is not None:
+        job = _kept(asked, job, lane)
     try:
         if lane not in asked.relayed:
             return _Served((yield from whole(job, lane)), lane, None)
@@ -246,7 +244,8 @@ def _told(asked: Asked, job: Job, outcome: Outcome, course: Course) -> Steps[Non
 
 def _begin(asked: Asked, job: Job, lane: Lane) -> Steps[Live]:
     """One try at a stream."""
-    job = _kept(asked, job, lane)
+    if job.make_id is not None:
+        job = _kept(asked, job, lane)
     try:
         if lane not in asked.relayed:
             return (yield from begin(job, lane))

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import Quirks, StreamDecoder
     from interlingua.gateway.calls.asked import Asked, Head
     from interlingua.gateway.calls.plan import Plan
+    from interlingua.gateway.http import GatewayRequest
     from interlingua.registry.endpoint import Endpoint
     from interlingua.types.change import Change
     from interlingua.types.event import Event
@@ -162,7 +163,7 @@ def outgoing(asked: Asked, lane: Lane, *, strict: bool) -> Encoded:
     return Encoded(
         path=_path(asked, endpoint.model),
         body=_body(asked, "" if name == "google" else endpoint.model, left_out),
-        headers=_headers(asked, left_out) if name in _HEADERS else (),
+        headers=_headers(asked.http, name, left_out),
         changes=changes,
     )
 
@@ -222,6 +223,8 @@ _known_name = lru_cache(maxsize=256)(encode)
 
 def _path(asked: Asked, model: str) -> str:
     name, http = asked.dialect.name, asked.http
+    if not http.query and name in _PATHS:
+        return _PATHS[name]
     if name == "google":
         known = model.startswith(("models/", "tunedModels/", "publishers/"))
         told = quote(model if known else f"models/{model}", safe="/@-._~")
@@ -231,12 +234,11 @@ def _path(asked: Asked, model: str) -> str:
     return f"{_PATHS[name]}?beta=true" if "beta=true" in http.query.split("&") else _PATHS[name]
 
 
-def _headers(asked: Asked, left_out: tuple[str, ...]) -> Headers:
-    name = asked.dialect.name
-    wanted, defaults = _HEADERS[name], _DEFAULTS.get(name, ())
-    if not any(map(asked.http.named.__contains__, wanted)):
+def _headers(http: GatewayRequest, name: str, left_out: tuple[str, ...]) -> Headers:
+    wanted, defaults = _HEADERS.get(name), _DEFAULTS.get(name, ())
+    if wanted is None or wanted.isdisjoint(http.named):
         return defaults
-    own = [pair for pair in asked.http.headers if pair[0] in wanted]
+    own = [pair for pair in http.headers if pair[0] in wanted]
     if left_out:  # a feature and its member travel together or not at all
         own = [pair for pair in own if pair[0] != "anthropic-beta"]
     return (*defaults, *own)

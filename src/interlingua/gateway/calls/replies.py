@@ -20,7 +20,7 @@ from interlingua.errors import ChainExhaustedError, InternalServerError, Unsuppo
 from interlingua.gateway.http import GatewayReply
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from interlingua.errors import Error
     from interlingua.types.change import Change
@@ -84,7 +84,7 @@ def _header(name: str, value: str) -> tuple[str, str]:
 
 
 def trail_headers(
-    attempts: Iterable[Attempt], changes: Iterable[Change] = (), cost_usd: float | None = None
+    attempts: Sequence[Attempt], changes: Sequence[Change] = (), cost_usd: float | None = None
 ) -> Headers:
     """Who served, who did not, what was changed, and what it cost."""
     headers: list[tuple[str, str]] = []
@@ -97,7 +97,7 @@ def trail_headers(
             skipped.append(f"{attempt.model} ({attempt.outcome}: {why})")
     if skipped:
         headers.append(("x-interlingua-skipped", visible(", ".join(skipped))))
-    if told := told_changes(changes):
+    if changes and (told := told_changes(changes)):
         headers.append(("x-interlingua-changes", told))
     if cost_usd is not None:
         headers.append(("x-interlingua-cost-usd", f"{cost_usd:.9f}".rstrip("0").rstrip(".")))

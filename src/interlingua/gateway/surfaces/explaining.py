@@ -109,7 +109,7 @@ _OLDER = "/api/generate"
 
 async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) -> GatewayReply:
     asked = await asked_of(gateway, request, dialect)
-    restored = await gateway.vault.restore(gateway.owner(request), asked.decoded.request)
+    restored = await gateway.vault.restore(asked.owner, asked.decoded.request)
     job = msgspec.structs.replace(await job_of(asked), request=restored)
     plan = make_plan(job)
     relayed = {lane.endpoint.spec for lane in asked.relayed}

@@ -140,7 +140,7 @@ async def compact(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     http = msgspec.structs.replace(request, body=prepared.body)
     asked = read(gateway, http, RESPONSES)
     job = await job_of(asked)
-    asked.grant = await gateway.admission.admit(gateway.guard.key(request), asked, job)
+    asked.grant = await gateway.admission.admit(asked.key, asked, job)
     try:
         return await _compacted(gateway, asked, job, is_changed=prepared.is_changed)
     except BaseException:
@@ -162,7 +162,7 @@ async def _compacted(gateway: Gateway, asked: Asked, job: Job, *, is_changed: bo
 
 
 async def _summarized(gateway: Gateway, asked: Asked, job: Job) -> GatewayReply:
-    request = await gateway.vault.restore(gateway.owner(asked.http), asked.decoded.request)
+    request = await gateway.vault.restore(asked.owner, asked.decoded.request)
     choice = "none" if request.tools else None
     wanted = msgspec.structs.replace(
         request,
