@@ -148,7 +148,7 @@ def _unread(asked: Asked) -> Request:
     if is_observed():
         with suppress(Error):  # what we cannot read, its provider may
             return asked.decoded.request
-    return _COMMITTED if asked.is_committed else UNREAD
+    return _COMMITTED if asked.head.is_committed else UNREAD
 
 
 def _counted(asked: Asked, lanes: tuple[Lane, ...]) -> int | None:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.errors import DecodeError
-from interlingua.wire.json import decode_any
+from interlingua.wire.json import decode_any, encode
 
-__all__ = ["is_plain", "read_object"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
+__all__ = ["is_plain", "known_name", "pieces_of", "read_object", "spaced_pieces"]
+
+LONGEST_NAME = 40
+"""The longest name of a member whose text is remembered."""
+_BEGINNING = 64
+"""So much of a body tells how it is spaced."""
 _ESCAPED_LETTER = b"\\u006"
 """How an escape of each of the letters of `model` begins."""
 
@@ -35,3 +43,30 @@ def is_plain(body: bytes, member: str) -> bool:
     deeper down: what was read and what would be sent on then were not the same.
     """
     return body.count(b'"%s"' % member.encode()) == 1 and _ESCAPED_LETTER not in body
+
+
+def spaced_pieces(members: Mapping[str, bytes], body: bytes) -> list[bytes] | None:
+    """The pieces that a body is made of, as `pieces_of` gives them; None for one that is not written as usual.
+
+    Where they are the body, each of its members is there once, and where it seems to be.
+    """
+    pieces = pieces_of(members, b" " if b'": ' in body[:_BEGINNING] else b"")
+    return pieces if b"".join(pieces) == body else None
+
+
+def pieces_of(members: Mapping[str, bytes], spaces: bytes = b"") -> list[bytes]:
+    """An object of members that are JSON texts, four pieces each: what is before, name, colon, text.
+
+    Clients put a space, or none, behind each colon and comma.
+    """
+    pieces: list[bytes] = []
+    before, after = b"{", b":" + spaces
+    for name, text in members.items():
+        told = known_name(name) if len(name) <= LONGEST_NAME else encode(name)
+        pieces += (before, told, after, text)
+        before = b"," + spaces
+    return [*pieces, b"}"] if pieces else [b"{}"]
+
+
+known_name = lru_cache(maxsize=256)(encode)
+"""A name as JSON text; they are the same again and again."""

@@ -23,18 +23,17 @@ from interlingua.client.core import Live, fault
 from interlingua.dialects._contract import Encoded
 from interlingua.dialects.table import STREAM_TYPES
 from interlingua.errors import LimitExceededError, UnsupportedError
-from interlingua.gateway.calls.asked import TOOL_MARKS
-from interlingua.gateway.calls.reading import is_plain
+from interlingua.gateway.calls.head import TOOL_MARKS
+from interlingua.gateway.calls.reading import is_plain, known_name, pieces_of
 from interlingua.types.change import Changes
 from interlingua.types.event import BlockEnd, BlockStart, StreamEnd, StreamError, UsageUpdate
-from interlingua.wire.json import MAX_EVENT_BYTES, encode
+from interlingua.wire.json import MAX_EVENT_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from interlingua.client.core import Lane
     from interlingua.dialects._contract import Quirks, StreamDecoder
-    from interlingua.gateway.calls.asked import Asked, Head
+    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.calls.head import Head
     from interlingua.gateway.calls.plan import Plan
     from interlingua.gateway.http import GatewayRequest
     from interlingua.registry.endpoint import Endpoint
@@ -54,10 +53,6 @@ _HEADERS: dict[str, frozenset[str]] = {
 _DEFAULTS: dict[str, Headers] = {"anthropic": (("anthropic-version", "2023-06-01"),)}
 _KEPT = ("x-ratelimit-", "anthropic-ratelimit-", "retry-after", "content-type")
 """How headers of a reply begin that are passed on."""
-LONGEST_NAME = 40
-"""The longest name of a member whose text is remembered."""
-_BEGINNING = 64
-"""So much of a body tells how it is spaced."""
 _ENDINGS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 """What ends a server-sent event."""
 _BETAS = frozenset({"container", "context_management", "mcp_servers", "output_format", "speed"})
@@ -183,42 +178,20 @@ def _left_out(members: tuple[str, ...], endpoint: Endpoint, *, strict: bool) -> 
 def _body(asked: Asked, model: str, left_out: tuple[str, ...]) -> bytes:
     """The body with the target's own name of the model."""
     body, head = asked.http.body, asked.head
-    known = head.members.get("model")
-    if not left_out and (not model or known is None):
+    if not left_out and not model:
         return body
+    if head.placed is not None and not left_out:
+        at, known = head.placed
+        at = at if at > 0 else len(body) + at
+        return b"%b%b%b" % (body[:at], known_name(model), body[at + len(known) :])
+    members = {name: text for name, text in head.members.items() if name not in left_out}
+    known = members.get("model")
     if known is None:
-        return b"".join(_pieces(_without(head.members, left_out)))
-    name = _known_name(model) if model else known
-    spaces = b" " if b'": ' in body[:_BEGINNING] else b""
-    pieces = _pieces(head.members, spaces)
-    if left_out or b"".join(pieces) != body:
-        if not left_out and is_plain(body, "model"):
-            place = body.index(bytes(known), body.index(b'"model"') + len(b'"model"'))
-            return body[:place] + name + body[place + len(bytes(known)) :]
-        return b"".join(_pieces({**_without(head.members, left_out), "model": name}))
-    pieces[4 * list(head.members).index("model") + 3] = name
-    return b"".join(pieces)
-
-
-def _without(members: Mapping[str, bytes], left_out: tuple[str, ...]) -> dict[str, bytes]:
-    return {name: text for name, text in members.items() if name not in left_out}
-
-
-def _pieces(members: Mapping[str, bytes], spaces: bytes = b"") -> list[bytes]:
-    """An object of members that are JSON texts, four pieces each: what is before, name, colon, text.
-
-    Clients put a space, or none, behind each colon and comma.
-    """
-    pieces: list[bytes] = []
-    before, after = b"{", b":" + spaces
-    for name, text in members.items():
-        told = _known_name(name) if len(name) <= LONGEST_NAME else encode(name)
-        pieces += (before, told, after, text)
-        before = b"," + spaces
-    return [*pieces, b"}"] if pieces else [b"{}"]
-
-
-_known_name = lru_cache(maxsize=256)(encode)
+        return b"".join(pieces_of(members)) if left_out else body
+    if not left_out and is_plain(body, "model"):
+        place = body.index(bytes(known), body.index(b'"model"') + len(b'"model"'))
+        return body[:place] + known_name(model) + body[place + len(bytes(known)) :]
+    return b"".join(pieces_of({**members, "model": known_name(model) if model else known}))
 
 
 def _path(asked: Asked, model: str) -> str:

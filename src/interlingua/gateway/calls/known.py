@@ -1,0 +1,157 @@
+"""Bodies that came before: an agent's next body is its last one with a few messages more, byte for byte.
+
+Strategy: a body is remembered as what stands before the end of its history and what stands behind. A later one that
+begins with the one and ends with the other differs from it in messages alone. What lies between is parsed by itself: a
+comma and the inside of an array make one JSON text of the three, whatever stands before and behind.
+
+Rules
+- A body is found by what it begins with: the beginnings lie in order, so the longest that fits is next to it.
+- Whatever cannot be told so is not known, and read as a whole by whoever asked.
+- Memory is bounded in bytes of text; when one generation is full, the one before it is forgotten.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+
+import msgspec
+
+from interlingua.errors import DecodeError, LimitExceededError
+from interlingua.wire.json import MAX_DEPTH, decode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
+__all__ = ["MAX_KEPT_BYTES", "Growing", "KnownBodies", "begun"]
+
+MAX_KEPT_BYTES = 262_144
+"""A longer body is never remembered."""
+MAX_GENERATION_BYTES = 2_000_000
+"""How much text each of the two generations holds."""
+MAX_ALIKE = 8
+"""How many bodies with the same beginning are kept apart, and how many beginnings are looked at."""
+_SPACE = b" \t\r\n"
+
+
+class Growing(Protocol):
+    """What is known of a body, and can be told of one that goes on."""
+
+    members: dict[str, msgspec.Raw]
+    """The members of the body as text."""
+
+    def gone_on(self, member: str, text: bytes, more: bytes) -> Self:
+        """What is known of a body whose `member` is `text`, with `more` behind what was known."""
+        ...
+
+
+G = TypeVar("G", bound=Growing)
+
+
+class _Known(NamedTuple, Generic[G]):
+    """One body up to the end of its history, and what is known of it."""
+
+    begins: bytes
+    """What stands before the end of the history."""
+    ends: bytes
+    """What stands from there on."""
+    about: object
+    """What bears on the reading besides the body."""
+    member: str
+    """The name of the history."""
+    at: int
+    """Where its text begins."""
+    what: G
+    """What is known."""
+
+
+class _Generation(Generic[G]):
+    """Bodies by how they begin."""
+
+    __slots__ = ("beginnings", "by_beginning", "size_bytes")
+
+    def __init__(self) -> None:
+        self.beginnings: list[bytes] = []
+        self.by_beginning: dict[bytes, list[_Known[G]]] = {}
+        self.size_bytes = 0
+
+
+class KnownBodies(Generic[G]):
+    """What is known of the bodies that came lately."""
+
+    __slots__ = ("_max_bytes", "_old", "_young")
+
+    def __init__(self, max_generation_bytes: int = MAX_GENERATION_BYTES) -> None:
+        """An empty memory."""
+        self._max_bytes = max_generation_bytes
+        self._young: _Generation[G] = _Generation()
+        self._old: _Generation[G] = _Generation()
+
+    def find(self, body: bytes, about: object) -> G | None:
+        """What is known of a body that came before, or goes on with one that did; None where it must be read."""
+        for generation in (self._young, self._old):
+            beginnings = generation.beginnings
+            place = bisect_right(beginnings, body)
+            for begins in beginnings[max(0, place - MAX_ALIKE) : place][::-1]:
+                if body.startswith(begins):
+                    for known in generation.by_beginning.get(begins, ()):
+                        if known.about == about and body.endswith(known.ends):
+                            return self._found(known, body, is_old=generation is self._old)
+                    break
+        return None
+
+    def _found(self, known: _Known[G], body: bytes, *, is_old: bool) -> G | None:
+        end = len(body) - len(known.ends)
+        if len(known.begins) != end:
+            further = _further(known, body, end)
+            if further is None:
+                return None
+            known = further
+        elif not is_old:
+            return known.what
+        self._put(known)
+        return known.what
+
+    def keep(self, body: bytes, about: object, member: str, at: int, what: G) -> None:
+        """Remember what is known of a body whose history, the text of `member`, begins at a place."""
+        if len(body) > MAX_KEPT_BYTES or type(body) is not bytes:
+            return
+        text = bytes(what.members[member])
+        if text[:1] == b"[" and text[1:-1].strip(_SPACE):
+            end = at + len(text) - 1
+            self._put(_Known(body[:end], body[end:], about, member, at, what))
+
+    def _put(self, known: _Known[G]) -> None:
+        size, young = len(known.begins) + len(known.ends), self._young
+        if young.size_bytes + size > self._max_bytes:
+            self._old, self._young = young, (young := _Generation())
+        young.size_bytes += size
+        alike = young.by_beginning.get(known.begins)
+        if alike is None:
+            young.by_beginning[known.begins] = [known]
+            insort(young.beginnings, known.begins)
+            return
+        others = [one for one in alike if one.ends != known.ends or one.about != known.about]
+        young.by_beginning[known.begins] = [known, *others[: MAX_ALIKE - 1]]
+
+
+def _further(known: _Known[G], body: bytes, end: int) -> _Known[G] | None:
+    """What is known of a body that goes on with a known one up to `end`; None where that is no array that goes on."""
+    begin = len(known.begins)
+    if begin > end or len(body) > MAX_KEPT_BYTES:
+        return None
+    more = body[begin:end].strip(_SPACE)
+    if more[:1] != b"," or not more[1:].strip(_SPACE):
+        return None
+    try:
+        decode(b"[%b]" % more[1:], msgspec.Raw, max_depth=MAX_DEPTH - 1)  # and nothing behind: no array ends in it
+    except (DecodeError, LimitExceededError):
+        return None
+    what = known.what.gone_on(known.member, body[known.at : end + 1], more)
+    return known._replace(begins=body[:end], what=what)
+
+
+def begun(pieces: Sequence[bytes], place: int) -> int:
+    """Where the text of a member begins, in an object of `pieces` with four of them for each member."""
+    return sum(map(len, pieces[: 4 * place + 3]))
