@@ -205,29 +205,35 @@ class _Home:
         except BaseException as error:
             self.pool.give_up(origin, waiter)
             if waiter.future.done() and not waiter.future.cancelled():
-                self.release(origin, waiter.future.result().connection)
+                self._give_back(origin, waiter.future.result().connection)
             if isinstance(error, TimeoutError):
                 raise deadlines.passed(phase) from None
             raise
 
     def leave(self, connection: AsyncConnection, *, keep: bool = False) -> None:
         """Take a connection back from a reply, to keep it or to close it."""
-        if keep:
-            self.release(connection.origin, connection)
-        else:
+        if not keep:
             connection.abort()
-            self.release(connection.origin, None)
-
-    def release(self, origin: Origin, connection: AsyncConnection | None) -> None:
-        """Give a slot back and hand it to whoever waits."""
+            self.release(connection.origin)
+            return
         now = self.time()
-        if connection is not None:
-            connection.rest(now)
-            if self._sweeping is None:
-                self._sweeping = self.loop.call_later(self._keep_alive_s, self._sweep)
-        handed = self.pool.release(origin, connection, now)
+        connection.rest(now)
+        if self._sweeping is None:
+            self._sweeping = self.loop.call_later(self._keep_alive_s, self._sweep)
+        handed = self.pool.release(connection.origin, connection, now)
         if handed is not None or self.pool.discarded:
             self._hand_over(handed)
+
+    def _give_back(self, origin: Origin, connection: AsyncConnection | None) -> None:
+        """Give back a slot that was handed to somebody who had left."""
+        if connection is None:
+            self.release(origin)
+        else:
+            self.leave(connection, keep=True)
+
+    def release(self, origin: Origin) -> None:
+        """Give back a slot without a connection, and hand it to whoever waits."""
+        self._hand_over(self.pool.release(origin, None, self.time()))
 
     def _sweep(self) -> None:
         """Close what was not used for too long, also where nobody asks for anything any more."""
@@ -285,9 +291,10 @@ class HttpTransport:
         """
         loop = asyncio.get_running_loop()
         home = self._homes.get(loop) or await self._settle(loop)
-        route = self._routes.to(request.url)
-        deadlines = Deadlines(timeouts, route.peer, home.time())
-        connection = await self._ask(home, request, route, deadlines, Wanted.HEAD)
+        route = self._routes[request.url]
+        now = home.time()
+        deadlines = Deadlines(timeouts, route.peer, now)
+        connection = await self._ask(home, request, route, deadlines, now=now, wanted=Wanted.HEAD)
         reply = _Reply(home, connection, deadlines)
         return reply if reply.status < 300 else await self._followed(home, request, reply, deadlines)
 
@@ -295,9 +302,10 @@ class HttpTransport:
         """The whole reply to `request`, as `open`, reading to the end and closing would give it."""
         loop = asyncio.get_running_loop()
         home = self._homes.get(loop) or await self._settle(loop)
-        route = self._routes.to(request.url)
-        deadlines = Deadlines(timeouts, route.peer, home.time())
-        connection = await self._ask(home, request, route, deadlines, Wanted.WHOLE)
+        route = self._routes[request.url]
+        now = home.time()
+        deadlines = Deadlines(timeouts, route.peer, now)
+        connection = await self._ask(home, request, route, deadlines, now=now, wanted=Wanted.WHOLE)
         reader = connection.reader
         if reader.complete and reader.status < 300 and not reader.inflates:
             reply = HttpReply(status=reader.status, headers=reader.headers, body=reader.take())
@@ -319,7 +327,9 @@ class HttpTransport:
                 break
             await reply.close()
             url = there
-            connection = await self._ask(home, request, self._routes.to(url), deadlines, Wanted.HEAD)
+            connection = await self._ask(
+                home, request, self._routes[url], deadlines, now=home.time(), wanted=Wanted.HEAD
+            )
             reply = _Reply(home, connection, deadlines)
         return reply
 
@@ -356,19 +366,22 @@ class HttpTransport:
         return home
 
     async def _ask(
-        self, home: _Home, request: HttpRequest, route: Route, deadlines: Deadlines, wanted: Wanted
+        self, home: _Home, request: HttpRequest, route: Route, deadlines: Deadlines, *, now: float, wanted: Wanted
     ) -> AsyncConnection:
         """A connection that has what is wanted of the reply."""
-        data, rest = route.written(request)
-        now = home.time()
-        kept = home.pool.take(route.origin, now) or await home.lease(route.origin, deadlines, now)
+        written = route.written(request)
+        kept = home.pool.take(route.origin, now)
+        if kept is None:
+            kept = await home.lease(route.origin, deadlines, now)
+            now = home.time()
         connection = kept if kept is not None and kept.is_ready(now) else None
         try:
             while True:
                 if connection is None:
                     connection = await self._connect(home, route, deadlines)
+                    now = home.time()
                 try:
-                    await connection.ask(request.method, data, rest, wanted, deadlines)
+                    await connection.ask(request.method, written, wanted, deadlines, now)
                     while not connection.reader.head_done:
                         await connection.more(wanted, "first_byte", deadlines)
                     return connection
@@ -380,7 +393,7 @@ class HttpTransport:
         except BaseException:
             if connection is not None:
                 connection.abort()
-            home.release(route.origin, None)
+            home.release(route.origin)
             raise
 
     async def _connect(self, home: _Home, route: Route, deadlines: Deadlines) -> AsyncConnection:
@@ -417,7 +430,8 @@ class HttpTransport:
         """Ask the proxy for a tunnel to `origin`, and speak TLS through it. The caller sets the deadline."""
         talk = connection.reader = ResponseReader(proxy.origin.peer)
         forever = Deadlines(_NO_LIMITS, origin.peer, 0.0)
-        await connection.ask("CONNECT", encode_connect(origin.peer, proxy.authorization), b"", Wanted.HEAD, forever)
+        written = (encode_connect(origin.peer, proxy.authorization), b"")
+        await connection.ask("CONNECT", written, Wanted.HEAD, forever, 0.0)
         while not talk.head_done:
             await connection.more(Wanted.HEAD, "first_byte", forever)
         check_tunnel(talk, origin, proxy)

@@ -139,7 +139,7 @@ class Body:
     `begin` makes it the next one of the same peer.
     """
 
-    __slots__ = ("_ended", "_inflater", "_limit_bytes", "_peer", "_pieces", "_taken_bytes", "buffered_bytes")
+    __slots__ = ("_ended", "_inflater", "_limit_bytes", "_peer", "_taken_bytes", "buffered_bytes", "pieces")
 
     def __init__(self, peer: str, *, limit_bytes: int | None = None, coding: str = "") -> None:
         """An empty body from `peer`, of at most `limit_bytes` after inflating what `coding` says.
@@ -147,7 +147,8 @@ class Body:
         Raises: APIConnectionError for a coding that was not offered.
         """
         self._peer = peer
-        self._pieces: list[bytes] = []
+        self.pieces: list[bytes] = []
+        """What was fed and not yet taken, always the same list; who appends to it tells `count`."""
         self.begin(limit_bytes, coding)
 
     def begin(self, limit_bytes: int | None = None, coding: str = "") -> None:
@@ -157,7 +158,7 @@ class Body:
         """
         self._limit_bytes = limit_bytes
         self._inflater = _inflater_for(coding, self._peer) if coding else None
-        self._pieces.clear()
+        self.pieces.clear()
         self._taken_bytes = 0
         self._ended = False
         self.buffered_bytes: int = 0
@@ -166,14 +167,16 @@ class Body:
     def fill(self, data: bytes) -> None:
         """A whole body at once, neither compressed nor beyond its bound."""
         self._inflater = None
-        self._pieces = [data] if data else []
+        self.pieces.clear()
+        if data:
+            self.pieces.append(data)
         self._ended = True
         self.buffered_bytes = len(data)
 
     @property
     def finished(self) -> bool:
         """Whether the body has ended, was whole, and everything was taken."""
-        return self._ended and not self._pieces and self._inflater is None
+        return self._ended and not self.pieces and self._inflater is None
 
     @property
     def inflates(self) -> bool:
@@ -185,8 +188,16 @@ class Body:
 
         Raises: LimitExceededError for a body that was not compressed and is beyond the bound.
         """
-        self._pieces.append(data)
-        self.buffered_bytes += len(data)
+        self.pieces.append(data)
+        self.count(len(self.pieces) - 1)
+
+    def count(self, known: int) -> None:
+        """Take the pieces that were appended to those that were `known`.
+
+        Raises: as `feed`.
+        """
+        pieces = self.pieces
+        self.buffered_bytes += len(pieces[known]) if len(pieces) == known + 1 else sum(map(len, pieces[known:]))
         if self._limit_bytes is not None and self._inflater is None:
             self._check(self._taken_bytes + self.buffered_bytes)
 
@@ -199,7 +210,7 @@ class Body:
 
         Raises: APIConnectionError for a broken coding, LimitExceededError for a body beyond the bound.
         """
-        pieces = self._pieces
+        pieces = self.pieces
         data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         pieces.clear()
         self.buffered_bytes = 0

@@ -152,26 +152,29 @@ class AsyncConnection(asyncio.BaseProtocol):
 
     # Awaiting.
 
-    def ask(self, method: str, data: bytes, rest: bytes, wanted: Wanted, deadlines: Deadlines) -> Awaitable[None]:
-        """Send a request; to be awaited: done when what is wanted of the reply is there, or never will be.
+    def ask(
+        self, method: str, written: tuple[bytes, bytes], wanted: Wanted, deadlines: Deadlines, now: float
+    ) -> Awaitable[None]:
+        """Send a request, in one or two parts; to be awaited: done when what is wanted of the reply is there.
 
         Raises: as `more`, here or where it is awaited.
         """
-        reader = self.reader
-        reader.start(method)
+        data, rest = written
+        self.reader.start(method)
         transport = self._transport
         if transport is None or self.lost:
-            raise APIConnectionError(f"{reader.peer} closed the connection")
-        now = self._sent_at = self._time()
+            raise APIConnectionError(f"{self.reader.peer} closed the connection")
+        self._sent_at = now
         if self._is_direct and not rest:
             # Nothing lies in the transport's buffer yet, so we may write ahead of it: it would do no more than this,
-            # and uvloop's would wait for the end of the turn. What goes wrong happens to the transport, too, and is
-            # told by it.
-            with suppress(OSError):
+            # and uvloop's would wait for the end of the turn.
+            try:
                 sent = self.socket.send(data)
-                if sent == len(data):
-                    return self._wait(wanted, "first_byte", deadlines, now)
-                data = data[sent:]
+            except OSError:  # the same happens to the transport, which tells it
+                sent = 0
+            if sent == len(data):
+                return self._wait(wanted, "first_byte", deadlines, now)
+            data = data[sent:]
         transport.write(data)
         if rest:
             transport.write(rest)
@@ -230,13 +233,7 @@ class AsyncConnection(asyncio.BaseProtocol):
         return done
 
     def _wait(self, wanted: Wanted, phase: Phase, deadlines: Deadlines, now: float) -> asyncio.Future[None]:
-        self._expect(phase, deadlines, now)
-        self._wanted = wanted
-        waiter = self._waiter = asyncio.Future(loop=self._loop)
-        return waiter
-
-    def _expect(self, phase: Phase, deadlines: Deadlines, now: float) -> None:
-        """Wait for no longer than `phase`, which begins now, may take."""
+        """To be awaited: done when what is wanted is there, or after no longer than `phase`, which begins now."""
         at, ends = deadlines.by(phase, now)
         if at <= now:
             raise deadlines.passed(ends)
@@ -244,6 +241,9 @@ class AsyncConnection(asyncio.BaseProtocol):
         # One timer lives as long as the connection and is set forward when it rings too early: timers are dear.
         if at < self._rings_at:
             self._ring_at(at)
+        self._wanted = wanted
+        waiter = self._waiter = asyncio.Future(loop=self._loop)
+        return waiter
 
     def _ring_at(self, at: float) -> None:
         if self._timer is not None:
@@ -329,35 +329,37 @@ class AsyncConnection(asyncio.BaseProtocol):
         except Error as error:
             self._failure = error
             self._wake()
-        if reader.complete:
+        if self._waiter is None:
+            self._came_unawaited()
+        elif reader.complete or (self._wanted is _HEAD and reader.head_done):
             self._wake()
         elif self._take is not None:
-            self._pour(self._take)
-        elif self._waiter is None or self._wanted is _ANYTHING or (self._wanted is _HEAD and reader.head_done):
+            self._since = self._time()
+            piece = reader.take()
+            if piece and not self._take(piece):
+                self._wake()
+        elif self._wanted is _ANYTHING:
             self._wake()
-        else:
-            self._go_on_waiting()
-        if self.idle:
-            self.abort()  # nobody asked: whatever it is, the next reply could not be told from it
         elif reader.body.buffered_bytes > MAX_READ_BYTES:
             self._slow_down()
+        else:
+            self._go_on_waiting()
 
-    def _pour(self, take: Callable[[bytes], bool]) -> None:
-        self._since = self._time()
-        piece = self.reader.take()
-        if piece and not take(piece):
-            self._wake()
+    def _came_unawaited(self) -> None:
+        if self.idle:
+            self.abort()  # nobody asked: whatever it is, the next reply could not be told from it
+        elif self.reader.body.buffered_bytes > MAX_READ_BYTES:
+            self._slow_down()
 
     def _go_on_waiting(self) -> None:
         """What came is not all that is waited for: the next of it has its own time."""
-        reader, deadlines = self.reader, self._deadlines
-        if deadlines is None:
-            return
-        try:
-            self._expect("idle" if reader.head_done or reader.in_head else "first_byte", deadlines, self._time())
-        except Error as error:
-            self._failure = error
-            self._wake()
+        reader = self.reader
+        self._phase = "idle" if reader.head_done or reader.in_head else "first_byte"
+        self._since = self._time()
+        if self._deadlines is not None:
+            at, _ = self._deadlines.by(self._phase, self._since)
+            if at < self._rings_at:
+                self._ring_at(at)
 
     def _slow_down(self) -> None:
         """Have the peer wait: nobody has read what is there."""

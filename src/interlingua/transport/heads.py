@@ -11,7 +11,7 @@ Rules
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from interlingua.wire.http import Headers
@@ -39,8 +39,8 @@ def plain_head(head: bytes) -> tuple[int, Headers, int] | None:
     lines = head.split(b"\r\n")
     first = lines.pop(0)
     status = _statuses.get(first) or _status(first)
-    known = tuple(map(_lines.get, lines))
-    headers = _learned(lines) if None in known else cast("Headers", known)
+    known: tuple[Any, ...] = tuple(map(_lines.get, lines))
+    headers = _learned(lines) if None in known else known
     if not status or _UNUSUAL in headers:
         return None
     fields = dict(headers)

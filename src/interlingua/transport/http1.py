@@ -75,7 +75,7 @@ def encode_request(
     Raises: ConfigError for a method, name or value that does not fit into a head.
     """
     head = encode_head(request, target, absolute=absolute, proxy_authorization=proxy_authorization)
-    return with_length(head, request.method, request.body, b"")
+    return with_length(head, request.method, request.body)
 
 
 def encode_head(
@@ -89,10 +89,10 @@ def encode_head(
     return _head(request.method, where, target.authority, request.headers, proxy_authorization)
 
 
-def with_length(head: bytes, method: str, body: bytes, joined: bytes) -> bytes:
-    """A head with the length of `body`, followed by what is `joined` to it."""
+def with_length(head: bytes, method: str, body: bytes) -> bytes:
+    """A head with the length of the body that follows."""
     if body or method not in _WITHOUT_BODY:
-        return b"%bcontent-length: %d\r\n\r\n%b" % (head, len(body), joined)
+        return b"%bcontent-length: %d\r\n\r\n" % (head, len(body))
     return head + b"\r\n"
 
 
@@ -140,15 +140,12 @@ class ResponseReader:
     __slots__ = (
         "_framed",
         "_head_left",
-        "_keep_alive",
+        "_is_bodiless",
         "_length",
         "_max_body_bytes",
-        "_no_body",
         "_parser",
         "_raw_headers",
-        "_received",
         "_silent_bytes",
-        "_trailing",
         "_trouble",
         "body",
         "complete",
@@ -156,10 +153,13 @@ class ResponseReader:
         "headers",
         "in_head",
         "inflates",
+        "on_body",
         "peer",
+        "reusable",
         "started",
         "status",
         "take",
+        "trailing",
     )
 
     def __init__(self, peer: str, *, max_body_bytes: int | None = None) -> None:
@@ -172,19 +172,22 @@ class ResponseReader:
 
         Raises: APIConnectionError for a broken coding, LimitExceededError for a body beyond the bound.
         """
+        self.on_body = self.body.pieces.append
+        """Called by the parser with one piece of the body, unframed; `feed` counts them afterwards."""
         self._max_body_bytes = max_body_bytes
         self._parser = httptools.HttpResponseParser(self)
-        self._trailing = False
-        self._keep_alive = False
         self.started: bool = False
         """Whether any byte came."""
         self.complete: bool = True
         """Whether the reply's framing has ended; its last pieces may still be waiting."""
+        self.trailing: bool = False
+        """Whether bytes came after the end of a reply."""
+        self.reusable: bool = False
+        """Whether the connection may carry another request once this reply is finished."""
 
     def start(self, method: str) -> None:
         """Expect the reply to a request of `method`."""
-        self._no_body = method in _BODILESS
-        self._keep_alive = False
+        self._is_bodiless = method in _BODILESS
         self._framed = False
         self.status: int = 0
         """HTTP status, 0 before the head is there."""
@@ -192,12 +195,11 @@ class ResponseReader:
         """Headers with lower-case names."""
         self.inflates: bool = False
         """Whether the body comes compressed."""
-        self.started = False
         self.in_head: bool = False
         """Whether a head, interim or final, has begun and not ended an interim reply."""
         self.head_done: bool = False
         """Whether status and headers are there."""
-        self.complete = False
+        self.started = self.complete = self.reusable = False
         if self.body.buffered_bytes:  # of a reply that nobody read
             self.body.begin()
 
@@ -217,36 +219,72 @@ class ResponseReader:
         """Whether everything was taken."""
         return self.complete and self.body.finished
 
-    @property
-    def reusable(self) -> bool:
-        """Whether the connection may carry another request once this reply is finished."""
-        return self.complete and self._keep_alive and not self._trailing
-
-    @property
-    def trailing(self) -> bool:
-        """Whether bytes came after the end of the reply."""
-        return self._trailing
-
     def feed(self, data: bytes | memoryview) -> None:
         """Take what arrived; nothing of it is kept.
 
         Raises: APIConnectionError, LimitExceededError; the connection is of no use after either.
         """
-        if self.complete:
-            self.started = self._trailing = True
-        elif self.head_done:
-            self._execute(data)
-        elif self.started:
-            self._execute_head(data)
+        if (not self.head_done or self.complete) and not self._is_for_the_parser(data):
+            return
+        pieces = self.body.pieces
+        known = len(pieces)
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            self._broken(error)
+        if len(pieces) == known:
+            if not self.complete:
+                self._came_silently(len(data))
+        elif self._is_bodiless:
+            pieces.clear()
+            self._trail()
         else:
+            self._silent_bytes = 0
+            self._count(known)
+
+    def _count(self, known: int) -> None:
+        """Count the pieces of the body that came after the ones that were known."""
+        try:
+            self.body.count(known)
+        except LimitExceededError:
+            self.complete = self.reusable = False
+            raise
+
+    def _came_silently(self, count: int) -> None:
+        if not self.head_done:
+            self._head_left -= count
+            return
+        self._silent_bytes += count
+        if self._silent_bytes > MAX_HEAD_BYTES:
+            raise LimitExceededError(f"{self.peer} sent more than {MAX_HEAD_BYTES} bytes of framing without a body")
+
+    def _is_for_the_parser(self, data: bytes | memoryview) -> bool:
+        """Whether the parser is to read `data` now: not behind the end, and no more of a head than is allowed."""
+        if self.complete:
             self.started = True
-            if not self._read_at_once(bytes(data)):
-                self._start_parsing()
-                self._execute_head(data)
+            self._trail()
+            return False
+        if not self.started:
+            self.started = True
+            if self._read_at_once(bytes(data)):
+                return False
+            self._start_parsing()
+        allowed = self._head_left
+        if len(data) <= allowed:
+            return True
+        self.feed(data[:allowed])
+        if not self.head_done:
+            raise LimitExceededError(f"{self.peer} sent more than {MAX_HEAD_BYTES} bytes of headers")
+        self.feed(data[allowed:])
+        return False
+
+    def _trail(self) -> None:
+        self.trailing = True
+        self.reusable = False
 
     def _read_at_once(self, data: bytes) -> bool:
         """Whether `data` is one whole plain reply, which is read then. The parser would read it to the same result."""
-        end = -1 if self._no_body else data.find(b"\r\n\r\n", 0, MAX_PLAIN_HEAD_BYTES)
+        end = -1 if self._is_bodiless else data.find(b"\r\n\r\n", 0, MAX_PLAIN_HEAD_BYTES)
         head = plain_head(data[:end]) if end > 0 else None
         if head is None:
             return False
@@ -258,37 +296,13 @@ class ResponseReader:
             return False
         self.status, self.headers = status, headers
         self.body.fill(body)
-        self.head_done = self.complete = self._keep_alive = True
+        self.head_done = self.complete = True
+        self.reusable = not self.trailing
         return True
-
-    def _execute_head(self, data: bytes | memoryview) -> None:
-        if len(data) <= self._head_left:
-            self._execute(data)
-            if not self.head_done:
-                self._head_left -= len(data)
-            return
-        allowed = self._head_left
-        self._execute(data[:allowed])
-        if not self.head_done:
-            raise LimitExceededError(f"{self.peer} sent more than {MAX_HEAD_BYTES} bytes of headers")
-        self._execute(data[allowed:])
-
-    def _execute(self, data: bytes | memoryview) -> None:
-        self._received = False
-        try:
-            self._parser.feed_data(data)
-        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            self._broken(error)
-        if self._received:
-            self._silent_bytes = 0
-        elif self.head_done and not self.complete:
-            self._silent_bytes += len(data)
-            if self._silent_bytes > MAX_HEAD_BYTES:
-                raise LimitExceededError(f"{self.peer} sent more than {MAX_HEAD_BYTES} bytes of framing without a body")
 
     def _broken(self, error: Exception) -> None:
         if self.complete:
-            self._trailing = True
+            self._trail()
         elif self._trouble is not None:
             raise self._trouble from None
         else:
@@ -299,7 +313,7 @@ class ResponseReader:
 
         Raises: APIConnectionError when the reply was not yet whole.
         """
-        self._keep_alive = False
+        self.reusable = False
         if self.complete:
             return
         if not self.started:
@@ -330,10 +344,12 @@ class ResponseReader:
                 self._refuse(APIConnectionError(f"{self.peer} sent a reply {self.status} that was not asked for"))
             return
         self.headers = headers
-        if self._no_body or self.status in _NO_BODY_STATUSES:
+        if self._is_bodiless or self.status in _NO_BODY_STATUSES:
             self.body.begin()
             # A length without a body leaves the parser waiting for one, so such a connection is not kept.
-            self._end(keep_alive=not self._no_body and self._length in ("", "0") and self._parser.should_keep_alive())
+            is_framed = not self._is_bodiless and self._length in ("", "0")
+            self._is_bodiless = True
+            self._end(keep_alive=is_framed and self._parser.should_keep_alive())
         else:
             try:
                 limit_bytes, coding, self.headers = said_of_body(headers, self.peer, self._max_body_bytes)
@@ -342,17 +358,6 @@ class ResponseReader:
             except Error as error:
                 self._refuse(error)
         self.head_done = True
-
-    def on_body(self, data: bytes) -> None:
-        """One piece of the body, unframed."""
-        if self.complete:
-            self._trailing = True
-            return
-        self._received = True
-        try:
-            self.body.feed(data)
-        except LimitExceededError as error:
-            self._refuse(error)
 
     def on_message_begin(self) -> None:
         """Another head begins: the final reply after an interim one, or garbage after the end, which ends parsing."""
@@ -372,7 +377,7 @@ class ResponseReader:
 
     def _end(self, *, keep_alive: bool) -> None:
         self.complete = True
-        self._keep_alive = keep_alive
+        self.reusable = keep_alive and not self.trailing
         self.body.end()
 
     def _refuse(self, error: Error) -> None:

@@ -46,9 +46,9 @@ class Route:
             head = self._head(request)
             self._latest = (request.headers, request.method, head)
         body = request.body
-        if len(body) <= _JOIN_BYTES:
-            return with_length(head, request.method, body, body), b""
-        return with_length(head, request.method, body, b""), body
+        if 0 < len(body) <= _JOIN_BYTES:
+            return b"%bcontent-length: %d\r\n\r\n%b" % (head, len(body), body), b""
+        return with_length(head, request.method, body), body
 
     def _head(self, request: HttpRequest) -> bytes:
         proxy = self.proxy
@@ -57,27 +57,24 @@ class Route:
         return encode_head(request, self._target, absolute=True, proxy_authorization=proxy.authorization)
 
 
-class Routes:
-    """The routes of one transport; what the environment says about an origin is remembered at its first use."""
+class Routes(dict[str, Route]):
+    """The routes of one transport by URL; what the environment says about an origin is remembered at its first use.
+
+    Raises: ConfigError for what is asked for and is no URL.
+    """
 
     def __init__(self, environment: Environment) -> None:
         """No route yet; proxies are read from `environment`."""
+        super().__init__()
         self._environment = environment
         self._proxies: dict[Origin, Proxy | None] = {}
-        self._known: dict[str, Route] = {}
 
-    def to(self, url: str) -> Route:
-        """The route to `url`.
-
-        Raises: ConfigError for a URL that is none.
-        """
-        return self._known.get(url) or self._found(url)
-
-    def _found(self, url: str) -> Route:
+    def __missing__(self, url: str) -> Route:
+        """The route to `url`, found."""
         target = parse_url(url)
         if target.origin not in self._proxies:
             self._proxies[target.origin] = proxy_for(target.origin, self._environment)
-        if len(self._known) >= _MAX_ROUTES:
-            self._known.clear()
-        route = self._known[url] = Route(target, self._proxies[target.origin])
+        if len(self) >= _MAX_ROUTES:
+            self.clear()
+        route = self[url] = Route(target, self._proxies[target.origin])
         return route

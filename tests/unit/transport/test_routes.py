@@ -15,7 +15,7 @@ HEADERS = (("x", "1"),)
 
 def test_a_request_is_written_whole() -> None:
     """Head and body in one; with the same headers again, with others, another method, no body, a large one."""
-    route = Routes({}).to(URL)
+    route = Routes({})[URL]
     head = b"POST /a HTTP/1.1\r\nhost: h.test\r\nx: %d\r\n"
     for body in (b"{}", b"", b"[1]"):
         assert route.written(HttpRequest(url=URL, headers=HEADERS, body=body)) == (
@@ -37,12 +37,12 @@ def test_a_route_is_found_once_and_forgotten_where_there_are_too_many(monkeypatc
     """The same object for the same URL; what cannot be written is not remembered as written."""
     monkeypatch.setattr(routes, "_MAX_ROUTES", 2)
     known = Routes({})
-    first = known.to(URL)
-    assert known.to("http://h.test/" + "a") is first
+    first = known[URL]
+    assert known["http://h.test/" + "a"] is first
     for path in "bcd":
-        known.to(f"http://h.test/{path}")
-    assert known.to(URL) is not first
-    assert known.to(URL).peer == "h.test:80"
+        known[f"http://h.test/{path}"]
+    assert known[URL] is not first
+    assert known[URL].peer == "h.test:80"
     broken = HttpRequest(url=URL, headers=(("x", "a\r\nb: c"),))
     for _ in range(2):
         with pytest.raises(ConfigError, match="line break"):
@@ -52,7 +52,7 @@ def test_a_route_is_found_once_and_forgotten_where_there_are_too_many(monkeypatc
 def test_a_proxy_of_plain_http_is_asked_for_the_whole_url() -> None:
     """With its credential; one of https is not in the head."""
     found = Routes({"http_proxy": "http://u:p@proxy.test:3128", "https_proxy": "http://u:p@proxy.test:3128"})
-    plain, secure = found.to(URL), found.to("https://h.test/a")
+    plain, secure = found[URL], found["https://h.test/a"]
     assert plain.written(HttpRequest(url=URL))[0] == (
         b"POST http://h.test/a HTTP/1.1\r\nhost: h.test\r\nproxy-authorization: Basic dTpw\r\ncontent-length: 0\r\n\r\n"
     )
