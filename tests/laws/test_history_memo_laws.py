@@ -45,7 +45,9 @@ def forgetful() -> Generator[None]:
     """Nothing is remembered: what is read is read anew, and so is no known value that could be written again."""
     with ExitStack() as stack:
         stack.enter_context(
-            mock.patch.object(HistoryMemo, "read", lambda _memo, text, changes, decode: decode(text, changes))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+            mock.patch.object(
+                HistoryMemo, "read", lambda _memo, text, changes, decode, _further=None: decode(text, changes)
+            )  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
         )
         stack.enter_context(mock.patch.object(BodyMemo, "find", return_value=None))
         yield

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from interlingua.dialects._contract import DecodedRequest
-from interlingua.dialects._history_memo import MAX_TEXT_BYTES, KnownMessages, read_further, shareable_system
+from interlingua.dialects._history_memo import MAX_TEXT_BYTES, KnownMessages, alone, read_further, shareable_system
 from interlingua.dialects._memo import KnownTools
 from interlingua.types.change import Changes
 from interlingua.types.shared import read_only
@@ -104,17 +104,19 @@ class _Generation:
 class BodyMemo:
     """The bodies that one dialect read lately."""
 
-    __slots__ = ("_dialect", "_max_bytes", "_old", "_read", "_young")
+    __slots__ = ("_dialect", "_further", "_max_bytes", "_old", "_read", "_young")
 
     def __init__(
         self,
         dialect: str,
         read: Callable[[DecodeOptions, bytes, Changes], Read],
+        further: Callable[[DecodeOptions, bytes, Changes, KnownHistory], Read] | None = None,
         max_generation_bytes: int = MAX_GENERATION_BYTES,
     ) -> None:
-        """An empty memo; `read` reads an array of messages."""
+        """An empty memo; `further` reads an array of messages, told what came before, or else `read` without."""
         self._dialect = dialect
         self._read = read
+        self._further = further
         self._max_bytes = max_generation_bytes
         self._young = _Generation()
         self._old = _Generation()
@@ -147,8 +149,19 @@ class BodyMemo:
         except msgspec.DecodeError:
             return None
         own = Changes(self._dialect, "decode_request")
-        further = read_further(known.history, rest, own, partial(self._read, options))
-        return None if further is None else known._replace(head=body[:end], history=further)
+        further = read_further(known.history, rest, own, self._reader(options))
+        if further is None:
+            return None
+        decoded, before = known.decoded, known.history.entries
+        if own.entries:  # ids that were made, told behind those of the messages before
+            if decoded.changes != before:
+                return None
+            decoded = msgspec.structs.replace(decoded, changes=further.entries)
+        return _KnownBody(body[:end], known.tail, known.about, decoded, further)
+
+    def _reader(self, options: DecodeOptions) -> Callable[[bytes, Changes, KnownHistory], Read]:
+        further = self._further
+        return alone(partial(self._read, options)) if further is None else partial(further, options)
 
     def keep(
         self,

@@ -45,8 +45,10 @@ __all__ = [
     "KnownHistory",
     "KnownMessages",
     "Read",
+    "alone",
     "goes_on",
     "read_further",
+    "rest_of",
     "shareable",
     "shareable_system",
 ]
@@ -234,8 +236,16 @@ class HistoryMemo:
         self._young: dict[bytes, list[KnownHistory]] = {}
         self._old: dict[bytes, list[KnownHistory]] = {}
 
-    def read(self, text: bytes, changes: Changes, decode: Callable[[bytes, Changes], Read]) -> Read:
-        """System text and messages of an array; `decode` reads it, or an array of its last elements.
+    def read(
+        self,
+        text: bytes,
+        changes: Changes,
+        decode: Callable[[bytes, Changes], Read],
+        further: Callable[[bytes, Changes, KnownHistory], Read] | None = None,
+    ) -> Read:
+        """System text and messages of an array; `decode` reads it.
+
+        An array of its last elements is read by `further`, which is told what came before; without it by `decode`.
 
         Raises: what `decode` raises.
         """
@@ -244,7 +254,7 @@ class HistoryMemo:
         found = self._find(text)
         if found is not None and found.messages:
             same = len(found.text) == len(text)
-            known = found if same else self._further(found, text, changes, decode)
+            known = found if same else self._further(found, text, changes, further or alone(decode))
             if known is not None:
                 changes.entries.extend(known.entries)
                 return known.system, known.messages
@@ -276,7 +286,11 @@ class HistoryMemo:
         return None
 
     def _further(
-        self, known: KnownHistory, text: bytes, changes: Changes, decode: Callable[[bytes, Changes], Read]
+        self,
+        known: KnownHistory,
+        text: bytes,
+        changes: Changes,
+        decode: Callable[[bytes, Changes, KnownHistory], Read],
     ) -> KnownHistory | None:
         """The conversation that goes on a known one, read from there; None where it must be read as a whole."""
         rest = b"[" + text[len(known.text) :].lstrip()
@@ -296,21 +310,44 @@ class HistoryMemo:
         self._young[key] = [known, *self._young.get(key, ())][:MAX_ALIKE]
 
 
+def alone(decode: Callable[[bytes, Changes], Read]) -> Callable[[bytes, Changes, KnownHistory], Read]:
+    """Reads what goes on by itself; nothing where ids had to be made, which count the calls before."""
+
+    def read(text: bytes, changes: Changes, known: KnownHistory) -> Read:
+        del known
+        found = decode(text, changes)
+        return ((), ()) if changes.entries else found
+
+    return read
+
+
+def rest_of(known: KnownHistory, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The messages after the known ones, with which they begin; none where the last of those was changed."""
+    length = len(known.messages)
+    return messages[length:] if messages[length - 1] is known.messages[-1] else ()
+
+
 def read_further(
-    known: KnownHistory, rest: bytes, own: Changes, decode: Callable[[bytes, Changes], Read], text: bytes = b""
+    known: KnownHistory,
+    rest: bytes,
+    own: Changes,
+    decode: Callable[[bytes, Changes, KnownHistory], Read],
+    text: bytes = b"",
 ) -> KnownHistory | None:
     """The conversation that goes on a known one with the array `rest`; None where it must be read as a whole.
 
     `own` are changes of nothing else, and `text` is the whole of it, if it is to be found by that.
     """
     try:
-        system, messages = decode(rest, own)
+        system, messages = decode(rest, own, known)
     except (DecodeError, HistoryError, LimitExceededError):
         return None  # read as a whole, the place in the error is right
-    if system or own.entries or not goes_on(known, messages):
+    if system or not goes_on(known, messages):
+        return None
+    if own.entries and any([entry.code not in _OF_THE_TEXT for entry in own.entries]):  # noqa: C419 — a list is faster
         return None
     whole = [*known.messages, *[_frozen(message) for message in messages]]
-    further = KnownHistory(text, known.system, whole, known.entries, known)
+    further = KnownHistory(text, known.system, whole, known.entries + tuple(own.entries), known)
     known.parent = None  # who goes on from there needs no more of what came before
     return further
 

@@ -181,7 +181,7 @@ def _memo(max_bytes: int = 10_000) -> BodyMemo:
         messages = tuple([roles[place % 2](text) for place, text in enumerate(json.loads(text))])
         return (), paired_history(messages, options, changes)
 
-    return BodyMemo("d", decode, max_bytes)
+    return BodyMemo("d", decode, max_generation_bytes=max_bytes)
 
 
 def _keep(memo: BodyMemo, text: str, rest: str = "") -> bytes:

@@ -113,13 +113,16 @@ def _decoder(ids: CallIdSource, changes: Changes, prefix: str) -> PartDecoder:
 
 
 def decode_contents(
-    wires: list[ContentWire] | ContentWire, first: tuple[Message, ...], changes: Changes
+    wires: list[ContentWire] | ContentWire,
+    first: tuple[Message, ...],
+    changes: Changes,
+    ids: CallIdSource | None = None,
 ) -> tuple[Message, ...]:
-    """The messages of a request, after those that are known already.
+    """The messages of a request, after those that are known already; `ids` are those of further calls.
 
     Raises: DecodeError for parts that cannot be read.
     """
-    history = _History(list(first), changes)
+    history = _History(list(first), changes, ids or CallIdSource(keeps_repeats=True))
     for place, wire in enumerate(wires if isinstance(wires, list) else [wires]):
         try:
             history.content(wire)
@@ -131,11 +134,11 @@ def decode_contents(
 class _History:
     """Reads contents one by one, remembering the calls."""
 
-    def __init__(self, messages: list[Message], changes: Changes) -> None:
+    def __init__(self, messages: list[Message], changes: Changes, ids: CallIdSource) -> None:
         self.messages = messages
         self.changes = changes
         self.pending = _Pending()
-        self.decoder = _decoder(CallIdSource(keeps_repeats=True), changes, "")
+        self.decoder = _decoder(ids, changes, "")
 
     def content(self, wire: ContentWire) -> None:
         parts = part_list(wire.parts)

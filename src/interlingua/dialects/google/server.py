@@ -12,7 +12,7 @@ from msgspec import UNSET
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest, Target
-from interlingua.dialects._history_memo import HistoryMemo
+from interlingua.dialects._history_memo import HistoryMemo, rest_of
 from interlingua.dialects._members import merge_members
 from interlingua.dialects._memo import ToolMemo, read_tools
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
@@ -36,6 +36,7 @@ from interlingua.dialects.google.wire import (
     ToolWire,
 )
 from interlingua.errors import DecodeError
+from interlingua.stream.calls import CallIdSource
 from interlingua.types.change import Changes
 from interlingua.types.request import Request, ServerState
 from interlingua.types.response import Alternative
@@ -44,7 +45,7 @@ from interlingua.wire.json import WireStruct, encode_wire
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._history_memo import Read
+    from interlingua.dialects._history_memo import KnownHistory, Read
     from interlingua.errors import Error
     from interlingua.types.message import Message
     from interlingua.types.response import Response
@@ -113,7 +114,14 @@ def _read_history(
     return (), paired_history(messages, options, changes, continues=continues)
 
 
-_BODIES = BodyMemo(NAME, _read_history)
+def _read_further(options: DecodeOptions, text: bytes, changes: Changes, known: KnownHistory) -> Read:
+    """What goes on with a known history: ids that are made count its calls."""
+    contents = _read_part(b"contents", text, ContentsWire, changes).contents or []
+    ids = CallIdSource(first_index=len(known.calls), taken=known.calls, keeps_repeats=True)
+    return (), paired_history(rest_of(known, decode_contents(contents, known.messages, changes, ids)), options, changes)
+
+
+_BODIES = BodyMemo(NAME, _read_history, _read_further)
 
 
 class _RequestDecoder:
@@ -167,7 +175,8 @@ class _RequestDecoder:
         continues = self.wire.cachedContent is not None
         if first or continues or not text.startswith(b"["):
             return _read_history(self.options, text, self.changes, first, continues=continues)[1]
-        return _HISTORIES.read(text, self.changes, partial(_read_history, self.options))[1]
+        read, further = partial(_read_history, self.options), partial(_read_further, self.options)
+        return _HISTORIES.read(text, self.changes, read, further)[1]
 
     def _tools(self) -> Any:
         given = self.wire.tools

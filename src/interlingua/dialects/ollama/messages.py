@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from interlingua.dialects._contract import Quirks
+    from interlingua.dialects._history_memo import KnownHistory
     from interlingua.types.change import Changes
     from interlingua.types.content import BrokenToolCall, Part
 
@@ -57,13 +58,17 @@ class _OpenCall(NamedTuple):
 class _History:
     """Reads messages one by one, remembering the calls that have no result yet."""
 
-    def __init__(self, wires: Sequence[MessageWire], changes: Changes) -> None:
+    def __init__(self, wires: Sequence[MessageWire], changes: Changes, before: KnownHistory | None) -> None:
         said = {call.id for wire in wires for call in wire.tool_calls or () if call.id}
-        self.ids = CallIdSource(taken=said, keeps_repeats=True)
+        first_index = 0
+        if before is not None:
+            first_index = len(before.calls)
+            said |= before.taken_ids
+        self.ids = CallIdSource(first_index=first_index, taken=said, keeps_repeats=True)
         self.reader = CallReader(Undo(), changes)
         self.changes = changes
         self.system: tuple[TextPart, ...] = ()
-        self.messages: list[Message] = []
+        self.messages: list[Message] = [] if before is None else list(before.messages)
         self.open: list[_OpenCall] = []
 
     @property
@@ -165,12 +170,14 @@ _ROLES: dict[str, Callable[[_History, MessageWire], None]] = {
 }
 
 
-def decode_messages(wires: Sequence[MessageWire], changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-    """The system text and the messages of a request.
+def decode_messages(
+    wires: Sequence[MessageWire], changes: Changes, before: KnownHistory | None = None
+) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+    """The system text and the messages of a request, those `before` among them.
 
     Raises: DecodeError for an unknown role and for parts that cannot be read.
     """
-    history = _History(wires, changes)
+    history = _History(wires, changes, before)
     for place, wire in enumerate(wires):
         reader = _ROLES.get(wire.role or "")
         try:

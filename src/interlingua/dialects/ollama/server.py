@@ -17,7 +17,7 @@ from msgspec import UNSET, Raw, UnsetType
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest
-from interlingua.dialects._history_memo import HistoryMemo
+from interlingua.dialects._history_memo import HistoryMemo, rest_of
 from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._memo import ToolMemo, read_tools
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
@@ -36,7 +36,7 @@ from interlingua.wire.json import decode_any, decode_received, encode_wire
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._history_memo import Read
+    from interlingua.dialects._history_memo import KnownHistory, Read
     from interlingua.errors import Error
     from interlingua.types.capability import Effort
     from interlingua.types.response import Response
@@ -92,7 +92,14 @@ def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, cont
     return system, paired_history(messages, options, changes, continues=continues)
 
 
-_BODIES = BodyMemo(NAME, _read_history)
+def _read_further(options: DecodeOptions, text: bytes, changes: Changes, known: KnownHistory) -> Read:
+    """What goes on with a known history: ids that are made count its calls."""
+    wire = read_member(b"messages", text, MessagesWire, changes)
+    system, messages = decode_messages(wire.messages or (), changes, known)
+    return system, paired_history(rest_of(known, messages), options, changes)
+
+
+_BODIES = BodyMemo(NAME, _read_history, _read_further)
 
 
 def _is_generate(url: str, wire: ReceivedWire) -> bool:
@@ -124,7 +131,8 @@ class _RequestDecoder:
             system, messages = _read_history(self.options, _text(wire.messages), self.changes, continues=True)
         else:
             text = _text(wire.messages)
-            system, messages = _HISTORIES.read(text, self.changes, partial(_read_history, self.options))
+            read, further = partial(_read_history, self.options), partial(_read_further, self.options)
+            system, messages = _HISTORIES.read(text, self.changes, read, further)
         self._left_over()
         return Request(
             messages=messages,
