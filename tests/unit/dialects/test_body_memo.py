@@ -249,3 +249,41 @@ def test_a_fork_finds_the_beginning_that_it_has() -> None:
         found = memo.find(with_end(body, b',"%b"' % text.encode()), DecodeOptions(), ())
         assert found is not None
         assert found.request.messages[1:] == (assistant(text),)
+
+
+@pytest.mark.parametrize("name", ["google", "ollama"])
+def test_ids_that_are_made_count_the_calls_before(name: str) -> None:
+    """Where a client sends no ids, a turn more is read by itself, and its calls are numbered on, told as ever."""
+    dialect = get_dialect(name)
+    url = {"google": "http://test/v1beta/models/m:generateContent", "ollama": "http://test/api/chat"}[name]
+    turns = [_asked_in(name, "user"), *[turn for number in range(3) for turn in _step_in(name, number)]]
+    for length in (1, 3, 5, 7):
+        body = json.dumps({"model": "m", "contents" if name == "google" else "messages": turns[:length]}).encode()
+        if name == "google":
+            body = body.replace(b'"model": "m", ', b"")
+        http = HttpRequest(url=url, body=body)
+        with mock.patch.object(BodyMemo, "find", return_value=None):
+            expected = dialect.decode_request(http, DecodeOptions())
+        reader = mock.patch(f"interlingua.dialects.{name}.server._RequestDecoder")
+        for _ in range(2 if length == 1 else 0):
+            dialect.decode_request(http, DecodeOptions())
+        with reader as whole:
+            assert dialect.decode_request(http, DecodeOptions()) == expected
+        assert not whole.called
+        ids = [call.id for message in expected.request.messages for call in message.tool_calls]
+        assert ids == [f"call_{number}" for number in range(length // 2)]
+        assert [change.code for change in expected.changes] == ["call_id_made"] * (length // 2)
+
+
+def _asked_in(name: str, role: str) -> dict[str, Any]:
+    return {"role": role, "parts": [{"text": LONG + name}]} if name == "google" else {"role": role, "content": LONG}
+
+
+def _step_in(name: str, number: int) -> list[dict[str, Any]]:
+    if name == "google":
+        call = {"functionCall": {"name": "look", "args": {"at": number}}}
+        result = {"functionResponse": {"name": "look", "response": {"output": "seen"}}}
+        return [{"role": "model", "parts": [call]}, {"role": "user", "parts": [result]}]
+    call = {"function": {"name": "look", "arguments": {"at": number}}}
+    result = {"role": "tool", "tool_name": "look", "content": "seen"}
+    return [{"role": "assistant", "content": "", "tool_calls": [call]}, result]
