@@ -8,20 +8,35 @@ with that string in it, so it need not be parsed. Anything else is parsed as eve
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from interlingua.errors import DecodeError
 from interlingua.wire.json import raw_text
 
 if TYPE_CHECKING:
-    from interlingua.wire.sse import SseDecoder
+    from collections.abc import Callable
 
-__all__ = ["MAX_ALONE_BYTES", "Template", "template_of"]
+__all__ = ["Gap", "Parts", "Template", "template_of"]
 
 PADDING = b'"obfuscation":'
 """Before random padding; its length and letters say nothing."""
-MAX_ALONE_BYTES = 65_536
-"""A larger piece of a stream is cut into events first, which are bounded."""
+
+
+Gap: TypeAlias = "tuple[bytes, Callable[[bytes], bool]]"
+"""What stands before something that is another one in each chunk and says nothing, and what tells such a thing."""
+
+
+class Parts(NamedTuple):
+    """A template, taken apart."""
+
+    head: bytes
+    """What a chunk begins with: up to the text, or to a number before it."""
+    lead: bytes
+    """What stands between such a number and the text; empty where there is none."""
+    gaps: tuple[Gap, ...]
+    """What is another one in each chunk behind the text, the last one first."""
+    tail: bytes
+    """What a chunk ends with."""
 
 
 class Template:
@@ -53,11 +68,10 @@ class Template:
         except (DecodeError, UnicodeDecodeError):  # bytes that are no text are named as such where a chunk is parsed
             return None
 
-    def text_alone(self, data: bytes, framing: SseDecoder, head: bytes, end: bytes = b"\n\n") -> str | None:
-        """The string in a piece of a stream that is one event of this kind, after `head`; None for any other piece."""
-        if data.startswith(head) and data.endswith(end) and framing.is_between and len(data) < MAX_ALONE_BYTES:
-            return self.text_in(data, len(head), len(data) - len(end))
-        return None
+    @property
+    def parts(self) -> Parts:
+        """For who compares whole pieces of a stream."""
+        return Parts(self.head, b"", ((self.padding, bytes.isalnum),) if self.padding else (), self.tail)
 
 
 def template_of(data: bytes, member: str, text: str) -> Template | None:

@@ -54,14 +54,16 @@ if TYPE_CHECKING:
     from interlingua.types.event import BlockKind, Event
     from interlingua.types.response import FinishReason
 
-__all__ = ["Block", "StreamBuilder", "stream_error"]
+__all__ = ["DELTAS", "Block", "StreamBuilder", "stream_error"]
 
 
-_DELTAS: dict[BlockKind, type[TextDelta | ThinkingDelta | RefusalDelta]] = {
+DELTAS: dict[BlockKind, type[TextDelta | ThinkingDelta | RefusalDelta | ToolCallDelta]] = {
     "text": TextDelta,
     "thinking": ThinkingDelta,
     "refusal": RefusalDelta,
+    "tool_call": ToolCallDelta,
 }
+"""What says that a block grows by some text."""
 
 
 class Block:
@@ -250,10 +252,10 @@ class StreamBuilder:
         return block
 
     def grow(self, block: Block, text: str) -> None:
-        """More of a block that was opened by `open_beside`."""
+        """More of an open block's text, or of a call's arguments."""
         if text:
             block.pieces.append(text)
-            self._events.append(_DELTAS[block.kind](block.index, text, block.choice))
+            self._events.append(DELTAS[block.kind](block.index, text, block.choice))
 
     def close_beside(self, block: Block) -> None:
         """Close a block that was opened by `open_beside`; a closed one stays closed."""

@@ -185,8 +185,7 @@ def _is_empty(event: Delta) -> bool:
 
 
 def _adds_up(deltas: Sequence[Delta], part: Part) -> bool:
-    text = "".join([_text(delta) for delta in deltas])
-    data = b"".join([delta.data for delta in deltas if isinstance(delta, DataDelta)])
+    text = "".join([delta.text if type(delta) is TextDelta else _text(delta) for delta in deltas])
     match part:
         case TextPart(text=whole) | ThinkingPart(text=whole) | RefusalPart(text=whole):
             return text == whole
@@ -195,11 +194,15 @@ def _adds_up(deltas: Sequence[Delta], part: Part) -> bool:
         case BrokenToolCall(raw_arguments=whole):
             return text == whole
         case AudioPart(data=whole, transcript=transcript):
-            return data == whole and text == (transcript or "")
+            return _data(deltas) == whole and text == (transcript or "")
         case ImagePart(data=whole) | DocumentPart(data=whole):
-            return data == whole
+            return _data(deltas) == whole
         case _:
             return not deltas
+
+
+def _data(deltas: Sequence[Delta]) -> bytes:
+    return b"".join([delta.data for delta in deltas if isinstance(delta, DataDelta)])
 
 
 def _text(delta: Delta) -> str:

@@ -282,7 +282,7 @@ def raw_text(raw: msgspec.Raw | bytes) -> str:
     Raises: DecodeError when it is something else.
     """
     try:
-        return _TEXT.decode(raw)
+        return read_text(raw)
     except msgspec.DecodeError as error:
         raise _decode_error(error) from None
 
@@ -520,12 +520,15 @@ _COLLECT = _Turn(_decodes, _collect)
 _SPREAD = _Turn(_is_spread, _spread)
 
 
-_TEXT = msgspec.json.Decoder(str)
+read_text = msgspec.json.Decoder(str).decode
+"""The string that a text without doubtful bytes is; msgspec's own error for anything else."""
 
 # Writing
 
 _NULLS = re.compile(b"null").findall
 _ENCODER = msgspec.json.Encoder()
+write_text = _ENCODER.encode
+"""`encode_text` for who knows what to do about half of a surrogate pair, a UnicodeEncodeError."""
 _SORTED = msgspec.json.Encoder(order="sorted")
 
 

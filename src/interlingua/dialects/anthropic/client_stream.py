@@ -14,7 +14,6 @@ Rules
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
@@ -22,6 +21,7 @@ from msgspec import Raw
 from interlingua.dialects._answer import id_source
 from interlingua.dialects._error_body import error_body
 from interlingua.dialects._members import is_list, is_object, members_of, plain
+from interlingua.dialects._run import TextRun
 from interlingua.dialects._template import template_of
 from interlingua.dialects.anthropic.assistant import call_extra, seal_of
 from interlingua.dialects.anthropic.client import answer_members
@@ -38,8 +38,6 @@ from interlingua.wire.json import decode_any, decode_wire
 from interlingua.wire.sse import SseDecoder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from interlingua.dialects._contract import DecodeContext
     from interlingua.dialects._template import Template
     from interlingua.stream.build import Block
@@ -48,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["MessagesStreamDecoder"]
 
 
-DELTA = b"event: content_block_delta\ndata: "
+DELTA = (b"event: content_block_delta\ndata: ", b"\n\n")
 """What stands before the data of a delta."""
 
 
@@ -78,7 +76,8 @@ class MessagesStreamDecoder:
         self._usage: dict[str, Any] = {}
         self._members: dict[str, Any] = {}
         self._template: Template | None = None
-        self._say: Callable[[str], object] = self.builder.text
+        self._run: TextRun | None = None
+        self._block: Block | None = None
 
     @property
     def terminal(self) -> bool:
@@ -92,9 +91,9 @@ class MessagesStreamDecoder:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""
-        if self._template is not None and (text := self._template.text_alone(data, self._framing, DELTA)):
-            self._say(text)
-            return self.builder.take()
+        run = self._run
+        if run is not None and (events := run.more(data)) is not None:
+            return events
         try:
             for event in self._framing.feed(data):
                 self._event(event.data)
@@ -119,7 +118,7 @@ class MessagesStreamDecoder:
         return self.builder.take()
 
     def _abort(self, error: Error) -> None:
-        self._template = None
+        self._template = self._run = None
         if self.builder.ended:
             return
         self._open.clear()
@@ -129,13 +128,13 @@ class MessagesStreamDecoder:
     def _event(self, data: bytes) -> None:
         if self.builder.ended:
             return
-        template = self._template
-        if template is not None:
+        template, block = self._template, self._block
+        if template is not None and block is not None:
             text = template.text_in(data, 0, len(data))
             if text:
-                self._say(text)
+                self.builder.grow(block, text)
                 return
-            self._template = None
+            self._template = self._run = None
         repairs: list[str] = []
         event = _read(data, repairs)
         for repair in repairs:
@@ -314,13 +313,14 @@ class MessagesStreamDecoder:
         match delta.type:
             case "text_delta":
                 self._text(state, delta.text or "")
-                self._learn(data, "text", delta.text, self.builder.text)
+                self._learn(data, "text", delta.text, self.builder.open_prose())
             case "input_json_delta":
                 self._input(state, delta.partial_json)
-                self._learn(data, "partial_json", delta.partial_json, partial(self._input, state))
+                self._learn(data, "partial_json", delta.partial_json, state.block)
             case "thinking_delta":
                 self._thinking(state, delta)
-                self._learn(data, "thinking", delta.thinking, self.builder.thinking, quiet=not delta.signature)
+                block = None if delta.signature else self.builder.open_prose()
+                self._learn(data, "thinking", delta.thinking, block)
             case "signature_delta":
                 self._sign(state, delta.signature)
             case "citations_delta" if delta.citation is not None:
@@ -335,13 +335,12 @@ class MessagesStreamDecoder:
         elif text:
             self.builder.text(text)
 
-    def _learn(
-        self, data: bytes, member: str, text: str | None, say: Callable[[str], object], *, quiet: bool = True
-    ) -> None:
-        """Take a delta that says one piece of text, and nothing else, as the template of those to come."""
-        if text and quiet:
-            self._template = template_of(data, member, text)
-            self._say = say
+    def _learn(self, data: bytes, member: str, text: str | None, block: Block | None) -> None:
+        """Take a delta that says one piece of text, and nothing else, as the template of what follows in its block."""
+        template = template_of(data, member, text) if text and block is not None else None
+        if template is not None and block is not None:
+            self._template, self._block = template, block
+            self._run = TextRun(template.parts, DELTA, self._framing, block)
 
     def _input(self, state: _Open, piece: str | None) -> None:
         if piece and state.block is not None:

@@ -41,7 +41,7 @@ from interlingua.types.event import (
     UsageUpdate,
 )
 from interlingua.types.usage import Usage, merge_usage
-from interlingua.wire.json import decode_any, encode, encode_text, encode_wire
+from interlingua.wire.json import decode_any, encode, encode_text, encode_wire, write_text
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
@@ -104,9 +104,15 @@ class MessagesStreamEncoder:
 
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
+        hot = self._hot_kind
+        if type(event) is TextDelta and hot is TextDelta and event.index == self._active and not event.choice:
+            try:
+                return self._hot_head + write_text(event.text) + b"}}\n\n"
+            except UnicodeEncodeError:
+                return encode_text(event.text)  # says what is wrong with it
         match event:
             case TextDelta(text=text) | ThinkingDelta(text=text) | ToolCallDelta(arguments=text):
-                if type(event) is self._hot_kind and event.index == self._active and not event.choice:
+                if type(event) is hot and event.index == self._active and not event.choice:
                     return self._hot_head + encode_text(text) + b"}}\n\n"
                 return self._delta(event)
             case RefusalDelta() | Annotation():

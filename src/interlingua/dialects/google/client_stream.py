@@ -23,6 +23,7 @@ import msgspec
 from interlingua.dialects._answer import id_source
 from interlingua.dialects._error_body import error_body
 from interlingua.dialects._members import is_list, is_object
+from interlingua.dialects._run import TextRun
 from interlingua.dialects._template import template_of
 from interlingua.dialects.google.client import (
     CITATIONS,
@@ -56,7 +57,7 @@ __all__ = ["GoogleStreamDecoder"]
 MAX_CHOICES = 128
 """The most candidates of one answer."""
 _BOM = b"\xef\xbb\xbf"
-_END = b"\r\n\r\n"
+_FRAME = (b"data: ", b"\r\n\r\n")
 _JOINED = {"logprobsResult", "citationMetadata"}
 _KINDS: dict[type, BlockKind] = {ImagePart: "image", AudioPart: "audio", DocumentPart: "document"}
 
@@ -92,8 +93,8 @@ class GoogleStreamDecoder:
         self._usage: UsageWire | None = None
         self._goes_on = False
         self._template: Template | None = None
-        self._say = self.builder.text
-        self._number = 0
+        self._run: TextRun | None = None
+        self._block: Block | None = None
 
     @property
     def terminal(self) -> bool:
@@ -114,25 +115,20 @@ class GoogleStreamDecoder:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""
-        if self._template is not None and (text := self._alone(data, self._template)):
-            self._say(text, self._number)
-            return self.builder.take()
+        run = self._run
+        if run is not None and (events := run.more(data)) is not None:
+            return events
         try:
             for frame in self._frames(data):
-                template = self._template
+                template, block = self._template, self._block
                 text = None if template is None else template.text_in(frame, 0, len(frame))
-                if text:
-                    self._say(text, self._number)
+                if text and block is not None:
+                    self.builder.grow(block, text)
                 else:
                     self._frame(frame)
         except Error as error:
             self._abort(error)
         return self.builder.take()
-
-    def _alone(self, data: bytes, template: Template) -> str | None:
-        """The text of a piece that is exactly one event like the template; None for any other piece."""
-        framing = self._framing
-        return template.text_alone(data, framing, b"data: ", _END) if isinstance(framing, SseDecoder) else None
 
     def close(self) -> list[Event]:
         """The events that the end of the bytes completes."""
@@ -187,7 +183,7 @@ class GoogleStreamDecoder:
         self.builder.end()
 
     def _abort(self, error: Error) -> None:
-        self._template = None
+        self._template = self._run = None
         self._settle()
         self.builder.fail(error)
 
@@ -212,15 +208,18 @@ class GoogleStreamDecoder:
 
     def _learn(self, frame: ResponseWire, data: bytes) -> None:
         """Take a frame that says one piece of text, and nothing else, as the template of those to come."""
-        self._template = None
+        self._template = self._run = None
         wire = frame.candidates[0] if frame.candidates is not None and len(frame.candidates) == 1 else None
         part = _only_text(wire) if wire is not None else None
         if wire is None or part is None or frame != _named(frame) or not part.text:
             return
-        self._number = wire.index or 0
-        if self._candidates[self._number].raw is None:
-            self._say = self.builder.thinking if part.thought else self.builder.text
-            self._template = template_of(data, "text", part.text)
+        number, framing = wire.index or 0, self._framing
+        block = self._block = self.builder.open_prose(number)
+        if self._candidates[number].raw is not None or block is None:
+            return
+        template = self._template = template_of(data, "text", part.text)
+        if template is not None and isinstance(framing, SseDecoder):
+            self._run = TextRun(template.parts, _FRAME, framing, block)
 
     def _top(self, members: dict[str, Any]) -> None:
         self._members.update(members)

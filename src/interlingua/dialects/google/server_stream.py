@@ -36,7 +36,7 @@ from interlingua.types.event import (
     ThinkingDelta,
 )
 from interlingua.types.response import Alternative
-from interlingua.wire.json import encode, encode_text, encode_wire
+from interlingua.wire.json import encode, encode_text, encode_wire, write_text
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
@@ -73,12 +73,25 @@ class GoogleStreamEncoder:
         self._choices: dict[int, _Choice] = {}
         self._tail = b"}"
         self._begun = False
+        self._plain: _Choice | None = None
+        self._text_head = self._text_tail = b""
 
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
+        plain = self._plain
+        if plain is not None and type(event) is TextDelta and event.choice == plain.number and event.text:
+            whole = plain.text + event.text
+            plain.text = whole[-1:]
+            try:
+                return self._text_head + write_text(whole[:-1]) + self._text_tail
+            except UnicodeEncodeError:
+                return encode_text(whole[:-1])  # says what is wrong with it
+        self._plain = None
         match event:
             case TextDelta(text=text, choice=choice):
-                return self._text(text, choice, thought=False)
+                told = self._text(text, choice, thought=False)
+                self._go_on(self._choice(choice))
+                return told
             case ThinkingDelta(text=text, choice=choice):
                 return self._text(text, choice, thought=True)
             case RefusalDelta(text=text, choice=choice):
@@ -146,6 +159,13 @@ class GoogleStreamEncoder:
         whole = choice.text + text
         choice.text, choice.kept_thought = whole[-1:], thought
         return flushed + (self._parts(number, _text_part(whole[:-1], thought=thought)) if len(whole) > 1 else b"")
+
+    def _go_on(self, choice: _Choice) -> None:
+        """Have the text that follows written in one step, where it keeps back a character of plain text and no more."""
+        if not choice.text or choice.kept or choice.kept_thought or (self.context.json_array and not self._begun):
+            return
+        self._text_head, self._text_tail = self._parts(choice.number, b'{"text":\0}').split(b"\0")
+        self._plain = choice
 
     def _whole_text(self, choice: _Choice, text: str, *, thought: bool) -> bytes:
         """A part of its own: text with a signature and members."""

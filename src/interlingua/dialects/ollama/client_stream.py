@@ -16,7 +16,7 @@ from interlingua.dialects._error_body import error_body
 from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects.ollama.assistant import CallReader
 from interlingua.dialects.ollama.client import answer_members, turn_of
-from interlingua.dialects.ollama.lines import template_of
+from interlingua.dialects.ollama.lines import LineRun, template_of
 from interlingua.dialects.ollama.parts import NAME, decode_images
 from interlingua.dialects.ollama.reasons import decode_finish, error_of_body
 from interlingua.dialects.ollama.usage import decode_usage
@@ -28,11 +28,10 @@ from interlingua.wire.json import decode_any, decode_wire
 from interlingua.wire.ndjson import NdjsonDecoder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from interlingua.dialects._contract import DecodeContext
     from interlingua.dialects.ollama.lines import LineTemplate
     from interlingua.dialects.ollama.wire import ToolCallWire
+    from interlingua.stream.build import Block
     from interlingua.types.event import Event
 
 __all__ = ["OllamaStreamDecoder"]
@@ -55,7 +54,8 @@ class OllamaStreamDecoder:
         self._members: dict[str, Any] = {}
         self._called = False
         self._template: LineTemplate | None = None
-        self._say: Callable[[str], object] = self.builder.text
+        self._run: LineRun | None = None
+        self._block: Block | None = None
 
     @property
     def terminal(self) -> bool:
@@ -69,11 +69,9 @@ class OllamaStreamDecoder:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""
-        template = self._template
-        if template is not None and self._framing.is_between and (found := template.read_alone(data)):
-            self._members["created_at"], text = found
-            self._say(text)
-            return self.builder.take()
+        run = self._run
+        if run is not None and (events := run.more(data)) is not None:
+            return events
         try:
             self._lines(self._framing.feed(data))
         except Error as error:
@@ -96,18 +94,27 @@ class OllamaStreamDecoder:
         return self.builder.take()
 
     def _abort(self, error: Error) -> None:
-        self._template = None
+        self._note_time()
+        self._template = self._run = None
         if self._members:
             self.builder.extra[NAME] = self._members
         self.builder.fail(error)
 
+    def _note_time(self) -> None:
+        """Take the time of the last line from the run, before other lines are read."""
+        run = self._run
+        if run is not None and run.time:
+            self._members["created_at"] = run.time.decode()
+            run.time = b""
+
     def _lines(self, lines: list[bytes]) -> None:
+        self._note_time()
         for line in lines:
-            template = self._template
+            template, block = self._template, self._block
             found = None if template is None else template.read(line)
-            if found is not None:
+            if found is not None and block is not None:
                 self._members["created_at"], text = found
-                self._say(text)
+                self.builder.grow(block, text)
             elif not self.builder.ended:
                 self._line(line)
 
@@ -134,11 +141,13 @@ class OllamaStreamDecoder:
         message = turn_of(wire) or _SILENT
         says = [name for name in _SAYABLE if getattr(message, name)]
         quiet = not (wire.done_reason or wire.logprobs or wire.extra or message.extra)
-        self._template = None
+        self._template = self._run = None
         if quiet and wire.created_at and says in (["content"], ["thinking"]):
             member = "response" if wire.message is None and says == ["content"] else says[0]
-            self._say = self.builder.text if says == ["content"] else self.builder.thinking
-            self._template = template_of(line, wire.created_at, member, getattr(message, says[0]))
+            template = self._template = template_of(line, wire.created_at, member, getattr(message, says[0]))
+            block = self._block = self.builder.open_prose()
+            if template is not None and block is not None:
+                self._run = LineRun(template, self._framing, block)
 
     def _learn(self, wire: ChunkWire) -> None:
         """Take the members that only pass through, and begin the stream with those of its first line."""
@@ -172,7 +181,7 @@ class OllamaStreamDecoder:
         self.builder.close_call(block)
 
     def _end(self, wire: ChunkWire) -> None:
-        self._template = None
+        self._template = self._run = None
         usage = decode_usage(wire)
         if usage is not None:
             self.builder.update_usage(usage)

@@ -7,13 +7,21 @@ string in the gaps, must parse to the same line with those two in it. Anything e
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from interlingua.dialects._template import MAX_ALONE_BYTES
+import msgspec
+
+from interlingua.dialects._run import MOST_BYTES
 from interlingua.errors import DecodeError
-from interlingua.wire.json import encode, raw_text
+from interlingua.stream.build import DELTAS
+from interlingua.wire.json import encode, raw_text, read_text
 
-__all__ = ["LineTemplate", "template_of"]
+if TYPE_CHECKING:
+    from interlingua.dialects._run import Between
+    from interlingua.stream.build import Block
+    from interlingua.types.event import Event
+
+__all__ = ["LineRun", "LineTemplate", "template_of"]
 
 _PLAIN = b"0123456789TZ:.+-"
 """What the time of a line is written with."""
@@ -28,10 +36,6 @@ class LineTemplate(NamedTuple):
     """From the quote after the time up to the text."""
     tail: bytes
     """What follows the text."""
-
-    def read_alone(self, data: bytes) -> tuple[str, str] | None:
-        """Time and text of a piece of a stream that is one line of this kind; None for any other piece."""
-        return self.read(data[:-1]) if data.endswith(b"\n") and len(data) < MAX_ALONE_BYTES else None
 
     def read(self, line: bytes) -> tuple[str, str] | None:
         """Time and text of a line of this kind; None for any other line."""
@@ -49,6 +53,48 @@ class LineTemplate(NamedTuple):
             return time.decode(), raw_text(gap)
         except DecodeError:
             return None
+
+
+class LineRun:
+    """Reads the pieces of a stream that are one line each, like a template: more of one block."""
+
+    __slots__ = (
+        "_choice", "_delta", "_end", "_framing", "_grow", "_head", "_index", "_middle", "_start", "_tail", "time",
+    )  # fmt: skip
+
+    def __init__(self, template: LineTemplate, framing: Between, block: Block) -> None:
+        """A run for `block`, which is open, in a stream that `framing` cuts."""
+        self._head, middle, tail = template
+        self._middle = middle + b'"'
+        self._tail = b'"%b\n' % tail
+        self._start = len(self._head)
+        self._end = len(self._tail) - 1
+        self._framing = framing
+        self._delta = DELTAS[block.kind]
+        self._index = block.index
+        self._choice = block.choice
+        self._grow = block.pieces.append
+        self.time: bytes = b""
+        """The time of the last line; empty before the first."""
+
+    def more(self, data: bytes) -> list[Event] | None:
+        """The delta that a piece is; None for any other piece."""
+        if not (data.startswith(self._head) and data.endswith(self._tail) and self._framing.is_between):
+            return None
+        middle, end = self._middle, len(data) - self._end
+        quote = data.find(b'"', self._start, end)
+        time = data[self._start : quote]
+        if quote < 0 or not data.startswith(middle, quote) or time.strip(_PLAIN) or end > MOST_BYTES:
+            return None
+        try:
+            text = read_text(data[quote + len(middle) - 1 : end])
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
+        if not text:
+            return None
+        self.time = time
+        self._grow(text)
+        return [self._delta(self._index, text, self._choice)]
 
 
 def template_of(line: bytes, time: str, member: str, text: str) -> LineTemplate | None:

@@ -30,7 +30,7 @@ from interlingua.types.event import (
     TextDelta,
     ThinkingDelta,
 )
-from interlingua.wire.json import encode, encode_text, encode_wire
+from interlingua.wire.json import encode, encode_text, encode_wire, write_text
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
@@ -58,8 +58,16 @@ class OllamaStreamEncoder:
 
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
+        if type(event) is TextDelta and not event.choice:
+            try:
+                return self._text + write_text(event.text) + self._tail
+            except UnicodeEncodeError:
+                return encode_text(event.text)  # says what is wrong with it
+        return self._other(event)
+
+    def _other(self, event: Event) -> bytes:
         match event:
-            case TextDelta(text=text, choice=0) | RefusalDelta(text=text, choice=0):
+            case RefusalDelta(text=text, choice=0):
                 return self._text + encode_text(text) + self._tail
             case ThinkingDelta(text=text, choice=0):
                 return self._thinking + encode_text(text) + self._tail

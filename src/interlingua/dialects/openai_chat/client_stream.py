@@ -20,6 +20,7 @@ from interlingua.dialects._members import is_object, passed_on
 from interlingua.dialects._openai_calls import arguments_text, clean_name, freeform_arguments
 from interlingua.dialects._openai_errors import error_of_body
 from interlingua.dialects._parallel import inner_calls, is_wrapper
+from interlingua.dialects._run import DATA, TextRun
 from interlingua.dialects._template import template_of
 from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, nest, reasoning_text
 from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, top_members
@@ -91,7 +92,7 @@ class ChatStreamDecoder:
         self._choices: dict[int, _Choice] = {}
         self._done = False
         self._template: Template | None = None
-        self._say = self.builder.text
+        self._run: TextRun | None = None
         self._members: dict[str, Any] = {}
 
     @property
@@ -106,9 +107,9 @@ class ChatStreamDecoder:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""
-        if self._template is not None and (text := self._template.text_alone(data, self._framing, b"data: ")):
-            self._say(text)
-            return self.builder.take()
+        run = self._run
+        if run is not None and (events := run.more(data)) is not None:
+            return events
         try:
             self._feed(data)
         except Error as error:
@@ -131,7 +132,7 @@ class ChatStreamDecoder:
         return self.builder.take()
 
     def _abort(self, error: Error) -> None:
-        self._template = None
+        self._template = self._run = None
         self._flush()
         self.builder.fail(error)
 
@@ -140,7 +141,7 @@ class ChatStreamDecoder:
             template = self._template
             text = None if template is None else template.text_in(event.data, 0, len(event.data))
             if text:
-                self._say(text)
+                self.builder.text(text)
             else:
                 self._event(event.data)
 
@@ -169,14 +170,17 @@ class ChatStreamDecoder:
 
     def _learn(self, chunk: ChunkWire, data: bytes) -> None:
         """Take a chunk that says one piece of text, and nothing else, as the template of those to come."""
-        self._template = None
+        self._template = self._run = None
         choice = chunk.choices[0] if chunk.choices and len(chunk.choices) == 1 else None
         if choice is None or choice.delta is None or chunk.usage is not None:
             return
         said = [name for name in _DELTA_FIELDS if getattr(choice.delta, name)]
         quiet = not (choice.finish_reason or choice.logprobs or choice.extra or choice.index)
         if quiet and said == ["content"] and isinstance(choice.delta.content, str) and not self._choices[0].annotations:
-            self._template = template_of(data, "content", choice.delta.content)
+            template = self._template = template_of(data, "content", choice.delta.content)
+            block = self.builder.open_prose()
+            if template is not None and block is not None:
+                self._run = TextRun(template.parts, DATA, self._framing, block)
 
     # Chunks
 
@@ -448,7 +452,7 @@ class ChatStreamDecoder:
             block.extra = {NAME: dict(slot.extra)}
 
     def _end(self) -> None:
-        self._template = None
+        self._template = self._run = None
         if any(not slot.name for choice in self._choices.values() for slot in choice.slots.all):
             raise DecodeError("a tool call never got a name")
         self._flush()

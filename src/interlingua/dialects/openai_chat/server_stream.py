@@ -38,7 +38,7 @@ from interlingua.types.event import (
     UsageUpdate,
 )
 from interlingua.types.response import Alternative
-from interlingua.wire.json import decode_any, encode, encode_text, encode_wire
+from interlingua.wire.json import decode_any, encode, encode_text, encode_wire, write_text
 from interlingua.wire.media import to_base64
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["ChatStreamEncoder"]
 
 DONE = b"data: [DONE]\n\n"
+_STRING_END = b'},"finish_reason":null}]}\n\n'
 
 
 class _Choice:
@@ -71,14 +72,19 @@ class ChatStreamEncoder:
         self.context = context
         self.changes: Changes = Changes(NAME, "encode_response")
         self._head = b""
-        self._text_heads: dict[tuple[int, str], bytes] = {}
+        self._text_heads: dict[int, bytes] = {}
+        self._heads: dict[tuple[int, str], bytes] = {}
         self._choices: dict[int, _Choice] = {}
         self._usage: UsageUpdate | None = None
 
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
         if type(event) is TextDelta:
-            return self._string("content", event.text, event.choice)
+            head = self._text_heads.get(event.choice)
+            try:
+                return self._text(event) if head is None else head + write_text(event.text) + _STRING_END
+            except UnicodeEncodeError:
+                return encode_text(event.text)  # says what is wrong with it
         match event:
             case ThinkingDelta() | ToolCallDelta() | RefusalDelta():
                 return self._delta(event)
@@ -142,14 +148,20 @@ class ChatStreamEncoder:
         self._choices[choice] = _Choice()
         return self._chunk(choice, {"role": "assistant", "content": ""})
 
+    def _text(self, event: TextDelta) -> bytes:
+        """The first text of a choice; what stands before it is the same for all that follow."""
+        told = self._string("content", event.text, event.choice)
+        self._text_heads[event.choice] = self._heads[event.choice, "content"]
+        return told
+
     def _string(self, member: str, text: str, choice: int) -> bytes:
-        head = self._text_heads.get((choice, member))
+        head = self._heads.get((choice, member))
         if head is None:
             opening = self._opening(choice)
             start = f',"choices":[{{"index":{choice},"delta":{{"{member}":'.encode()
-            head = self._text_heads[choice, member] = self._head + start
-            return opening + head + encode(text) + b'},"finish_reason":null}]}\n\n'
-        return head + encode_text(text) + b'},"finish_reason":null}]}\n\n'
+            head = self._heads[choice, member] = self._head + start
+            return opening + head + encode(text) + _STRING_END
+        return head + encode_text(text) + _STRING_END
 
     # Blocks
 

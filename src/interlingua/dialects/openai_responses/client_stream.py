@@ -19,6 +19,7 @@ from msgspec import UNSET
 
 from interlingua.dialects._answer import id_source
 from interlingua.dialects._members import plain
+from interlingua.dialects._run import DATA, TextRun
 from interlingua.dialects.openai_responses.client import top_members
 from interlingua.dialects.openai_responses.live import CallItem, MessageItem, OtherItem, ReasoningItem, open_item
 from interlingua.dialects.openai_responses.parts import NAME
@@ -45,9 +46,8 @@ if TYPE_CHECKING:
 __all__ = ["ResponsesStreamDecoder"]
 
 _TEXT_DELTA = "response.output_text.delta"
-_NAMED = f"event: {_TEXT_DELTA}\ndata: ".encode()
-_PLAIN = b"data: "
-"""What stands before the data of a text, with the name of the event or without."""
+_NAMED = (f"event: {_TEXT_DELTA}\ndata: ".encode(), b"\n\n")
+"""What stands around the data of a text, where the event has a name."""
 
 
 class ResponsesStreamDecoder:
@@ -55,9 +55,9 @@ class ResponsesStreamDecoder:
 
     def __init__(self, context: DecodeContext) -> None:
         """A decoder for the answer to the request that `context` tells of."""
-        self._answer = _Answer(context)
-        self._builder = self._answer.builder
         self._framing = SseDecoder()
+        self._answer = _Answer(context, self._framing)
+        self._builder = self._answer.builder
 
     @property
     def terminal(self) -> bool:
@@ -71,21 +71,15 @@ class ResponsesStreamDecoder:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""
-        if self._answer.template is not None and self._is_one_text(data):
-            return self._builder.take()
+        run = self._answer.run
+        if run is not None and (events := run.more(data)) is not None:
+            return events
         try:
             for event in self._framing.feed(data):
                 self._answer.event(event)
         except Error as error:
             self._answer.abort(error)
         return self._builder.take()
-
-    def _is_one_text(self, data: bytes) -> bool:
-        """Whether a piece was exactly one event like the last text, and has been told."""
-        if not (self._framing.is_between and data.endswith(b"\n\n")):
-            return False
-        start = len(_NAMED) if data.startswith(_NAMED) else len(_PLAIN) if data.startswith(_PLAIN) else 0
-        return start > 0 and self._answer.more_text(data, start, len(data) - 2)
 
     def close(self) -> list[Event]:
         """The events that the end of the bytes completes."""
@@ -107,8 +101,9 @@ class ResponsesStreamDecoder:
 class _Answer:
     """The answer as far as it came."""
 
-    def __init__(self, context: DecodeContext) -> None:
+    def __init__(self, context: DecodeContext, framing: SseDecoder) -> None:
         self.context = context
+        self._framing = framing
         self.changes = Changes(NAME, "decode_response")
         self.builder = StreamBuilder(self.changes, id_source(context))
         self.by_index: dict[int, Item] = {}
@@ -116,12 +111,14 @@ class _Answer:
         self.newest: Item | None = None
         self.snapshot: ResponseWire | None = None
         self.called = False
-        self.template: NumberedTemplate | None = None
-        self.text_block: Block | None = None
+        self._template: NumberedTemplate | None = None
+        self._text_block: Block | None = None
+        self.run: TextRun | None = None
 
     def event(self, event: SseEvent) -> None:
-        if self.template is not None and self.more_text(event.data, 0, len(event.data)):
+        if self._template is not None and self._more_text(event.data):
             return
+        self._template = self.run = None
         if self.builder.ended or event.data.strip() == DONE:
             return
         repairs: list[str] = []
@@ -133,30 +130,31 @@ class _Answer:
         if handler is not None:
             handler(self, wire)
             if kind == _TEXT_DELTA:
-                self.learn_template(wire, event.data)
+                self._learn(wire, event)
         elif kind == "response":
             self.end(decode_wire(event.data, ResponseWire))
         else:
             self.start()
             self.builder.extra_event(NAME, decode_any(event.data))
 
-    def more_text(self, data: bytes, start: int, end: int) -> bool:
-        """Whether `data[start:end]` is an event like the template, whose text is told."""
-        template, block = self.template, self.text_block
-        if template is None or block is None or block.part is not None:
-            return False
-        text = template.text_in(data, start, end)
-        if text:
+    def _more_text(self, data: bytes) -> bool:
+        """Whether an event is like the template, and its text has been told."""
+        template, block = self._template, self._text_block
+        text = template.text_in(data, 0, len(data)) if template is not None else None
+        if text and block is not None:
             self.builder.grow(block, text)
         return bool(text)
 
-    def learn_template(self, wire: EventWire, data: bytes) -> None:
+    def _learn(self, wire: EventWire, event: SseEvent) -> None:
         """Take a piece of text, and nothing else, as the template of those to come for the same block."""
-        self.text_block = self.message(wire).block
-        quiet = not (wire.extra or wire.logprobs)
-        self.template = numbered_template_of(data, _delta(wire)) if quiet else None
+        block = self._text_block = self.message(wire).block
+        quiet = block is not None and not (wire.extra or wire.logprobs)
+        template = self._template = numbered_template_of(event.data, _delta(wire)) if quiet else None
+        if template is not None and block is not None:
+            self.run = TextRun(template.parts, DATA if event.event is None else _NAMED, self._framing, block)
 
     def abort(self, error: Error) -> None:
+        self._template = self.run = None
         if self.snapshot is not None and not self.builder.ended:
             self.start()
         self.tell_members()

@@ -42,7 +42,7 @@ from interlingua.types.event import (
     ToolCallDelta,
 )
 from interlingua.types.response import Response
-from interlingua.wire.json import encode, encode_text
+from interlingua.wire.json import encode, encode_text, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +57,9 @@ PREFIXES = {"text": "msg", "refusal": "msg", "thinking": "rs", "tool_call": "fc"
 """How the ids of items begin that are made here, by the kind of block."""
 BREAK = "\n\n"
 """What parts the summaries of one piece of reasoning."""
+
+
+_AFTER_TEXT = b',"logprobs":[],"sequence_number":'
 
 
 class _Item:
@@ -101,11 +104,23 @@ class ResponsesStreamEncoder:
         self._later: list[tuple[_Item, BlockEnd]] = []
         self._announced: dict[str | int, int] = {}
         self._started = False
+        self._text_index = -1
+        self._text_head = b""
 
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
-        if getattr(event, "choice", 0):
-            return b""
+        if type(event) is TextDelta and event.index == self._text_index and not event.choice:
+            number = self._number
+            self._number = number + 1
+            try:
+                return b"%b%b%b%d}\n\n" % (self._text_head, write_text(event.text), _AFTER_TEXT, number)
+            except UnicodeEncodeError:
+                return encode_text(event.text)  # says what is wrong with it
+        return b"" if getattr(event, "choice", 0) else self._other(event)
+
+    def _other(self, event: Event) -> bytes:
+        """What begins, grows or ends, but for a text that goes on."""
+        self._text_index = -1
         match event:
             case TextDelta() | RefusalDelta() | ThinkingDelta() | ToolCallDelta():
                 return self._delta(event)
@@ -271,7 +286,9 @@ class ResponsesStreamEncoder:
             return said + self._delta(event)
         match event:
             case TextDelta(text=text):
-                return self._piece(item, "response.output_text.delta", text, b',"logprobs":[]')
+                said = self._piece(item, "response.output_text.delta", text, b',"logprobs":[]')
+                self._text_index, self._text_head = event.index, item.head
+                return said
             case RefusalDelta(text=text):
                 return self._piece(item, "response.refusal.delta", text)
             case ThinkingDelta(text=text):

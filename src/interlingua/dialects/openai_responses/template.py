@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from interlingua.dialects._template import template_of
+from interlingua.dialects._template import Parts, template_of
 
 if TYPE_CHECKING:
     from interlingua.dialects._template import Template
@@ -29,6 +29,14 @@ class NumberedTemplate:
         """`head` ends before a number that comes first, and is empty where it is the last member; `rest` has none."""
         self.head: bytes = head
         self.rest: Template = rest
+
+    @property
+    def parts(self) -> Parts:
+        """For who compares whole pieces of a stream."""
+        head, _, gaps, tail = self.rest.parts
+        if self.head:
+            return Parts(self.head, head, gaps, tail)
+        return Parts(head, b"", ((tail + NUMBER, bytes.isdigit), *gaps), b"}")
 
     def text_in(self, data: bytes, start: int, end: int) -> str | None:
         """The string in an event of this kind that stands in `data[start:end]`; None for any other event."""

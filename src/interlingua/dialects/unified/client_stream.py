@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from interlingua.dialects._members import is_object
+from interlingua.dialects._run import TextRun
 from interlingua.dialects._template import template_of
 from interlingua.dialects.unified.answer import decode_answer
 from interlingua.dialects.unified.client import PartReader, decode_response, settled
@@ -23,7 +24,7 @@ from interlingua.dialects.unified.parts import NAME, decode_part
 from interlingua.dialects.unified.reasons import decode_error_body, error_of_wire
 from interlingua.dialects.unified.wire import BlockEndWire, EventWire, StreamEndWire, StreamErrorWire, ToolCallReadyWire
 from interlingua.errors import DecodeError, Error, IncompleteStreamError
-from interlingua.stream.build import stream_error
+from interlingua.stream.build import Block, stream_error
 from interlingua.stream.calls import make_call
 from interlingua.stream.check import Checker
 from interlingua.stream.fold import Folder
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 __all__ = ["UnifiedStreamDecoder"]
 
 
-DELTA = b"event: text_delta\ndata: "
+DELTA = (b"event: text_delta\ndata: ", b"\n\n")
 """What stands before the data of a text."""
 
 
@@ -76,6 +77,8 @@ class UnifiedStreamDecoder:
         self._texts: dict[tuple[int, int], list[str]] = {}
         self._ended = False
         self._template: Template | None = None
+        self._run: TextRun | None = None
+        self._counted = 0
         self._like = TextDelta(0, "")
         self._grown: list[Delta] = []
         self._pieces: list[str] = []
@@ -92,9 +95,9 @@ class UnifiedStreamDecoder:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""
-        if self._template is not None and (text := self._template.text_alone(data, self._framing, DELTA)):
-            self._more(text)
-            return self._given()
+        run = self._run
+        if run is not None and (events := run.more(data)) is not None:
+            return events
         try:
             for event in self._framing.feed(data):
                 self._take(event.data)
@@ -124,7 +127,7 @@ class UnifiedStreamDecoder:
 
     def _abort(self, error: Error, told: Response[Any] | None = None) -> None:
         """End by an error, with what the events add up to and whatever else the peer has `told` of the answer."""
-        self._template = None
+        self._template = self._run = None
         if self._ended:
             return
         self._ended = True
@@ -170,19 +173,28 @@ class UnifiedStreamDecoder:
         self._say(event)
         if isinstance(event, TextDelta):
             self._like = event
-            self._template = template_of(data, "text", event.text)
             self._grown = self._checker.grown(event.choice, event.index)
             self._pieces = self._folder.pieces(event.choice, event.index)
+            self._counted = len(self._grown)
+            template = self._template = template_of(data, "text", event.text)
+            if template is not None:
+                block = Block("text", event.index, event.choice)
+                block.pieces = self._pieces
+                self._run = TextRun(template.parts, DELTA, self._framing, block, self._grown)
         elif isinstance(event, ToolCallDelta):
             self._texts.setdefault((event.choice, event.index), []).append(event.arguments)
 
     def _told(self, data: bytes) -> bool:
         """Whether `data` differs from the text before it in the text alone, and was told."""
-        text = None if self._template is None else self._template.text_in(data, 0, len(data))
+        template = self._template
+        if template is None:
+            return False
+        text = template.text_in(data, 0, len(data))
         if text:
             self._more(text)
         else:
-            self._template = None
+            self._number += len(self._grown) - self._counted
+            self._template = self._run = None
         return bool(text)
 
     def _more(self, text: str) -> None:
@@ -190,7 +202,6 @@ class UnifiedStreamDecoder:
         event = TextDelta(self._like.index, text, self._like.choice)
         self._grown.append(event)
         self._pieces.append(text)
-        self._number += 1
         self._events.append(event)
 
     def _strange(self, data: bytes, error: DecodeError) -> None:

@@ -29,7 +29,7 @@ from interlingua.types.event import (
     ToolCallDelta,
     ToolCallReady,
 )
-from interlingua.wire.json import encode, encode_text, encode_wire
+from interlingua.wire.json import encode, encode_text, encode_wire, write_text
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
@@ -55,17 +55,26 @@ class UnifiedStreamEncoder:
         self.context = context
         self._model = ""
         self._id: str | None = None
+        self._text_index = -1
+        self._text_head = b""
 
     def encode(self, event: Event) -> bytes:
         """The bytes of `event`: one server-sent event."""
+        if type(event) is TextDelta and event.index == self._text_index and not event.choice:
+            try:
+                return self._text_head + write_text(event.text) + b"}\n\n"
+            except UnicodeEncodeError:
+                return encode_text(event.text)  # says what is wrong with it
         match event:
             case TextDelta(text=text) | ThinkingDelta(text=text) | ToolCallDelta(arguments=text):
-                name, member = _PIECES[type(event)]
+                head = self._head(event)
                 choice = b',"choice":%d' % event.choice if event.choice else b""
-                return b'event: %b\ndata: {"type":"%b","index":%d,"%b":%b%b}\n\n' % (
-                    *(name, name, event.index, member),
-                    *(encode_text(text), choice),
-                )
+                return b"%b%b%b}\n\n" % (head, encode_text(text), choice)
+            case _:
+                return self._other(event)
+
+    def _other(self, event: Event) -> bytes:
+        match event:
             case StreamStart():
                 return self._start(event)
             case BlockEnd(index=index, part=part, choice=choice):
@@ -80,6 +89,14 @@ class UnifiedStreamEncoder:
                 return _framed(name, encode(raw))
             case _:
                 return _framed(_tag(event), encode(event))
+
+    def _head(self, event: TextDelta | ThinkingDelta | ToolCallDelta) -> bytes:
+        """What stands before the text of a delta; that of the last text is kept."""
+        name, member = _PIECES[type(event)]
+        head = b'event: %b\ndata: {"type":"%b","index":%d,"%b":' % (name, name, event.index, member)
+        if type(event) is TextDelta:
+            self._text_index, self._text_head = event.index, head
+        return head
 
     def _start(self, event: StreamStart) -> bytes:
         self._model = self.context.model or event.model

@@ -1,0 +1,148 @@
+"""Runs of text: which pieces are read by comparing bytes, and that they say what they say when they are parsed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bench.rows.pairs import EVENTS, load
+from interlingua.dialects._contract import DecodeContext
+from interlingua.dialects._run import DATA, TextRun
+from interlingua.dialects._template import Parts, Template, template_of
+from interlingua.dialects.ollama.lines import LineRun, LineTemplate
+from interlingua.dialects.openai_responses.template import numbered_template_of
+from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.stream.build import Block
+from interlingua.types.event import Event, TextDelta, ThinkingDelta, ToolCallDelta
+
+HEAD, TAIL = b'{"content":', b',"n":1}'
+LONG = 70_000
+PADDED = b'{"delta":"Hi","obfuscation":"ab","sequence_number":7}'
+NUMBERED = b'{"sequence_number":7,"delta":"Hi","obfuscation":"ab"}'
+
+
+class Framing:
+    """What cuts a stream."""
+
+    def __init__(self, *, is_between: bool = True) -> None:
+        self.is_between = is_between
+
+
+def run_of(parts: Parts, *, is_between: bool = True) -> tuple[TextRun, Block]:
+    """A run and the block that it grows."""
+    block = Block("text", 2, 1)
+    return TextRun(parts, DATA, Framing(is_between=is_between), block), block
+
+
+def framed(data: bytes) -> bytes:
+    """The event of some data."""
+    return b"data: %b\n\n" % data
+
+
+@pytest.mark.parametrize(
+    ("piece", "text"),
+    [
+        (framed(HEAD + b'"Ho"' + TAIL), "Ho"),
+        (framed(HEAD + rb'"\u00e9\n"' + TAIL), "é\n"),
+        (framed(HEAD + b'""' + TAIL), None),
+        (framed(HEAD + b"null" + TAIL), None),
+        (framed(HEAD + b'"a","content":"b"' + TAIL), None),
+        (framed(HEAD + b'"\xff"' + TAIL), None),
+        (framed(HEAD + b'"a"\n' + TAIL), None),
+        (framed(HEAD + b'\n"a"' + TAIL), None),
+        (framed(HEAD + b'"' + TAIL), None),
+        (framed(HEAD + b'"a' + TAIL), None),
+        (framed(HEAD + TAIL), None),
+        (framed(b'{"content":1}'), None),
+        (framed(HEAD + b'"' + b"x" * LONG + b'"' + TAIL), None),
+        (framed(HEAD + b'"Ho"' + TAIL)[:-1], None),
+        (HEAD + b'"Ho"' + TAIL, None),
+        (b"", None),
+    ],
+)
+def test_a_piece_of_a_run_is_one_delta(piece: bytes, text: str | None) -> None:
+    """Of the block, which grows by it; anything else is for the parser, and changes nothing."""
+    run, block = run_of(Template(HEAD, b"", TAIL).parts)
+    assert run.more(piece) == (None if text is None else [TextDelta(2, text, 1)])
+    assert block.pieces == ([] if text is None else [text])
+
+
+def test_in_the_middle_of_an_event_nothing_is_a_piece() -> None:
+    """Bytes belong to the event that has begun."""
+    run, _ = run_of(Template(HEAD, b"", TAIL).parts, is_between=False)
+    assert run.more(framed(HEAD + b'"Ho"' + TAIL)) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "piece", "text"),
+    [
+        (b'{"delta":"Hi","sequence_number":7}', b'{"delta":"Ho","sequence_number":18}', "Ho"),
+        (b'{"delta":"Hi","sequence_number":7}', b'{"delta":"Ho","sequence_number":1e5}', None),
+        (b'{"delta":"Hi","sequence_number":7}', b'{"delta":"Ho","sequence_number":}', None),
+        (PADDED, b'{"delta":"Ho","obfuscation":"x","sequence_number":8}', "Ho"),
+        (PADDED, b'{"delta":"Ho","obfuscation":"-","sequence_number":8}', None),
+        (b'{"delta":"Hi","sequence_number":7}', b'{"delta":"Ho"\n,"sequence_number":8}', None),
+        (b'{"sequence_number":7,"delta":"Hi"}', b'{"sequence_number":123,"delta":"Ho"}', "Ho"),
+        (b'{"sequence_number":7,"delta":"Hi"}', b'{"sequence_number":1.5,"delta":"Ho"}', None),
+        (b'{"sequence_number":7,"delta":"Hi"}', b'{"sequence_number":' + b"1" * 30 + b',"delta":"Ho"}', None),
+        (NUMBERED, b'{"sequence_number":8,"delta":"Ho","obfuscation":"cde"}', "Ho"),
+        (NUMBERED, b'{"sequence_number":8,"delta":"Ho"}', None),
+    ],
+)
+def test_numbers_and_padding_say_nothing(first: bytes, piece: bytes, text: str | None) -> None:
+    """A number before the text or as the last member, and padding, may be any; what is none is parsed."""
+    template = numbered_template_of(first, "Hi")
+    assert template is not None
+    run, _ = run_of(template.parts)
+    assert run.more(framed(piece)) == (None if text is None else [TextDelta(2, text, 1)])
+
+
+def test_padding_alone_says_nothing() -> None:
+    """As in Chat."""
+    template = template_of(b'{"content":"Hi","obfuscation":"ab"}', "content", "Hi")
+    assert template is not None
+    run, _ = run_of(template.parts)
+    assert run.more(framed(b'{"content":"Ho","obfuscation":"q"}')) == [TextDelta(2, "Ho", 1)]
+
+
+@pytest.mark.parametrize(("kind", "delta"), [("thinking", ThinkingDelta), ("tool_call", ToolCallDelta)])
+def test_a_block_of_another_kind_grows_in_its_own_way(kind: Any, delta: Any) -> None:
+    """Thinking by thinking, a call by arguments."""
+    run = TextRun(Template(HEAD, b"", TAIL).parts, DATA, Framing(), Block(kind, 0, 0))
+    assert run.more(framed(HEAD + b'"Ho"' + TAIL)) == [delta(0, "Ho", 0)]
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "time"),
+    [
+        (b'{"created_at":"2026-01-01T00:00:01Z","content":"Ho"}\n', "Ho", b"2026-01-01T00:00:01Z"),
+        (b'{"created_at":"noon","content":"Ho"}\n', None, b""),
+        (b'{"created_at":"2026","content":""}\n', None, b""),
+        (b'{"created_at":"2026","content":"a\n"}\n', None, b""),
+        (b'{"created_at":"2026","content":"' + b"x" * LONG + b'"}\n', None, b""),
+        (b'{"created_at":"2026","content":"Ho"}', None, b""),
+        (b'{"created_at":"2026","content":"Ho"}\n{"created_at":"2027","content":"Ho"}\n', None, b""),
+        (b'{"created_at":"}\n', None, b""),
+    ],
+)
+def test_a_line_of_a_run_is_one_delta_and_a_time(line: bytes, text: str | None, time: bytes) -> None:
+    """The time of the last line is kept, and nothing of any other piece."""
+    run = LineRun(LineTemplate(b'{"created_at":"', b'","content":', b"}"), Framing(), Block("text", 0, 0))
+    assert run.more(line) == (None if text is None else [TextDelta(0, text, 0)])
+    assert run.time == time
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_run_says_what_its_events_say(name: str) -> None:
+    """Piece by piece, cut in the middle of each, and all at once: the same events and the same end."""
+    frames = load(name).frames
+    halves = [half for frame in frames for half in (frame[: len(frame) // 2], frame[len(frame) // 2 :])]
+    told = [_events(name, pieces) for pieces in (list(frames), halves, [b"".join(frames)])]
+    assert told[0] == told[1] == told[2]
+    assert sum(isinstance(event, TextDelta) for event in told[0]) >= EVENTS
+
+
+def _events(name: str, pieces: list[bytes]) -> list[Event]:
+    decoder = get_dialect(name).stream_decoder(DecodeContext())
+    return [event for piece in pieces for event in decoder.feed(piece)] + decoder.close()
