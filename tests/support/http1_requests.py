@@ -54,7 +54,9 @@ def reads(*pieces: bytes, heads: Heads | None = None, before: bytes = b"") -> Re
     for piece in pieces:
         reader.feed(piece)
     requests = [_request(arrival) for arrival in reader.arrivals if arrival.is_whole]
-    return Read(tuple(requests), 0 if reader.fault is None else reader.fault.status, reader.is_over)
+    read = Read(tuple(requests), 0 if reader.fault is None else reader.fault.status, reader.is_over)
+    reader.close()
+    return read
 
 
 def _request(arrival: Arrival) -> Request:

@@ -88,6 +88,7 @@ class Connection(asyncio.Protocol):
         """Let go of what was under way for the client."""
         self._watch.cancel()
         self._server.leave(self)
+        self._reader.close()
         self._drop()
 
     # What comes
@@ -100,15 +101,13 @@ class Connection(asyncio.Protocol):
                 self._transport.abort()
             return
         reader, gateway, self._last_s = self._reader, self._gateway, self._loop.time()
-        if self._task is None and not self._is_answered:
-            taken = reader.take(data, gateway.settings.max_body_bytes)
-            if taken is not None:
-                head, body = taken
-                request = self._request = head.request(self._peer, body)
-                self._task = self._loop.create_task(self._answer(head, request, gateway.begin(request), None))
-                return
-        begun = reader.begun
-        reader.feed(data)
+        begun, takes = reader.begun, self._task is None and not self._is_answered
+        taken = reader.feed(data, gateway.settings.max_body_bytes if takes else -1)
+        if taken is not None:
+            head, body = taken
+            request = self._request = head.request(self._peer, body)
+            self._task = self._loop.create_task(self._answer(head, request, gateway.begin(request), None))
+            return
         if reader.begun != begun:
             self._began_s = self._last_s
         self._advance()

@@ -136,29 +136,29 @@ class RequestReader:
         self._headers: list[tuple[str, str]] = []
         self._noted: list[tuple[str, str]] = []
 
-    def take(self, data: bytes, limit_bytes: int) -> tuple[Head, bytes] | None:
-        """Head and body of a request, where its head is known, the data are just that, and no other one is there.
+    def feed(self, data: bytes, limit_bytes: int = -1) -> tuple[Head, bytes] | None:
+        """Read what came; `arrivals`, `fault` and `is_over` say afterwards what it was.
 
-        None for anything else, and for a body of more than `limit_bytes`: that is to be fed.
+        Where the data are one whole request and nothing else, with a head that is known and a body of `limit_bytes` at
+        most, and no other request waits, it gives head and body instead.
         """
-        if self.is_receiving or self.is_over or self.arrivals or (found := self._find(data)) is None:
-            return None
-        head, length, place = found
-        if length > limit_bytes or place + length != len(data):
-            return None
-        self.begun += 1
-        return head, data[place:]
-
-    def feed(self, data: bytes) -> None:
-        """Read what came; `arrivals`, `fault` and `is_over` say afterwards what it was."""
         while data and not self.is_over:
             if self._left_bytes:
                 data = self._feed_body(data)
             elif self.is_receiving or (found := self._find(data)) is None:
                 self._parse(data)
-                return
+                break
             else:
-                data = self._feed_head(data, *found)
+                head, length, place = found
+                if length <= limit_bytes and place + length == len(data) and not self.arrivals:
+                    self.begun += 1
+                    return head, data[place:]
+                data = self._feed_head(data, head, length, place)
+        return None
+
+    def close(self) -> None:
+        """Read nothing more, and let go of the parser, which knows this reader."""
+        self.is_over, self._parser = True, None
 
     # A head that is known
 
@@ -184,10 +184,12 @@ class RequestReader:
 
     def _feed_body(self, data: bytes) -> bytes:
         """Take what belongs to a body behind a known head; gives what comes behind the body."""
-        piece, rest = data[: self._left_bytes], data[self._left_bytes :]
-        self._left_bytes -= len(piece)
-        self.count += len(piece)
-        self.on_body(piece)
+        rest = b""
+        if len(data) > self._left_bytes:
+            data, rest = data[: self._left_bytes], data[self._left_bytes :]
+        self._left_bytes -= len(data)
+        self.count += len(data)
+        self.arrivals[-1].pieces.append(data)
         if not self._left_bytes:
             self.on_message_complete()
         return rest
