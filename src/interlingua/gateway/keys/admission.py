@@ -147,14 +147,17 @@ class Grant:
             return
         self._is_settled = True
         wanted, self._wanted = self._wanted, None  # it leads back here
-        call, name = self._call, self._plan.key.name
-        spent = _Spent(call, wanted, response, lane, is_partial=is_partial)
-        used, rows = spent.used(), [spent.row(name)]
-        for failed in self._failed or ():
-            tried = _Spent(call, wanted, failed.came, failed.lane)
-            used = used.plus(tried.used())
-            rows.append(msgspec.structs.replace(tried.row(name), requests=0, failed=1))
-        await self._admission.settle(call, self._plan.names, used, *rows)
+        call, plan, admission = self._call, self._plan, self._admission
+        used, row = _spent(call, plan.key.name, wanted, response, lane, is_partial=is_partial)
+        if self._failed:
+            rows = [row]
+            for failed in self._failed:
+                tried, row = _spent(call, plan.key.name, wanted, failed.came, failed.lane)
+                used = used.plus(tried)
+                rows.append(msgspec.structs.replace(row, requests=0, failed=1))
+            await admission.settle(call, plan.names, used, *rows)
+        else:
+            await admission.settle(call, plan.names, used, row)
 
     def failed(self, error: Error, lane: Lane) -> None:
         """Remember a try that failed: where its target had answered, it was paid for."""
@@ -437,61 +440,45 @@ def _most_cost(lane: Lane, usage: Usage, tier: str | None) -> int:
     return nano_usd(cost)
 
 
-class _Spent:
-    """What a call has used."""
+def _spent(
+    call: Call,
+    key: str,
+    wanted: _Wanted | None,
+    response: Response[Any] | None,
+    lane: Lane | None,
+    *,
+    is_partial: bool = False,
+) -> tuple[Used, Row]:
+    """What a call has used, for the accounts and for the day of its key."""
+    day = _day_told(int(call.at_s // DAY_S))
+    if response is None:
+        return _NOTHING, Row(key, day, "" if lane is None else lane.endpoint.spec, 1, 1)
+    told, cost = response.usage, None if is_partial else response.cost_usd
+    is_estimated = is_partial or told is None or told.input_tokens is None or told.output_tokens is None
+    if told is None or is_estimated:
+        told = _estimated(told or Usage(), wanted, response, lane)
+    if cost is None and lane is not None:
+        price = _price(lane, None if wanted is None else wanted.tier())
+        cost = None if price is None else cost_usd(price, told)
+    nano = None if cost is None else nano_usd(cost)
+    read, written = told.input_tokens or 0, told.output_tokens or 0
+    model = response.model if lane is None else lane.endpoint.spec
+    return (
+        Used(told.total_tokens or 0, call.nano_usd if nano is None else nano),  # where a price is not known any more
+        Row(key, day, model, 1, 0, read, written, int(is_estimated), nano or 0, int(nano is None)),
+    )
 
-    def __init__(
-        self,
-        call: Call,
-        wanted: _Wanted | None,
-        response: Response[Any] | None,
-        lane: Lane | None,
-        *,
-        is_partial: bool = False,
-    ) -> None:
-        self._call = call
-        self._lane = lane
-        self._response = response
-        told = (response.usage if response is not None else None) or Usage()
-        self._is_estimated = is_partial or told.input_tokens is None or told.output_tokens is None
-        if response is not None and self._is_estimated:
-            read, written = told.input_tokens, told.output_tokens or 0
-            told = msgspec.structs.replace(
-                told,
-                input_tokens=self._estimated_input(wanted) if read is None else read,
-                output_tokens=max(written, _estimated_output(response)),
-            )
-        self._usage = told
-        self._cost = response.cost_usd if response is not None and not is_partial else None
-        if response is not None and self._cost is None:
-            self._cost = self._estimated_cost(wanted)
 
-    def used(self) -> Used:
-        """For the accounts; where a price that was known is not any more, what was reserved."""
-        if self._response is None:
-            return Used()
-        nano = self._call.nano_usd if self._cost is None else nano_usd(self._cost)
-        return Used(self._usage.total_tokens or 0, nano)
+_NOTHING = Used()
 
-    def row(self, key: str) -> Row:
-        """For the day of a key."""
-        answered = "" if self._response is None else self._response.model
-        model = answered if self._lane is None else self._lane.endpoint.spec
-        day, cost = _day(self._call), self._cost
-        if self._response is None:
-            return Row(key, day, model, 1, 1)
-        read, written = self._usage.input_tokens or 0, self._usage.output_tokens or 0
-        nano = 0 if cost is None else nano_usd(cost)
-        return Row(key, day, model, 1, 0, read, written, int(self._is_estimated), nano, int(cost is None))
 
-    def _estimated_input(self, wanted: _Wanted | None) -> int:
-        return 0 if wanted is None or self._lane is None else wanted.input_tokens(self._lane)
-
-    def _estimated_cost(self, wanted: _Wanted | None) -> float | None:
-        if self._lane is None:
-            return None
-        price = _price(self._lane, None if wanted is None else wanted.tier())
-        return None if price is None else cost_usd(price, self._usage)
+def _estimated(told: Usage, wanted: _Wanted | None, response: Response[Any], lane: Lane | None) -> Usage:
+    """What was told of tokens, and about how many came where that was not told."""
+    read = told.input_tokens
+    if read is None:
+        read = 0 if wanted is None or lane is None else wanted.input_tokens(lane)
+    written = max(told.output_tokens or 0, _estimated_output(response))
+    return msgspec.structs.replace(told, input_tokens=read, output_tokens=written)
 
 
 def _day(call: Call) -> str:

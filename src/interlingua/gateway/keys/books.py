@@ -16,7 +16,7 @@ import msgspec
 
 from interlingua.gateway.keys.accounts import COUNTS, Row
 from interlingua.gateway.keys.budget import Call, Refusal, Used, charge_of
-from interlingua.gateway.keys.running import Running
+from interlingua.gateway.keys.running import Running, refusal_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -121,12 +121,13 @@ class Books:
 
     def entered(self, operation: Enter) -> Entered | Refusal:
         """The line that lets a call in, or why it does not enter."""
-        call, charged = operation.call, list[tuple[str, int, bool]]()
-        for name, terms in operation.terms:
-            refusal = self._account(name).refusal(terms, call)
-            if refusal is not None:
-                return msgspec.structs.replace(refusal, account=name)
-            charged.append((name, charge_of(terms, call), terms.rpm is not None or terms.tpm is not None))
+        call, refusal = operation.call, refusal_of(self._account, operation.call, operation.terms)
+        if refusal is not None:
+            return refusal
+        charged = [
+            (name, charge_of(terms, call), terms.rpm is not None or terms.tpm is not None)
+            for name, terms in operation.terms
+        ]
         return Entered(call, tuple(charged))
 
     def left(self, operation: Leave, rows: Sequence[Row]) -> Left:

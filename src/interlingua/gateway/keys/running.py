@@ -13,6 +13,7 @@ Rules
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from interlingua.gateway.keys.budget import Call
-    from interlingua.gateway.keys.terms import Budget, Terms
+    from interlingua.gateway.keys.terms import Terms
 
 __all__ = ["Running", "refusal_of"]
 
@@ -48,8 +49,24 @@ class Running:
     """One account, changed by every call."""
 
     __slots__ = (
-        "_counts_from_s", "_day", "_day_ends_s", "_day_nano", "_day_tokens", "_early", "_granted", "_held", "_month",
-        "_month_nano", "_month_tokens", "_requests", "_reserved_nano", "_reserved_tokens", "_tokens", "_total_nano",
+        "_counts_from_s",
+        "_day",
+        "_day_ends_s",
+        "_day_nano",
+        "_day_tokens",
+        "_early",
+        "_granted",
+        "_held",
+        "_month",
+        "_month_nano",
+        "_month_tokens",
+        "_plain_from_s",
+        "_plain_until_s",
+        "_requests",
+        "_reserved_nano",
+        "_reserved_tokens",
+        "_tokens",
+        "_total_nano",
         "_total_tokens",
     )  # fmt: skip
 
@@ -73,6 +90,7 @@ class Running:
         self._reserved_tokens = sum([call.tokens for call in calls])
         self._reserved_nano = sum([call.nano_usd for call in calls])
         self._early = sum([call.at_s < self._counts_from_s for call in calls])
+        self._plain_from_s = self._plain_until_s = 0.0
 
     def value(self) -> Account:
         """What it is now."""
@@ -101,9 +119,12 @@ class Running:
             add_grant(self._granted, at_s, charged)
             self._requests += 1
             self._tokens += charged
+            self._plain_from_s = max(self._plain_from_s, at_s - MINUTE_S)
+            self._plain_until_s = min(self._plain_until_s, at_s + MINUTE_S)
         self._held[call.id] = Held(call, charged)
         self._reserved_tokens += call.tokens
         self._reserved_nano += call.nano_usd
+        self._plain_until_s = min(self._plain_until_s, at_s + LEASE_S)
         if at_s < self._counts_from_s:
             self._early += 1
 
@@ -122,9 +143,10 @@ class Running:
         self._day_tokens += tokens
         self._month_tokens += tokens
         self._total_tokens += tokens
-        self._day_nano += nano
-        self._month_nano += nano
-        self._total_nano += nano
+        if nano:
+            self._day_nano += nano
+            self._month_nano += nano
+            self._total_nano += nano
 
     def holders(self) -> set[str]:
         """Who has calls under way."""
@@ -135,39 +157,48 @@ class Running:
         self._take(lapse(self.value(), now_s, is_gone=is_gone))
 
     def _is_plain(self, now_s: float) -> bool:
-        """Whether nothing has passed since it was changed last: no day, no minute, no lease."""
-        if now_s >= self._day_ends_s:
-            return False
+        """Whether nothing has passed since it was changed last: no day, no minute, no lease.
+
+        It is so for sure between two times; what is taken out meanwhile only brings them nearer than they need to be.
+        """
+        if self._plain_from_s <= now_s < self._plain_until_s:
+            return True
         granted = self._granted
-        if granted and not (
-            now_s - MINUTE_S < granted[0].at_s <= now_s + MINUTE_S
-            and now_s - MINUTE_S < granted[-1].at_s <= now_s + MINUTE_S
-        ):
-            return False
-        for held in self._held.values():  # the oldest one
-            return held.call.at_s + LEASE_S > now_s
-        return True
+        ends = [grant.at_s for grant in (granted[0], granted[-1])] if granted else []
+        from_s, until_s = max(ends, default=0.0) - MINUTE_S, min(ends, default=inf) + MINUTE_S
+        oldest = next(iter(self._held.values()), None)
+        lapses_s = inf if oldest is None else oldest.call.at_s + LEASE_S
+        self._plain_from_s, self._plain_until_s = from_s, min(until_s, lapses_s, self._day_ends_s)
+        return from_s <= now_s < self._plain_until_s
 
     def _fits(self, terms: Terms, call: Call) -> bool:
         """Whether a call surely fits; one that does not here is looked at again."""
-        if terms.rpm is not None and self._requests >= terms.rpm:
+        tokens, nano = call.tokens, call.nano_usd
+        rpm, tpm, concurrency = terms.rpm, terms.tpm, terms.concurrency
+        if (
+            (rpm is not None and self._requests >= rpm)
+            or (tpm is not None and self._tokens + min(tokens, tpm) > tpm)
+            or (concurrency is not None and len(self._held) >= concurrency)
+        ):
             return False
-        if terms.tpm is not None and self._tokens + min(call.tokens, terms.tpm) > terms.tpm:
-            return False
-        if terms.concurrency is not None and len(self._held) >= terms.concurrency:
-            return False
-        budgets = terms.budgets
-        return not budgets or (not self._early and all(self._is_within(budget, call) for budget in budgets))
+        for budget in terms.budgets:
+            if budget.unit == "usd":
+                wanted, left = nano, budget.amount - self._reserved_nano - self._nano_of(budget.period)
+            else:
+                wanted, left = tokens, budget.amount - self._reserved_tokens - self._tokens_of(budget.period)
+            if self._early or wanted > left or left <= 0:
+                return False
+        return True
 
-    def _is_within(self, budget: Budget, call: Call) -> bool:
-        if budget.unit == "usd":
-            wanted, reserved = call.nano_usd, self._reserved_nano
-            used = {"day": self._day_nano, "month": self._month_nano, "total": self._total_nano}[budget.period]
-        else:
-            wanted, reserved = call.tokens, self._reserved_tokens
-            used = {"day": self._day_tokens, "month": self._month_tokens, "total": self._total_tokens}[budget.period]
-        left = budget.amount - used - reserved
-        return wanted <= left and left > 0
+    def _tokens_of(self, period: str) -> int:
+        if period == "day":
+            return self._day_tokens
+        return self._month_tokens if period == "month" else self._total_tokens
+
+    def _nano_of(self, period: str) -> int:
+        if period == "day":
+            return self._day_nano
+        return self._month_nano if period == "month" else self._total_nano
 
 
 def refusal_of(accounts: Callable[[str], Running], call: Call, terms: Iterable[tuple[str, Terms]]) -> Refusal | None:
