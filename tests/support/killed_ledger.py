@@ -18,6 +18,7 @@ from interlingua.gateway.keys import ledger
 from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.budget import Call, Enter, Leave, Refusal, Used, used_of
 from interlingua.gateway.keys.database import KeyDatabase
+from interlingua.gateway.keys.journal import Journal
 from interlingua.gateway.keys.ledger import FileAccounts, holder_here
 from interlingua.gateway.keys.terms import Terms, read_budget
 
@@ -40,10 +41,7 @@ async def settle(accounts: FileAccounts, name: str, told: int) -> None:
     call = Call(name, holder_here(), NOW, RESERVED, 0)
     assert not isinstance(await accounts.enter(Enter(call, TERMS)), Refusal)
     await accounts.leave(Leave(call, ("key:a",), Used(USED), NOW), Row(key="a", day="d", model="m", requests=1))
-    _write(told, b".")
-
-
-_write = os.write
+    os.write(told, b".")
 
 
 class Steps:
@@ -70,15 +68,33 @@ class Steps:
 
         return counted
 
-    def write(self, file: int, text: bytes) -> int:
-        """`os.write`, with a step in the middle, too: what was torn stays."""
-        self.step()
-        if self._left == 1:
-            _write(file, text[: len(text) // 2])
-        self.step()
-        written = _write(file, text)
-        self.step()
-        return written
+
+class Stored:
+    """What a journal stores into, with a step before, within and after every store."""
+
+    def __init__(self, real: Any, steps: Steps) -> None:
+        """As `real`."""
+        self._real, self._steps = real, steps
+        self.close = getattr(real, "close", None)
+        self.release = getattr(real, "release", None)
+
+    def __len__(self) -> int:
+        """How much there is."""
+        return len(self._real)
+
+    def __getitem__(self, place: Any) -> Any:
+        """What is there."""
+        return self._real[place]
+
+    def __setitem__(self, place: Any, value: Any) -> None:
+        """Store it; of many bytes half are there in the middle."""
+        self._steps.step()
+        if isinstance(place, slice):
+            half, start = len(value) // 2, int(place.start)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+            self._real[start : start + half] = value[:half]
+            self._steps.step()
+        self._real[place] = value
+        self._steps.step()
 
 
 class Connection:
@@ -93,9 +109,15 @@ class Connection:
 
 async def _settling(path: Path, last: int, told: int) -> None:
     steps = Steps(last)
-    os.write = steps.write
-    for name in ("open", "ftruncate", "unlink"):
+    for name in ("open", "unlink", "posix_fallocate"):
         setattr(os, name, steps.around(getattr(os, name)))
+    turn_to = Journal._turn_to
+
+    def turned(journal: Any, lines: Any, generation: int) -> None:
+        turn_to(journal, lines, generation)
+        journal._lines, journal._length = Stored(journal._lines, steps), Stored(journal._length, steps)
+
+    setattr(Journal, "_turn_to", turned)  # noqa: B010 - a method that is put in the place of another one
     accounts = opened(path)
     connection: Any = Connection(accounts._connection, steps)
     accounts._connection = connection
@@ -207,7 +229,7 @@ def _heard(file: int, least: int = sys.maxsize) -> int:
 
 
 if __name__ == "__main__":
-    ledger.FOLD_BYTES = 1_000
+    ledger.GENERATION_BYTES = 1_200
     kind, place = sys.argv[1:]
     if kind == "steps":
         print(at_every_step(Path(place)))  # noqa: T201 - a script

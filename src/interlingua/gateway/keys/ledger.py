@@ -47,8 +47,8 @@ __all__ = ["FileAccounts", "holder_here", "is_gone_here"]
 
 MOST_KEPT = 100_000
 """How many calls are remembered that have ended while the journal cannot be written."""
-FOLD_BYTES = 4 * 1024 * 1024
-"""How large a generation of the journal gets."""
+GENERATION_BYTES = 4 * 1024 * 1024
+"""How large a generation of the journal is."""
 TURN_S = 0.001
 """How long others have their turn before the lock is tried again."""
 TRIES = 100
@@ -124,7 +124,7 @@ class FileAccounts:
         self._folding: asyncio.Future[None] | None = None
         try:
             self._connection.execute("PRAGMA synchronous = FULL")  # a generation is removed once this has it
-            self._journal = Journal(path)
+            self._journal = Journal(path, GENERATION_BYTES)
             self._lock_now()
             try:
                 self._load()
@@ -243,19 +243,23 @@ class FileAccounts:
             time.sleep(TURN_S)
 
     def _write(self, line: Line) -> None:
-        self._journal.append(encode(line) + b"\n")
+        fold = self._append(line)
+        if fold is not None and self._folding is None:  # else it is folded with the next one
+            self._folding = self._fold(fold)
+
+    def _append(self, line: Line) -> _Fold | None:
+        """Write a line, and have it count; what is to be folded where a generation was full."""
+        text = encode(line) + b"\n"
+        fold = None if self._journal.has_room(len(text)) else self._folded()
+        self._journal.append(text)
         self._books.write(line)
+        return fold
 
     def _settle(self) -> None:
         """Write what has ended; the lock is ours."""
-        late = self._late
-        self._journal.append(b"".join([encode(line) + b"\n" for line in late]))
-        for line in late:
-            self._books.write(line)
-        late.clear()
-        if self._journal.size >= FOLD_BYTES and self._folding is None:
-            with suppress(OSError):  # a full disk; the next one tries again
-                self._folding = self._fold(self._folded())
+        while self._late:
+            self._write(self._late[0])
+            self._late.popleft()
 
     async def _settle_later(self) -> None:
         try:
@@ -315,7 +319,7 @@ class FileAccounts:
         """Charge the reservations of processes that are no more."""
         gone = frozenset([holder for holder in self._books.holders() if is_gone(holder)])
         if gone:
-            self._write(Gone(gone, now_s))
+            self._append(Gone(gone, now_s))
 
     # The database
 

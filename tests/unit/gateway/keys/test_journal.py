@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def made(tmp_path: Path) -> Generator[Callable[[], Journal]]:
     journals: list[Journal] = []
 
     def make() -> Journal:
-        journals.append(Journal(tmp_path / "keys.sqlite"))
+        journals.append(Journal(tmp_path / "keys.sqlite", 4_096))
         journals[-1].begin(0, new=True)
         return journals[-1]
 
@@ -42,9 +43,9 @@ def test_what_one_writes_the_others_read(made: Callable[[], Journal], tmp_path: 
     """In the form that is documented; also who has no lock."""
     one, other = made(), made()
     one.append(text_of(entered("1")) + text_of(Gone(frozenset({"h"}), 2.0)))
-    assert (tmp_path / "keys.sqlite-calls-0").read_bytes() == (
-        b'["enter",["1","h",1.5,10,0],[["key:a",10,true]]]\n["gone",["h"],2.0]\n'
-    )
+    said = b'["enter",["1","h",1.5,10,0],[["key:a",10,true]]]\n["gone",["h"],2.0]\n'
+    written = (tmp_path / "keys.sqlite-calls-0").read_bytes()
+    assert written == len(said).to_bytes(8, sys.byteorder) + bytes(8) + said + bytes(4_096 - 16 - len(said))
     assert other.read() == [entered("1"), Gone(frozenset({"h"}), 2.0)]
     assert other.read() == []
     other.append(text_of(entered("2")))
@@ -61,17 +62,30 @@ def test_one_at_a_time_has_the_lock(made: Callable[[], Journal]) -> None:
     assert other.lock()
 
 
-@pytest.mark.parametrize("torn", [b'["enter",["2"', b"\x00" * 70, b'["what"]\n', b"\xff\n"])
-def test_what_is_no_line_is_cut_off(made: Callable[[], Journal], tmp_path: Path, torn: bytes) -> None:
-    """Of a writer that was killed, or of a machine that lost its power: what comes next stands in its place."""
+@pytest.mark.parametrize("torn", [b"\x00" * 70, b'["enter",["2"' + b"\x00" * 30, b'["what"]\n', b"\xff\n"])
+def test_what_is_no_line_is_the_end(made: Callable[[], Journal], tmp_path: Path, torn: bytes) -> None:
+    """Of a machine that lost its power: what comes next stands in its place."""
     path = tmp_path / "keys.sqlite-calls-0"
     one, other = made(), made()
-    one.append(text_of(entered("1")))
-    path.write_bytes(path.read_bytes() + torn)
+    first, second = text_of(entered("1")), text_of(entered("2"))
+    one.append(first)
+    size = len(first) + len(torn)
+    path.write_bytes(size.to_bytes(8, sys.byteorder) + bytes(8) + first + torn + bytes(4_096 - 16 - size))
     assert list(lines_from(tmp_path / "keys.sqlite", 0)) == [entered("1")]
     assert other.read() == [entered("1")]
-    other.append(text_of(entered("2")))
-    assert path.read_bytes() == text_of(entered("1")) + text_of(entered("2"))
+    other.append(second)
+    assert list(lines_from(tmp_path / "keys.sqlite", 0)) == [entered("1"), entered("2")]
+    assert other.size == len(first) + len(second)
+
+
+def test_a_line_without_room_is_refused(made: Callable[[], Journal]) -> None:
+    """There is room up to the last line; nothing of a longer one is written."""
+    one, other = made(), made()
+    assert one.has_room(4_096 - 16 - 64)
+    assert not one.has_room(4_096 - 16 - 63)
+    with pytest.raises(OSError, match="large"):
+        one.append(b"x" * 4_096)
+    assert other.read() == []
 
 
 def test_a_generation_goes_on_in_the_next_one(made: Callable[[], Journal], tmp_path: Path) -> None:

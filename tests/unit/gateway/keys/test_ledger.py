@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import platform
 import signal
@@ -136,7 +137,7 @@ async def test_what_somebody_else_wrote_is_no_account(tmp_path: Path) -> None:
 @pytest.fixture
 def other(tmp_path: Path) -> Generator[Journal]:
     """Another process that may have the lock."""
-    journal = Journal(tmp_path / "keys.sqlite")
+    journal = Journal(tmp_path / "keys.sqlite", 4_096)
     yield journal
     journal.close()
 
@@ -208,22 +209,27 @@ async def test_what_is_left_to_be_written_is_written_at_the_end(
 async def test_a_disk_that_is_full_is_an_outage_and_tears_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Half of a line is cut off again: nobody is let in by it, and what comes later stands where it stood."""
-    accounts, real = opened(tmp_path), os.write
+    """Where no generation can begin, nobody is let in, and what has ended is kept until one can."""
+    monkeypatch.setattr("interlingua.gateway.keys.ledger.GENERATION_BYTES", 300)
+    accounts = opened(tmp_path)
 
-    def half(file: int, text: bytes) -> int:
-        return real(file, text[: len(text) // 2])
+    def full(file: int, size: int, capacity_bytes: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     await accounts.enter(Enter(call("1", 10), TERMS))
-    monkeypatch.setattr(os, "write", half)
-    with pytest.raises(InternalServerError):
+    with monkeypatch.context() as patch:
+        patch.setattr("interlingua.gateway.keys.journal._reserve", full)
         await accounts.enter(Enter(call("2", 10), TERMS))
-    await accounts.leave(Leave(call("1", 10), ("key:a",), Used(4), NOW))
-    monkeypatch.undo()
-    assert await spent_after(tmp_path / "keys.sqlite") == (0, 10)
-    assert await accounts.enter(Enter(call("3", 20), TERMS)) is None
-    assert await spent(accounts) == (4, 20)
-    assert len(caplog.records) == 2
+        outcomes = [
+            await asyncio.gather(accounts.enter(Enter(call(name, 10), TERMS)), return_exceptions=True)
+            for name in "3456789"
+        ]
+        assert isinstance(outcomes[-1][0], InternalServerError)
+        await accounts.leave(Leave(call("1", 10), ("key:a",), Used(4), NOW))
+        reserved = (await spent_after(tmp_path / "keys.sqlite"))[1]
+    assert "No space left on device" in caplog.text
+    assert await accounts.enter(Enter(call("10", 20), TERMS)) is None
+    assert await spent(accounts) == (4, reserved - 10 + 20)
     await accounts.close()
 
 
@@ -231,7 +237,7 @@ async def test_a_journal_that_has_grown_is_written_into_the_database(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By whoever made it grow, once; the others go on in the next generation, also one that was far behind."""
-    monkeypatch.setattr("interlingua.gateway.keys.ledger.FOLD_BYTES", 500)
+    monkeypatch.setattr("interlingua.gateway.keys.ledger.GENERATION_BYTES", 900)
     stores = [opened(tmp_path, f"here:{number}:x") for number in range(3)]
     row = Row(key="a", day="2026-11-22", model="m", requests=1, input_tokens=5)
     for number in range(20):
@@ -249,7 +255,7 @@ async def test_a_journal_that_has_grown_is_written_into_the_database(
     with closing(sqlite3.connect(tmp_path / "keys.sqlite")) as connection:
         assert connection.execute("SELECT requests, input_tokens FROM usage").fetchall() == [(20, 100)]
         assert connection.execute("SELECT name FROM accounts").fetchall() == [("key:a",)]
-    assert [size for name, size in files(tmp_path).items() if "-calls-" in name] == [0]
+    assert len([name for name in files(tmp_path) if "-calls-" in name]) == 1
 
 
 async def test_a_database_of_the_version_before_goes_on(tmp_path: Path) -> None:
