@@ -7,13 +7,26 @@ from __future__ import annotations
 
 import select
 import socket
+import struct
+import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from interlingua.transport.url import Origin
 
-__all__ = ["Address", "Found", "Network", "Probe", "attempt_s", "known_addresses", "new_socket", "ordered"]
+__all__ = [
+    "Address",
+    "Found",
+    "Network",
+    "Probe",
+    "attempt_s",
+    "known_addresses",
+    "new_socket",
+    "ordered",
+    "patience_of",
+]
 
 Address: TypeAlias = "tuple[socket.AddressFamily, _Place]"
 """An address family and what `connect` takes."""
@@ -43,6 +56,9 @@ class Network(NamedTuple):
         return addresses if self.route is None else [self.route(address) for address in addresses]
 
 
+_TIMEVAL = struct.Struct("@ll")
+_HAS_TIMEVAL = sys.platform in ("linux", "darwin") and _TIMEVAL.size == 16
+_LONGEST_S = 86_400
 _NEXT_AFTER_S = 2.0
 _PROBE_AFTER_S = 60
 _PROBE_OPTIONS = tuple(
@@ -87,6 +103,23 @@ def new_socket(family: socket.AddressFamily) -> socket.socket:
     for option in _PROBE_OPTIONS:
         link.setsockopt(socket.IPPROTO_TCP, option, _PROBE_AFTER_S)
     return link
+
+
+def patience_of(link: socket.socket, *, secure: bool) -> Callable[[float], None]:
+    """What tells a connected socket how many seconds it may wait at most; until it is told, it waits for ever.
+
+    Where the time is over, it raises TimeoutError or BlockingIOError. The system keeps the time of a plain socket where
+    it can, which saves a `poll` before each read and write; TLS has to be told when it is its own time that is over.
+    """
+    link.settimeout(None)
+    return link.settimeout if secure or not _HAS_TIMEVAL else partial(_have_the_system_wait, link)
+
+
+def _have_the_system_wait(link: socket.socket, seconds: float) -> None:
+    whole = min(int(seconds), _LONGEST_S)
+    time = _TIMEVAL.pack(whole, max(1, int((seconds - whole) * 1e6)) if whole < _LONGEST_S else 0)
+    link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, time)
+    link.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, time)
 
 
 class Probe:

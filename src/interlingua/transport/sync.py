@@ -21,14 +21,23 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from interlingua.errors import APIConnectionError
-from interlingua.transport.http1 import ResponseReader, encode_connect, encode_request
+from interlingua.transport.http1 import ResponseReader, encode_connect
 from interlingua.transport.options import HttpOptions
 from interlingua.transport.pool import Pool, Slot
 from interlingua.transport.problems import CROSSING_S, Deadlines, connecting_failed, exchange_failed
-from interlingua.transport.proxies import check_tunnel, proxy_for
-from interlingua.transport.sockets import Network, Probe, attempt_s, known_addresses, new_socket, ordered
-from interlingua.transport.url import parse_url, redirected
-from interlingua.wire.http import header
+from interlingua.transport.proxies import check_tunnel
+from interlingua.transport.routes import Routes
+from interlingua.transport.sockets import (
+    Network,
+    Probe,
+    attempt_s,
+    known_addresses,
+    new_socket,
+    ordered,
+    patience_of,
+)
+from interlingua.transport.url import redirected
+from interlingua.wire.http import HttpReply, header
 
 if TYPE_CHECKING:
     import ssl
@@ -38,8 +47,9 @@ if TYPE_CHECKING:
     from interlingua.transport.base import Reply, Timeouts
     from interlingua.transport.options import Environment
     from interlingua.transport.proxies import Proxy
+    from interlingua.transport.routes import Route
     from interlingua.transport.sockets import Address, Found
-    from interlingua.transport.url import Origin, Target
+    from interlingua.transport.url import Origin
     from interlingua.wire.http import Headers, HttpRequest
 
 __all__ = ["HttpTransport"]
@@ -48,23 +58,37 @@ _RECEIVE_BYTES = 65_536
 _SEND_BYTES = 262_144
 _NEVER = float("inf")
 _DAY_S = 86_400.0
+_WAITED = (TimeoutError, BlockingIOError)
+"""What a socket raises when it has waited for as long as it was told."""
 
 
 class _Connection:
     """One socket and the reader of what comes from it."""
 
-    __slots__ = ("_pid", "_probe", "_sent_at", "_torn", "generation", "origin", "proxy", "reader", "socket")
+    __slots__ = (
+        "_patience_s",
+        "_pid",
+        "_probe",
+        "_sent_at",
+        "_torn",
+        "_wait_at_most",
+        "generation",
+        "origin",
+        "reader",
+        "socket",
+    )
 
-    def __init__(self, link: socket.socket, origin: Origin, proxy: Proxy | None, reader: ResponseReader) -> None:
+    def __init__(self, link: socket.socket, origin: Origin, reader: ResponseReader) -> None:
         self.socket: socket.socket = link
         self.origin: Origin = origin
-        self.proxy: Proxy | None = proxy
         self.reader: ResponseReader = reader
         self.generation: int = 0
         self._pid = os.getpid()
         self._sent_at = 0.0
         self._torn = False
         self._probe = Probe(link)
+        self._wait_at_most = patience_of(link, secure=origin.secure)
+        self._patience_s = _NEVER
 
     @property
     def reusable(self) -> bool:
@@ -84,63 +108,76 @@ class _Connection:
         """
         return not self.reader.started and time.monotonic() - self._sent_at <= CROSSING_S
 
-    def ask(self, method: str, head: bytes, body: bytes, deadlines: Deadlines) -> None:
+    def ask(self, method: str, written: tuple[bytes, bytes], deadlines: Deadlines) -> None:
         """Send a request and read the head of its reply."""
-        self.reader.start(method)
-        problem = self._send_request(head, body, deadlines)
+        reader = self.reader
+        reader.start(method)
+        problem: APIConnectionError | None = None
+        try:
+            for data in written:
+                if data:
+                    self._send(data, deadlines)
+        except OSError as error:
+            # A server may refuse a large body with an answer and a close, so this is not yet the last word.
+            self._torn = True
+            problem = exchange_failed(error, reader.peer)
         self._sent_at = time.monotonic()
         try:
-            while not self.reader.head_done:
-                self.receive("idle" if self.reader.in_head else "first_byte", deadlines)
+            while not reader.head_done:
+                self.receive("idle" if reader.in_head else "first_byte", deadlines)
         except APIConnectionError as error:
             raise problem or error from None
 
-    def _send_request(self, head: bytes, body: bytes, deadlines: Deadlines) -> APIConnectionError | None:
-        # A server may refuse a large body with an answer and a close, so a failure to send is not yet the last word.
-        try:
-            if len(body) <= _SEND_BYTES:
-                self._send(head + body, deadlines)
-            else:
-                self._send(head, deadlines)
-                self._send(body, deadlines)
-        except TimeoutError:
-            raise deadlines.passed("idle") from None
-        except OSError as error:
-            self._torn = True
-            return exchange_failed(error, self.reader.peer)
-        return None
-
     def _send(self, data: bytes, deadlines: Deadlines) -> None:
-        self._limit("idle", deadlines)
-        sent = self.socket.send(data)
-        if sent == len(data):
-            return
-        rest = memoryview(data)[sent:]
+        at, ends = self._limit("idle", deadlines)
+        rest = memoryview(data)
         while rest:
-            self._limit("idle", deadlines)
-            rest = rest[self.socket.send(rest[:_SEND_BYTES]) :]
+            try:
+                sent = self.socket.send(rest[:_SEND_BYTES])
+            except _WAITED:
+                self._go_on(at, ends, deadlines)
+                continue
+            rest = rest[sent:]
+            if rest:
+                at, ends = self._limit("idle", deadlines)
 
     def receive(self, phase: Phase, deadlines: Deadlines) -> None:
         """Feed the reader with what comes next, or with the end."""
-        phase = self._limit(phase, deadlines)
-        try:
-            data = self.socket.recv(_RECEIVE_BYTES)
-        except TimeoutError:
-            raise deadlines.passed(phase) from None
-        except OSError as error:
-            raise exchange_failed(error, self.reader.peer) from error
+        at, ends = self._limit(phase, deadlines)
+        while True:
+            try:
+                data = self.socket.recv(_RECEIVE_BYTES)
+            except _WAITED:
+                self._go_on(at, ends, deadlines)
+            except OSError as error:
+                raise exchange_failed(error, self.reader.peer) from error
+            else:
+                break
         if data:
             self.reader.feed(data)
         else:
             self.reader.eof()
 
-    def _limit(self, phase: Phase, deadlines: Deadlines) -> Phase:
+    def _limit(self, phase: Phase, deadlines: Deadlines) -> tuple[float, Phase]:
+        """When a wait that begins now has to be over, and why; the socket waits no longer, but maybe not so long."""
         now = time.monotonic()
-        at, phase = deadlines.by(phase, now)
+        at, ends = deadlines.by(phase, now)
         if at <= now:
-            raise deadlines.passed(phase)
-        self.socket.settimeout(None if at == _NEVER else at - now)
-        return phase
+            raise deadlines.passed(ends)
+        if at - now < self._patience_s:
+            self._be_patient(at - now)
+        return at, ends
+
+    def _go_on(self, at: float, ends: Phase, deadlines: Deadlines) -> None:
+        """The socket has waited for as long as it was told; APITimeoutError where that was long enough."""
+        left_s = at - time.monotonic()
+        if left_s <= 0:
+            raise deadlines.passed(ends)
+        self._be_patient(left_s)
+
+    def _be_patient(self, seconds: float) -> None:
+        self._patience_s = seconds
+        self._wait_at_most(seconds)
 
     def close(self) -> None:
         """Close the socket, waking whoever waits for it; in a forked child only the child's handle."""
@@ -192,6 +229,9 @@ class _Reply:
     def close(self) -> None:
         self._leave(keep=True)
 
+    def rest(self) -> bytes:
+        return b"".join(iter(self.read, b""))
+
     def _leave(self, *, keep: bool) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
@@ -212,9 +252,6 @@ class _Waiter:
         self.slot: Slot[_Connection] | None = None
 
 
-_OPEN_ONE: Slot[_Connection] = Slot(None)
-
-
 class HttpTransport:
     """Opens HTTP/1.1 exchanges over blocking sockets, with a pool of connections."""
 
@@ -230,9 +267,8 @@ class HttpTransport:
         Opens nothing yet. What the environment says about an origin is remembered at its first use.
         """
         self._options = options or HttpOptions()
-        self._environment: Environment = {} if environment is None else environment
+        self._routes = Routes({} if environment is None else environment)
         self._network = network or Network()
-        self._proxies: dict[Origin, Proxy | None] = {}
         self._context: ssl.SSLContext | None = None
         self._generation = 0
         self._abandoned: deque[Origin] = deque()
@@ -250,9 +286,30 @@ class HttpTransport:
 
         Raises: ConfigError, APIConnectionError, APITimeoutError, LimitExceededError.
         """
-        target = parse_url(request.url)
-        deadlines = Deadlines(timeouts, target.origin.peer, time.monotonic())
-        reply = self._ask(request, target, deadlines)
+        route = self._routes[request.url]
+        deadlines = Deadlines(timeouts, route.peer, time.monotonic())
+        reply = _Reply(self, self._ask(request, route, deadlines), deadlines)
+        return reply if reply.status < 300 else self._followed(request, reply, deadlines)
+
+    def fetch(self, request: HttpRequest, timeouts: Timeouts) -> HttpReply:
+        """The whole reply to `request`, as `open`, reading to the end and closing would give it."""
+        route = self._routes[request.url]
+        deadlines = Deadlines(timeouts, route.peer, time.monotonic())
+        connection = self._ask(request, route, deadlines)
+        reader = connection.reader
+        if reader.complete and reader.status < 300 and not reader.inflates:
+            reply = HttpReply(status=reader.status, headers=reader.headers, body=reader.take())
+            self.leave(connection, keep=connection.reusable)
+            return reply
+        opened = self._followed(request, _Reply(self, connection, deadlines), deadlines)
+        try:
+            body = opened.rest()
+        finally:
+            opened.close()
+        return HttpReply(status=opened.status, headers=opened.headers, body=body)
+
+    def _followed(self, request: HttpRequest, reply: _Reply, deadlines: Deadlines) -> _Reply:
+        """The reply that a redirect leads to within the origin, else the one that is there."""
         url = request.url
         for _ in range(self._options.max_redirects):
             there = redirected(url, reply.status, header(reply.headers, "location")) if reply.status >= 300 else None
@@ -260,7 +317,7 @@ class HttpTransport:
                 break
             reply.close()
             url = there
-            reply = self._ask(request, parse_url(url), deadlines)
+            reply = _Reply(self, self._ask(request, self._routes[url], deadlines), deadlines)
         return reply
 
     def close(self) -> None:
@@ -272,33 +329,30 @@ class HttpTransport:
             discarded = self._take_discarded()
         _close_all(discarded)
 
-    def _ask(self, request: HttpRequest, target: Target, deadlines: Deadlines) -> _Reply:
-        origin = target.origin
-        proxy = self._proxy(origin)
-        in_the_open = proxy is not None and not origin.secure
-        authorization = proxy.authorization if proxy is not None and in_the_open else None
-        head = encode_request(request, target, absolute=in_the_open, proxy_authorization=authorization)
-        connection = self._lease(origin, deadlines).connection
+    def _ask(self, request: HttpRequest, route: Route, deadlines: Deadlines) -> _Connection:
+        """A connection that has read the head of the reply."""
+        written = route.written(request)
+        connection = self._lease(route.origin, deadlines)
         try:
-            if connection is not None and not self._asked(connection, request, head, deadlines):
+            if connection is not None and not self._asked(connection, request.method, written, deadlines):
                 connection.close()
                 connection = None
             if connection is None:
-                connection = self._connect(origin, proxy, deadlines)
-                connection.ask(request.method, head, request.body, deadlines)
-            return _Reply(self, connection, deadlines)
+                connection = self._connect(route, deadlines)
+                connection.ask(request.method, written, deadlines)
+            return connection
         except BaseException:
             if connection is not None:
                 connection.close()
-            self._release(origin, None)
+            self._release(route.origin, None)
             raise
 
-    def _asked(self, connection: _Connection, request: HttpRequest, head: bytes, deadlines: Deadlines) -> bool:
+    def _asked(self, connection: _Connection, method: str, written: tuple[bytes, bytes], deadlines: Deadlines) -> bool:
         """Whether a kept connection took the request; False when the peer had closed it before."""
         if connection.stale():
             return False
         try:
-            connection.ask(request.method, head, request.body, deadlines)
+            connection.ask(method, written, deadlines)
         except APIConnectionError:
             if connection.crossed():
                 return False
@@ -313,18 +367,23 @@ class HttpTransport:
             _close_all(self._pool.discarded)
             self._begin()
 
-    def _lease(self, origin: Origin, deadlines: Deadlines) -> Slot[_Connection]:
+    def _lease(self, origin: Origin, deadlines: Deadlines) -> _Connection | None:
+        """A slot, with the idle connection that is in it; waits where there is none."""
         self._check_fork()
         now = time.monotonic()
         with self._lock:
             while self._abandoned:
                 self._pool.release(self._abandoned.popleft(), None, now)
-            granted = self._pool.lease(origin, now) or self._queue(origin)
-            if granted == _OPEN_ONE:
+            kept = self._pool.take(origin, now)
+            if kept is not None and not self._pool.discarded:
+                return kept
+            granted = Slot(kept) if kept is not None else self._pool.lease(origin, now) or self._queue(origin)
+            if kept is None:
                 self._pool.expire(now)
             discarded = self._take_discarded()
         _close_all(discarded)
-        return self._await_slot(granted, origin, deadlines, now) if isinstance(granted, _Waiter) else granted
+        slot = self._await_slot(granted, origin, deadlines, now) if isinstance(granted, _Waiter) else granted
+        return slot.connection
 
     def _queue(self, origin: Origin) -> _Waiter:
         waiter = _Waiter()
@@ -367,10 +426,12 @@ class HttpTransport:
             return
         with self._lock:
             handed = self._pool.release(origin, connection, time.monotonic())
-            discarded = self._take_discarded()
             if handed is not None:
                 waiter, waiter.slot = handed[0], handed[1]
                 waiter.event.set()
+            if not self._pool.discarded:
+                return
+            discarded = self._take_discarded()
         _close_all(discarded)
 
     def _take_discarded(self) -> list[_Connection]:
@@ -381,24 +442,19 @@ class HttpTransport:
 
     # Connecting.
 
-    def _proxy(self, origin: Origin) -> Proxy | None:
-        if origin not in self._proxies:
-            self._proxies[origin] = proxy_for(origin, self._environment)
-        return self._proxies[origin]
-
-    def _connect(self, origin: Origin, proxy: Proxy | None, deadlines: Deadlines) -> _Connection:
+    def _connect(self, route: Route, deadlines: Deadlines) -> _Connection:
         now = time.monotonic()
         at, phase = deadlines.by("connect", now)
-        via = proxy.origin.peer if proxy is not None else None
+        via = None if route.proxy is None else route.proxy.origin.peer
         try:
-            link = self._link(origin, proxy, at)
+            link = self._link(route.origin, route.proxy, at)
         except TimeoutError as error:
             if time.monotonic() >= at:
                 raise deadlines.passed(phase) from None
-            raise connecting_failed(error, origin.peer, via=via) from error
+            raise connecting_failed(error, route.peer, via=via) from error
         except OSError as error:
-            raise connecting_failed(error, origin.peer, via=via) from error
-        connection = _Connection(link, origin, proxy, self._reader(origin))
+            raise connecting_failed(error, route.peer, via=via) from error
+        connection = _Connection(link, route.origin, self._reader(route.origin))
         connection.generation = self._generation
         return connection
 

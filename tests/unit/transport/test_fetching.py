@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import collections
 import gzip
+import itertools
+import socket
 import zlib
 
 import pytest
 
 from interlingua.errors import APIConnectionError, APITimeoutError, LimitExceededError
-from interlingua.transport import aio
+from interlingua.transport import aio, sockets, sync
 from interlingua.transport.options import HttpOptions
 from interlingua.wire.http import HttpReply, HttpRequest
-from tests.support.faces import quick
+from tests.support.faces import quick, whole
 from tests.support.server import Answer, Hold, Pause, Reset, Step, chunked, reply, serving
 
 CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -156,3 +159,82 @@ async def test_a_pool_of_one_serves_many() -> None:
         assert [one.body for one in got] == [request.body for request in requests]
         assert server.connections == 1
         await transport.close()
+
+
+# The blocking face.
+
+
+@pytest.mark.parametrize("steps", ANSWERS.values(), ids=ANSWERS)
+def test_blocking_fetching_gives_what_opening_and_reading_does(steps: tuple[Step, ...]) -> None:
+    """The same status, headers and body, on the same connection."""
+    with serving(Answer(steps)) as server:
+        transport = sync.HttpTransport()
+        request = HttpRequest(url=server.url("/"), body=b"{}")
+        expected = whole(transport.open(request, quick()))
+        assert [transport.fetch(request, quick()), transport.fetch(request, quick())] == [expected, expected]
+        assert (len(server.seen), server.connections) == (3, 1)
+        transport.close()
+
+
+def test_blocking_redirects_and_crossing_closes_are_as_for_open() -> None:
+    """Followed within the origin; asked again once where a kept connection had been closed."""
+    away = reply(b"", status="308 Moved", headers="location: /there\r\n")
+    with serving(lambda seen: Answer((reply(seen.body) if "/there" in seen.line else away,))) as server:
+        transport = sync.HttpTransport()
+        got = transport.fetch(HttpRequest(url=server.url("/here"), body=b"{}"), quick())
+        assert (got.status, got.body, server.connections) == (200, b"{}", 1)
+        transport.close()
+    with serving([Answer((reply(b"one"),)), Answer((), close=True), Answer((reply(b"two"),))]) as server:
+        transport, request = sync.HttpTransport(), HttpRequest(url=server.url("/"))
+        assert [transport.fetch(request, quick()).body for _ in range(2)] == [b"one", b"two"]
+        transport.close()
+
+
+@pytest.mark.parametrize(
+    ("steps", "error", "words"),
+    [
+        ((reply(b"hello")[:-1],), APIConnectionError, "in the middle of the body"),
+        ((Hold(),), APITimeoutError, "did not begin to answer"),
+        ((reply(b"hello")[:-1], Hold()), APITimeoutError, "fell silent"),
+        ((CHUNKED + chunked(bytes(2_000)),), LimitExceededError, "sent a body beyond 1000 bytes"),
+    ],
+)
+def test_blocking_failures_are_as_for_open(steps: tuple[Step, ...], error: type[Exception], words: str) -> None:
+    """Cut, silent and large bodies; the place in the pool is free."""
+    with serving(Answer(steps, close=True)) as server:
+        transport = sync.HttpTransport(HttpOptions(max_body_bytes=1_000))
+        with pytest.raises(error, match=words):
+            transport.fetch(HttpRequest(url=server.url("/")), quick(first_byte_s=0.1, idle_s=0.1))
+        assert transport._pool.slots_in_use == 0
+        transport.close()
+
+
+def test_a_connection_that_was_impatient_once_is_patient_again() -> None:
+    """The deadline of one call is not that of the next on the same connection, in either direction."""
+    slow = Answer((Pause(0.15), reply(b"ok")))
+    with serving([Answer((reply(b"ok"),)), slow, slow]) as server:
+        transport, request = sync.HttpTransport(), HttpRequest(url=server.url("/"))
+        transport.fetch(request, quick(first_byte_s=0.05, idle_s=0.05))
+        assert transport.fetch(request, quick()).body == b"ok"
+        with pytest.raises(APITimeoutError, match=r"did not begin to answer within 0\.05 s"):
+            transport.fetch(request, quick(first_byte_s=0.05))
+        assert server.connections == 1
+        transport.close()
+
+
+@pytest.mark.parametrize("has_timeval", [True, False])
+def test_time_is_kept_by_the_system_where_it_can(monkeypatch: pytest.MonkeyPatch, has_timeval: bool) -> None:
+    """Reading and writing end in time either way, and TLS tells its own."""
+    monkeypatch.setattr(sockets, "_HAS_TIMEVAL", has_timeval and sockets._HAS_TIMEVAL)
+    for secure in (False, True):
+        here, there = socket.socketpair()
+        with here, there:
+            wait_at_most = sockets.patience_of(here, secure=secure)
+            for seconds in (0.02, 100_000.0, 0.02):
+                wait_at_most(seconds)
+            with pytest.raises((TimeoutError, BlockingIOError)):
+                here.recv(1)
+            with pytest.raises((TimeoutError, BlockingIOError)):
+                collections.deque(map(here.send, itertools.repeat(bytes(100_000))), maxlen=0)
+            there.send(b"x")
+            assert here.recv(1) == b"x"
