@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from interlingua.client.core import Job, Lane
@@ -27,6 +28,8 @@ __all__ = ["Face", "job_of"]
 
 MODEL_VARIABLE = "INTERLINGUA_MODEL"
 """Names the model where the code does not."""
+_UNCHANGEABLE = frozenset({str, int, float, bool, type(None)})
+"""Types of options that say the same at every call."""
 _ID_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
@@ -46,6 +49,7 @@ class Face:
         self._settings = settings or Settings()
         self._registry = registry or default_registry()
         self._resolved: tuple[tuple[Endpoint, ...], tuple[Lane, ...]] = ((), ())
+        self._last: tuple[tuple[str, ...], tuple[object, ...], Settings] = ((), (), self._settings)
 
     @property
     def spec(self) -> str:
@@ -86,29 +90,39 @@ class Face:
 
         Raises: UsageError and its kinds for what cannot be asked.
         """
-        settings = settle(self._settings, options) if options else self._settings
+        settings = self._settled(options) if options else self._settings
         request = build_request(settings.request, prompt, history)
         if output is not None:
             from interlingua.client.output import asking  # only typed answers need schemas
 
             request = asking(request, output)
-        stands_in = answers_alone()
+        stands_in, spec = answers_alone(), self.spec
         return Job(
             request,
             settings,
-            self._stand_ins() if stands_in else self._targets(self._registry.resolve(self.spec)),
+            self._stand_ins() if stands_in else self._targets(self._registry.resolve(spec)),
             time.monotonic,
             not stands_in,
             _own_id if settings.call_ids == "own" else None,
             tool_deltas,
             output is not None,
-            ranking=self._ranking(),
+            ranking=self._ranking(spec),
         )
 
-    def _ranking(self) -> Ranking | None:
+    def _settled(self, options: Mapping[str, Any]) -> Settings:
+        """The settings of a call with `options`; those of the last one where these are the same values."""
+        names, values, settled = self._last
+        if names == tuple(options) and all(map(is_, values, options.values())):
+            return settled
+        settled = settle(self._settings, options)
+        if all([type(value) in _UNCHANGEABLE or value is settled.request.tools for value in options.values()]):  # noqa: C419 - faster
+            self._last = tuple(options), tuple(options.values()), settled
+        return settled
+
+    def _ranking(self, spec: str) -> Ranking | None:
         """The rules of the spec's aliases; a name that only a stand-in knows has none."""
         try:
-            return self._registry.ranking(self.spec)
+            return self._registry.ranking(spec)
         except UsageError:
             return None
 

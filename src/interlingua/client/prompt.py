@@ -73,6 +73,8 @@ def build_request(base: Request, prompt: Prompt, history: History | None) -> Req
 
 def turns(prompt: Prompt) -> tuple[Message, ...]:
     """The messages that a prompt makes; none for an empty one."""
+    if type(prompt) is list or type(prompt) is tuple:  # the usual case of many, and quicker to see
+        return _grouped(cast("Iterable[object]", prompt))
     if isinstance(prompt, str):
         return (Message("user", (TextPart(prompt),)),) if prompt else ()
     if isinstance(prompt, Message):
