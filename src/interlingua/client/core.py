@@ -24,13 +24,13 @@ from interlingua.client.job import Job, Lane, later
 from interlingua.client.meter import count
 from interlingua.client.observe import is_observed
 from interlingua.client.price import cost_of
+from interlingua.client.reply_head import told_by
 from interlingua.client.report import warn
 from interlingua.client.secrets import hide_secrets
 from interlingua.client.shared_messages import shared_messages
 from interlingua.client.shared_tools import shared_tools
 from interlingua.client.visit import Lasting
 from interlingua.dialects._contract import DecodeContext, EncodeOptions
-from interlingua.dialects._errors import request_id
 from interlingua.dialects.table import STREAM_TYPES
 from interlingua.errors import (
     APIConnectionError,
@@ -48,7 +48,6 @@ from interlingua.stream.unfold import unfold
 from interlingua.types.content import BrokenToolCall
 from interlingua.types.event import Extra, StreamEnd, StreamError, StreamStart, ToolCallDelta, UsageUpdate
 from interlingua.wire.http import HttpReply, header
-from interlingua.wire.limits import rate_limits
 from interlingua.wire.sse import sniff
 
 if TYPE_CHECKING:
@@ -322,11 +321,12 @@ def completed(job: Job, lane: Lane, encoded: Encoded, headers: Headers, response
         from interlingua.client.ladder import unwrapped
 
         response = unwrapped(response, encoded.undo.output_tool)
+    request_id, limits = told_by(headers)
     filled = msgspec.structs.replace(
         response,
         model=lane.endpoint.spec,
-        request_id=request_id(headers),
-        rate_limits=rate_limits(headers),
+        request_id=request_id,
+        rate_limits=limits,
         changes=encoded.changes + response.changes,
         request=job.request,
         cost_usd=cost_of(job, lane, response),

@@ -79,14 +79,14 @@ class Model(Face):
         MalformedArgumentsError, ChainExhaustedError when every target of a chain failed; OutputError.
         """
         from interlingua.client.core import call
-        from interlingua.client.pump import Pump  # who only explains carries nothing anywhere
+        from interlingua.client.pump import carried_out  # who only explains carries nothing anywhere
 
         job = self._job(prompt, history, options, output)
         if output is None:
-            return Pump(call(job)).run()
+            return carried_out(call(job))
         from interlingua.client.output import answered  # only typed answers need schemas
 
-        return Pump(answered(job, output)).run()
+        return carried_out(answered(job, output))
 
     @overload
     def stream(

@@ -17,23 +17,41 @@ from interlingua.errors import APITimeoutError
 from interlingua.transport.base import fetch_of
 
 if TYPE_CHECKING:
-    from interlingua.client.effect import Steps
+    from interlingua.client.effect import Effect, Steps
     from interlingua.transport.base import PatientReply, Reply
     from interlingua.types.event import Event
+    from interlingua.wire.http import HttpReply
 
-__all__ = ["Pump", "end_steps"]
+__all__ = ["Pump", "carried_out", "end_steps"]
 
 R = TypeVar("R")
+
+
+def carried_out(steps: Steps[R]) -> R:
+    """What steps come to; as long as they ask for whole exchanges, nothing is open between them and no pump needed."""
+    try:
+        effect = next(steps)
+        while type(effect) is Fetch:
+            try:
+                result = _fetched(effect)
+            except BaseException as problem:  # noqa: BLE001 - thrown on into the steps, which decide
+                effect = steps.throw(problem)
+            else:
+                effect = steps.send(result)
+    except StopIteration as done:
+        return done.value
+    return Pump(steps, effect).run()
 
 
 class Pump(Generic[R]):
     """Steps under way, and the exchange that they have open."""
 
-    __slots__ = ("_reply", "_steps", "_value", "ended")
+    __slots__ = ("_asked", "_reply", "_steps", "_value", "ended")
 
-    def __init__(self, steps: Steps[R]) -> None:
-        """Steps that have not begun."""
+    def __init__(self, steps: Steps[R], asked: Effect | None = None) -> None:
+        """Steps that have not begun, or that have `asked` for something that they wait for."""
         self._steps = steps
+        self._asked = asked
         self._reply: Reply | None = None
         self._value: R | None = None
         self.ended: bool = False
@@ -50,8 +68,10 @@ class Pump(Generic[R]):
         if self.ended:
             return None
         steps = self._steps
+        effect, self._asked = self._asked, None
         try:
-            effect = next(steps)
+            if effect is None:
+                effect = next(steps)
             while type(effect) is not list:
                 try:
                     result = self._perform(effect)
@@ -84,7 +104,7 @@ class Pump(Generic[R]):
         kind = cast("type[object]", type(effect))
         if kind is Fetch:
             self._drop()
-            return fetch_of(transport_for(effect.request.url))(effect.request, effect.timeouts)
+            return _fetched(effect)
         if kind is Read:
             reply = cast("Reply", self._reply)
             return reply.read() if effect.within_s is None else _read_within(reply, effect)
@@ -115,6 +135,11 @@ class Pump(Generic[R]):
                 self._drop()
                 result, self._reply = race_apart(effect)
                 return result
+
+
+def _fetched(effect: Fetch) -> HttpReply:
+    request = effect.request
+    return fetch_of(transport_for(request.url))(request, effect.timeouts)
 
 
 def end_steps(steps: Steps[Any]) -> None:

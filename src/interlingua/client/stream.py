@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from msgspec.structs import replace
 
 from interlingua.client.core import Outcome, closed_early, stream
-from interlingua.client.pump import Pump
+from interlingua.client.pump import Pump, carried_out
 from interlingua.types.event import TextDelta, ToolCallDelta
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class ModelStream(Generic[T]):
         from interlingua.client.output import settled  # only typed answers need schemas
 
         if self._typed is None:
-            self._typed = Pump(settled(self._job, self._output, self.response)).run()
+            self._typed = carried_out(settled(self._job, self._output, self.response))
         return self._typed
 
     @property

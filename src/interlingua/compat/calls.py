@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from interlingua.client.core import call
-from interlingua.client.pump import Pump
+from interlingua.client.pump import carried_out
 from interlingua.compat.account import headers_of, refuse, timeouts_of
 from interlingua.compat.asking import ask, whole
 from interlingua.compat.chat import ParsedChatCompletion
@@ -61,14 +61,14 @@ def asked_of(name: str, account: Account, members: Mapping[str, Any], output: ob
 
 def answered(asked: Asked, kind: type[A]) -> A:
     """The whole answer."""
-    return _made(asked, kind, Pump(call(asked.job)).run())
+    return _made(asked, kind, carried_out(call(asked.job)))
 
 
 async def answered_async(asked: Asked, kind: type[A]) -> A:
     """The whole answer."""
-    from interlingua.client.aio.pump import AsyncPump  # who blocks needs no event loop
+    from interlingua.client.aio.pump import carried_out as carried_out_async  # who blocks needs no event loop
 
-    return _made(asked, kind, await AsyncPump(call(asked.job)).run())
+    return _made(asked, kind, await carried_out_async(call(asked.job)))
 
 
 def _made(asked: Asked, kind: type[A], response: Response[Any]) -> A:

@@ -21,7 +21,7 @@ from interlingua.wire.http import header
 if TYPE_CHECKING:
     from interlingua.wire.http import Headers
 
-__all__ = ["rate_limits", "wait_s"]
+__all__ = ["rate_limits", "tells_limit", "wait_s"]
 
 _OPENAI = "x-ratelimit-"
 _ANTHROPIC = "anthropic-ratelimit-"
@@ -39,11 +39,16 @@ def rate_limits(headers: Headers) -> dict[str, RateLimit]:
     """The limits that the headers tell of, by name: `requests`, `tokens`, `input_tokens`; empty for none."""
     found: dict[str, dict[str, str]] = {}
     for name, value in headers:
-        if name.startswith((_OPENAI, _ANTHROPIC)):
+        if tells_limit(name):
             word, limit = _split(name)
             if word in _WORDS and limit:
                 found.setdefault(limit.replace("-", "_"), {})[word] = value
     return {name: _limit(said, headers) for name, said in found.items()}
+
+
+def tells_limit(name: str) -> bool:
+    """Whether the header of a name may tell of a limit."""
+    return name.startswith((_OPENAI, _ANTHROPIC))
 
 
 def _split(name: str) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
-from interlingua.client.aio.pump import AsyncPump
+from interlingua.client.aio.pump import carried_out
 from interlingua.client.aio.stream import AsyncModelStream
 from interlingua.client.core import call
 from interlingua.client.face import Face
@@ -82,10 +82,10 @@ class AsyncModel(Face):
         """
         job = self._job(prompt, history, options, output)
         if output is None:
-            return await AsyncPump(call(job)).run()
+            return await carried_out(call(job))
         from interlingua.client.output import answered  # only typed answers need schemas
 
-        return await AsyncPump(answered(job, output)).run()
+        return await carried_out(answered(job, output))
 
     @overload
     def stream(

@@ -29,12 +29,28 @@ if TYPE_CHECKING:
     from interlingua.types.event import Event
     from interlingua.wire.http import HttpReply
 
-__all__ = ["AsyncPump"]
+__all__ = ["AsyncPump", "carried_out"]
 
 R = TypeVar("R")
 
 _MOST_AT_WORK = max(1, min(4, os.cpu_count() or 1))
 _places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+
+async def carried_out(steps: Steps[R]) -> R:
+    """What steps come to; as long as they ask for whole exchanges, nothing is open between them and no pump needed."""
+    try:
+        effect = next(steps)
+        while type(effect) is Fetch:
+            try:
+                result = await _fetched(effect)
+            except BaseException as problem:  # noqa: BLE001 - thrown on into the steps, which decide
+                effect = steps.throw(problem)
+            else:
+                effect = steps.send(result)
+    except StopIteration as done:
+        return done.value
+    return await AsyncPump(steps, effect).run()
 
 
 class AsyncPump(Generic[R]):
@@ -44,13 +60,13 @@ class AsyncPump(Generic[R]):
 
     _take: Callable[[list[Event]], list[Event] | None]
 
-    def __init__(self, steps: Steps[R]) -> None:
-        """Steps that have not begun."""
+    def __init__(self, steps: Steps[R], asked: Effect | None = None) -> None:
+        """Steps that have not begun, or that have `asked` for something that they wait for."""
         self._steps = steps
         self._reply: AsyncReply | None = None
         self._value: R | None = None
         self._keeps_open = False
-        self._asked: Effect | None = None
+        self._asked = asked
         self._left: list[Event] | None = None
         self._problem: BaseException | None = None
         self.ended: bool = False

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
-from interlingua.client.aio.pump import AsyncPump
+from interlingua.client.aio.pump import AsyncPump, carried_out
 from interlingua.client.core import Outcome, closed_early, stream
 from interlingua.types.event import TextDelta, ToolCallDelta
 
@@ -135,7 +135,7 @@ class AsyncModelStream(Generic[T]):
         from interlingua.client.output import settled  # only typed answers need schemas
 
         if self._typed is None:
-            self._typed = await AsyncPump(settled(self._job, self._output, self.response)).run()
+            self._typed = await carried_out(settled(self._job, self._output, self.response))
         return self._typed
 
     @property

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from interlingua.client.aio.pump import AsyncPump
+from interlingua.client.aio.pump import AsyncPump, carried_out
 from interlingua.client.chain import routed
 from interlingua.client.core import Job, Outcome, answered, begin, fetching, follow, opened, whole
 from interlingua.client.estimate import estimate_body
@@ -169,7 +169,7 @@ def _kept(asked: Asked, job: Job, lane: Lane) -> Job:
 
 async def _whole(asked: Asked, job: Job) -> GatewayReply:
     served: list[_Served] = []
-    response = await AsyncPump(_answered(job, partial(_answer, asked), served)).run()
+    response = await carried_out(_answered(job, partial(_answer, asked), served))
     _, lane, told = served[-1]
     if asked.grant.counts:
         await asked.grant.settle(response, lane)

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from interlingua.client.aio.pump import AsyncPump
+from interlingua.client.aio.pump import carried_out
 from interlingua.client.core import call
 from interlingua.client.estimate import estimate_text
 from interlingua.errors import BadRequestError
@@ -173,7 +173,7 @@ async def _summarized(gateway: Gateway, asked: Asked, job: Job) -> GatewayReply:
         store=None,
         extra={},
     )
-    response = await AsyncPump(call(msgspec.structs.replace(job, request=wanted))).run()
+    response = await carried_out(call(msgspec.structs.replace(job, request=wanted)))
     await asked.grant.settle(response, next((lane for lane in job.lanes if lane.endpoint.spec == response.model), None))
     if not response.text.strip():
         raise BadRequestError(f"{response.model} gave no summary of the conversation", status=502)

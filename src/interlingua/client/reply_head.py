@@ -1,0 +1,36 @@
+"""What the head of an answer says of the call: the provider's id of the request, and its rate limits.
+
+Strategy: a server says the same things in the same order in every answer, so where they stand is found once for a list
+of names.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from interlingua.dialects._errors import REQUEST_ID_HEADERS
+from interlingua.wire.limits import rate_limits, tells_limit
+
+if TYPE_CHECKING:
+    from interlingua.types.limit import RateLimit
+    from interlingua.wire.http import Headers
+
+__all__ = ["told_by"]
+
+
+def told_by(headers: Headers) -> tuple[str | None, dict[str, RateLimit]]:
+    """The provider's id of the request, and the limits that headers tell of."""
+    places, is_limited = _places(tuple([name for name, _ in headers]))
+    request_id = None
+    for place in places:
+        if request_id := headers[place][1]:
+            break
+    return request_id or None, rate_limits(headers) if is_limited else {}
+
+
+@lru_cache(maxsize=256)
+def _places(names: tuple[str, ...]) -> tuple[tuple[int, ...], bool]:
+    """Where ids of the request stand, the most telling first, and whether there are limits."""
+    places = [names.index(name) for name in REQUEST_ID_HEADERS if name in names]
+    return tuple(places), any(map(tells_limit, names))
