@@ -38,7 +38,7 @@ from interlingua.routing.redis_link import RedisGone
 from interlingua.wire.json import decode, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from interlingua.gateway.keys.accounts import Row
     from interlingua.gateway.keys.budget import Operation
@@ -137,6 +137,10 @@ class RedisStore(Generic[V]):
             return found
         own = await self._memory.get(keys)  # put while Redis was away, or forgotten by it
         return [mine if value is None else value for value, mine in zip(found, own, strict=True)]
+
+    def lacks(self, keys: Collection[Key]) -> bool:  # noqa: ARG002 - what others have put is not known here
+        """Whether it certainly holds nothing under these keys, which only Redis knows."""
+        return False
 
     async def put(self, entries: Sequence[Entry[V]]) -> None:
         """Keep values; one that is larger than may be is not kept, and what it would replace is gone."""

@@ -11,10 +11,12 @@ Rules
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
+
+import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
 __all__ = ["Entry", "Key", "MemoryStore", "Store"]
 
@@ -23,7 +25,7 @@ Key: TypeAlias = tuple[str, str, str]
 """Owner, kind and name of a value."""
 
 
-class Entry(NamedTuple, Generic[V]):
+class Entry(msgspec.Struct, Generic[V], frozen=True):
     """One thing to keep."""
 
     key: Key
@@ -42,6 +44,10 @@ class Store(Protocol[V]):
         """Whether it certainly holds nothing, so that nobody needs to ask; False where that is not known."""
         ...
 
+    def lacks(self, keys: Collection[Key]) -> bool:
+        """Whether it certainly holds nothing under any of these keys; False where that is not known."""
+        ...
+
     async def get(self, keys: Sequence[Key]) -> list[V | None]:
         """The value of each key, or None; what was found counts as just used."""
         ...
@@ -53,12 +59,6 @@ class Store(Protocol[V]):
     async def drop(self, keys: Sequence[Key]) -> None:
         """Forget values."""
         ...
-
-
-class _Kept(NamedTuple, Generic[V]):
-    value: V
-    size_bytes: int
-    until_s: float
 
 
 OVERHEAD_BYTES = 400
@@ -77,7 +77,8 @@ class MemoryStore(Generic[V]):
         self._max_entry_bytes = max_entry_bytes or max_bytes // 8
         self._keep_s = keep_s
         self._clock = clock
-        self._kept: OrderedDict[Key, _Kept[V]] = OrderedDict()
+        self._kept: OrderedDict[Key, tuple[V, int, float]] = OrderedDict()
+        """Values, how much of the bound each takes, and until when it is kept."""
         self.size_bytes: int = 0
         """How much it holds."""
 
@@ -90,6 +91,10 @@ class MemoryStore(Generic[V]):
         """Whether it holds nothing."""
         return not self._kept
 
+    def lacks(self, keys: Collection[Key]) -> bool:
+        """Whether it holds nothing under any of these keys."""
+        return self._kept.keys().isdisjoint(keys)
+
     async def get(self, keys: Sequence[Key]) -> list[V | None]:
         """The value of each key, or None; what was found counts as just used."""
         now_s = self._clock()
@@ -99,19 +104,21 @@ class MemoryStore(Generic[V]):
         kept = self._kept.get(key)
         if kept is None:
             return None
-        if kept.until_s <= now_s:
+        if kept[2] <= now_s:
             self._forget(key)
             return None
         self._kept.move_to_end(key)
-        return kept.value
+        return kept[0]
 
     async def put(self, entries: Sequence[Entry[V]]) -> None:
         """Keep values; one that is larger than the store may be is not kept."""
-        until_s = self._clock() + self._keep_s
-        for key, value, size in entries:
-            self._forget(key)
+        until_s, kept = self._clock() + self._keep_s, self._kept
+        for entry in entries:
+            key, size = entry.key, entry.size_bytes
+            if key in kept:
+                self._forget(key)
             if size <= self._max_entry_bytes:
-                self._kept[key] = _Kept(value, size + OVERHEAD_BYTES, until_s)
+                kept[key] = entry.value, size + OVERHEAD_BYTES, until_s
                 self.size_bytes += size + OVERHEAD_BYTES
         while self.size_bytes > self._max_bytes or len(self._kept) > self._max_entries:
             self._forget(next(iter(self._kept)))
@@ -124,4 +131,4 @@ class MemoryStore(Generic[V]):
     def _forget(self, key: Key) -> None:
         kept = self._kept.pop(key, None)
         if kept is not None:
-            self.size_bytes -= kept.size_bytes
+            self.size_bytes -= kept[1]

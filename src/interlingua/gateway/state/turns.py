@@ -63,11 +63,14 @@ def call_ids_of(parts: Sequence[Part]) -> list[str]:
 
 def is_worth_keeping(turn: Turn) -> bool:
     """Whether a client without room for it would lose something; a turn with a broken call never goes back."""
-    if any(type(part) is BrokenToolCall for part in turn.parts):
-        return False
-    return bool(turn.ids) or any(
-        type(part) is ThinkingPart or getattr(part, "sealed", None) is not None for part in turn.parts
-    )
+    is_worth = bool(turn.ids)
+    for part in turn.parts:
+        kind = type(part)
+        if kind is BrokenToolCall:
+            return False
+        if not is_worth:
+            is_worth = kind is ThinkingPart or getattr(part, "sealed", None) is not None
+    return is_worth
 
 
 # Recognising
@@ -81,15 +84,22 @@ def fingerprints(parts: Sequence[Part], before: Message | None) -> tuple[str, st
     text, calls = _said(parts)
     if not text and not calls:
         return None
-    said = "".join([_digest(text), *[_call_digest(name, arguments) for name, arguments in calls]])
+    said = _digest(text)
+    for name, arguments in calls:
+        said += _call_digest(name, arguments)
     return said + _digest(_context(before)), said
 
 
 def _said(parts: Sequence[Part]) -> tuple[str, list[tuple[str, str]]]:
     """The text and the calls of a turn, as every dialect can show them."""
-    texts = [part.text for part in parts if type(part) is TextPart or type(part) is RefusalPart]
-    text = texts[0] if len(texts) == 1 else "".join(texts)
-    return text.strip(), [(part.name, part.arguments_json) for part in parts if type(part) is ToolCall]
+    text = ""
+    calls: list[tuple[str, str]] = []
+    for part in parts:
+        if type(part) is TextPart or type(part) is RefusalPart:
+            text += part.text
+        elif type(part) is ToolCall:
+            calls.append((part.name, part.arguments_json))
+    return text.strip(), calls
 
 
 def _digest(text: str) -> str:
@@ -131,16 +141,13 @@ def _plain(value: object) -> object:
 
 
 def _context(before: Message | None) -> str:
-    if before is None:
-        return ""
-    return "\n".join([text for part in before.parts for text in _words(part)])
-
-
-def _words(part: Part) -> Iterator[str]:
-    if type(part) is TextPart:
-        yield part.text.strip()
-    elif type(part) is ToolResult:
-        yield result_text(part).strip()
+    texts: list[str] = []
+    for part in () if before is None else before.parts:
+        if type(part) is TextPart:
+            texts.append(part.text.strip())
+        elif type(part) is ToolResult:
+            texts.append(result_text(part).strip())
+    return "\n".join(texts)
 
 
 def _same_call(one: ToolCall, other: ToolCall) -> bool:
@@ -270,15 +277,21 @@ def _marked(parts: list[Part], shown: Sequence[Part]) -> list[Part]:
 
 def size_of(turn: Turn) -> int:
     """About how many bytes a turn takes."""
-    ids = sum(len(own) + len(providers) for own, providers in turn.ids.items())
-    return 200 + ids + sum(_part_size(part) for part in turn.parts)
+    size = 200
+    for own, providers in turn.ids.items():
+        size += len(own) + len(providers)
+    for part in turn.parts:
+        size += _part_size(part)
+    return size
 
 
 def _part_size(part: Part) -> int:
     size = 200
     match part:
-        case TextPart(text=text) | ThinkingPart(text=text) | RefusalPart(text=text) | ToolCall(arguments_json=text):
-            size += _text_size(text)
+        case ToolCall():
+            size += _text_size(part.arguments_json)
+        case TextPart() | ThinkingPart() | RefusalPart():
+            size += _text_size(part.text)
         case ImagePart(data=data) | AudioPart(data=data) | DocumentPart(data=data):
             size += len(data)
         case OpaquePart(raw=raw):

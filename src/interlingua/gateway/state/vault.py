@@ -27,6 +27,7 @@ from interlingua.gateway.state.turns import Turn, call_ids_of, fingerprints, is_
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Self
 
     from interlingua.gateway.state.store import Store
     from interlingua.types.content import Part
@@ -66,14 +67,15 @@ class Vault:
         `provider_ids` maps our own call ids of the answer to the provider's.
         """
         before = request.messages[-1] if request.messages else None
-        for parts in (response.parts, *[choice.parts for choice in response.alternatives]):
-            ids = {own: provider_ids[own] for own in call_ids_of(parts) if own in provider_ids}
-            turn = Turn(parts, ids)
+        for choice in (response, *response.alternatives) if response.alternatives else (response,):
+            calls = call_ids_of(choice.parts)
+            turn = Turn(choice.parts, {own: provider_ids[own] for own in calls if own in provider_ids})
             if is_worth_keeping(turn):
-                entries = _entries(owner, turn, before)
-                if any(await self._store.get([entry.key for entry in entries if entry.key[1] == "turn"])):
+                words = _word_keys(owner, choice.parts, before)
+                said = words[:1]
+                if said and not self._store.lacks(said) and (await self._store.get(said))[0] is not None:
                     self._token = object()  # the same words again: what was put back of them before is out of date
-                await self._store.put(entries)
+                await self._store.put(_entries(turn, [*[_call_key(owner, one) for one in calls], *words]))
 
     async def restore(self, owner: str, request: Request) -> Request:
         """The request with every turn that is remembered as it was; the same request where none is."""
@@ -113,6 +115,8 @@ class Vault:
         self, messages: Sequence[Message], lookups: _Lookups, begin: int = 0, taken: Sequence[str] = ()
     ) -> list[Message] | None:
         """The messages from a place on, restored; None where nothing of them is remembered."""
+        if self._store.lacks(lookups.keys):
+            return None
         found = await self._found_by_id(lookups.by_id)
         found |= await self._found_by_words([pair for pair in lookups.by_words if pair[0] not in found])
         return restored(messages, found, begin, taken) if found else None
@@ -152,12 +156,19 @@ class _Lookups(NamedTuple):
 
     by_id: list[tuple[int, Key]]
     by_words: list[tuple[int, Key]]
+    keys: frozenset[Key]
+    """All of them."""
+
+    @classmethod
+    def of(cls, by_id: list[tuple[int, Key]], by_words: list[tuple[int, Key]]) -> Self:
+        """What is asked for by ids and by words."""
+        return cls(by_id, by_words, frozenset([key for asked in (by_id, by_words) for _, key in asked]))
 
 
 def _lookups(owner: str, messages: Sequence[Message], begin: int = 0) -> _Lookups:
     """What the messages from a place on ask for."""
     places = [place for place in range(begin, len(messages)) if messages[place].role == "assistant"]
-    return _Lookups(
+    return _Lookups.of(
         [(place, _call_key(owner, call_id)) for place in places for call_id in call_ids_of(messages[place].parts)],
         [
             (place, key)
@@ -178,7 +189,7 @@ def _known_lookups(owner: str, known: KnownHistory, begin: int) -> _Lookups:
             found = _lookups(owner, known.messages, begin)
         else:
             rest = _lookups(owner, known.messages, len(parent.messages))
-            found = _Lookups(before.by_id + rest.by_id, before.by_words + rest.by_words)
+            found = _Lookups.of(before.by_id + rest.by_id, before.by_words + rest.by_words)
         _put_aside(known, slot, found)
     return found
 
@@ -199,14 +210,12 @@ def _word_keys(owner: str, parts: Sequence[Part], before: Message | None) -> lis
     return [] if found is None else [(owner, "turn", found[0]), (owner, "words", found[1])]
 
 
-def _entries(owner: str, turn: Turn, before: Message | None) -> list[Entry[Remembered]]:
-    """What is put for a turn: itself under its first key, which the other keys lead to."""
-    calls = [_call_key(owner, call_id) for call_id in call_ids_of(turn.parts)]
-    keys = list(dict.fromkeys([*calls, *_word_keys(owner, turn.parts, before)]))
-    if not keys:
-        return []  # nobody could find it
-    first, *others = keys
-    return [Entry(first, turn, size_of(turn)), *[Entry(other, first, 0) for other in others]]
+def _entries(turn: Turn, keys: list[Key]) -> list[Entry[Remembered]]:
+    """What is put for a turn: itself under its first key, which the other keys lead to; nothing where it has none."""
+    entries: list[Entry[Remembered]] = []
+    for key in dict.fromkeys(keys):
+        entries.append(Entry(key, keys[0], 0) if entries else Entry(key, turn, size_of(turn)))
+    return entries
 
 
 def memory_vault(
