@@ -36,7 +36,10 @@ WireCall: TypeAlias = tuple[str, str, str, "Sealed | None", dict[str, dict[str, 
 
 
 def sound_calls(found: Iterable[WireCall], context: DecodeContext) -> list[ToolCall] | None:
-    """The calls of an answer; None where one is unusual, or would get an id that has to be noted."""
+    """The calls of an answer; None where one is unusual, or would get an id that has to be noted.
+
+    Asked last of all, since ids that were made are used up.
+    """
     undo = context.undo
     if undo.names:
         return None
@@ -81,7 +84,7 @@ class Turn(NamedTuple):
     """What a turn says that has nothing but this, in this order."""
 
     thinking: str
-    """Thinking in words; empty where there is none."""
+    """Thinking in words; empty where there is none, or nothing but a seal of it."""
     texts: list[str]
     """Texts, none of them empty."""
     calls: list[ToolCall]
@@ -103,11 +106,11 @@ def plain_turn(parts: Sequence[Part], dialect: str) -> Turn | None:
             texts.append(part.text)
             sealed = part.sealed
         elif type(part) is ToolCall:
-            if part.freeform or part.extra:
+            if part.freeform or (part.extra and _is_told(part.extra, dialect)):
                 return None
             calls.append(part)
             sealed = part.sealed
-        elif type(part) is ThinkingPart and part.text and not (place or part.extra):
+        elif type(part) is ThinkingPart and not (thinking or texts or calls or part.extra):
             thinking, sealed = part.text, part.sealed
         else:
             return None
@@ -116,6 +119,11 @@ def plain_turn(parts: Sequence[Part], dialect: str) -> Turn | None:
                 return None
             seals.append((sealed, f"/parts/{place}"))
     return Turn(thinking, texts, calls, seals)
+
+
+def _is_told(extra: dict[str, dict[str, Any]], dialect: str) -> bool:
+    """Whether members of a part are written, or have to be noted, in a dialect."""
+    return dialect in extra or bool(foreign_extras(extra, dialect))
 
 
 def note_seals(changes: Changes, turn: Turn) -> None:

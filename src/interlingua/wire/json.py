@@ -179,16 +179,16 @@ def decode_wire(
         return cast("W", _read_again(error, _strict_decoder(type), body, repairs, unknown_in=type))
 
 
-def exact_reader(type: type[T]) -> Callable[[bytes], T | None]:
+def exact_reader(type: type[T], *, is_free: bool = False) -> Callable[[bytes], T | None]:
     """Reads JSON that is exactly of a type, and gives None for any other, whatever its fault.
 
-    What of the type is free JSON, or `msgspec.Raw`, is not bounded in its depth.
+    A type that has free JSON in it (`is_free`) is bounded in its depth; what is `msgspec.Raw` of another is not.
     """
     decode: Callable[[bytes], T] | None = None
 
     def read(body: bytes) -> T | None:
         nonlocal decode
-        if len(body) > MAX_BODY_BYTES:
+        if len(body) > MAX_BODY_BYTES or (is_free and is_deeper(body, MAX_DEPTH)):
             return None
         decode = decode or _decoder(type).decode
         try:

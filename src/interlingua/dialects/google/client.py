@@ -15,6 +15,7 @@ from interlingua.dialects._frames import framed
 from interlingua.dialects._members import is_object, merge_members, passed_on
 from interlingua.dialects._request import RequestWriter, check_choice
 from interlingua.dialects._subsets import GOOGLE_OPENAPI, GOOGLE_OUTPUT, GOOGLE_TOOL
+from interlingua.dialects.google.client_usual import read_usual
 from interlingua.dialects.google.messages import MessageEncoder
 from interlingua.dialects.google.parts import NAME, PartDecoder, part_list
 from interlingua.dialects.google.reasons import decode_finish, error_of_body
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CITATIONS",
     "candidate_members",
+    "decode_any_response",
     "decode_error",
     "decode_response",
     "encode_request",
@@ -328,6 +330,14 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
 
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
+    """
+    return read_usual(reply.body, context) or decode_any_response(reply, context)
+
+
+def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
+    """A whole answer, however unusual.
+
+    Raises: as `decode_response`.
     """
     if reply.body.lstrip()[:1] == b"[":
         raise decode_error(reply, context)

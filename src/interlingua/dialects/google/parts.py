@@ -48,6 +48,7 @@ __all__ = [
     "call_extra",
     "decode_media",
     "is_made_id",
+    "on_one_line",
     "opaque",
     "part_list",
     "result_content",
@@ -198,10 +199,13 @@ def arguments_text(call: CallWire) -> str:
     """The text of the arguments, on one line, as a frame of a stream needs it; a call without any takes none."""
     if isinstance(call.args, UnsetType):
         return "{}"
-    text = bytes(call.args).decode()
-    if "\n" in text or "\r" in text:
-        text = _BREAK.sub(_unbroken, text)
+    text = on_one_line(bytes(call.args).decode())
     return "{}" if text == "null" else bare_numbers(text)
+
+
+def on_one_line(text: str) -> str:
+    """A JSON text without line ends between its tokens."""
+    return _BREAK.sub(_unbroken, text) if "\n" in text or "\r" in text else text
 
 
 def _unbroken(match: re.Match[str]) -> str:

@@ -21,6 +21,7 @@ from interlingua.dialects.google.messages import decode_contents, decode_system
 from interlingua.dialects.google.parts import NAME
 from interlingua.dialects.google.reasons import decode_finish, encode_error_body, encode_finish
 from interlingua.dialects.google.schemas import style_of, to_json_schema
+from interlingua.dialects.google.server_usual import write_usual
 from interlingua.dialects.google.spelling import read_request
 from interlingua.dialects.google.thinking import ThinkingAsked, decode_thinking
 from interlingua.dialects.google.tools import FIELD, decode_choice, decode_tools
@@ -52,7 +53,15 @@ if TYPE_CHECKING:
     from interlingua.types.tool import OpaqueTool, Tool, ToolChoice
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["decode_request", "encode_error", "encode_response", "finish_word", "is_blocked", "reply_members"]
+__all__ = [
+    "decode_request",
+    "encode_any_response",
+    "encode_error",
+    "encode_response",
+    "finish_word",
+    "is_blocked",
+    "reply_members",
+]
 
 JsonObject: TypeAlias = dict[str, Any]
 S = TypeVar("S", bound=WireStruct)
@@ -240,6 +249,11 @@ class _RequestDecoder:
 
 def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """A whole answer in the client's own form."""
+    return write_usual(response, context) or encode_any_response(response, context)
+
+
+def encode_any_response(response: Response[Any], context: ServerContext) -> HttpReply:
+    """The same, however unusual."""
     changes = Changes(NAME, "encode_response")
     members, choice_extra = reply_members(response.extra)
     own = context.source == NAME

@@ -18,7 +18,7 @@ from interlingua.types.usage import Usage
 if TYPE_CHECKING:
     from interlingua.types.change import Changes
 
-__all__ = ["decode_usage", "encode_usage", "merge_counts", "uncounted"]
+__all__ = ["decode_usage", "encode_usage", "merge_counts", "note_uncounted", "uncounted"]
 
 OTHER_MEMBERS = (
     "toolUsePromptTokenCount", "promptTokensDetails", "candidatesTokensDetails", "cacheTokensDetails",
@@ -86,10 +86,15 @@ def _sum(one: int | None, other: int | None) -> int | None:
     return None if one is None and other is None else (one or 0) + (other or 0)
 
 
-def encode_usage(usage: Usage, changes: Changes) -> UsageWire:
-    """The counts on the wire, which knows none of what was written to a cache."""
+def note_uncounted(usage: Usage, changes: Changes) -> None:
+    """An entry for what was written to a cache."""
     if usage.cache_write_tokens is not None:
         changes.add("parameter_unsupported", "/usage/cache_write_tokens", "the dialect counts no cache writes")
+
+
+def encode_usage(usage: Usage, changes: Changes) -> UsageWire:
+    """The counts on the wire, which knows none of what was written to a cache."""
+    note_uncounted(usage, changes)
     extra = usage.extra.get(NAME, {})
     given, output, thoughts = usage.input_tokens, usage.output_tokens, usage.reasoning_tokens
     wire = UsageWire(

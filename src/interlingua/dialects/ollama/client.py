@@ -19,6 +19,7 @@ from interlingua.dialects._members import merge_members, passed_on
 from interlingua.dialects._request import RequestWriter, check_choice, chosen_names, schema_prompt
 from interlingua.dialects._subsets import OLLAMA_TOOL
 from interlingua.dialects.ollama.assistant import CallReader, decode_turn
+from interlingua.dialects.ollama.client_usual import read_usual
 from interlingua.dialects.ollama.messages import MessageEncoder
 from interlingua.dialects.ollama.parts import NAME, PartNotes
 from interlingua.dialects.ollama.reasons import decode_finish, error_of_body
@@ -42,8 +43,8 @@ if TYPE_CHECKING:
     from interlingua.wire.http import HttpReply
 
 __all__ = [
-    "ANSWER_MEMBERS", "CHAT_PATH", "GENERATE_PATH", "OPTIONS", "answer_members", "decode_error", "decode_response",
-    "encode_request", "turn_of",
+    "ANSWER_MEMBERS", "CHAT_PATH", "GENERATE_PATH", "OPTIONS", "answer_members", "decode_any_response",
+    "decode_error", "decode_response", "encode_request", "turn_of",
 ]  # fmt: skip
 
 CHAT_PATH = "/api/chat"
@@ -281,6 +282,14 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
 
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
+    """
+    return read_usual(reply.body, context) or decode_any_response(reply, context)
+
+
+def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
+    """A whole answer, however unusual.
+
+    Raises: as `decode_response`.
     """
     repairs: list[str] = []
     wire = decode_wire(reply.body, ChunkWire, repairs=repairs)

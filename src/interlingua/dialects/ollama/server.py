@@ -8,7 +8,6 @@ Rules
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,6 +25,7 @@ from interlingua.dialects.ollama.client import GENERATE_PATH, OPTIONS
 from interlingua.dialects.ollama.messages import decode_messages, decode_prompt
 from interlingua.dialects.ollama.parts import NAME, PartNotes
 from interlingua.dialects.ollama.reasons import done_reason, encode_error_body
+from interlingua.dialects.ollama.server_usual import JSON_HEADERS, time_of, write_usual
 from interlingua.dialects.ollama.tools import decode_tool
 from interlingua.dialects.ollama.usage import encode_usage
 from interlingua.dialects.ollama.wire import ChunkWire, MessagesWire, ReceivedWire, ToolsWire
@@ -43,9 +43,16 @@ if TYPE_CHECKING:
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["answer_members", "created_at", "decode_request", "encode_error", "encode_response", "is_older_form"]
+__all__ = [
+    "answer_members",
+    "created_at",
+    "decode_request",
+    "encode_any_response",
+    "encode_error",
+    "encode_response",
+    "is_older_form",
+]
 
-JSON_HEADERS = (("content-type", "application/json; charset=utf-8"),)
 EFFORTS = frozenset({"low", "medium", "high", "max"})
 """Words of `think`; another word passes through as a member."""
 REQUEST_MEMBERS = ("keep_alive", "truncate", "shift", "raw", "template", "suffix")
@@ -210,6 +217,11 @@ def _is_number(member: str, value: object) -> bool:
 
 def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """A whole answer in the client's own form."""
+    return write_usual(response, context) or encode_any_response(response, context)
+
+
+def encode_any_response(response: Response[Any], context: ServerContext) -> HttpReply:
+    """The same, however unusual."""
     changes = Changes(NAME, "encode_response")
     own = context.source == NAME
     if response.alternatives:
@@ -237,7 +249,7 @@ def is_older_form(extra: dict[str, dict[str, Any]], context: ServerContext) -> b
 
 def created_at(context: ServerContext) -> str | None:
     """The time of an answer as the wire says it."""
-    return datetime.fromtimestamp(context.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if context.created else None
+    return time_of(context.created) if context.created else None
 
 
 def answer_members(response: Response[Any], changes: Changes) -> dict[str, Any]:

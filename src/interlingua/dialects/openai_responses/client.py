@@ -18,6 +18,7 @@ from interlingua.dialects._openai_errors import error_of_body
 from interlingua.dialects._openai_request import OpenAIRequestWriter
 from interlingua.dialects._request import check_choice
 from interlingua.dialects.openai_responses.assistant import CALLS, ItemDecoder
+from interlingua.dialects.openai_responses.client_usual import REPEATED, read_usual
 from interlingua.dialects.openai_responses.messages import InputEncoder, refers
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.reasons import decode_finish, error_of_failure, raw_finish
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.wire.http import HttpReply
 
-__all__ = ["LOGPROBS", "decode_error", "decode_response", "encode_request", "top_members"]
+__all__ = ["LOGPROBS", "decode_any_response", "decode_error", "decode_response", "encode_request", "top_members"]
 
 PATH = "/responses"
 SAMPLING = frozenset({"temperature", "top_p", "logprobs"})
@@ -59,8 +60,6 @@ READ = frozenset({"id", "object", "status", "model", "output", "usage", "error",
 """Members of an answer that have a field of their own."""
 TOP_MEMBERS = tuple(name for name in ResponseWire.__struct_fields__ if name not in READ)
 """Those that only pass through."""
-REPEATED: dict[str, Any] = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "metadata": {}}
-"""Members of an answer that repeat the request, and what they say where it said nothing."""
 
 
 # The request
@@ -217,6 +216,14 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
 
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
+    """
+    return read_usual(reply.body, context) or decode_any_response(reply, context)
+
+
+def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
+    """A whole answer, however unusual.
+
+    Raises: as `decode_response`.
     """
     repairs: list[str] = []
     wire = decode_wire(reply.body, ResponseWire, repairs=repairs)

@@ -52,7 +52,8 @@ class ItemIds:
 
     def __init__(self, response_id: str) -> None:
         """Ids that go with the answer `response_id`."""
-        self._tail = "".join([letter for letter in response_id.removeprefix("resp_") if letter.isalnum()])
+        tail = response_id.removeprefix("resp_")
+        self._tail = tail if tail.isalnum() else "".join(filter(str.isalnum, tail))
         self._number = 0
 
     def __call__(self, prefix: str) -> str:

@@ -23,6 +23,7 @@ from interlingua.dialects.openai_responses.messages import decode_input, refers
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.reasons import WIRE_REASONS, encode_finish
 from interlingua.dialects.openai_responses.repeated import answer_text, repeat
+from interlingua.dialects.openai_responses.server_usual import write_usual
 from interlingua.dialects.openai_responses.tools import decode_choice, decode_tool
 from interlingua.dialects.openai_responses.usage import encode_usage
 from interlingua.dialects.openai_responses.wire import InputWire, ReceivedWire, ResponseWire, ToolsWire
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["answer_wire", "decode_request", "encode_error", "encode_response"]
+__all__ = ["answer_wire", "decode_request", "encode_any_response", "encode_error", "encode_response"]
 
 EFFORTS = frozenset({"none", "minimal", "low", "medium", "high", "xhigh", "max"})
 """Efforts that are canonical; another word passes through as a member."""
@@ -209,6 +210,11 @@ class _RequestDecoder:
 
 def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """A whole answer in the client's own form."""
+    return write_usual(response, context) or encode_any_response(response, context)
+
+
+def encode_any_response(response: Response[Any], context: ServerContext) -> HttpReply:
+    """The same, however unusual."""
     changes = Changes(NAME, "encode_response")
     own = context.source == NAME
     answer_id = response.id or (context.make_id() if context.make_id else None)

@@ -17,6 +17,7 @@ from interlingua.dialects._answer import changes_of, failed_status, finish_of, i
 from interlingua.dialects._frames import framed
 from interlingua.dialects._request import RequestWriter, check_choice
 from interlingua.dialects.unified.answer import decode_answer
+from interlingua.dialects.unified.client_usual import read_usual
 from interlingua.dialects.unified.parts import NAME, decode_part, encode_parts, own_members, split_extra, with_members
 from interlingua.dialects.unified.reasons import decode_error_body
 from interlingua.dialects.unified.tools import encode_choice, encode_tool
@@ -39,7 +40,16 @@ if TYPE_CHECKING:
     from interlingua.types.response import Alternative, Response
     from interlingua.wire.http import HttpReply
 
-__all__ = ["KNOBS", "PATH", "PartReader", "decode_error", "decode_response", "encode_request", "settled"]
+__all__ = [
+    "KNOBS",
+    "PATH",
+    "PartReader",
+    "decode_any_response",
+    "decode_error",
+    "decode_response",
+    "encode_request",
+    "settled",
+]
 
 PATH = "/unified/v1/generate"
 KNOBS = (
@@ -184,6 +194,14 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
 
     Loss: none; members that we do not know go to `extra`.
     Raises: DecodeError, with the first bad place; the error that a 200 hides.
+    """
+    return read_usual(reply.body, context) or decode_any_response(reply, context)
+
+
+def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
+    """A whole answer, however unusual.
+
+    Raises: as `decode_response`.
     """
     repairs: list[str] = []
     try:

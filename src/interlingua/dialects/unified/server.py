@@ -21,11 +21,12 @@ from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._history import prepare_history
 from interlingua.dialects._history_memo import HistoryMemo
 from interlingua.dialects._memo import ToolMemo, read_tools
-from interlingua.dialects._serve import clients_fault
+from interlingua.dialects._serve import JSON_HEADERS, clients_fault
 from interlingua.dialects.unified.answer import encode_answer
 from interlingua.dialects.unified.client import KNOBS
 from interlingua.dialects.unified.parts import NAME, decode_part, kept
 from interlingua.dialects.unified.reasons import broken_call, encode_error_body, malformed
+from interlingua.dialects.unified.server_usual import write_usual
 from interlingua.dialects.unified.tools import check_choice, check_tools, decode_choice, decode_tool
 from interlingua.dialects.unified.wire import MessagesWire, ReceivedWire, ToolCallWire, ToolResultWire, ToolsWire
 from interlingua.errors import DecodeError, HistoryError, SchemaError
@@ -47,9 +48,8 @@ if TYPE_CHECKING:
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["JSON_HEADERS", "decode_request", "encode_error", "encode_response"]
+__all__ = ["JSON_HEADERS", "decode_request", "encode_any_response", "encode_error", "encode_response"]
 
-JSON_HEADERS = (("content-type", "application/json"),)
 _UNKNOWN = re.compile(r"object contains unknown field `(?P<name>.*)`, at ")
 
 
@@ -204,6 +204,11 @@ def _state(wire: ServerStateWire | None) -> ServerState | None:
 
 def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """A whole answer; the error that it is when a call in it is broken."""
+    return write_usual(response, context) or encode_any_response(response, context)
+
+
+def encode_any_response(response: Response[Any], context: ServerContext) -> HttpReply:
+    """The same, however unusual."""
     broken = broken_call(response)
     if broken is not None:
         return encode_error(malformed(broken, response), context)

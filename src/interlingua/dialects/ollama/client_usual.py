@@ -1,0 +1,109 @@
+"""The usual answer of the chat form: thinking, a text and calls, and nothing that has to be interpreted.
+
+Source: recorded answers of the server, November 2026.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Raw
+
+from interlingua.dialects._usual import sound_calls, text_of_raw
+from interlingua.dialects.ollama.parts import NAME
+from interlingua.types.content import TextPart, ThinkingPart
+from interlingua.types.response import Response
+from interlingua.types.usage import Usage
+from interlingua.wire.json import ExactStruct, exact_reader
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import DecodeContext
+    from interlingua.dialects._usual import WireCall
+    from interlingua.types.content import Part
+
+__all__ = ["read_usual"]
+
+
+class _Function(ExactStruct, kw_only=True):
+    index: int | None = None
+    name: str
+    arguments: Raw
+
+
+class _Call(ExactStruct, kw_only=True):
+    id: str | None = None
+    type: Literal["function"] | None = None
+    function: _Function
+
+
+class _Message(ExactStruct, kw_only=True):
+    role: Literal["assistant"] | None = None
+    content: str | None = None
+    thinking: str | None = None
+    tool_calls: list[_Call] | None = None
+
+
+class _Answer(ExactStruct, kw_only=True):
+    model: str
+    created_at: str | None = None
+    message: _Message
+    done: bool
+    done_reason: Literal["stop", "length"]
+    total_duration: int | None = None
+    load_duration: int | None = None
+    prompt_eval_count: int | None = None
+    prompt_eval_duration: int | None = None
+    eval_count: int | None = None
+    eval_duration: int | None = None
+
+
+_read = exact_reader(_Answer)
+
+
+def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
+    """The response that a usual answer is; None for any other."""
+    wire = _read(body)
+    if wire is None or not wire.done:
+        return None
+    message, raw = wire.message, wire.done_reason
+    parts: list[Part] = []
+    if message.thinking:
+        parts.append(ThinkingPart(message.thinking))
+    if message.content:
+        parts.append(TextPart(message.content))
+    if message.tool_calls:
+        found: list[WireCall] = [
+            (call.id or "", call.function.name, text_of_raw(call.function.arguments), None, {})
+            for call in message.tool_calls
+        ]
+        calls = sound_calls(found, context) if raw == "stop" else None
+        if calls is None:
+            return None
+        parts += calls
+    given, written = wire.prompt_eval_count, wire.eval_count
+    extra = _extra(wire)
+    return Response(
+        parts=tuple(parts),
+        finish_reason="tool_calls" if message.tool_calls else raw,
+        finish_reason_raw=raw,
+        usage=None if given is None and written is None else Usage(input_tokens=given, output_tokens=written),
+        model=wire.model,
+        wire_model=wire.model,
+        extra={NAME: extra} if extra else {},
+    )
+
+
+def _extra(wire: _Answer) -> dict[str, Any]:
+    """The members that only pass through."""
+    extra: dict[str, Any] = {}
+    if wire.created_at is not None:
+        extra["created_at"] = wire.created_at
+    if wire.total_duration is not None:
+        extra["total_duration"] = wire.total_duration
+    if wire.load_duration is not None:
+        extra["load_duration"] = wire.load_duration
+    if wire.prompt_eval_duration is not None:
+        extra["prompt_eval_duration"] = wire.prompt_eval_duration
+    if wire.eval_duration is not None:
+        extra["eval_duration"] = wire.eval_duration
+    return extra

@@ -1,0 +1,146 @@
+"""The usual answer, written at once, where it repeats nothing of its request: thinking, texts and calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET, UnsetType
+
+from interlingua.dialects._serve import JSON_HEADERS
+from interlingua.dialects._usual import note_seals, plain_turn
+from interlingua.dialects.openai_responses.assistant import COMPLETED
+from interlingua.dialects.openai_responses.items import ItemIds
+from interlingua.dialects.openai_responses.parts import NAME
+from interlingua.dialects.openai_responses.reasons import WIRE_REASONS, encode_finish
+from interlingua.dialects.openai_responses.usage import encode_usage
+from interlingua.types.change import Changes
+from interlingua.wire.http import HttpReply
+from interlingua.wire.json import ExactStruct, encode_exact
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from interlingua.dialects._contract import ServerContext
+    from interlingua.dialects._usual import Turn
+    from interlingua.dialects.openai_responses.wire import UsageWire
+    from interlingua.types.content import Part
+    from interlingua.types.response import Response
+
+__all__ = ["write_usual"]
+
+WORDS = dict.fromkeys(("stop", "tool_calls"), COMPLETED) | {"length": WIRE_REASONS["length"]}
+"""Finish reasons that the wire says just so."""
+
+
+class _Summary(ExactStruct):
+    type: str
+    text: str
+
+
+class _Reasoning(ExactStruct):
+    type: str
+    id: str
+    summary: tuple[_Summary]
+
+
+class _Text(ExactStruct):
+    type: str
+    text: str
+    annotations: tuple[()] = ()
+
+
+class _Message(ExactStruct):
+    type: str
+    id: str
+    role: str
+    status: str
+    content: list[_Text]
+
+
+class _Call(ExactStruct):
+    type: str
+    id: str
+    status: str
+    call_id: str
+    name: str
+    arguments: str
+
+
+class _Answer(ExactStruct):
+    id: str | UnsetType
+    object: str
+    created_at: int | UnsetType
+    status: str
+    error: None
+    incomplete_details: dict[str, Any] | None
+    instructions: None
+    model: str
+    output: list[_Reasoning | _Message | _Call]
+    parallel_tool_calls: bool
+    store: bool
+    temperature: None
+    tool_choice: str
+    tools: tuple[()]
+    top_p: None
+    usage: UsageWire | None
+    metadata: dict[str, Any]
+
+
+def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | None:
+    """The reply that a usual answer is; None for any other."""
+    usage, word = response.usage, WORDS.get(response.finish_reason)
+    if word is None or context.request is not None or context.source == NAME or response.alternatives:
+        return None
+    turn = None if response.extra.get(NAME) or (usage and usage.extra.get(NAME)) else plain_turn(response.parts, NAME)
+    if turn is None or _hides(response.parts, turn):
+        return None
+    answer_id = response.id or (context.make_id() if context.make_id else None)
+    changes = Changes(NAME, "encode_response")
+    note_seals(changes, turn)
+    status, details = encode_finish(word)
+    body = encode_exact(
+        _Answer(
+            answer_id or UNSET,
+            "response",
+            context.created or UNSET,
+            status,
+            None,
+            details,
+            None,
+            context.model or response.wire_model or response.model,
+            _items(turn, ItemIds(answer_id or "")),
+            True,
+            False,
+            None,
+            "auto",
+            (),
+            None,
+            None if usage is None else encode_usage(usage, changes, own=False),
+            {},
+        )
+    )
+    if body is None:
+        return None
+    if context.changes is not None:
+        context.changes.extend(changes.entries)
+    return HttpReply(status=200, headers=JSON_HEADERS, body=body)
+
+
+def _hides(parts: Sequence[Part], turn: Turn) -> bool:
+    """Whether there is thinking without words, which is an item all the same."""
+    return len(parts) != bool(turn.thinking) + len(turn.texts) + len(turn.calls)
+
+
+def _items(turn: Turn, make_id: ItemIds) -> list[_Reasoning | _Message | _Call]:
+    """The items of a turn."""
+    thinking, texts, calls, _ = turn
+    items: list[_Reasoning | _Message | _Call] = []
+    if thinking:
+        items.append(_Reasoning("reasoning", make_id("rs"), (_Summary("summary_text", thinking),)))
+    if texts:
+        content = [_Text("output_text", text) for text in texts]
+        items.append(_Message("message", make_id("msg"), "assistant", COMPLETED, content))
+    items += [
+        _Call("function_call", make_id("fc"), COMPLETED, call.id, call.name, call.arguments_json) for call in calls
+    ]
+    return items
