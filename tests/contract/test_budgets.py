@@ -28,7 +28,7 @@ from tests.support.gateway import GatewayRequest, body_of, gateway
 HERE = str(Path(il.__file__).parent)
 BUDGETS = {
     "translated request": 110,
-    "translated reply": 100,
+    "translated reply": 30,
     "library call": 340,
     "library call, awaited": 340,
     "library stream": 1_500,

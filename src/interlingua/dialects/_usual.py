@@ -1,4 +1,4 @@
-"""Usual answers: a text, calls and nothing else, read and written in one go.
+"""Usual answers: thinking, texts, then calls, and nothing else, read in one go (written: `_usual_turn`).
 
 Each dialect has in `client_usual.py` the exact shape of its usual answer, and a reader that makes the response of it at
 once; in `server_usual.py` the same the other way. They give None for anything else, and the general decoder or encoder
@@ -7,28 +7,22 @@ has the word: what is here only ever says the same, sooner. Laws hold them to th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from interlingua.dialects._members import foreign_extras
 from interlingua.dialects._parallel import WRAPPERS
-from interlingua.dialects._seals import note_seal
 from interlingua.stream.calls import PLACEHOLDER_IDS, CallIdSource
-from interlingua.types.content import TextPart, ThinkingPart, ToolCall
+from interlingua.types.content import ToolCall
 from interlingua.wire.arguments import are_sound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from msgspec import Raw
 
     from interlingua.dialects._contract import DecodeContext
-    from interlingua.types.change import Changes
-    from interlingua.types.content import Part, Sealed
+    from interlingua.types.content import Sealed
 
-__all__ = ["Turn", "WireCall", "note_foreign", "note_seals", "plain_turn", "sound_calls", "text_of_raw"]
-
-
-# Reading
+__all__ = ["WireCall", "sound_calls", "text_of_raw"]
 
 
 WireCall: TypeAlias = tuple[str, str, str, "Sealed | None", dict[str, dict[str, Any]]]
@@ -75,64 +69,3 @@ def _with_own_ids(calls: list[ToolCall], context: DecodeContext) -> list[ToolCal
         ToolCall(ids.assign(call.id)[0], call.name, call.arguments_json, call.freeform, call.sealed, call.extra)
         for call in calls
     ]
-
-
-# Writing
-
-
-class Turn(NamedTuple):
-    """What a turn says that has nothing but this, in this order."""
-
-    thinking: str
-    """Thinking in words; empty where there is none, or nothing but a seal of it."""
-    texts: list[str]
-    """Texts, none of them empty."""
-    calls: list[ToolCall]
-    """Calls."""
-    seals: list[tuple[Sealed, str]]
-    """Seals of other dialects, and where their parts stand."""
-
-
-def plain_turn(parts: Sequence[Part], dialect: str) -> Turn | None:
-    """What a turn says; None for one that says anything else, or has what a dialect may have to be told of it."""
-    thinking = ""
-    texts: list[str] = []
-    calls: list[ToolCall] = []
-    seals: list[tuple[Sealed, str]] = []
-    for place, part in enumerate(parts):
-        if type(part) is TextPart:
-            if calls or not part.text or part.annotations or part.cache is not None or part.extra:
-                return None
-            texts.append(part.text)
-            sealed = part.sealed
-        elif type(part) is ToolCall:
-            if part.freeform or (part.extra and _is_told(part.extra, dialect)):
-                return None
-            calls.append(part)
-            sealed = part.sealed
-        elif type(part) is ThinkingPart and not (thinking or texts or calls or part.extra):
-            thinking, sealed = part.text, part.sealed
-        else:
-            return None
-        if sealed is not None:
-            if sealed.dialect == dialect:
-                return None
-            seals.append((sealed, f"/parts/{place}"))
-    return Turn(thinking, texts, calls, seals)
-
-
-def _is_told(extra: dict[str, dict[str, Any]], dialect: str) -> bool:
-    """Whether members of a part are written, or have to be noted, in a dialect."""
-    return dialect in extra or bool(foreign_extras(extra, dialect))
-
-
-def note_seals(changes: Changes, turn: Turn) -> None:
-    """Entries for seals of others, which stay at home."""
-    for sealed, path in turn.seals:
-        note_seal(changes, sealed, path)
-
-
-def note_foreign(changes: Changes, extra: dict[str, dict[str, Any]]) -> None:
-    """Entries for the members of an answer that only other dialects know."""
-    for name in foreign_extras(extra, changes.dialect) if extra else ():
-        changes.add("extra_foreign", f"/extra/{name}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.dialects._serve import JSON_HEADERS
-from interlingua.dialects._usual import note_seals, plain_turn
+from interlingua.dialects._usual_turn import note_seals, plain_turn
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.reasons import encode_finish
 from interlingua.dialects.anthropic.usage import encode_usage
@@ -18,7 +18,7 @@ from interlingua.wire.json import ExactStruct, encode_exact
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
-    from interlingua.dialects._usual import Turn
+    from interlingua.dialects._usual_turn import Turn
     from interlingua.types.response import Response
     from interlingua.types.usage import Usage
 

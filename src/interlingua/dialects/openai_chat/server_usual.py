@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from interlingua.dialects._members import is_object
 from interlingua.dialects._serve import JSON_HEADERS
-from interlingua.dialects._usual import note_foreign, note_seals, plain_turn
+from interlingua.dialects._usual_turn import note_foreign, note_seals, plain_turn
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.usage import encode_usage
 from interlingua.types.change import Changes
@@ -17,7 +17,7 @@ from interlingua.wire.json import ExactStruct, encode_exact
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
-    from interlingua.dialects._usual import Turn
+    from interlingua.dialects._usual_turn import Turn
     from interlingua.types._base import JsonObject
     from interlingua.types.response import Response
     from interlingua.types.usage import Usage

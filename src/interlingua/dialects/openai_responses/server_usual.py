@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET, UnsetType
 
 from interlingua.dialects._serve import JSON_HEADERS
-from interlingua.dialects._usual import note_seals, plain_turn
+from interlingua.dialects._usual_turn import note_seals, plain_turn
 from interlingua.dialects.openai_responses.assistant import COMPLETED
 from interlingua.dialects.openai_responses.items import ItemIds
 from interlingua.dialects.openai_responses.parts import NAME
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import ServerContext
-    from interlingua.dialects._usual import Turn
+    from interlingua.dialects._usual_turn import Turn
     from interlingua.dialects.openai_responses.wire import UsageWire
     from interlingua.types.content import Part
     from interlingua.types.response import Response
