@@ -5,9 +5,8 @@ The names of the modules and functions in a dialect's folder are the same in eve
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._contract import Dialect
 
@@ -25,13 +24,13 @@ __all__ = ["late", "late_dialect"]
 
 def late(module: str, name: str) -> Callable[..., Any]:
     """What `module` calls `name`, imported at its first call."""
-
-    @cache
-    def load() -> Callable[..., Any]:
-        return getattr(import_module(module), name)
+    found: Callable[..., Any] | None = None
 
     def call(*arguments: Any) -> Any:
-        return load()(*arguments)
+        nonlocal found
+        if found is None:
+            found = cast("Callable[..., Any]", getattr(import_module(module), name))
+        return found(*arguments)
 
     return call
 

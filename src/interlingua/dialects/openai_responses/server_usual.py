@@ -12,7 +12,7 @@ from interlingua.dialects.openai_responses.assistant import COMPLETED
 from interlingua.dialects.openai_responses.items import ItemIds
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.reasons import WIRE_REASONS, encode_finish
-from interlingua.dialects.openai_responses.usage import encode_usage
+from interlingua.dialects.openai_responses.usage import note_unknown
 from interlingua.types.change import Changes
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import ExactStruct, encode_exact
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import ServerContext
     from interlingua.dialects._usual_turn import Turn
-    from interlingua.dialects.openai_responses.wire import UsageWire
     from interlingua.types.content import Part
     from interlingua.types.response import Response
+    from interlingua.types.usage import Usage
 
 __all__ = ["write_usual"]
 
@@ -66,6 +66,23 @@ class _Call(ExactStruct):
     arguments: str
 
 
+class _InputDetails(ExactStruct):
+    cached_tokens: int
+    cache_write_tokens: int
+
+
+class _OutputDetails(ExactStruct):
+    reasoning_tokens: int
+
+
+class _Usage(ExactStruct):
+    input_tokens: int
+    input_tokens_details: _InputDetails
+    output_tokens: int
+    output_tokens_details: _OutputDetails
+    total_tokens: int
+
+
 class _Answer(ExactStruct):
     id: str | UnsetType
     object: str
@@ -82,7 +99,7 @@ class _Answer(ExactStruct):
     tool_choice: str
     tools: tuple[()]
     top_p: None
-    usage: UsageWire | None
+    usage: _Usage | None
     metadata: dict[str, Any]
 
 
@@ -95,8 +112,6 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
     if turn is None or _hides(response.parts, turn):
         return None
     answer_id = response.id or (context.make_id() if context.make_id else None)
-    changes = Changes(NAME, "encode_response")
-    note_seals(changes, turn)
     status, details = encode_finish(word)
     body = encode_exact(
         _Answer(
@@ -115,15 +130,26 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
             "auto",
             (),
             None,
-            None if usage is None else encode_usage(usage, changes, own=False),
+            None if usage is None else _usage(usage),
             {},
         )
     )
     if body is None:
         return None
     if context.changes is not None:
+        changes = Changes(NAME, "encode_response")
+        note_seals(changes, turn)
+        if usage is not None:
+            note_unknown(usage, changes)
         context.changes.extend(changes.entries)
     return HttpReply(status=200, headers=JSON_HEADERS, body=body)
+
+
+def _usage(usage: Usage) -> _Usage:
+    """The counts; unknown ones are 0, since clients insist on numbers."""
+    read, written = usage.input_tokens or 0, usage.output_tokens or 0
+    details = _InputDetails(usage.cache_read_tokens or 0, usage.cache_write_tokens or 0)
+    return _Usage(read, details, written, _OutputDetails(usage.reasoning_tokens or 0), read + written)
 
 
 def _hides(parts: Sequence[Part], turn: Turn) -> bool:

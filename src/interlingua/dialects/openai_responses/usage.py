@@ -12,7 +12,7 @@ from interlingua.types.usage import Usage
 if TYPE_CHECKING:
     from interlingua.types.change import Changes
 
-__all__ = ["decode_usage", "encode_usage"]
+__all__ = ["decode_usage", "encode_usage", "note_unknown"]
 
 DETAILS = ("cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 """Counts that not every provider gives."""
@@ -40,12 +40,18 @@ def decode_usage(wire: UsageWire) -> Usage:
     )
 
 
+def note_unknown(usage: Usage, changes: Changes) -> None:
+    """An entry for the counts that clients insist on and nobody gave."""
+    unknown = [name for name in DETAILS if getattr(usage, name) is None]
+    if unknown:
+        changes.add("parameter_added", "/usage", f"told as 0, since nobody counted: {', '.join(unknown)}")
+
+
 def encode_usage(usage: Usage, changes: Changes, *, own: bool) -> UsageWire:
     """The counts on the wire; clients insist on numbers, so in an answer from elsewhere unknown ones are 0."""
     filler = None if own else 0
-    unknown = [name for name in DETAILS if getattr(usage, name) is None]
-    if unknown and not own:
-        changes.add("parameter_added", "/usage", f"told as 0, since nobody counted: {', '.join(unknown)}")
+    if not own:
+        note_unknown(usage, changes)
     wire = UsageWire(
         input_tokens=usage.input_tokens or 0,
         input_tokens_details=InputDetailsWire(
