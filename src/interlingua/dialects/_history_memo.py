@@ -26,7 +26,7 @@ from interlingua.types.change import Changes
 from interlingua.types.content import Json, OpaquePart, TextPart, ThinkingPart, ToolCall, ToolResult
 from interlingua.types.message import Message
 from interlingua.types.shared import NO_EXTRA, read_only
-from interlingua.wire.json import encode_wire
+from interlingua.wire.json import encode_wires
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -127,8 +127,14 @@ class KnownHistory:
         self.messages.known = self
         self.parent = parent
         rest = messages if parent is None else messages[len(parent.messages) :]
-        parts = [part for message in rest for part in message.parts]
-        calls = [part for part in parts if type(part) is ToolCall]
+        calls: list[ToolCall] = []
+        is_marked = False
+        for message in rest:
+            for part in message.parts:
+                if type(part) is ToolCall:
+                    calls.append(part)
+                elif getattr(part, "cache", None):
+                    is_marked = True
         self.rest: tuple[Message, ...] = tuple(rest)
         """The messages after those of the parent."""
         self.calls = tuple([call.id for call in calls])
@@ -137,7 +143,8 @@ class KnownHistory:
         self.names = tuple([call.name for call in calls])
         self.called = frozenset(self.names)
         """The tools that are called."""
-        self.is_marked = any([getattr(part, "cache", None) for part in parts])  # noqa: C419 — a list is faster
+        self.is_marked = is_marked
+        """Whether something has a mark for the prompt cache."""
         self.frames: list[Frame] = []
         """What stood around these messages, or those that they go on, when they were written."""
         if parent is not None:
@@ -145,7 +152,7 @@ class KnownHistory:
             self.calls = parent.calls + self.calls
             self.taken_ids = parent.taken_ids | self.taken_ids
             self.names = parent.names + self.names
-            self.is_marked = self.is_marked or parent.is_marked
+            self.is_marked = is_marked or parent.is_marked
             self.frames = parent.frames
         self._written: list[WrittenHistory] = []
         self.aside: dict[object, Any] = {}
@@ -173,10 +180,10 @@ class KnownHistory:
             wires = write(self.messages, 0)
             if not wires or not can_be_told_again(changes.entries[told:]):
                 return wires  # a dialect says in its own way that nothing is left to say
-            text = b"[%b]" % _joined(wires)
+            text = b"[%b]" % encode_wires(wires, _null_content)
         else:
             changes.entries.extend(before.entries)
-            text = b"%b,%b]" % (before.text[:-1], _joined(write(self.rest, len(parent.messages))))
+            text = b"%b,%b]" % (before.text[:-1], encode_wires(write(self.rest, len(parent.messages)), _null_content))
         entries = tuple(changes.entries[told:])
         whole = WrittenHistory(ways, text, entries)
         if can_be_told_again(entries):
@@ -184,9 +191,9 @@ class KnownHistory:
         return whole
 
 
-def _joined(wires: Sequence[WireStruct]) -> bytes:
-    """The wire objects as elements of an array; the content of a message may be null on purpose."""
-    return b",".join([encode_wire(wire, nulls=getattr(wire, "content", "") is None) for wire in wires])
+def _null_content(wire: WireStruct) -> bool:
+    """Whether the content of a message is null on purpose."""
+    return getattr(wire, "content", "") is None
 
 
 def shareable(messages: Sequence[Message]) -> list[Message] | None:
@@ -380,8 +387,14 @@ def goes_on(known: KnownHistory, rest: tuple[Message, ...]) -> bool:
     """Whether messages after known ones mean the same whatever those are, known calls aside."""
     if not rest or not known.messages or rest[0].role in (known.messages[-1].role, "tool", "system"):
         return False
-    parts = [part for message in rest for part in message.parts]
-    if not all(type(part) in _PLAIN and _can_be_shared(part) for part in parts):
-        return False
-    calls = {part.id for part in parts if type(part) is ToolCall}
-    return calls.isdisjoint(known.calls) and all(part.call_id in calls for part in parts if type(part) is ToolResult)
+    calls: set[str] = set()
+    answered: list[str] = []
+    for message in rest:
+        for part in message.parts:
+            if type(part) not in _PLAIN or not _can_be_shared(part):
+                return False
+            if type(part) is ToolCall:
+                calls.add(part.id)
+            elif type(part) is ToolResult:
+                answered.append(part.call_id)
+    return calls.isdisjoint(known.taken_ids) and calls.issuperset(answered)

@@ -21,7 +21,7 @@ import msgspec
 from interlingua.types.change import CODES
 from interlingua.types.shared import read_only
 from interlingua.types.tool import OpaqueTool, Tool
-from interlingua.wire.json import encode_wire
+from interlingua.wire.json import encode_wires
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +55,7 @@ class Written(NamedTuple):
 
 def can_be_told_again(entries: Sequence[Change]) -> bool:
     """Whether entries follow from what is written alone: none is a refusal, or would be one if it were not allowed."""
-    return all([CODES[entry.code].action == entry.action != "refused" for entry in entries])  # noqa: C419 — a list is faster
+    return not entries or all([CODES[entry.code].action == entry.action != "refused" for entry in entries])  # noqa: C419 — a list is faster
 
 
 def write_tools(wires: Sequence[WireStruct], entries: Sequence[Change]) -> Written:
@@ -63,7 +63,7 @@ def write_tools(wires: Sequence[WireStruct], entries: Sequence[Change]) -> Writt
 
     Raises: UsageError, with the place, for what JSON cannot say.
     """
-    return Written(b"[%b]" % b",".join([encode_wire(wire) for wire in wires]), tuple(entries))
+    return Written(b"[%b]" % encode_wires(wires), tuple(entries))
 
 
 class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 — a tuple has no slots for more members

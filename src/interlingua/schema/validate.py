@@ -36,6 +36,7 @@ MAX_SCHEMA_NODES = 10_000
 MAX_PROBLEMS = 50
 """How many problems of one value are told."""
 _VALIDATORS_KEPT = 1_024
+_LONGEST_KEPT = 16_384
 
 _DRAFT = re.compile(r"^https?://json-schema\.org/draft(?:/|-)(?P<name>2019-09|0[467])/schema#?$")
 _DRAFTS = {
@@ -52,11 +53,28 @@ def check_schema(schema: dict[str, Any], *, where: str) -> None:
 
     Raises: SchemaError, which begins with `where` and names the bad place of the schema.
     """
+    try:
+        text = encode(schema)
+    except Error:
+        text = b""
+    if text and len(text) <= _LONGEST_KEPT and _is_sound(text):
+        return
     check_bounds(schema, where=where)
     try:
-        _validator(encode(schema), naive_times=False)
+        _validator(text or encode(schema), naive_times=False)
     except Error as error:
         raise SchemaError(f"{where}: {error.message}") from None
+
+
+@lru_cache(maxsize=_VALIDATORS_KEPT)
+def _is_sound(text: bytes) -> bool:
+    """Whether a schema is valid and within the bounds: most come again and again."""
+    try:
+        check_bounds(decode_any(text), where="")
+        _validator(text, naive_times=False)
+    except Error:
+        return False
+    return True
 
 
 def check_bounds(schema: object, *, where: str) -> None:

@@ -48,6 +48,7 @@ __all__ = [
     "encode_exact",
     "encode_text",
     "encode_wire",
+    "encode_wires",
     "exact_reader",
     "parse",
     "pointer",
@@ -255,6 +256,20 @@ def encode_wire(value: msgspec.Struct, *, nulls: int = 0, kept: KeptTexts | None
     if not has_extra:
         return body
     return _dump(_along(body, shape_of(type(value)), _SPREAD, None), _ENCODER)
+
+
+def encode_wires(values: Sequence[W], nulls: Callable[[W], int] = lambda _: 0) -> bytes:
+    """Wire structs as the elements of an array, without its brackets; `nulls` says how many of one are meant.
+
+    Raises: as `encode`.
+    """
+    try:
+        body = _ENCODER.encode(values)
+    except (UnicodeEncodeError, TypeError, RecursionError):
+        body = _EXTRA_NAME  # one by one, the place in the error is right
+    if _EXTRA_NAME in body or b"null" in body:
+        return b",".join([encode_wire(value, nulls=nulls(value)) for value in values])
+    return body[1:-1]
 
 
 def raw(value: object) -> msgspec.Raw:

@@ -5,12 +5,14 @@ import subprocess
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from interlingua.errors import SchemaError
+from interlingua.schema import validate as validate_module
 from interlingua.schema.problem import Problem, brief, describe
 from interlingua.schema.validate import MAX_PROBLEMS, MAX_SCHEMA_DEPTH, MAX_SCHEMA_NODES, check_schema, validate
 
@@ -304,3 +306,15 @@ def test_the_validator_is_imported_when_it_is_needed() -> None:
     )
     done = subprocess.run([sys.executable, "-I", "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_schema_that_was_found_right_is_not_checked_again() -> None:
+    """The same text is looked at once; one that is wrong is told each time, with its own place."""
+    schema = {"type": "object", "description": "Only here."}
+    with mock.patch.object(validate_module, "check_bounds", side_effect=validate_module.check_bounds) as bounds:
+        for _ in range(3):
+            check_schema(schema, where="/a")
+    assert bounds.call_count == 1
+    for where in ("/a", "/b"):
+        with pytest.raises(SchemaError, match=f"^{where}: "):
+            check_schema({"type": "no such type"}, where=where)

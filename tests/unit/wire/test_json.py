@@ -23,6 +23,7 @@ from interlingua.wire.json import (
     encode,
     encode_exact,
     encode_wire,
+    encode_wires,
     exact_reader,
     pointer,
     raw,
@@ -532,3 +533,25 @@ def test_what_holds_no_floats_is_written_at_once() -> None:
     """None where half of a surrogate pair is in it."""
     assert encode_exact(UsualWire("m", 2)) == b'{"model":"m","count":2}'
     assert encode_exact(UsualWire("\ud800")) is None
+
+
+def test_several_wire_structs_are_the_elements_of_an_array() -> None:
+    """They are said as each by itself, with members of `extra` and nulls that are meant, and refused as each is."""
+    plain, own = BodyWire(model="m"), BodyWire(model="n", extra=Extra(new=[1, None]))
+    assert encode_wires([plain, plain]) == b'{"model":"m"},{"model":"m"}'
+    assert encode_wires([plain, own], lambda wire: wire is own) == b'{"model":"m"},{"model":"n","new":[1,null]}'
+    assert encode_wires(list[BodyWire]()) == b""
+    with pytest.raises(UsageError, match="the number at /new is not finite"):
+        encode_wires([plain, BodyWire(model="m", extra=Extra(new=float("nan")))])
+    with pytest.raises(UsageError, match="the text at /model holds half of a surrogate pair"):
+        encode_wires([plain, BodyWire(model="\ud800")])
+
+
+def test_the_pieces_around_a_kept_text_are_told() -> None:
+    """Also where members were moved after it was put in, as long as its place is sure."""
+    for extra, around in ((None, ((b'{"later":',), (b"}",))), (Extra(new=1), ((b'{"later":',), (b',"new":1}',)))):
+        kept = KeptTexts()
+        text = b"[1,2]"
+        body = encode_wire(ReceivedWire(later=kept.place(text), extra=extra), kept=kept)
+        assert kept.around(text, body) == around
+    assert KeptTexts().around(b"[1]", b'{"a":[1],"b":[1]}') is None
