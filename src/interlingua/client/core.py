@@ -96,6 +96,7 @@ GRACE_S = 0.05
 _EXCERPT = 120
 _BEFORE_CONTENT = (StreamStart, UsageUpdate, Extra)
 """Events that say nothing yet, so that an error after them may still be another target's chance."""
+_ENDS = (StreamEnd, StreamError)
 _READ = Read()
 _REST = Rest()
 _LAST_READ = Read(GRACE_S, needed=False)
@@ -175,13 +176,18 @@ def follow(job: Job, live: Live, attempts: tuple[Attempt, ...], outcome: Outcome
     try:
         while True:
             last = events[-1] if events else None
-            if isinstance(last, StreamEnd | StreamError):
+            if isinstance(last, _ENDS):
                 break
             if not job.tool_deltas:
                 events = [event for event in events if type(event) is not ToolCallDelta]
             if events:
                 yield events
-            events = yield from _next_events(job, live)
+            try:
+                piece = yield _next_read(job, live)
+            except Error as error:
+                events = live.failed(error)
+            else:
+                events = live.fed(piece)
         yield from _finish(job, live, events, attempts, outcome)
     except BaseException as problem:
         if visit is not None:
@@ -393,7 +399,8 @@ class Live(Lasting):
         """The events that a piece completes, or those of the end."""
         assert self.decoder is not None, "a whole answer is not fed"  # noqa: S101 - an invariant
         if piece:
-            return self.shown(self.decoder.feed(piece))
+            events = self.decoder.feed(piece)
+            return events if self.unwrapper is None else self.unwrapper.events(events)
         self.at_end = True
         return self.shown(self.decoder.close())
 
@@ -501,16 +508,10 @@ def _named(lane: Lane, events: list[Event]) -> list[Event]:
     return events
 
 
-def _next_events(job: Job, live: Live) -> Steps[list[Event]]:
-    """The events of the next piece, or of the end."""
-    try:
-        piece = yield _drain(job, live) if live.decoder is not None and live.decoder.terminal else _READ
-    except Error as error:
-        return live.failed(error)
-    return live.fed(piece)
-
-
-def _drain(job: Job, live: Live) -> Read:
+def _next_read(job: Job, live: Live) -> Read:
+    """What asks for the next piece, or for the rest behind the terminal signal while that is waited for."""
+    if live.decoder is None or not live.decoder.terminal:
+        return _READ
     if live.drain_until is None:
         live.drain_until = job.clock() + DRAIN_S
     return Read(max(0.0, live.drain_until - job.clock()))

@@ -141,7 +141,10 @@ class StreamBuilder:
     @property
     def finished(self) -> bool:
         """Whether the wire named a finish reason for every choice that it opened."""
-        return bool(self._choices) and all(choice.finish is not None for choice in self._choices.values())
+        for choice in self._choices.values():  # asked for after each piece
+            if choice.finish is None:
+                return False
+        return bool(self._choices)
 
     # The answer as a whole
 

@@ -154,7 +154,7 @@ class AsyncPump(Generic[R]):
             self._problem = problem
             return False
         self._asked = effect
-        return _is_next(effect)
+        return type(effect) is Read and effect.within_s is None
 
     async def _fail(self, problem: BaseException) -> None:
         """End as the steps did, or `take`.

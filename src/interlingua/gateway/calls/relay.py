@@ -26,7 +26,7 @@ from interlingua.errors import LimitExceededError, UnsupportedError
 from interlingua.gateway.calls.head import TOOL_MARKS
 from interlingua.gateway.calls.reading import is_plain, known_name, pieces_of
 from interlingua.types.change import Changes
-from interlingua.types.event import BlockEnd, BlockStart, StreamEnd, StreamError, UsageUpdate
+from interlingua.types.event import BlockEnd, BlockStart, StreamEnd, StreamError, TextDelta, UsageUpdate
 from interlingua.wire.json import MAX_EVENT_BYTES
 
 if TYPE_CHECKING:
@@ -266,6 +266,10 @@ class RelayedStream(Live):
     def _frame(self, frame: bytes) -> list[Event]:
         events = super().fed(frame)
         last = events[-1] if events else None
+        if type(last) is TextDelta and len(events) == 1 and not (self._open or self._held):
+            self._passed.append(frame)
+            self.last_frame = frame
+            return events
         if isinstance(last, StreamError):
             return events  # told anew, as the last thing that the client hears
         self.is_done = self.is_done or frame.startswith((b"data: [DONE]", b"data:[DONE]"))

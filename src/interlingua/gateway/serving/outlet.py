@@ -30,14 +30,16 @@ _SHORTEST_S = 0.01
 class Outlet:
     """Writes the replies of one connection, one after the other."""
 
-    __slots__ = ("_held", "_loop", "_resumed", "_transport", "stalled_s")
+    __slots__ = ("_loop", "_resumed", "held", "stalled_s", "transport")
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         """The way out of a connection that was just made."""
-        self._transport = transport
+        self.transport: asyncio.Transport = transport
+        """Where bytes go."""
         self._loop = loop
         self._resumed: asyncio.Future[None] | None = None
-        self._held = b""
+        self.held: bytes = b""
+        """What goes out with the next bytes."""
         self.stalled_s: float | None = None
         """Since when the client takes nothing, by the loop's clock; None while it does."""
 
@@ -55,18 +57,18 @@ class Outlet:
 
     def write(self, data: bytes) -> None:
         """Send bytes, after those that were held, unless there is nobody any more."""
-        if self._held:
-            data, self._held = self._held + data, b""
-        if not self._transport.is_closing():
-            self._transport.write(data)
+        if self.held:
+            data, self.held = self.held + data, b""
+        if not self.transport.is_closing():
+            self.transport.write(data)
 
     def _hold(self, data: bytes) -> None:
         """Send bytes with those that come next, or by themselves when nothing comes at once."""
-        self._held = data
+        self.held = data
         self._loop.call_soon(self._let_go)
 
     def _let_go(self) -> None:
-        if self._held:
+        if self.held:
             self.write(b"")
 
     async def send(self, asked: Head, reply: GatewayReply, more: bytes, *, keeps: bool, keep_alive_s: float) -> None:
@@ -127,7 +129,11 @@ class _Stream:
     def take(self, piece: bytes) -> bool:
         """Send a piece; whether the client takes more."""
         outlet = self._outlet
-        outlet.write(b"%x\r\n%b\r\n" % (len(piece), piece) if self._in_chunks else piece)
+        data = b"%x\r\n%b\r\n" % (len(piece), piece) if self._in_chunks else piece
+        if outlet.held:
+            outlet.write(data)
+        elif not outlet.transport.is_closing():
+            outlet.transport.write(data)
         self._last_s = self._loop.time()
         return outlet.stalled_s is None
 
