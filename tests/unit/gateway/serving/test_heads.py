@@ -54,6 +54,25 @@ def test_a_head_without_a_body_is_known() -> None:
     assert [arrival.head.path for arrival in reader.arrivals] == ["/v1/Models"]
 
 
+def test_heads_that_differ_anywhere_are_two() -> None:
+    """Before the length, behind it, or in where it stands: each is read as it is."""
+    start, length, end = b"POST / HTTP/1.1\r\nhost: a\r\n", b"content-length: 1\r\n", b"x-a: b\r\n"
+    wires = [
+        start + length + end,
+        start + length + end.replace(b"b", b"c"),
+        start + length,
+        start + end + length,
+        start.replace(b"/ ", b"/d ") + length + end,
+    ]
+    reader, said = RequestReader(Heads()), list[object]()
+    for wire in 3 * [wire + b"\r\ny" for wire in wires]:
+        found = reader.feed(wire, LIMIT)
+        head = reader.arrivals.pop().head if found is None else found[0]
+        said.append((head.path, head.headers))
+    assert len(set(said)) == 4  # where its length stands makes no other request
+    assert said[:5] == said[5:10] == said[10:]
+
+
 @pytest.mark.parametrize(
     "rest",
     [b"", b"12", b"123" + b"G", b"123" + b"\r\n"],

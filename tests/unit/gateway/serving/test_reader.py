@@ -23,6 +23,10 @@ READ = {
         b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length: 4\r\n\r\n\r\n{}",
         Request("POST", "/", "", (("host", "a"),), b"\r\n{}"),
     ),
+    "space around a length": (
+        b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length:  4 \r\n\r\n\r\n{}",
+        Request("POST", "/", "", (("host", "a"),), b"\r\n{}"),
+    ),
     "chunks, extensions, trailers": (
         b"POST / HTTP/1.1\r\n" + HOST + CHUNKED + b"\r\n3;a=b\r\nabc\r\n0A\r\n0123456789\r\n0\r\nhost: b\r\n\r\n",
         Request("POST", "/", "", (("host", "a"), ("transfer-encoding", "chunked")), b"abc0123456789"),
@@ -195,8 +199,9 @@ def test_what_is_around_chunks_is_bounded_by_them() -> None:
 def test_so_many_requests_may_wait() -> None:
     """Those that came beyond are left: the connection ends, and its client has to ask again."""
     assert reads(GET * MAX_WAITING) == Read(reads(GET * MAX_WAITING).requests, 0, is_over=False)
-    read = reads(GET * (MAX_WAITING + 5))
-    assert (len(read.requests), read.status, read.is_over) == (MAX_WAITING, 0, True)
+    for before in (b"", GET):
+        read = reads(GET * (MAX_WAITING + 5), before=before)
+        assert (len(read.requests), read.status, read.is_over) == (MAX_WAITING, 0, True)
 
 
 def test_what_says_more_of_a_request_is_told() -> None:
