@@ -20,10 +20,12 @@ from bench.canned import answers, encoded, request_body
 from bench.peers.libraries import ours
 from bench.rows.imports import distributions, taken
 from interlingua import aio
+from interlingua.gateway.serving.server import GatewayServer
 from interlingua.transport.base import Timeouts
 from interlingua.transport.override import Override, overriding
 from interlingua.wire.http import HttpRequest
 from tests.support.gateway import GatewayRequest, body_of, gateway
+from tests.support.wire import Wire, answering, post, settled
 
 HERE = str(Path(il.__file__).parent)
 BUDGETS = {
@@ -36,6 +38,7 @@ BUDGETS = {
     "gateway passed, stream": 1_600,
     "gateway translated": 550,
     "gateway translated, stream": 2_300,
+    "gateway served": 18,
 }
 """Calls of functions of this package, by operation."""
 
@@ -121,7 +124,7 @@ def runner() -> Iterator[asyncio.Runner]:
 def runs(runner: asyncio.Runner) -> Iterator[dict[str, Callable[[], object]]]:
     """Each operation, over canned replies."""
     with overriding(Override(lambda _: _Transport(), lambda _: _AsyncTransport(), answers=True)):
-        yield _translation() | _library(runner) | _gateway(runner)
+        yield _translation() | _library(runner) | _gateway(runner) | _server(runner)
 
 
 def _translation() -> dict[str, Callable[[], object]]:
@@ -165,6 +168,20 @@ def _gateway(runner: asyncio.Runner) -> dict[str, Callable[[], object]]:
         for what, model in models.items()
         for stream in (False, True)
     }
+
+
+def _server(runner: asyncio.Runner) -> dict[str, Callable[[], object]]:
+    """A request from the bytes that come to those that go, with a gateway that answers at once."""
+
+    async def connected() -> Wire:
+        return Wire(GatewayServer(answering()))
+
+    async def served(wire: Wire) -> None:
+        wire.send(post(b"{}"))
+        await settled()
+
+    wire = runner.run(connected())
+    return {"gateway served": lambda: runner.run(served(wire))}
 
 
 def test_operations_call_no_more_functions_than_they_may(runs: dict[str, Callable[[], object]]) -> None:
