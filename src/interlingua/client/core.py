@@ -20,6 +20,7 @@ import msgspec
 
 from interlingua.client.chain import routed
 from interlingua.client.effect import Effect, Fetch, Open, Read, Rest, Steps, Work
+from interlingua.client.encoding import encode
 from interlingua.client.job import Job, Lane, later
 from interlingua.client.meter import count
 from interlingua.client.observe import is_observed
@@ -27,10 +28,8 @@ from interlingua.client.price import cost_of
 from interlingua.client.reply_head import told_by
 from interlingua.client.report import warn
 from interlingua.client.secrets import hide_secrets
-from interlingua.client.shared_messages import shared_messages
-from interlingua.client.shared_tools import shared_tools
 from interlingua.client.visit import Lasting
-from interlingua.dialects._contract import DecodeContext, EncodeOptions
+from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.table import STREAM_TYPES
 from interlingua.errors import (
     APIConnectionError,
@@ -39,7 +38,6 @@ from interlingua.errors import (
     Error,
     IncompleteStreamError,
     MalformedArgumentsError,
-    UnsupportedError,
     UsageError,
 )
 from interlingua.media.fit import has_media, plan_media
@@ -54,7 +52,6 @@ if TYPE_CHECKING:
     from interlingua.client.ladder import Unwrapper
     from interlingua.dialects._contract import Encoded, StreamDecoder
     from interlingua.transport.base import AsyncReply, Reply, Timeouts
-    from interlingua.types.change import Change
     from interlingua.types.event import Event
     from interlingua.types.response import Attempt, Response
     from interlingua.wire.http import Headers, HttpRequest
@@ -77,7 +74,6 @@ __all__ = [
     "call",
     "closed_early",
     "completed",
-    "encode",
     "exchanged",
     "fault",
     "fetching",
@@ -208,41 +204,6 @@ def prepared(job: Job, lane: Lane, *, stream: bool) -> Steps[Encoded]:
         return encode(job, lane, stream=stream)
     request, changes = (yield Work(plan.run)) if plan.heavy else plan.run()
     return encode(msgspec.structs.replace(job, request=request), lane, stream=stream, fitted=changes)
-
-
-def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = ()) -> Encoded:
-    """The request on the wire of one target; `fitted` is what was changed of its media before.
-
-    Raises: UnsupportedError, also under `strict` for whatever would be dropped or approximated; HistoryError.
-    """
-    settings, endpoint, request = job.settings, lane.endpoint, job.request
-    tools, messages = shared_tools(request.tools), request.messages
-    if settings.warns:  # a gateway knows its conversations by their bytes
-        messages = shared_messages(messages)
-    if tools is not request.tools or messages is not request.messages:
-        # to encode alone: a response holds what the caller gave
-        request = msgspec.structs.replace(request, tools=tools, messages=messages)
-    options = EncodeOptions(
-        target=endpoint.target,
-        stream=stream,
-        stream_usage=stream,
-        allow=settings.allow,
-        history=settings.history_policy,
-    )
-    if job.typed and not settings.strict:
-        from interlingua.client.ladder import encode_typed  # only typed answers need it
-
-        encoded = encode_typed(lane.dialect, request, options)
-    else:
-        encoded = lane.dialect.encode_request(request, options)
-    if fitted:
-        encoded = msgspec.structs.replace(encoded, changes=fitted + encoded.changes)
-    if settings.strict and encoded.changes:
-        lost = tuple([change for change in encoded.changes if change.action in ("dropped", "approximated")])
-        if lost:
-            told = "; ".join(str(change) for change in lost)
-            raise UnsupportedError(f"{endpoint.spec} cannot take the request as it is (strict): {told}", changes=lost)
-    return encoded
 
 
 def _context(job: Job, lane: Lane, encoded: Encoded) -> DecodeContext:

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from interlingua.client.chain import lanes_in_order
-from interlingua.client.core import encode
+from interlingua.client.encoding import encode
 from interlingua.client.report import standing_told
 from interlingua.client.state import health_store
 from interlingua.errors import ConfigError, Error, UnsupportedError
@@ -27,13 +26,13 @@ from interlingua.types.request import Request
 from interlingua.wire.http import SECRET_HEADERS, HttpRequest
 
 if TYPE_CHECKING:
-    from interlingua.client.core import Job, Lane
+    from interlingua.client.job import Job, Lane
     from interlingua.dialects._contract import Encoded
     from interlingua.registry.endpoint import Endpoint
 
 __all__ = ["Plan", "PlannedTarget", "make_plan"]
 
-_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
+_VARIABLE = r"[A-Z][A-Z0-9_]*"
 _NOW, _IF_NOBODY_ELSE, _WITH_A_KEY, _NEVER = range(4)
 """How soon a target would be asked."""
 
@@ -120,7 +119,7 @@ class _Candidate(NamedTuple):
 
 def make_plan(job: Job) -> Plan:
     """The plan of a job, as things stand now."""
-    candidates = [_candidate(job, lane) for lane in lanes_in_order(job)]
+    candidates = [_candidate(job, lane) for lane in _in_order(job)]
     best = min(candidates, key=lambda candidate: candidate.rank)
     if best.request is None or best.rank[0] == _NEVER:
         return Plan(targets=tuple([candidate.target for candidate in candidates]), request=job.request)
@@ -132,6 +131,14 @@ def make_plan(job: Job) -> Plan:
     return Plan(
         targets=tuple(targets), request=job.request, http=best.request, key=key, changes=best.target.changes
     )  # fmt: skip
+
+
+def _in_order(job: Job) -> tuple[Lane, ...]:
+    if job.ranking is None:
+        return job.lanes
+    from interlingua.client.chain import lanes_in_order  # only rules need them
+
+    return lanes_in_order(job)
 
 
 def _candidate(job: Job, lane: Lane) -> _Candidate:
@@ -190,5 +197,5 @@ def _key(endpoint: Endpoint) -> tuple[str, str] | None:
     if endpoint.auth == "none":
         return None
     header = "authorization" if endpoint.auth == "bearer" else endpoint.auth
-    variable = _VARIABLE.match(endpoint.credential.source)
+    variable = re.match(_VARIABLE, endpoint.credential.source)
     return header, variable[0] if variable else "API_KEY"

@@ -22,14 +22,13 @@ from time import monotonic, time
 from typing import TYPE_CHECKING
 
 from interlingua.errors import ConfigError, redact
-from interlingua.registry.allowance import allowance
 from interlingua.registry.spec import shown
 from interlingua.routing.health import MemoryHealth
-from interlingua.routing.limits import Limiter
 from interlingua.transport.override import answers_alone, innermost
 
 if TYPE_CHECKING:
     from interlingua.routing.health import HealthStore
+    from interlingua.routing.limits import Limiter
     from interlingua.routing.redis_link import RedisLink
 
 __all__ = [
@@ -55,7 +54,7 @@ class _Scope:
 
     def __init__(self) -> None:
         self.health: HealthStore | None = None
-        self.limiter = Limiter(monotonic)
+        self.limiter: Limiter | None = None
 
 
 _process = _Scope()
@@ -70,7 +69,7 @@ def health_store() -> HealthStore:
 def neighbours() -> tuple[HealthStore, Limiter]:
     """Where the health of targets is kept for a call that begins here, and what limits it."""
     if innermost() is None:  # the usual case, and quicker to see
-        return _process.health or _made(), _process.limiter
+        return _process.health or _made(), _process.limiter or _limiter_of(_process)
     return health_store(), limiter()
 
 
@@ -121,8 +120,8 @@ def shared_link() -> RedisLink | None:
 def limiter() -> Limiter:
     """What limits a call that begins here."""
     if innermost() is None:  # the usual case, and quicker to see
-        return _process.limiter
-    return (_scope() if answers_alone() else _process).limiter
+        return _process.limiter or _limiter_of(_process)
+    return _limiter_of(_scope() if answers_alone() else _process)
 
 
 def limit(pattern: str, *, concurrency: int | None = None, rpm: int | None = None, tpm: int | None = None) -> None:
@@ -134,6 +133,8 @@ def limit(pattern: str, *, concurrency: int | None = None, rpm: int | None = Non
 
     Raises: ConfigError for a pattern that names no target, and for what is no whole number from 1 on.
     """
+    from interlingua.registry.allowance import allowance  # only who sets limits needs it
+
     limiter().set(pattern, allowance({"concurrency": concurrency, "rpm": rpm, "tpm": tpm}))
 
 
@@ -142,7 +143,7 @@ def forget_state() -> None:
     store, _process.health = _process.health, None
     if store is not None:
         store.close()
-    _process.limiter = Limiter(monotonic)
+    _process.limiter = None
 
 
 def _scope() -> _Scope:
@@ -164,13 +165,28 @@ def _made() -> HealthStore:
         return scope.health
 
 
-def _limiter_beside(store: HealthStore, before: Limiter) -> Limiter:
+def _limiter_of(scope: _Scope) -> Limiter:
+    """What limits the calls of a scope, made for the first of them."""
+    from interlingua.routing.limits import Limiter  # who only explains limits nothing
+
+    with _making:
+        if scope.limiter is None:
+            scope.limiter = Limiter(monotonic)
+        return scope.limiter
+
+
+def _limiter_beside(store: HealthStore, before: Limiter | None) -> Limiter | None:
     """The limiter that belongs to a store, in its Redis or in this process; it limits what the one before did."""
     link: RedisLink | None = getattr(store, "link", None)
+    if link is None and before is None:
+        return None
+    from interlingua.routing.limits import Limiter  # the same
+
     if link is None and type(before) is Limiter:
         return before
     after = Limiter(monotonic) if link is None else _shared_limiter(link)
-    after.take_over(before)
+    if before is not None:
+        after.take_over(before)
     return after
 
 

@@ -42,13 +42,13 @@ CONNECTION_OPTIONS = ("key_env", "key_file", "tls", "dialect", "api_version", *P
 DIALECT_NAMES = ("anthropic", "google", "ollama", "openai-chat", "openai-responses", "unified")
 """What `dialect=` may say; `gemini` is another spelling of google."""
 
-_PARTS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?]*)(?P<path>/[^?]*)?(?:\?(?P<query>.*))?")
-_HOST = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::(?P<port>[0-9]{1,5}))?")
-_UNWRITTEN = re.compile(r"[\x00-\x20\x7f]")
-_LOOPBACK = re.compile(r"127\.\d+\.\d+\.\d+|\[::1\]|(.+\.)?localhost")
-_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
-_NAME = re.compile(r"[a-z_]{1,32}")
-_DOLLARS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,12})?")
+_PARTS = r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?]*)(?P<path>/[^?]*)?(?:\?(?P<query>.*))?"
+_HOST = r"(?P<host>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::(?P<port>[0-9]{1,5}))?"
+_UNWRITTEN = r"[\x00-\x20\x7f]"
+_LOOPBACK = r"127\.\d+\.\d+\.\d+|\[::1\]|(.+\.)?localhost"
+_VARIABLE = r"[A-Z_][A-Z0-9_]*"
+_NAME = r"[a-z_]{1,32}"
+_DOLLARS = r"[0-9]{1,9}(\.[0-9]{1,12})?"
 
 Environ: TypeAlias = Callable[[], Mapping[str, str]]
 """Gives the environment, so that it is looked at only when a key is needed."""
@@ -73,7 +73,7 @@ class Dsn(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def loopback(self) -> bool:
         """Whether the host is this machine."""
-        return _LOOPBACK.fullmatch(self.host) is not None
+        return re.fullmatch(_LOOPBACK, self.host) is not None
 
 
 class Keyed(NamedTuple):
@@ -93,9 +93,9 @@ def parse_dsn(text: str, *, where: str = "DSN") -> Dsn:
     Raises: ConfigError, in one sentence that holds nothing of the text.
     """
     text = text.strip()
-    if _UNWRITTEN.search(text):
+    if re.search(_UNWRITTEN, text):
         _refuse(where, "a space or control character in the DSN; percent-encode it")
-    parts = _PARTS.fullmatch(text)
+    parts = re.fullmatch(_PARTS, text)
     if parts is None:
         _refuse(where, f"not a DSN {EXPECTED}")
     if any(sign in f"{parts['path'] or ''}{parts['query'] or ''}" for sign in "@#"):
@@ -119,7 +119,7 @@ def _refuse(where: str, why: str) -> NoReturn:
 def _host_and_port(address: str, where: str) -> tuple[str, int | None]:
     if not address:
         _refuse(where, f"no host in the DSN {EXPECTED}")
-    parts = _HOST.fullmatch(address)
+    parts = re.fullmatch(_HOST, address)
     if parts is None:
         _refuse(where, f"the host in the DSN is not a host name with a port from 1 to 65535 {EXPECTED}")
     port = None if parts["port"] is None else int(parts["port"])
@@ -151,7 +151,7 @@ def _options(query: str, where: str) -> dict[str, str]:
         name, _, value = (_decoded(side, where) for side in entry.partition("="))
         known = (*CONNECTION_OPTIONS, *Quirks.__struct_fields__)
         if name not in known:
-            named = f" {name}" if _NAME.fullmatch(name) else ""
+            named = f" {name}" if re.fullmatch(_NAME, name) else ""
             _refuse(where, f"unknown option{named} in the DSN; known: {', '.join(known)}")
         if name in options:
             _refuse(where, f"the option {name} is given twice")
@@ -210,7 +210,7 @@ def _credential(dsn: Dsn, home: Provider | None, environ: Environ, where: str) -
 
 
 def _variable(name: str, where: str) -> tuple[str, ...]:
-    if not _VARIABLE.fullmatch(name):
+    if not re.fullmatch(_VARIABLE, name):
         _refuse(where, "key_env does not name a variable (capitals, digits and underscores)")
     return (name,)
 
@@ -246,7 +246,7 @@ def _price(options: Mapping[str, str], where: str) -> Price | None:
 
 
 def _dollars(name: str, text: str, where: str) -> float:
-    if not _DOLLARS.fullmatch(text):
+    if not re.fullmatch(_DOLLARS, text):
         _refuse(where, f"{name} takes US dollars for a million tokens, such as 0.25")
     return float(text)
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Registry", "default_registry", "placeholder"]
 
 MAX_REMEMBERED_SPECS = 1024
-_NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
+_NAME = r"[a-z0-9][a-z0-9.-]*"
 
 
 class _Asked(NamedTuple):
@@ -318,7 +318,7 @@ def _endpoint(keyed: Keyed, model: str, asked: _Asked) -> Endpoint:
 
 
 def _check_name(name: str) -> None:
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(_NAME, name):
         raise ConfigError(f"{shown(name)} cannot name a provider or scheme (lower-case letters, digits, - and .)")
 
 

@@ -31,7 +31,7 @@ Resolver: TypeAlias = Callable[[str], "Provider | str | None"]
 
 PREFIX = "LLM_"
 _VARIABLE = re.compile(r"LLM_[A-Z0-9][A-Z0-9_]*")
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+_NAME = r"[a-z0-9][a-z0-9-]*"
 
 
 class FileProvider(NamedTuple):
@@ -69,7 +69,7 @@ class Reader:
 
 def variable_of(name: str) -> str | None:
     """`LLM_MY_CO` for `my-co`; None for a name that no variable can have."""
-    return f"{PREFIX}{name.replace('-', '_').upper()}" if _NAME.fullmatch(name) else None
+    return f"{PREFIX}{name.replace('-', '_').upper()}" if re.fullmatch(_NAME, name) else None
 
 
 def name_of(variable: str) -> str:

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable
+from functools import cached_property
 from itertools import count
-from typing import NamedTuple
 
 from interlingua.dialects._contract import CallIdRule, NameRule
 
@@ -28,29 +28,38 @@ _NAME_HASH = 8
 _ID_HASH = 12
 
 
-class _Rule(NamedTuple):
-    """What a target takes, and how anything else is made to fit."""
+class _Rule:
+    """What a target takes, and how anything else is made to fit; patterns are compiled for the first that asks."""
 
-    legal: re.Pattern[str]
-    """The whole of a name or id that is taken."""
-    illegal: re.Pattern[str]
-    """Runs of characters that are not."""
-    longest: int
-    """The most characters that we send."""
+    def __init__(self, legal: str, illegal: str, longest: int) -> None:
+        self._legal = legal
+        self._illegal = illegal
+        self.longest = longest
+        """The most characters that we send."""
+
+    @cached_property
+    def legal(self) -> re.Pattern[str]:
+        """The whole of a name or id that is taken."""
+        return re.compile(self._legal)
+
+    @cached_property
+    def illegal(self) -> re.Pattern[str]:
+        """Runs of characters that are not."""
+        return re.compile(self._illegal)
 
 
 _NAMES: dict[NameRule, _Rule | None] = {
-    "openai": _Rule(re.compile(r"[a-zA-Z0-9_-]{1,64}"), re.compile(r"[^a-zA-Z0-9_-]+"), 64),
-    "anthropic": _Rule(re.compile(r"[a-zA-Z0-9_-]{1,128}"), re.compile(r"[^a-zA-Z0-9_-]+"), 128),
-    "google": _Rule(re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"), re.compile(r"[^a-zA-Z0-9_.:-]+"), 128),
-    "unified": _Rule(re.compile(r"[a-zA-Z0-9_]{1,64}"), re.compile(r"[^a-zA-Z0-9_]+"), 64),
+    "openai": _Rule(r"[a-zA-Z0-9_-]{1,64}", r"[^a-zA-Z0-9_-]+", 64),
+    "anthropic": _Rule(r"[a-zA-Z0-9_-]{1,128}", r"[^a-zA-Z0-9_-]+", 128),
+    "google": _Rule(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}", r"[^a-zA-Z0-9_.:-]+", 128),
+    "unified": _Rule(r"[a-zA-Z0-9_]{1,64}", r"[^a-zA-Z0-9_]+", 64),
     "free": None,
 }
 _IDS: dict[CallIdRule, _Rule | None] = {
     "any": None,
-    "max40": _Rule(re.compile(r"(?s:.){1,40}"), re.compile(r"(?!)"), 40),
-    "alnum9": _Rule(re.compile(r"[a-zA-Z0-9]{9}"), re.compile(r"[^a-zA-Z0-9]+"), 9),
-    "anthropic": _Rule(re.compile(r"[a-zA-Z0-9_-]+"), re.compile(r"[^a-zA-Z0-9_-]+"), 64),
+    "max40": _Rule(r"(?s:.){1,40}", r"(?!)", 40),
+    "alnum9": _Rule(r"[a-zA-Z0-9]{9}", r"[^a-zA-Z0-9]+", 9),
+    "anthropic": _Rule(r"[a-zA-Z0-9_-]+", r"[^a-zA-Z0-9_-]+", 64),
 }
 
 

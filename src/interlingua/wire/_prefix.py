@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["completions"]
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?P<closed>"?)|[\[\]{}]', re.DOTALL)
-_OPEN_ESCAPE = re.compile(
-    r"(?<!\\)(?:\\\\)*(?P<escape>(?:\\u[dD][89abAB][0-9a-fA-F]{2})?(?:\\(?:u[0-9a-fA-F]{0,3})?)?)$"
-)
+_SIGN = r'"(?:[^"\\]|\\.)*+(?P<closed>"?)|[\[\]{}]'
+_OPEN_ESCAPE = r"(?<!\\)(?:\\\\)*(?P<escape>(?:\\u[dD][89abAB][0-9a-fA-F]{2})?(?:\\(?:u[0-9a-fA-F]{0,3})?)?)$"
 _CLOSERS = {"{": "}", "[": "]"}
 _AFTER_STRING = ('"', '":null')
 _AFTER_TOKEN = (
@@ -32,7 +30,7 @@ def completions(text: str) -> Iterator[str]:
     """Candidates for the whole of which `text` is the beginning; none when its brackets cannot be closed."""
     closers: list[str] = []
     in_string = False
-    for token in _TOKEN.finditer(text):
+    for token in re.finditer(_SIGN, text, re.DOTALL):
         sign = token[0][0]
         if sign in _CLOSERS:
             closers.append(_CLOSERS[sign])
@@ -40,7 +38,7 @@ def completions(text: str) -> Iterator[str]:
             in_string = not token["closed"]
         elif not closers or closers.pop() != sign:
             return
-    if in_string and (cut := _OPEN_ESCAPE.search(text)):
+    if in_string and (cut := re.search(_OPEN_ESCAPE, text)):
         text = text[: cut.start("escape")]
     ending = "".join(reversed(closers))
     for middle in _AFTER_STRING if in_string else _AFTER_TOKEN:

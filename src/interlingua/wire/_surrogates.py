@@ -6,10 +6,7 @@ import re
 
 __all__ = ["mend_surrogates"]
 
-_ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
-)
+_ESCAPE = rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
 
 
 def mend_surrogates(body: bytes) -> bytes | None:
@@ -23,5 +20,5 @@ def mend_surrogates(body: bytes) -> bytes | None:
         count += 1
         return rb"\ufffd"
 
-    mended = _ESCAPE.sub(mend, body)
+    mended = re.sub(_ESCAPE, mend, body, flags=re.DOTALL)
     return mended if count else None

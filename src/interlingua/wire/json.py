@@ -82,8 +82,8 @@ _NOT_EXACT = (ValueError, RecursionError)
 """The same, and what bytes or characters raise that are no UTF-8."""
 _UNKNOWN_MEMBER = "Object contains unknown field"
 _RESERVED = f"{EXTRA} is our own name"
-_PLACE = re.compile(r" - at `(?:key` in `)?\$(?P<path>[^`]*)`$")
-_STEP = re.compile(r"\[(?P<index>\d+)\]|\.(?P<name>[^.\[]+)|\[\.\.\.\]")
+_PLACE = r" - at `(?:key` in `)?\$(?P<path>[^`]*)`$"
+_STEP = r"\[(?P<index>\d+)\]|\.(?P<name>[^.\[]+)|\[\.\.\.\]"
 
 
 class Extra(dict[str, object]):
@@ -395,9 +395,9 @@ def _decode_error(error: msgspec.DecodeError) -> DecodeError:
     sentence = str(error)
     if not isinstance(error, msgspec.ValidationError):
         return DecodeError(f"the text is not JSON: {sentence.removeprefix('JSON is malformed: ').lower()}")
-    place = _PLACE.search(sentence)
+    place = re.search(_PLACE, sentence)
     steps: list[str] = []
-    for step in _STEP.finditer(place["path"] if place else ""):
+    for step in re.finditer(_STEP, place["path"] if place else ""):
         name = step["index"] or step["name"]
         if name is None or name == EXTRA:
             break

@@ -26,8 +26,8 @@ __all__ = ["rate_limits", "tells_limit", "wait_s"]
 _OPENAI = "x-ratelimit-"
 _ANTHROPIC = "anthropic-ratelimit-"
 _WORDS = frozenset({"limit", "remaining", "reset"})
-_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|h|m|s|d))+")
-_STEP = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s|d)")
+_DURATION = r"(?:\d+(?:\.\d+)?(?:ms|h|m|s|d))+"
+_STEP = r"(\d+(?:\.\d+)?)(ms|h|m|s|d)"
 _FIRST_TIME_S = 1e9
 _FIRST_TIME_MS = 1e12
 """A number of seconds from here on is a time; a number of milliseconds from here on is one, too."""
@@ -81,8 +81,8 @@ def _seconds(text: str | None, headers: Headers) -> float | None:
         pass
     else:
         return max(0.0, number) if number < _FIRST_TIME_S else _until(number, header(headers, "date"))
-    if _DURATION.fullmatch(text):
-        return sum(float(number) * _SECONDS[unit] for number, unit in _STEP.findall(text))
+    if re.fullmatch(_DURATION, text):
+        return sum(float(number) * _SECONDS[unit] for number, unit in re.findall(_STEP, text))
     return _until(text, header(headers, "date"))
 
 

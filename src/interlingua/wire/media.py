@@ -10,9 +10,7 @@ from interlingua.errors import DecodeError
 
 __all__ = ["audio_type", "data_url", "from_base64", "parse_data_url", "to_base64", "told_detail"]
 
-_DATA_URL = re.compile(
-    r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?P<parameters>(?:;[\w-]+=[^;,]*)*)(?P<base64>;base64)?,", re.IGNORECASE
-)
+_DATA_URL = r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?P<parameters>(?:;[\w-]+=[^;,]*)*)(?P<base64>;base64)?,"
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"RIFF", "audio/wav"),
     (b"ID3", "audio/mpeg"),
@@ -58,7 +56,7 @@ def parse_data_url(url: str, path: str = "") -> tuple[str, bytes] | None:
 
     Raises: DecodeError at `path` for a data URL whose base64 is broken.
     """
-    match = _DATA_URL.match(url)
+    match = re.match(_DATA_URL, url, re.IGNORECASE)
     if match is None or not match["base64"]:
         return None
     return (match["type"] or "").lower(), from_base64(url[match.end() :], path)

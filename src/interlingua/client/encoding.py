@@ -1,0 +1,70 @@
+"""One request on the wire of one target: what calls have in common is written once, `strict` is held to.
+
+Not responsible for: media that a target does not take as they are (`core.prepared`), sending (`core`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from interlingua.client.shared_messages import shared_messages
+from interlingua.client.shared_tools import shared_tools
+from interlingua.dialects._contract import EncodeOptions
+from interlingua.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from interlingua.client.job import Job, Lane
+    from interlingua.client.options import Settings
+    from interlingua.dialects._contract import Encoded, Target
+    from interlingua.types.change import Change
+
+__all__ = ["encode"]
+
+
+def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = ()) -> Encoded:
+    """The request on the wire of one target; `fitted` is what was changed of its media before.
+
+    Raises: UnsupportedError, also under `strict` for whatever would be dropped or approximated; HistoryError.
+    """
+    settings, endpoint, request = job.settings, lane.endpoint, job.request
+    tools, messages = shared_tools(request.tools), request.messages
+    if settings.warns:  # a gateway knows its conversations by their bytes
+        messages = shared_messages(messages)
+    if tools is not request.tools or messages is not request.messages:
+        # to encode alone: a response holds what the caller gave
+        request = msgspec.structs.replace(request, tools=tools, messages=messages)
+    options = _options(endpoint.target, settings, stream=stream)
+    if job.typed and not settings.strict:
+        from interlingua.client.ladder import encode_typed  # only typed answers need it
+
+        encoded = encode_typed(lane.dialect, request, options)
+    else:
+        encoded = lane.dialect.encode_request(request, options)
+    if fitted:
+        encoded = msgspec.structs.replace(encoded, changes=fitted + encoded.changes)
+    if settings.strict and encoded.changes:
+        lost = tuple([change for change in encoded.changes if change.action in ("dropped", "approximated")])
+        if lost:
+            told = "; ".join(str(change) for change in lost)
+            raise UnsupportedError(f"{endpoint.spec} cannot take the request as it is (strict): {told}", changes=lost)
+    return encoded
+
+
+_MOST_REMEMBERED = 256
+_known: dict[tuple[int, bool, int, str], EncodeOptions] = {}
+"""By the identities of a target and of what is allowed, which stay theirs since the options hold both."""
+
+
+def _options(target: Target, settings: Settings, *, stream: bool) -> EncodeOptions:
+    """How a request for a target is encoded; the same object each time."""
+    key = id(target), stream, id(settings.allow), settings.history_policy
+    known = _known.get(key)
+    if known is None:
+        if len(_known) >= _MOST_REMEMBERED:
+            _known.clear()
+        known = _known[key] = EncodeOptions(
+            target=target, stream=stream, stream_usage=stream, allow=settings.allow, history=settings.history_policy
+        )
+    return known
