@@ -33,6 +33,7 @@ __all__ = [
 TURNS = 15
 TURN_S = 0.02
 BATCH_TURNS = 9
+WARM_CALLS = 3
 
 
 class NotRun(Exception):  # noqa: N818 — an outcome, not a fault
@@ -161,7 +162,9 @@ def run_child(command: list[str]) -> Child:
 
 
 def _loops(run: Callable[[], Any]) -> int:
-    """How often to call `run` in one turn."""
+    """How often to call `run` in one turn, once what is loaded late is there and what is remembered is known."""
+    for _ in range(WARM_CALLS):
+        run()
     loops = 1
     while (took_s := _cpu_s(run, loops)) < TURN_S / 4:
         loops *= 4 if took_s < TURN_S / 40 else 2
