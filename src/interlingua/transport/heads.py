@@ -28,10 +28,12 @@ _LENGTH = re.compile(r"[0-9]{1,15}")
 _NOT_PLAIN = frozenset({"transfer-encoding", "content-encoding", "upgrade", "trailer"})
 _NOT_KEPT = frozenset({"set-cookie", "set-cookie2"})
 _WITHOUT_BODY = frozenset({204, 304})
-_UNUSUAL = ("", "")
 
 _statuses: dict[bytes, int] = {}
 _lines: dict[bytes, tuple[str, str]] = {}
+_lengths: dict[bytes, int] = {}
+"""Of the lines that say a length: the length and one."""
+_unusual: set[bytes] = set()
 
 
 def plain_head(head: bytes) -> tuple[int, Headers, int] | None:
@@ -40,19 +42,11 @@ def plain_head(head: bytes) -> tuple[int, Headers, int] | None:
     first = lines.pop(0)
     status = _statuses.get(first) or _status(first)
     known: tuple[Any, ...] = tuple(map(_lines.get, lines))
-    headers = _learned(lines) if None in known else known
-    if not status or _UNUSUAL in headers:
+    headers: Headers | None = known if all(known) else _learned(lines)
+    lengths = list(filter(None, map(_lengths.get, lines)))
+    if not status or headers is None or len(lengths) != 1:
         return None
-    fields = dict(headers)
-    length = fields.get("content-length")
-    if length is None or (len(fields) != len(headers) and _is_repeated(headers)):
-        return None
-    return status, headers, int(length)
-
-
-def _is_repeated(headers: Headers) -> bool:
-    """Whether the length is given more than once."""
-    return sum(name == "content-length" for name, _ in headers) > 1
+    return status, headers, lengths[0] - 1
 
 
 def _status(line: bytes) -> int:
@@ -67,22 +61,32 @@ def _status(line: bytes) -> int:
     return status
 
 
-def _learned(lines: list[bytes]) -> Headers:
-    return tuple([_lines.get(line) or _read(line) for line in lines])
+def _learned(lines: list[bytes]) -> Headers | None:
+    """The headers in `lines`, which are known from now on; None where one of them is not plain."""
+    if not _unusual.isdisjoint(lines):
+        return None
+    if len(_lines) + len(_unusual) + len(lines) > _MAX_LINES:
+        for known in (_lines, _lengths, _unusual):
+            known.clear()
+    headers: list[tuple[str, str]] = []
+    for line in lines:
+        pair = _lines.get(line) or _read(line)
+        if pair is None:
+            return None
+        headers.append(pair)
+    return tuple(headers)
 
 
-def _read(line: bytes) -> tuple[str, str]:
+def _read(line: bytes) -> tuple[str, str] | None:
     parts = _LINE.fullmatch(line)
-    if parts is None:
-        return _UNUSUAL
-    pair = parts[1].decode("ascii").lower(), parts[2].decode("latin-1")
-    if not _is_plain(*pair):
-        pair = _UNUSUAL
-    elif pair[0] in _NOT_KEPT:
-        return pair
-    if len(_lines) >= _MAX_LINES:
-        _lines.clear()
-    _lines[line] = pair
+    pair = None if parts is None else (parts[1].decode("ascii").lower(), parts[2].decode("latin-1"))
+    if pair is None or not _is_plain(*pair):
+        _unusual.add(line)
+        return None
+    if pair[0] == "content-length":
+        _lengths[line] = int(pair[1]) + 1
+    if pair[0] not in _NOT_KEPT:
+        _lines[line] = pair
     return pair
 
 

@@ -141,6 +141,7 @@ class ResponseReader:
         "_framed",
         "_head_left",
         "_is_bodiless",
+        "_left_bytes",
         "_length",
         "_max_body_bytes",
         "_parser",
@@ -176,6 +177,7 @@ class ResponseReader:
         """Called by the parser with one piece of the body, unframed; `feed` counts them afterwards."""
         self._max_body_bytes = max_body_bytes
         self._parser = httptools.HttpResponseParser(self)
+        self._left_bytes = 0
         self.started: bool = False
         """Whether any byte came."""
         self.complete: bool = True
@@ -189,6 +191,7 @@ class ResponseReader:
         """Expect the reply to a request of `method`."""
         self._is_bodiless = method in _BODILESS
         self._framed = False
+        self._left_bytes = 0
         self.status: int = 0
         """HTTP status, 0 before the head is there."""
         self.headers: Headers = ()
@@ -224,6 +227,9 @@ class ResponseReader:
 
         Raises: APIConnectionError, LimitExceededError; the connection is of no use after either.
         """
+        if self._left_bytes:
+            self._feed_plainly(bytes(data))
+            return
         if (not self.head_done or self.complete) and not self._is_for_the_parser(data):
             return
         pieces = self.body.pieces
@@ -266,7 +272,7 @@ class ResponseReader:
             return False
         if not self.started:
             self.started = True
-            if self._read_at_once(bytes(data)):
+            if self._read_plain_head(bytes(data)):
                 return False
             self._start_parsing()
         allowed = self._head_left
@@ -282,23 +288,37 @@ class ResponseReader:
         self.trailing = True
         self.reusable = False
 
-    def _read_at_once(self, data: bytes) -> bool:
-        """Whether `data` is one whole plain reply, which is read then. The parser would read it to the same result."""
+    def _read_plain_head(self, data: bytes) -> bool:
+        """Whether `data` begins with a whole plain head, which is read then, as the parser would read it."""
         end = -1 if self._is_bodiless else data.find(b"\r\n\r\n", 0, MAX_PLAIN_HEAD_BYTES)
         head = plain_head(data[:end]) if end > 0 else None
         if head is None:
             return False
-        body = data[end + 4 :]
         status, headers, length = head
-        if len(body) != length or len(headers) > MAX_HEADERS:
-            return False
-        if self._max_body_bytes is not None and length > self._max_body_bytes:
+        if len(headers) > MAX_HEADERS or (self._max_body_bytes is not None and length > self._max_body_bytes):
             return False
         self.status, self.headers = status, headers
-        self.body.fill(body)
-        self.head_done = self.complete = True
-        self.reusable = not self.trailing
+        self.head_done = self._framed = True
+        if len(data) == end + 4 + length:
+            self.body.fill(data[end + 4 :])
+            self.complete = True
+            self.reusable = not self.trailing
+        else:
+            self.body.begin()
+            self._left_bytes = length
+            self._feed_plainly(data[end + 4 :])
         return True
+
+    def _feed_plainly(self, data: bytes) -> None:
+        """Take what comes of a body of known length behind a plain head, and what comes behind it."""
+        left = self._left_bytes
+        if piece := data[:left]:
+            self.body.feed(piece)
+        self._left_bytes = max(0, left - len(data))
+        if len(data) > left:
+            self.trailing = True
+        if not self._left_bytes:
+            self._end(keep_alive=True)
 
     def _broken(self, error: Exception) -> None:
         if self.complete:

@@ -16,6 +16,9 @@ def known(monkeypatch: pytest.MonkeyPatch) -> dict[bytes, tuple[str, str]]:
     """The lines that are known: none yet."""
     lines: dict[bytes, tuple[str, str]] = {}
     monkeypatch.setattr(heads, "_lines", lines)
+    monkeypatch.setattr(heads, "_lengths", {})
+    unusual: set[bytes] = set()
+    monkeypatch.setattr(heads, "_unusual", unusual)
     return lines
 
 
@@ -66,4 +69,6 @@ def test_lines_are_remembered_up_to_a_bound_and_cookies_never(
     assert set(known) == {b"server: s", LENGTH}
     for number in range(5):
         assert plain_head(FIRST + LENGTH + b"\r\nx-id: %d" % number) is not None
-        assert len(known) <= 3
+        assert plain_head(FIRST + LENGTH + b"\r\nx : %d" % number) is None
+        assert len(known) + len(heads._unusual) <= 3
+        assert set(heads._lengths) <= set(known)
