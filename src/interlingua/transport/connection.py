@@ -319,7 +319,7 @@ class AsyncConnection(asyncio.BaseProtocol):
         if self.lost:
             made.abort()
 
-    def came(self, data: bytes | memoryview) -> None:
+    def data_received(self, data: bytes | memoryview) -> None:
         """Bytes came."""
         if self._failure is not None:
             return
@@ -428,14 +428,10 @@ class BufferedConnection(AsyncConnection, asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes came."""
-        self.came(self._room[:nbytes])
+        self.data_received(self._room[:nbytes])
 
 
 class PlainConnection(AsyncConnection, asyncio.Protocol):
     """A connection of any other loop, which has a room of its own."""
 
     __slots__ = ()
-
-    def data_received(self, data: bytes) -> None:
-        """Bytes came."""
-        self.came(data)

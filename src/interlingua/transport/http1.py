@@ -246,15 +246,11 @@ class ResponseReader:
             self._trail()
         else:
             self._silent_bytes = 0
-            self._count(known)
-
-    def _count(self, known: int) -> None:
-        """Count the pieces of the body that came after the ones that were known."""
-        try:
-            self.body.count(known)
-        except LimitExceededError:
-            self.complete = self.reusable = False
-            raise
+            try:
+                self.body.count(known)
+            except LimitExceededError:
+                self.complete = self.reusable = False
+                raise
 
     def _came_silently(self, count: int) -> None:
         if not self.head_done:
