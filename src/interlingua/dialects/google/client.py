@@ -12,10 +12,10 @@ from urllib.parse import quote
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
 from interlingua.dialects._error_body import read_error
 from interlingua.dialects._frames import framed
+from interlingua.dialects._late import late
 from interlingua.dialects._members import is_object, merge_members, passed_on
 from interlingua.dialects._request import RequestWriter, check_choice
 from interlingua.dialects._subsets import GOOGLE_OPENAPI, GOOGLE_OUTPUT, GOOGLE_TOOL
-from interlingua.dialects.google.client_usual import read_usual
 from interlingua.dialects.google.messages import MessageEncoder
 from interlingua.dialects.google.parts import NAME, PartDecoder, part_list
 from interlingua.dialects.google.reasons import decode_finish, error_of_body
@@ -40,6 +40,8 @@ from interlingua.types.response import Alternative, Response
 from interlingua.types.tool import OpaqueTool, Tool
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
     from interlingua.dialects.google.wire import CandidateWire, DeclarationWire
     from interlingua.errors import Error
@@ -331,7 +333,12 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
     """
-    return read_usual(reply.body, context) or decode_any_response(reply, context)
+    return _read_usual(reply.body, context) or decode_any_response(reply, context)
+
+
+_read_usual: Callable[[bytes, DecodeContext], Response[Any] | None] = late(
+    "interlingua.dialects.google.client_usual", "read_usual"
+)
 
 
 def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, cast
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
 from interlingua.dialects._error_body import read_error
 from interlingua.dialects._frames import framed
+from interlingua.dialects._late import late
 from interlingua.dialects._members import merge_members, passed_on
 from interlingua.dialects._request import RequestWriter, check_choice, chosen_names, schema_prompt
 from interlingua.dialects._subsets import OLLAMA_TOOL
 from interlingua.dialects.ollama.assistant import CallReader, decode_turn
-from interlingua.dialects.ollama.client_usual import read_usual
 from interlingua.dialects.ollama.messages import MessageEncoder
 from interlingua.dialects.ollama.parts import NAME, PartNotes
 from interlingua.dialects.ollama.reasons import decode_finish, error_of_body
@@ -33,6 +33,8 @@ from interlingua.types.tool import OpaqueTool
 from interlingua.wire.json import decode_wire
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
@@ -283,7 +285,12 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
     """
-    return read_usual(reply.body, context) or decode_any_response(reply, context)
+    return _read_usual(reply.body, context) or decode_any_response(reply, context)
+
+
+_read_usual: Callable[[bytes, DecodeContext], Response[Any] | None] = late(
+    "interlingua.dialects.ollama.client_usual", "read_usual"
+)
 
 
 def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 from interlingua.dialects._answer import changes_of, failed_status, finish_of, id_source
 from interlingua.dialects._error_body import read_error
 from interlingua.dialects._frames import framed
+from interlingua.dialects._late import late
 from interlingua.dialects._members import merge_members, passed_on
 from interlingua.dialects._openai_errors import error_of_body
 from interlingua.dialects._openai_request import OpenAIRequestWriter
 from interlingua.dialects._request import check_choice
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder
-from interlingua.dialects.openai_chat.client_usual import read_usual
 from interlingua.dialects.openai_chat.messages import MessageEncoder
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.reasons import decode_finish
@@ -29,6 +29,8 @@ from interlingua.types.tool import OpaqueTool
 from interlingua.wire.json import decode_wire
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from msgspec import Raw
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
@@ -246,7 +248,12 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
     """
-    return read_usual(reply.body, context) or decode_any_response(reply, context)
+    return _read_usual(reply.body, context) or decode_any_response(reply, context)
+
+
+_read_usual: Callable[[bytes, DecodeContext], Response[Any] | None] = late(
+    "interlingua.dialects.openai_chat.client_usual", "read_usual"
+)
 
 
 def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:

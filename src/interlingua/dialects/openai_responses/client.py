@@ -13,12 +13,12 @@ from msgspec import UNSET
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, id_source
 from interlingua.dialects._error_body import read_error
 from interlingua.dialects._frames import framed
+from interlingua.dialects._late import late
 from interlingua.dialects._members import merge_members, passed_on
 from interlingua.dialects._openai_errors import error_of_body
 from interlingua.dialects._openai_request import OpenAIRequestWriter
 from interlingua.dialects._request import check_choice
 from interlingua.dialects.openai_responses.assistant import CALLS, ItemDecoder
-from interlingua.dialects.openai_responses.client_usual import REPEATED, read_usual
 from interlingua.dialects.openai_responses.messages import InputEncoder, refers
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.reasons import decode_finish, error_of_failure, raw_finish
@@ -33,6 +33,8 @@ from interlingua.types.tool import OpaqueTool
 from interlingua.wire.json import decode_wire
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
     from interlingua.errors import Error
     from interlingua.types.change import Changes
@@ -60,6 +62,8 @@ READ = frozenset({"id", "object", "status", "model", "output", "usage", "error",
 """Members of an answer that have a field of their own."""
 TOP_MEMBERS = tuple(name for name in ResponseWire.__struct_fields__ if name not in READ)
 """Those that only pass through."""
+REPEATED: dict[str, Any] = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "metadata": {}}
+"""Members of an answer that repeat the request, and what they say where it said nothing."""
 
 
 # The request
@@ -217,7 +221,12 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
     """
-    return read_usual(reply.body, context) or decode_any_response(reply, context)
+    return _read_usual(reply.body, context) or decode_any_response(reply, context)
+
+
+_read_usual: Callable[[bytes, DecodeContext], Response[Any] | None] = late(
+    "interlingua.dialects.openai_responses.client_usual", "read_usual"
+)
 
 
 def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:

@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from interlingua.dialects._usual import sound_calls
+from interlingua.dialects.openai_responses.client import REPEATED
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.types.content import Sealed, TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Response
@@ -22,10 +23,7 @@ if TYPE_CHECKING:
     from interlingua.dialects._usual import WireCall
     from interlingua.types.content import Part
 
-__all__ = ["REPEATED", "read_usual"]
-
-REPEATED: dict[str, Any] = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "metadata": {}}
-"""Members of an answer that repeat the request, and what they say where it said nothing."""
+__all__ = ["read_usual"]
 
 
 class _Text(ExactStruct, kw_only=True):

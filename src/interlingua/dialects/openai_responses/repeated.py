@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._contract import Quirks
 from interlingua.dialects._members import completed
-from interlingua.dialects.openai_responses.client_usual import REPEATED
+from interlingua.dialects.openai_responses.client import REPEATED
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.tools import encode_choice, encode_tool
 from interlingua.types.change import Changes

@@ -15,9 +15,9 @@ import msgspec
 
 from interlingua.dialects._answer import changes_of, failed_status, finish_of, id_source
 from interlingua.dialects._frames import framed
+from interlingua.dialects._late import late
 from interlingua.dialects._request import RequestWriter, check_choice
 from interlingua.dialects.unified.answer import decode_answer
-from interlingua.dialects.unified.client_usual import read_usual
 from interlingua.dialects.unified.parts import NAME, decode_part, encode_parts, own_members, split_extra, with_members
 from interlingua.dialects.unified.reasons import decode_error_body
 from interlingua.dialects.unified.tools import encode_choice, encode_tool
@@ -27,7 +27,7 @@ from interlingua.types.content import BrokenToolCall, TextPart, ToolCall
 from interlingua.wire.json import decode_any, decode_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
     from interlingua.dialects.unified.wire import AnswerPartWire, PartWire, TextWire, ToolWire
@@ -195,7 +195,12 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     Loss: none; members that we do not know go to `extra`.
     Raises: DecodeError, with the first bad place; the error that a 200 hides.
     """
-    return read_usual(reply.body, context) or decode_any_response(reply, context)
+    return _read_usual(reply.body, context) or decode_any_response(reply, context)
+
+
+_read_usual: Callable[[bytes, DecodeContext], Response[Any] | None] = late(
+    "interlingua.dialects.unified.client_usual", "read_usual"
+)
 
 
 def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
