@@ -48,7 +48,7 @@ def test_what_is_changed_in_place_is_what_the_transitions_make(
                 under_way.append(call)
                 for name, each in terms:
                     in_minute = each.rpm is not None or each.tpm is not None
-                    running[name].add(call, charge_of(each, call), in_minute=in_minute)
+                    running[name].add(call, charge_of(each, call), in_minute)
         else:
             call = under_way.pop(place % len(under_way))
             changed, _ = step(values, Leave(call, tuple(running), Used(tokens, nano), now_s))

@@ -399,6 +399,10 @@ class _Wanted:
             estimate_body(self._asked.http.body) if request is None else estimate_tokens(request, lane.endpoint.model)
         )
 
+    def price(self, lane: Lane) -> Price | None:
+        """The price of a target, for the tier of service that it asks for."""
+        return price_of(lane.endpoint, (lane.endpoint.model,), self.tier(), is_asked=self._job.with_credential)
+
     def tier(self) -> str | None:
         """The tier of service that it asks for."""
         if not self._asked.is_read and "service_tier" not in self._asked.head.members:
@@ -458,7 +462,7 @@ def _spent(
     if told is None or is_estimated:
         told = _estimated(told or Usage(), wanted, response, lane)
     if cost is None and lane is not None:
-        price = _price(lane, None if wanted is None else wanted.tier())
+        price = _price(lane, None) if wanted is None else wanted.price(lane)
         cost = None if price is None else cost_usd(price, told)
     nano = None if cost is None else nano_usd(cost)
     read, written = told.input_tokens or 0, told.output_tokens or 0

@@ -136,22 +136,29 @@ class Books:
 
     def write(self, line: Line) -> None:
         """Have a line count."""
-        match line:
-            case Entered(call=call, charged=charged):
-                for name, tokens, in_minute in charged:
-                    self._changed(name).add(call, tokens, in_minute=in_minute)
-            case Left(call=call, accounts=accounts, used=used, now_s=now_s, rows=rows):
-                for name in accounts:
-                    self._changed(name).leave(call, used, now_s)
-                if rows:
-                    self._now.count(rows)
-            case Gone(holders=holders, now_s=now_s):
-                for name in [name for name, account in self.accounts.items() if account.holders() & holders]:
-                    self._changed(name).charge(holders.__contains__, now_s)
-            case Next(folded=folded):
-                self.generation += 1
-                self._now = self.since[self.generation] = Since()
-                self.forget(folded)
+        if type(line) is Entered:
+            now = self._now
+            for name, tokens, in_minute in line.charged:
+                now.names.add(name)
+                self._kept(name).add(line.call, tokens, in_minute)
+        elif type(line) is Left:
+            now, call, used, now_s = self._now, line.call, line.used, line.now_s
+            for name in line.accounts:
+                now.names.add(name)
+                self._kept(name).leave(call, used, now_s)
+            now.count(line.rows)
+        else:
+            self._write_seldom(line)
+
+    def _write_seldom(self, line: Line) -> None:
+        if isinstance(line, Gone):
+            for name in [name for name, account in self.accounts.items() if account.holders() & line.holders]:
+                self._now.names.add(name)
+                self.accounts[name].charge(line.holders.__contains__, line.now_s)
+        elif isinstance(line, Next):
+            self.generation += 1
+            self._now = self.since[self.generation] = Since()
+            self.forget(line.folded)
 
     def forget(self, folded: int) -> None:
         """What generations before that one changed is written elsewhere."""
@@ -177,9 +184,8 @@ class Books:
         """The account, for looking at."""
         return self.accounts.get(name) or Running()
 
-    def _changed(self, name: str) -> Running:
+    def _kept(self, name: str) -> Running:
         """The account, for changing it."""
-        self._now.names.add(name)
         found = self.accounts.get(name)
         if found is None:
             found = self.accounts[name] = Running()

@@ -110,7 +110,7 @@ class Running:
         found = enter(self.value(), terms, call)
         return found if isinstance(found, Refusal) else None
 
-    def add(self, call: Call, charged: int, *, in_minute: bool) -> None:
+    def add(self, call: Call, charged: int, in_minute: bool) -> None:  # noqa: FBT001 - twice a request, from one place
         """Reserve what a call may use, which was let in; `in_minute` says that its minute is limited."""
         at_s = call.at_s
         if not self._is_plain(at_s):
