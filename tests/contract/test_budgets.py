@@ -31,8 +31,8 @@ HERE = str(Path(il.__file__).parent)
 BUDGETS = {
     "translated request": 20,
     "translated reply": 30,
-    "library call": 340,
-    "library call, awaited": 340,
+    "library call": 125,
+    "library call, awaited": 125,
     "library stream": 1_500,
     "gateway passed": 300,
     "gateway passed, stream": 1_600,

@@ -7,7 +7,9 @@ an awaited transport and throws into the generator what went wrong. A yielded li
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from interlingua.routing.health import HealthStore, Operation
@@ -21,7 +23,7 @@ __all__ = ["Consult", "Effect", "Enter", "Fetch", "Open", "Race", "Read", "Rest"
 R = TypeVar("R")
 
 
-class Open(NamedTuple):
+class Open(Struct, frozen=True):
     """Effect: open an exchange; its result is the reply."""
 
     request: HttpRequest
@@ -30,7 +32,7 @@ class Open(NamedTuple):
     """Its deadlines."""
 
 
-class Fetch(NamedTuple):
+class Fetch(Struct, frozen=True):
     """Effect: a whole exchange; its result is the `HttpReply` with all of its body, and nothing is left open."""
 
     request: HttpRequest
@@ -39,7 +41,7 @@ class Fetch(NamedTuple):
     """Its deadlines."""
 
 
-class Read(NamedTuple):
+class Read(Struct, frozen=True):
     """Effect: the next piece of the body of the open exchange, `b""` at its end."""
 
     within_s: float | None = None
@@ -48,18 +50,18 @@ class Read(NamedTuple):
     """Whether the answer depends on it; a driver that cannot give up in time leaves out what is not needed."""
 
 
-class Rest(NamedTuple):
+class Rest(Struct, frozen=True):
     """Effect: what is left of the body of the open exchange, in one piece."""
 
 
-class Sleep(NamedTuple):
+class Sleep(Struct, frozen=True):
     """Effect: wait; whatever is open is closed before."""
 
     seconds: float
     """How long."""
 
 
-class Consult(NamedTuple):
+class Consult(Struct, frozen=True):
     """Effect: ask a store of health that has to be waited for; its result is how each target stands."""
 
     store: HealthStore
@@ -68,7 +70,7 @@ class Consult(NamedTuple):
     """Targets, and what happens to each."""
 
 
-class Enter(NamedTuple):
+class Enter(Struct, frozen=True):
     """Effect: wait until a limit of our own lets a call through; its result is the ticket."""
 
     limits: Limiter
@@ -81,14 +83,14 @@ class Enter(NamedTuple):
     """How long to wait at most; None leaves it to the limiter."""
 
 
-class Work(NamedTuple):
+class Work(Struct, frozen=True):
     """Effect: heavy work of the processor, off the event loop where there is one; its result is what it gives."""
 
     function: Callable[[], Any]
     """The work."""
 
 
-class Race(NamedTuple):
+class Race(Struct, frozen=True):
     """Effect: two ways at once; its result is what the first one gives that gives anything, and whether both had begun.
 
     The exchange that the winner left open goes on; the other way is cancelled, and what it had open is closed.

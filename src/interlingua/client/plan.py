@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -107,7 +107,7 @@ def _said(target: PlannedTarget) -> str:
     return target.reason or ("is asked first" if target.chosen else "")
 
 
-class _Candidate(NamedTuple):
+class _Candidate(msgspec.Struct, frozen=True):
     """A target, and what would come of it."""
 
     target: PlannedTarget

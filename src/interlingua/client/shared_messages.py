@@ -15,7 +15,9 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from interlingua.dialects._history import prepare_history
 from interlingua.dialects._history_memo import KnownHistory, KnownMessages, goes_on, shareable
@@ -40,7 +42,7 @@ _EACH = 64
 """What a message counts beside its text."""
 
 
-class _Met(NamedTuple):
+class _Met(Struct, frozen=True):
     """A conversation that was sent before."""
 
     given: tuple[Message, ...]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, TypeVar
 
-from interlingua.dialects._errors import RETRYABLE_STATUSES
 from interlingua.dialects._history import prepare_history
 from interlingua.errors import DecodeError, HistoryError
 from interlingua.types.content import BrokenToolCall
@@ -97,6 +96,8 @@ def error_reply(
         headers = (*headers, ("retry-after", f"{error.retry_after_s:g}"))
     if error.request_id is not None:
         headers = (*headers, (id_header, error.request_id))
+    from interlingua.dialects._errors import RETRYABLE_STATUSES  # only who tells errors needs them
+
     if tells_retry and error.retryable != (status in RETRYABLE_STATUSES):
         headers = (*headers, ("x-should-retry", "true" if error.retryable else "false"))
     return HttpReply(status=status, headers=headers, body=encode(body))

@@ -9,11 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._answer import changes_of, failed_status, finish_of, id_source
-from interlingua.dialects._error_body import read_error
 from interlingua.dialects._frames import framed
 from interlingua.dialects._late import late
 from interlingua.dialects._members import merge_members, passed_on
-from interlingua.dialects._openai_errors import error_of_body
 from interlingua.dialects._openai_request import OpenAIRequestWriter
 from interlingua.dialects._request import check_choice
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder
@@ -324,4 +322,7 @@ def _choice(wire: ChoiceWire, ids: CallIdSource, context: DecodeContext, changes
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:
     """The error that a failed answer stands for."""
     del context
+    from interlingua.dialects._error_body import read_error  # only who is told an error reads it
+    from interlingua.dialects._openai_errors import error_of_body
+
     return error_of_body(read_error(reply.body), failed_status(reply), reply.headers)
