@@ -15,7 +15,7 @@ from typing import cast
 from bench.measure import NotRun, cpu_us, ratio
 from bench.rows import Row
 from interlingua.transport import aio, sync
-from interlingua.transport.base import AsyncReply, Reply, Timeouts, Transport
+from interlingua.transport.base import AsyncReply, Reply, Timeouts
 from interlingua.wire.http import HttpRequest
 
 EVENTS = 225
@@ -91,8 +91,19 @@ async def _drain_async(reply: AsyncReply) -> None:
         pass
 
 
-def _exchange(transport: Transport, path: str) -> None:
-    _drain(transport.open(_request(path), TIMEOUTS))
+def _exchange(transport: sync.HttpTransport, path: str) -> None:
+    """One exchange as calls make it: a whole answer is fetched, a stream is read as it comes."""
+    if path == "/stream":
+        _drain(transport.open(_request(path), TIMEOUTS))
+    else:
+        transport.fetch(_request(path), TIMEOUTS)
+
+
+async def _exchange_async(transport: aio.HttpTransport, request: HttpRequest, *, is_stream: bool) -> None:
+    if is_stream:
+        await _drain_async(await transport.open(request, TIMEOUTS))
+    else:
+        await transport.fetch(request, TIMEOUTS)
 
 
 def _sync_us(path: str) -> float:
@@ -105,7 +116,7 @@ async def _many(path: str, at_once: int, calls: int) -> float:
 
     async def work(times: int) -> None:
         for _ in range(times):
-            await _drain_async(await transport.open(request, TIMEOUTS))
+            await _exchange_async(transport, request, is_stream=path == "/stream")
 
     await asyncio.gather(*[work(3) for _ in range(at_once)])
     begin_s = time.process_time()

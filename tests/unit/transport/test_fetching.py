@@ -7,10 +7,14 @@ import collections
 import gzip
 import itertools
 import socket
+import sys
 import zlib
+from collections.abc import Callable
+from types import FrameType
 
 import pytest
 
+import interlingua
 from interlingua.errors import APIConnectionError, APITimeoutError, LimitExceededError
 from interlingua.transport import aio, sockets, sync
 from interlingua.transport.options import HttpOptions
@@ -18,6 +22,7 @@ from interlingua.wire.http import HttpReply, HttpRequest
 from tests.support.faces import quick, whole
 from tests.support.server import Answer, Hold, Pause, Reset, Step, chunked, reply, serving
 
+PACKAGE = interlingua.__file__.removesuffix("__init__.py")
 CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 BIG = bytes(range(256)) * 4_000
 
@@ -238,3 +243,48 @@ def test_time_is_kept_by_the_system_where_it_can(monkeypatch: pytest.MonkeyPatch
                 collections.deque(map(here.send, itertools.repeat(bytes(100_000))), maxlen=0)
             there.send(b"x")
             assert here.recv(1) == b"x"
+
+
+# What it costs.
+
+
+def own_calls(frames: list[str]) -> Callable[[FrameType, str, object], None]:
+    """A profile function that notes the functions of this package that are called."""
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
+            frames.append(frame.f_code.co_qualname)
+
+    return note
+
+
+def test_a_blocking_exchange_calls_no_more_functions_than_it_may() -> None:
+    """On a kept connection, with a plain answer in one piece."""
+    frames: list[str] = []
+    with serving(Answer((reply(b"hello"),))) as server:
+        transport, request = sync.HttpTransport(), HttpRequest(url=server.url("/"), body=b"{}")
+        for _ in range(3):
+            transport.fetch(request, quick())
+        sys.setprofile(own_calls(frames))
+        try:
+            transport.fetch(request, quick())
+        finally:
+            sys.setprofile(None)
+        transport.close()
+    assert 0 < len(frames) <= 32, frames
+
+
+async def test_an_awaited_exchange_calls_no_more_functions_than_it_may() -> None:
+    """The same, with what the loop calls of ours."""
+    frames: list[str] = []
+    with serving(Answer((reply(b"hello"),))) as server:
+        transport, request = aio.HttpTransport(), HttpRequest(url=server.url("/"), body=b"{}")
+        for _ in range(3):
+            await transport.fetch(request, quick())
+        sys.setprofile(own_calls(frames))
+        try:
+            await transport.fetch(request, quick())
+        finally:
+            sys.setprofile(None)
+        await transport.close()
+    assert 0 < len(frames) <= 30, frames
