@@ -202,8 +202,13 @@ def _reserve(file: int, size: int, capacity_bytes: int) -> None:
     Raises: OSError.
     """
     if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(file, size, capacity_bytes - size)
-        return
+        try:
+            os.posix_fallocate(file, size, capacity_bytes - size)
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):  # a file system that does not know it
+                raise
+        else:
+            return
     os.lseek(file, 0, os.SEEK_END)
     missing = capacity_bytes - size
     if os.write(file, bytes(missing)) != missing:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -76,6 +78,27 @@ def test_what_is_no_line_is_the_end(made: Callable[[], Journal], tmp_path: Path,
     other.append(second)
     assert list(lines_from(tmp_path / "keys.sqlite", 0)) == [entered("1"), entered("2")]
     assert other.size == len(first) + len(second)
+
+
+def test_room_is_taken_also_where_the_file_system_cannot_promise_it(
+    made: Callable[[], Journal], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then it is written; a disk that is full says so before a line is stored."""
+
+    def refused(number: int) -> Callable[[int, int, int], None]:
+        def refuse(file: int, offset: int, size: int) -> None:
+            raise OSError(number, "no")
+
+        return refuse
+
+    journal = made()
+    monkeypatch.setattr(os, "posix_fallocate", refused(errno.EOPNOTSUPP), raising=False)
+    journal.end(Next(0))
+    assert (tmp_path / "keys.sqlite-calls-1").stat().st_size == 4_096
+    monkeypatch.setattr(os, "posix_fallocate", refused(errno.ENOSPC), raising=False)
+    with pytest.raises(OSError, match="no"):
+        journal.end(Next(0))
+    assert journal.generation == 1
 
 
 def test_a_line_without_room_is_refused(made: Callable[[], Journal]) -> None:
