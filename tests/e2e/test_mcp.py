@@ -276,8 +276,7 @@ def test_what_nobody_holds_ends() -> None:
     gc.collect()
     assert content(il.Toolbox([kept]), "double", '{"number": 6}') == "12"
     del kept
-    gc.collect()
-    assert is_gone(pid)
+    assert any(gc.collect() >= 0 and is_gone(pid, 0.1) for _ in range(100))  # the thread of the call may hold it yet
 
 
 PROGRAM = """

@@ -11,18 +11,19 @@ from collections import Counter
 from collections.abc import Generator
 from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 
 import interlingua as il
 from interlingua.client.core import Outcome, call, stream
-from interlingua.client.effect import Open, Read, Rest, Sleep
+from interlingua.client.effect import Fetch, Open, Read, Rest, Sleep
 from interlingua.client.face import job_of
 from interlingua.client.faults import error_body
 from interlingua.client.job import Job
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.errors import Error
 from interlingua.routing.health import MemoryHealth
-from interlingua.transport.base import Timeouts
+from interlingua.transport.base import Timeouts, fetch_of
 from interlingua.transport.fault import Fault, FaultPlan, FaultTransport, parse_fault
 from interlingua.transport.inprocess import InProcessTransport
 from interlingua.wire.http import HttpRequest
@@ -163,6 +164,10 @@ class World:
                             reply = self._transport.open(request, Timeouts())
                             self.open.add(reply)
                             result: Any = reply
+                        case Fetch(request=request, timeouts=timeouts):
+                            self._shut(reply)
+                            reply = None
+                            result = fetch_of(self._transport)(request, timeouts)
                         case Read() if leave_after is not None and len(events) > leave_after:
                             steps.close()
                             return None
@@ -202,7 +207,7 @@ class World:
 def job(world: World, chain: str, prompt: str) -> Job:
     """The job of one call in this world."""
     made = job_of(il.model(chain), prompt, None, {})
-    return made._replace(clock=world.clock, health=world.health, chance=world.chance.random)
+    return msgspec.structs.replace(made, clock=world.clock, health=world.health, chance=world.chance.random)
 
 
 def account(world: World, begun_s: float, chain: list[str], ending: str) -> None:
