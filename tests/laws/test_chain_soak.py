@@ -154,20 +154,15 @@ class World:
     def drive(self, steps: Generator[Any, Any, Any], events: list[Any], leave_after: int | None) -> Any:
         """What steps return, with time that costs nothing; events go to a list, and after so many they are left."""
         reply: Any = None
+        result: Any
         try:
             effect = next(steps)
             while True:
                 try:
                     match effect:
-                        case Open(request=request):
+                        case Open() | Fetch():
                             self._shut(reply)
-                            reply = self._transport.open(request, Timeouts())
-                            self.open.add(reply)
-                            result: Any = reply
-                        case Fetch(request=request, timeouts=timeouts):
-                            self._shut(reply)
-                            reply = None
-                            result = fetch_of(self._transport)(request, timeouts)
+                            result, reply = self._exchanged(effect)
                         case Read() if leave_after is not None and len(events) > leave_after:
                             steps.close()
                             return None
@@ -191,6 +186,14 @@ class World:
             return done.value
         finally:
             self._shut(reply)
+
+    def _exchanged(self, effect: Open | Fetch) -> tuple[Any, Any]:
+        """What an exchange gives, and what is open after it."""
+        if isinstance(effect, Fetch):
+            return fetch_of(self._transport)(effect.request, effect.timeouts), None
+        reply = self._transport.open(effect.request, Timeouts())
+        self.open.add(reply)
+        return reply, reply
 
     def _shut(self, reply: Any) -> None:
         if reply is not None:
