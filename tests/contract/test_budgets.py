@@ -33,11 +33,11 @@ BUDGETS = {
     "translated reply": 30,
     "library call": 125,
     "library call, awaited": 125,
-    "library stream": 1_500,
+    "library stream": 1_360,
     "gateway passed": 300,
-    "gateway passed, stream": 1_600,
+    "gateway passed, stream": 850,
     "gateway translated": 550,
-    "gateway translated, stream": 2_300,
+    "gateway translated, stream": 1_900,
     "gateway served": 18,
 }
 """Calls of functions of this package, by operation."""
