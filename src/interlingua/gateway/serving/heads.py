@@ -69,17 +69,20 @@ class Heads:
             self._put(key, known)
         return known
 
-    def keep(self, data: bytes, head: Head, *, lines: int, length: str) -> None:
+    def keep(self, data: bytes, head: Head, *, lines: int, length: str) -> Known | None:
         """Know a plain head again that data begin with; it has so many lines with the empty one, and said that length.
 
         Where the parser has seen another head in the data than is seen here, nothing is kept.
         """
         measured = _measured(data)
         if measured is None:
-            return
+            return None
         before, after, digits = measured
-        if before.count(b"\n") + after.count(b"\n") == lines and digits == length.encode("latin-1"):
-            self._put((before, after), Known(before, after, head))
+        if before.count(b"\n") + after.count(b"\n") != lines or digits != length.encode("latin-1"):
+            return None
+        known = Known(before, after, head)
+        self._put((before, after), known)
+        return known
 
     def _put(self, key: tuple[bytes, bytes], known: Known) -> None:
         if len(self._lately) >= _KEPT:

@@ -39,6 +39,10 @@ MAX_HEADERS = 128
 """The most headers of a request."""
 MAX_WAITING = 64
 """The most requests that may come before the first of them is answered; what follows them has to be asked again."""
+MAX_MISSES = 4
+"""After how many heads in a row that were not known none is looked up: they differ each time."""
+_AGAIN = 64
+"""At each which request of a connection one is looked up all the same."""
 _FRAMING = 8
 """How many bytes of framing are taken for each byte of a chunked body: enough for chunks of one byte."""
 _LINE_BYTES = 4
@@ -107,8 +111,8 @@ class RequestReader:
     """Reads the requests of one connection."""
 
     __slots__ = (
-        "_body_count", "_head", "_head_count", "_headers", "_heads", "_is_in_head", "_known", "_left_bytes", "_noted",
-        "_parser", "_target", "arrivals", "begun", "count", "fault", "is_over", "is_receiving",
+        "_body_count", "_head", "_head_count", "_headers", "_heads", "_is_in_head", "_known", "_left_bytes", "_misses",
+        "_noted", "_parser", "_target", "arrivals", "begun", "count", "fault", "is_over", "is_receiving",
     )  # fmt: skip
 
     def __init__(self, heads: Heads) -> None:
@@ -127,6 +131,7 @@ class RequestReader:
         """How many bytes of the one that is being received have come."""
         self._heads = heads
         self._known: Known | None = None
+        self._misses = 0
         self._left_bytes = 0
         self._parser: httptools.HttpRequestParser | None = None
         self._head: Head | None = None
@@ -166,8 +171,13 @@ class RequestReader:
         """The known head that data begin with, the length of its body, and where that begins."""
         known = self._known
         if known is None or (fit := _fit(known, data)) is None:
+            if self._misses > MAX_MISSES and self.begun % _AGAIN:
+                return None
             self._known = known = self._heads.find(data)
-            fit = None if known is None else _fit(known, data)
+            if known is None or (fit := _fit(known, data)) is None:
+                self._misses += 1
+                return None
+        self._misses = 0
         return fit
 
     def _feed_head(self, data: bytes, head: Head, length: int, place: int) -> bytes:
@@ -211,7 +221,8 @@ class RequestReader:
             self._fail(400, f"this is no HTTP/1.1: {error}")
         if self.is_receiving and self.count - self._body_count > MAX_HEAD_BYTES + _FRAMING * self._body_count:
             self._fail(431, f"more than {MAX_HEAD_BYTES} bytes of headers")
-        if is_beginning and self.begun == begun and self._head is not None:
+        is_alone = is_beginning and self.begun == begun
+        if is_alone and self._head is not None and (self._misses <= MAX_MISSES or begun % _AGAIN == 1):
             self._keep(data, self._head)
 
     def _keep(self, data: bytes, head: Head) -> None:
@@ -219,7 +230,7 @@ class RequestReader:
         noted = dict(self._noted)
         if head.keeps and not noted.keys() - _PLAIN:
             lines = len(head.headers) + ("content-length" in noted) + 2
-            self._heads.keep(data, head, lines=lines, length=noted.get("content-length", ""))
+            self._known = self._heads.keep(data, head, lines=lines, length=noted.get("content-length", ""))
 
     def _begin(self) -> None:
         self.is_receiving = self._is_in_head = True

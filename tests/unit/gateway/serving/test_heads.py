@@ -127,6 +127,23 @@ def test_a_length_is_known_in_its_usual_form_alone(end: bytes) -> None:
     assert RequestReader(_knowing(wire)).feed(wire, LIMIT) is None
 
 
+def test_heads_that_differ_each_time_are_not_looked_up_for_ever() -> None:
+    """After a few of them they are only parsed; once they are the same again, that is seen before long."""
+    heads = Heads()
+    reader = RequestReader(heads)
+    wires = [_asked(LINES + b"traceparent: %d\r\n" % number, b"") for number in range(50)]
+    for wire in wires:
+        assert reader.feed(wire, LIMIT) is None
+        reader.arrivals.clear()
+    assert [heads.find(wire) is None for wire in wires] == [False] * 4 + [True] * 46
+    same = _asked(LINES, b"")
+    found: list[bool] = []
+    for _ in range(100):
+        found.append(reader.feed(same, LIMIT) is not None)
+        reader.arrivals.clear()
+    assert found[-36:] == [True] * 36
+
+
 def test_so_many_heads_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that were asked for lately stay."""
     monkeypatch.setattr(heads_module, "_KEPT", 4)
