@@ -183,7 +183,8 @@ class KnownHistory:
             text = b"[%b]" % encode_wires(wires, _null_content)
         else:
             changes.entries.extend(before.entries)
-            text = b"%b,%b]" % (before.text[:-1], encode_wires(write(self.rest, len(parent.messages)), _null_content))
+            further = encode_wires(write(self.rest, len(parent.messages)), _null_content)
+            text = b"%b,%b]" % (before.text[:-1], further) if further else before.text  # nothing may be left to say
         entries = tuple(changes.entries[told:])
         whole = WrittenHistory(ways, text, entries)
         if can_be_told_again(entries):

@@ -196,6 +196,16 @@ def test_what_writing_changed_is_told_in_its_place() -> None:
     assert len(expected) > 1
 
 
+def test_a_turn_of_which_nothing_is_left_adds_nothing() -> None:
+    """Thinking that a dialect does not take, and nothing else: the messages stay as they were, and JSON."""
+    known = conversation(user("Look."))
+    is_framed(asked(known), "anthropic")
+    silent = conversation(Message("assistant", (ThinkingPart("Hm."),)), before=known)
+    for _ in range(2):
+        assert is_framed(asked(silent), "anthropic")
+    assert len(json.loads(written(asked(silent), "anthropic").body)["messages"]) == 1
+
+
 def test_what_is_refused_is_refused_each_time() -> None:
     """A request that cannot be sent leaves nothing behind."""
     known = conversation(user("Look."))
