@@ -34,9 +34,9 @@ BUDGETS = {
     "library call": 125,
     "library call, awaited": 125,
     "library stream": 1_360,
-    "gateway passed": 300,
+    "gateway passed": 165,
     "gateway passed, stream": 850,
-    "gateway translated": 550,
+    "gateway translated": 250,
     "gateway translated, stream": 1_900,
     "gateway served": 18,
 }

@@ -12,8 +12,9 @@ Rules
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right, insort
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
@@ -31,7 +32,7 @@ MAX_KEPT_BYTES = 262_144
 MAX_GENERATION_BYTES = 2_000_000
 """How much text each of the two generations holds."""
 MAX_ALIKE = 8
-"""How many bodies with the same beginning are kept apart, and how many beginnings are looked at."""
+"""How many of the bodies that begin as one does are looked at."""
 _SPACE = b" \t\r\n"
 
 
@@ -66,39 +67,31 @@ class _Known(NamedTuple, Generic[G]):
     """What is known."""
 
 
-class _Generation(Generic[G]):
-    """Bodies by how they begin."""
-
-    __slots__ = ("beginnings", "by_beginning", "size_bytes")
-
-    def __init__(self) -> None:
-        self.beginnings: list[bytes] = []
-        self.by_beginning: dict[bytes, list[_Known[G]]] = {}
-        self.size_bytes = 0
+_Placed: TypeAlias = "tuple[bytes, float, _Known[G]]"
+"""A body in its place: by how it begins, then by when it came; the last of those that begin alike comes first."""
+_LAST = math.inf
 
 
 class KnownBodies(Generic[G]):
     """What is known of the bodies that came lately."""
 
-    __slots__ = ("_max_bytes", "_old", "_young")
+    __slots__ = ("_max_bytes", "_number", "_old", "_young", "_young_bytes")
 
     def __init__(self, max_generation_bytes: int = MAX_GENERATION_BYTES) -> None:
         """An empty memory."""
         self._max_bytes = max_generation_bytes
-        self._young: _Generation[G] = _Generation()
-        self._old: _Generation[G] = _Generation()
+        self._number = 0
+        self._young: list[_Placed[G]] = []
+        self._old: list[_Placed[G]] = []
+        self._young_bytes = 0
 
     def find(self, body: bytes, about: object) -> G | None:
         """What is known of a body that came before, or goes on with one that did; None where it must be read."""
         for generation in (self._young, self._old):
-            beginnings = generation.beginnings
-            place = bisect_right(beginnings, body)
-            for begins in beginnings[max(0, place - MAX_ALIKE) : place][::-1]:
-                if body.startswith(begins):
-                    for known in generation.by_beginning.get(begins, ()):
-                        if known.about == about and body.endswith(known.ends):
-                            return self._found(known, body, is_old=generation is self._old)
-                    break
+            place = bisect_right(generation, (body, _LAST))
+            for begins, _, known in reversed(generation[max(0, place - MAX_ALIKE) : place]):
+                if body.startswith(begins) and known.about == about and body.endswith(known.ends):
+                    return self._found(known, body, is_old=generation is self._old)
         return None
 
     def _found(self, known: _Known[G], body: bytes, *, is_old: bool) -> G | None:
@@ -118,22 +111,17 @@ class KnownBodies(Generic[G]):
         if len(body) > MAX_KEPT_BYTES or type(body) is not bytes:
             return
         text = bytes(what.members[member])
-        if text[:1] == b"[" and text[1:-1].strip(_SPACE):
+        if text[:1] == b"[" and not text[1:-1].isspace() and len(text) > len(b"[]"):
             end = at + len(text) - 1
             self._put(_Known(body[:end], body[end:], about, member, at, what))
 
     def _put(self, known: _Known[G]) -> None:
-        size, young = len(known.begins) + len(known.ends), self._young
-        if young.size_bytes + size > self._max_bytes:
-            self._old, self._young = young, (young := _Generation())
-        young.size_bytes += size
-        alike = young.by_beginning.get(known.begins)
-        if alike is None:
-            young.by_beginning[known.begins] = [known]
-            insort(young.beginnings, known.begins)
-            return
-        others = [one for one in alike if one.ends != known.ends or one.about != known.about]
-        young.by_beginning[known.begins] = [known, *others[: MAX_ALIKE - 1]]
+        size = len(known.begins) + len(known.ends)
+        if self._young_bytes + size > self._max_bytes:
+            self._old, self._young, self._young_bytes = self._young, [], 0
+        self._young_bytes += size
+        self._number += 1
+        insort(self._young, (known.begins, self._number, known))
 
 
 def _further(known: _Known[G], body: bytes, end: int) -> _Known[G] | None:

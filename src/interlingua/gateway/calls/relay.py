@@ -102,9 +102,10 @@ _TRIGGERS = (
 
 def relayed(asked: Asked, plan: Plan) -> tuple[Lane, ...]:
     """The targets to which the body can go out as it came."""
-    if not plan.own or asked.head.json_array or asked.is_ours:
+    head, own = asked.head, plan.own
+    if not own or head.json_array or asked.is_ours:
         return ()
-    found = [lane for lane, minded in plan.own if _takes(asked.head, minded)]
+    found = [lane for lane, minded in own if _takes(head, minded)]
     return plan.lanes if len(found) == len(plan.lanes) else tuple(found)
 
 

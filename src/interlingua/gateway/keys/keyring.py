@@ -114,7 +114,7 @@ class KeyRing:
 
     def __bool__(self) -> bool:
         """Whether a key is wanted."""
-        return bool(self.table) or self.is_unsure
+        return bool(self.table) or (self._shared is not None and self.is_unsure)
 
     def find(self, digest: str) -> GatewayKey | None:
         """The key with that digest; revoked and expired ones, too."""
