@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pytest
@@ -27,7 +27,7 @@ from tests.support.responses_strategies import responses_requests
 from tests.support.unified_strategies import unified_requests
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
 REQUESTS: dict[str, st.SearchStrategy[Request]] = {
     "openai-chat": chat_requests(),
@@ -40,15 +40,15 @@ REQUESTS: dict[str, st.SearchStrategy[Request]] = {
 OPTIONS = EncodeOptions(target=Target(model="m"))
 
 
+def _read_anew(_memo: object, text: Any, changes: Any, decode: Callable[[Any, Any], Any], _further: Any = None) -> Any:
+    return decode(text, changes)
+
+
 @contextmanager
 def forgetful() -> Generator[None]:
     """Nothing is remembered: what is read is read anew, and so is no known value that could be written again."""
     with ExitStack() as stack:
-        stack.enter_context(
-            mock.patch.object(
-                HistoryMemo, "read", lambda _memo, text, changes, decode, _further=None: decode(text, changes)
-            )  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
-        )
+        stack.enter_context(mock.patch.object(HistoryMemo, "read", _read_anew))
         stack.enter_context(mock.patch.object(BodyMemo, "find", return_value=None))
         yield
 

@@ -47,6 +47,9 @@ _FLAGS = (
 )
 
 
+_BY_VALUE = {"awaitPromise": True, "returnByValue": True}
+
+
 class Page:
     """One page: what was asked of it, and what went wrong on it."""
 
@@ -58,30 +61,32 @@ class Page:
 
     def call(self, method: str, **parameters: Any) -> Any:
         """What a method of the protocol gives back."""
+        message = self._answer(method, **parameters)
+        assert "error" not in message, message["error"]
+        return message["result"]
+
+    def _answer(self, method: str, **parameters: Any) -> Any:
         self._number += 1
         self._link.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
         while True:
             message = json.loads(self._link.recv(timeout=PATIENCE_S))
             if message.get("id") == self._number:
-                assert "error" not in message, message["error"]
-                return message["result"]
+                return message
             self._note(message)
 
     def value(self, expression: str) -> Any:
         """What an expression of JavaScript comes to; a promise is awaited."""
-        found = self._evaluated(expression)
+        found = self.call("Runtime.evaluate", expression=expression, **_BY_VALUE)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
-
-    def _evaluated(self, expression: str) -> Any:
-        return self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
 
     def wait(self, expression: str, patience_s: float = PATIENCE_S) -> None:
         """Nothing, once an expression is true."""
         end_s = time.monotonic() + patience_s
         while time.monotonic() < end_s:
-            found = self._evaluated(f"!!({expression})")
-            if found["result"].get("value") is True:  # where the page is just being loaded there may be an exception
+            found = self._answer("Runtime.evaluate", expression=f"!!({expression})", **_BY_VALUE)
+            # Where the page is just being loaded there may be an exception, or nobody who could say.
+            if "result" in found and found["result"]["result"].get("value") is True:
                 return
             time.sleep(0.05)
         body = self.value("document.body.innerText")

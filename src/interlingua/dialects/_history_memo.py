@@ -120,12 +120,12 @@ class KnownHistory:
         parent: KnownHistory | None = None,
     ) -> None:
         """`parent` is the conversation that this one goes on; without messages, only the text is known."""
-        self.text = text
-        self.entries = tuple(entries)
-        self.system = system
-        self.messages = KnownMessages(messages)
+        self.text: bytes = text
+        self.entries: tuple[Change, ...] = tuple(entries)
+        self.system: System = system
+        self.messages: KnownMessages = KnownMessages(messages)
         self.messages.known = self
-        self.parent = parent
+        self.parent: KnownHistory | None = parent
         rest = messages if parent is None else messages[len(parent.messages) :]
         calls: list[ToolCall] = []
         is_marked = False
@@ -137,13 +137,13 @@ class KnownHistory:
                     is_marked = True
         self.rest: tuple[Message, ...] = tuple(rest)
         """The messages after those of the parent."""
-        self.calls = tuple([call.id for call in calls])
-        self.taken_ids = frozenset(self.calls)
+        self.calls: tuple[str, ...] = tuple([call.id for call in calls])
+        self.taken_ids: frozenset[str] = frozenset(self.calls)
         """The same, in no order."""
-        self.names = tuple([call.name for call in calls])
-        self.called = frozenset(self.names)
+        self.names: tuple[str, ...] = tuple([call.name for call in calls])
+        self.called: frozenset[str] = frozenset(self.names)
         """The tools that are called."""
-        self.is_marked = is_marked
+        self.is_marked: bool = is_marked
         """Whether something has a mark for the prompt cache."""
         self.frames: list[Frame] = []
         """What stood around these messages, or those that they go on, when they were written."""

@@ -31,6 +31,8 @@ from interlingua.transport.heads import MAX_PLAIN_HEAD_BYTES, plain_head
 from interlingua.transport.options import MAX_HEAD_BYTES, MAX_HEADERS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.transport.url import Target
     from interlingua.wire.http import Headers, HttpRequest
 
@@ -166,14 +168,14 @@ class ResponseReader:
     def __init__(self, peer: str, *, max_body_bytes: int | None = None) -> None:
         """A reader for a new connection to `peer`, which is named in errors."""
         self.peer: str = peer
-        self.body = Body(peer)
+        self.body: Body = Body(peer)
         """The body of the latest reply."""
-        self.take = self.body.take
+        self.take: Callable[[], bytes] = self.body.take
         """The body bytes at hand, inflated; `b""` when more input is needed or the reply is finished.
 
         Raises: APIConnectionError for a broken coding, LimitExceededError for a body beyond the bound.
         """
-        self.on_body = self.body.pieces.append
+        self.on_body: Callable[[bytes], None] = self.body.pieces.append
         """Called by the parser with one piece of the body, unframed; `feed` counts them afterwards."""
         self._max_body_bytes = max_body_bytes
         self._parser = httptools.HttpResponseParser(self)

@@ -535,14 +535,14 @@ _COLLECT = _Turn(_decodes, _collect)
 _SPREAD = _Turn(_is_spread, _spread)
 
 
-read_text = msgspec.json.Decoder(str).decode
+read_text: Callable[[bytes | str], str] = msgspec.json.Decoder(str).decode
 """The string that a text without doubtful bytes is; msgspec's own error for anything else."""
 
 # Writing
 
 _NULLS = re.compile(b"null").findall
 _ENCODER = msgspec.json.Encoder()
-write_text = _ENCODER.encode
+write_text: Callable[[object], bytes] = _ENCODER.encode
 """`encode_text` for who knows what to do about half of a surrogate pair, a UnicodeEncodeError."""
 _SORTED = msgspec.json.Encoder(order="sorted")
 

@@ -9,7 +9,7 @@ from interlingua.errors import DecodeError
 from interlingua.wire.json import decode_any, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 __all__ = ["is_plain", "known_name", "pieces_of", "read_object", "spaced_pieces"]
 
@@ -68,5 +68,5 @@ def pieces_of(members: Mapping[str, bytes], spaces: bytes = b"") -> list[bytes]:
     return [*pieces, b"}"] if pieces else [b"{}"]
 
 
-known_name = lru_cache(maxsize=256)(encode)
+known_name: Callable[[str], bytes] = lru_cache(maxsize=256)(encode)
 """A name as JSON text; they are the same again and again."""

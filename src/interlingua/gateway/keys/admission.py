@@ -100,14 +100,16 @@ class _Plan:
         """The plan of a key among teams; `names` are its accounts."""
         team = teams.get(key.team, NO_TERMS) if key.team else NO_TERMS
         terms = (key.terms, team)
-        self.key = key
-        self.teams = teams
-        self.names = names
+        self.key: GatewayKey = key
+        self.teams: dict[str, Terms] = teams
+        self.names: tuple[str, ...] = names
         """A call is written down in all of them: a limit that is set later counts what was used before."""
-        self.limited = tuple(zip(names, terms, strict=False)) if terms != (NO_TERMS, NO_TERMS) else ()
-        self.needs_tokens = any(each.needs_tokens for each in terms)
-        self.needs_money = any(each.needs_money for each in terms)
-        self.has_budgets = any(each.budgets for each in terms)
+        self.limited: tuple[tuple[str, Terms], ...] = (
+            tuple(zip(names, terms, strict=False)) if terms != (NO_TERMS, NO_TERMS) else ()
+        )
+        self.needs_tokens: bool = any(each.needs_tokens for each in terms)
+        self.needs_money: bool = any(each.needs_money for each in terms)
+        self.has_budgets: bool = any(each.budgets for each in terms)
 
 
 class Grant:
