@@ -29,7 +29,7 @@ T = TypeVar("T")
 class Batches(Generic[T]):
     """A queue with a thread that empties it."""
 
-    def __init__(self, write: Callable[[list[T]], None], *, name: str, every_s: float = 0.05) -> None:
+    def __init__(self, write: Callable[[list[T]], None], *, name: str, every_s: float = 0.2) -> None:
         """A queue that is empty; its thread begins with the first thing and rests for `every_s` after a batch."""
         self._write = write
         self._name = name

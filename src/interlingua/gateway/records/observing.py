@@ -94,7 +94,7 @@ def _logbook(gateway: Gateway, wanted: Observing) -> tuple[Callable[[], None], .
         content=wanted.log_content,
         now=gateway.now,
     )
-    rows = Batches(book.write, name="logbook", every_s=0.2)
+    rows = Batches(book.write, name="logbook")
     _listen(gateway, rows.put)
     return rows.close, book.close
 
