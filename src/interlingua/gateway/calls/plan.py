@@ -10,6 +10,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from interlingua.client.job import Job
 from interlingua.client.options import Settings
 from interlingua.gateway.calls.relay import minded_by
@@ -67,9 +69,7 @@ class Plan:
     @cached_property
     def strict(self) -> Settings:
         """How the job is done where the client wants nothing dropped."""
-        from msgspec.structs import replace
-
-        return replace(self.job.settings, strict=True)
+        return msgspec.structs.replace(self.job.settings, strict=True)
 
 
 class Plans:
