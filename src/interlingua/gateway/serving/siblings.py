@@ -147,14 +147,18 @@ class Siblings:
             except TimeoutError:
                 self.write()
                 continue
-            try:
-                with connection:
-                    connection.settimeout(ANSWER_S)
-                    self._answer(connection)
-            except OSError:
-                continue  # it was left
-            except Exception:  # a fault in one answer must not silence this worker for good
-                logging.getLogger("interlingua.gateway").warning("a worker was not answered", exc_info=True)
+            with connection, suppress(OSError):  # it was left
+                connection.settimeout(ANSWER_S)
+                self._answer_or_say(connection)
+
+    def _answer_or_say(self, connection: socket.socket) -> None:
+        """Answer, or say why not before the other one sees the end."""
+        try:
+            self._answer(connection)
+        except OSError:
+            raise
+        except Exception:  # a fault in one answer must not silence this worker for good
+            logging.getLogger("interlingua.gateway").warning("a worker was not answered", exc_info=True)
 
     def _answer(self, connection: socket.socket) -> None:
         question, _, about = connection.makefile("rb").readline(MAX_QUESTION_BYTES).decode().strip().partition(" ")
