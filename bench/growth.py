@@ -7,6 +7,7 @@ an event. Where that is the same at the largest point as in the middle, cost gro
 from __future__ import annotations
 
 import argparse
+import itertools
 import statistics
 import sys
 from collections.abc import Callable, Iterator
@@ -82,14 +83,26 @@ SERVED = ServerContext(model="some-model", created=1_795_000_000, make_id=lambda
 
 
 def _translated(make: Callable[[str, int], dict[str, object]], count: int) -> float:
-    """What the translation alone takes for one unit of a request that came before."""
-    asked = HttpRequest(url="https://bench.example/v1/chat/completions", body=encode_wire(make("some-model", count)))
-    options = EncodeOptions(target=Target(model="some-model"))
+    """What the translation alone takes for one unit of a request whose conversation nobody had before.
+
+    A body that came before is known again up to some size and read above it: a step that says nothing of size.
+    """
+    before, after = _around_a_number(encode_wire(make("some-model", count)))
+    options, numbers = EncodeOptions(target=Target(model="some-model")), itertools.count(10**9)
 
     def run() -> object:
+        body = b"%b%d%b" % (before, next(numbers), after)
+        asked = HttpRequest(url="https://bench.example/v1/chat/completions", body=body)
         return CLAUDE.encode_request(CHAT.decode_request(asked, DecodeOptions()).request, options)
 
     return cpu_us(run, turns=TURNS) / count
+
+
+def _around_a_number(body: bytes) -> tuple[bytes, bytes]:
+    """What stands before and after the place in the first message where a number makes the conversation a new one."""
+    first = b'"content":"'
+    before, mark, after = body.partition(first)
+    return before + mark, b" " + after
 
 
 # Streams that grow
