@@ -25,7 +25,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from interlingua.dialects._contract import DecodedRequest
-from interlingua.dialects._history_memo import MAX_TEXT_BYTES, KnownMessages, alone, read_further, shareable_system
+from interlingua.dialects._history_memo import (
+    MAX_TEXT_BYTES,
+    KnownMessages,
+    alone,
+    read_further,
+    shareable_system,
+    usual_further,
+)
 from interlingua.dialects._memo import KnownTools
 from interlingua.types.change import Changes
 from interlingua.types.shared import read_only
@@ -35,6 +42,7 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import DecodeOptions
     from interlingua.dialects._history_memo import KnownHistory, Read
+    from interlingua.dialects._usual_history import ReadUsual
     from interlingua.types.request import Request
 
 __all__ = ["MAX_BODY_BYTES", "BodyMemo"]
@@ -104,19 +112,24 @@ class _Generation:
 class BodyMemo:
     """The bodies that one dialect read lately."""
 
-    __slots__ = ("_dialect", "_further", "_max_bytes", "_old", "_read", "_young")
+    __slots__ = ("_dialect", "_further", "_max_bytes", "_old", "_read", "_usual", "_young")
 
     def __init__(
         self,
         dialect: str,
         read: Callable[[DecodeOptions, bytes, Changes], Read],
         further: Callable[[DecodeOptions, bytes, Changes, KnownHistory], Read] | None = None,
+        usual: ReadUsual | None = None,
         max_generation_bytes: int = MAX_GENERATION_BYTES,
     ) -> None:
-        """An empty memo; `further` reads an array of messages, told what came before, or else `read` without."""
+        """An empty memo; `further` reads an array of messages, told what came before, or else `read` without.
+
+        `usual` reads such an array in one go, if it is usual.
+        """
         self._dialect = dialect
         self._read = read
         self._further = further
+        self._usual = usual
         self._max_bytes = max_generation_bytes
         self._young = _Generation()
         self._old = _Generation()
@@ -144,20 +157,25 @@ class BodyMemo:
         if begin > end or rest[:1] != b"," or len(body) > MAX_BODY_BYTES:
             return None
         rest = b"[%b]" % rest[1:]
-        try:
-            _ONE_VALUE.decode(rest)  # and nothing behind it: what follows is the end of this very array
-        except msgspec.DecodeError:
-            return None
-        own = Changes(self._dialect, "decode_request")
-        further = read_further(known.history, rest, own, self._reader(options))
+        before = known.history.entries
+        further = None if self._usual is None else usual_further(known.history, rest, self._usual)
+        if further is None:
+            further = self._read_further(known, rest, options)
         if further is None:
             return None
-        decoded, before = known.decoded, known.history.entries
-        if own.entries:  # ids that were made, told behind those of the messages before
+        decoded = known.decoded
+        if len(further.entries) != len(before):  # ids that were made, told behind those of the messages before
             if decoded.changes != before:
                 return None
             decoded = msgspec.structs.replace(decoded, changes=further.entries)
         return _KnownBody(body[:end], known.tail, known.about, decoded, further)
+
+    def _read_further(self, known: _KnownBody, rest: bytes, options: DecodeOptions) -> KnownHistory | None:
+        try:
+            _ONE_VALUE.decode(rest)  # and nothing behind it: what follows is the end of this very array
+        except msgspec.DecodeError:
+            return None
+        return read_further(known.history, rest, Changes(self._dialect, "decode_request"), self._reader(options))
 
     def _reader(self, options: DecodeOptions) -> Callable[[bytes, Changes, KnownHistory], Read]:
         further = self._further

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.wire.http import Headers
 
-    WriteRest = Callable[[Target, Changes, tuple[Message, ...], int], list[Any]]
+    WriteRest = Callable[[Target, Changes, tuple[Message, ...], int], list[Any] | bytes]
 
 __all__ = ["MAX_FRAMES", "MAX_FRAME_BYTES", "Frame", "asked_beside", "framed", "keep_frame"]
 

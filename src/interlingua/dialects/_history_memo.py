@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from interlingua.dialects._frames import Frame
+    from interlingua.dialects._usual_history import ReadUsual, UsualHistory
     from interlingua.types.change import Change
     from interlingua.types.content import Part
     from interlingua.wire.json import WireStruct
@@ -51,6 +52,7 @@ __all__ = [
     "rest_of",
     "shareable",
     "shareable_system",
+    "usual_further",
 ]
 
 MAX_TEXT_BYTES = 262_144
@@ -118,8 +120,13 @@ class KnownHistory:
         messages: Sequence[Message] = (),
         entries: Sequence[Change] = (),
         parent: KnownHistory | None = None,
+        *,
+        calls: Sequence[ToolCall] | None = None,
     ) -> None:
-        """`parent` is the conversation that this one goes on; without messages, only the text is known."""
+        """`parent` is the conversation that this one goes on; without messages, only the text is known.
+
+        `calls` are those of the messages after the parent's, if nothing there has a mark for the prompt cache.
+        """
         self.text: bytes = text
         self.entries: tuple[Change, ...] = tuple(entries)
         self.system: System = system
@@ -127,14 +134,9 @@ class KnownHistory:
         self.messages.known = self
         self.parent: KnownHistory | None = parent
         rest = messages if parent is None else messages[len(parent.messages) :]
-        calls: list[ToolCall] = []
         is_marked = False
-        for message in rest:
-            for part in message.parts:
-                if type(part) is ToolCall:
-                    calls.append(part)
-                elif getattr(part, "cache", None):
-                    is_marked = True
+        if calls is None:
+            calls, is_marked = _calls_of(rest)
         self.rest: tuple[Message, ...] = tuple(rest)
         """The messages after those of the parent."""
         self.calls: tuple[str, ...] = tuple([call.id for call in calls])
@@ -166,9 +168,12 @@ class KnownHistory:
         return None
 
     def write(
-        self, ways: tuple[object, ...], changes: Changes, write: Callable[[tuple[Message, ...], int], list[W]]
+        self, ways: tuple[object, ...], changes: Changes, write: Callable[[tuple[Message, ...], int], list[W] | bytes]
     ) -> WrittenHistory | list[W]:
-        """The messages as a dialect writes them: `write` gives the wire objects of messages from a place on."""
+        """The messages as a dialect writes them.
+
+        `write` gives the wire objects of messages from a place on, or the elements of the array that they are.
+        """
         found = self.written(ways)
         if found is not None:
             changes.entries.extend(found.entries)
@@ -178,18 +183,36 @@ class KnownHistory:
         before = None if parent is None else parent.written(ways)
         if parent is None or before is None:
             wires = write(self.messages, 0)
-            if not wires or not can_be_told_again(changes.entries[told:]):
+            if isinstance(wires, list) and (not wires or not can_be_told_again(changes.entries[told:])):
                 return wires  # a dialect says in its own way that nothing is left to say
-            text = b"[%b]" % encode_wires(wires, _null_content)
+            text = b"[%b]" % _elements(wires)
         else:
             changes.entries.extend(before.entries)
-            further = encode_wires(write(self.rest, len(parent.messages)), _null_content)
+            further = _elements(write(self.rest, len(parent.messages)))
             text = b"%b,%b]" % (before.text[:-1], further) if further else before.text  # nothing may be left to say
         entries = tuple(changes.entries[told:])
         whole = WrittenHistory(ways, text, entries)
         if can_be_told_again(entries):
             self._written = [*self._written[1 - MAX_WAYS :], whole]
         return whole
+
+
+def _calls_of(messages: Sequence[Message]) -> tuple[list[ToolCall], bool]:
+    """The calls in messages, and whether something in them has a mark for the prompt cache."""
+    calls: list[ToolCall] = []
+    is_marked = False
+    for message in messages:
+        for part in message.parts:
+            if type(part) is ToolCall:
+                calls.append(part)
+            elif getattr(part, "cache", None):
+                is_marked = True
+    return calls, is_marked
+
+
+def _elements(wires: list[W] | bytes) -> bytes:
+    """Wire objects as the elements of an array, unless they are that already."""
+    return encode_wires(wires, _null_content) if isinstance(wires, list) else wires
 
 
 def _null_content(wire: WireStruct) -> bool:
@@ -235,10 +258,11 @@ def _can_be_shared(part: Part) -> bool:
 class HistoryMemo:
     """The conversations that one dialect read lately, by their text."""
 
-    __slots__ = ("_bytes", "_max_bytes", "_old", "_young")
+    __slots__ = ("_bytes", "_max_bytes", "_old", "_usual", "_young")
 
-    def __init__(self, max_generation_bytes: int = MAX_GENERATION_BYTES) -> None:
-        """An empty memo of two generations, each of at most so many bytes of text."""
+    def __init__(self, usual: ReadUsual | None = None, max_generation_bytes: int = MAX_GENERATION_BYTES) -> None:
+        """An empty memo of two generations, each of at most so many bytes of text; `usual` reads what is usual."""
+        self._usual = usual
         self._max_bytes = max_generation_bytes
         self._bytes = 0
         self._young: dict[bytes, list[KnownHistory]] = {}
@@ -266,6 +290,9 @@ class HistoryMemo:
             if known is not None:
                 changes.entries.extend(known.entries)
                 return known.system, known.messages
+        usual = None if self._usual is None else self._usual(text, None)
+        if usual is not None:
+            return self._first(text, usual, changes, is_new=found is None)
         told = len(changes.entries)
         system, messages = decode(text, changes)
         entries = changes.entries[told:]
@@ -275,6 +302,16 @@ class HistoryMemo:
             self._keep(KnownHistory(text))
             return system, messages
         known = _shared(text, system, messages, entries)
+        self._keep(known)
+        return known.system, known.messages
+
+    def _first(self, text: bytes, usual: UsualHistory, changes: Changes, *, is_new: bool) -> Read:
+        """A usual history that is not known; from the second time on that it comes it will be."""
+        changes.entries.extend(usual.entries)
+        if is_new:
+            self._keep(KnownHistory(text))
+            return usual.system, tuple(usual.messages)
+        known = KnownHistory(text, usual.system, usual.messages, usual.entries, None, calls=usual.calls)
         self._keep(known)
         return known.system, known.messages
 
@@ -302,7 +339,9 @@ class HistoryMemo:
     ) -> KnownHistory | None:
         """The conversation that goes on a known one, read from there; None where it must be read as a whole."""
         rest = b"[" + text[len(known.text) :].lstrip()
-        further = read_further(known, rest, Changes(changes.dialect, changes.stage), decode, text)
+        further = None if self._usual is None else usual_further(known, rest, self._usual, text)
+        if further is None:
+            further = read_further(known, rest, Changes(changes.dialect, changes.stage), decode, text)
         if further is not None:
             self._keep(further)
         return further
@@ -357,6 +396,17 @@ def read_further(
     whole = [*known.messages, *[_frozen(message) for message in messages]]
     further = KnownHistory(text, known.system, whole, known.entries + tuple(own.entries), known)
     known.parent = None  # who goes on from there needs no more of what came before
+    return further
+
+
+def usual_further(known: KnownHistory, rest: bytes, read: ReadUsual, text: bytes = b"") -> KnownHistory | None:
+    """The same where the rest is usual, which is read in one go."""
+    usual = read(rest, known)
+    if usual is None or not usual.messages or usual.messages[0].role == known.messages[-1].role:
+        return None
+    whole = [*known.messages, *usual.messages]
+    further = KnownHistory(text, known.system, whole, known.entries + tuple(usual.entries), known, calls=usual.calls)
+    known.parent = None
     return further
 
 

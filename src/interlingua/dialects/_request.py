@@ -23,14 +23,14 @@ from interlingua.schema.names import map_call_ids, map_names
 from interlingua.types.change import Changes
 from interlingua.types.content import AudioPart, DocumentPart, ImagePart, ToolCall
 from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
-from interlingua.wire.json import KeptTexts, encode, encode_wire
+from interlingua.wire.json import KeptTexts, encode, encode_wire, encode_wires
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from msgspec import Raw
 
-    from interlingua.dialects._contract import CallIdRule, EncodeOptions, NameRule
+    from interlingua.dialects._contract import CallIdRule, EncodeOptions, NameRule, Target
     from interlingua.dialects._frames import WriteRest
     from interlingua.dialects._history_memo import KnownHistory, WrittenHistory
     from interlingua.schema.convert import Conversion
@@ -86,6 +86,8 @@ class RequestWriter:
     """Which tool names the wire takes where the server's row says nothing."""
     call_id_rule: ClassVar[CallIdRule] = "any"
     """The same of call ids."""
+    write_usual: ClassVar[staticmethod[[tuple[Message, ...], Target], bytes | None]]
+    """Writes the elements of a usual history in one go; None for an unusual one."""
     sampling: ClassVar[frozenset[str]] = frozenset()
     """The knobs that models without sampling refuse."""
 
@@ -216,14 +218,23 @@ class RequestWriter:
         `system` is the system text, as far as it stands among them; `further` writes what goes on, names and ids as
         they are.
         """
-        usual = not self.names and not self.arguments and self.request.cache is None
-        if type(history) is not KnownMessages or not usual or _changes_any(ids):
+        if self.names or self.arguments or self.request.cache is not None or _changes_any(ids):
             return write(history, 0)
+
+        def say(messages: tuple[Message, ...], first: int) -> list[W] | bytes:
+            text = self.write_usual(messages, self.target)
+            if not text:
+                return write(messages, first)
+            return text if first or not system else b"%b,%b" % (encode_wires(write((), 0)), text)
+
+        if type(history) is not KnownMessages:
+            told = say(history, 0)
+            return told if isinstance(told, list) else self.kept.place(b"[%b]" % told)
         if history.known.is_marked:  # marks for the prompt cache are counted over the whole request
             return write(history, 0)
         told = len(self.changes.entries)
         ways = (self.dialect, self.target, system)
-        written = history.known.write(ways, self.changes, write)
+        written = history.known.write(ways, self.changes, say)
         if isinstance(written, list):
             return written
         if self._asked.messages is history:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from msgspec import Raw
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
+    from interlingua.dialects._usual_history import WriteUsual
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
     from interlingua.types.change import Changes
@@ -83,15 +84,21 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
 
 
-def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire]:
+_write_usual: WriteUsual = late("interlingua.dialects.anthropic.history_usual", "write_usual_history")
+
+
+def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire] | bytes:
     """The messages from a place on, names and ids as they are, and none of them marked."""
-    return MessageEncoder(target, {}, {}, Marks(target.quirks, changes), changes).encode(messages, first)
+    return _write_usual(messages, target) or MessageEncoder(
+        target, {}, {}, Marks(target.quirks, changes), changes
+    ).encode(messages, first)
 
 
 class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
+    write_usual = staticmethod(_write_usual)
     name_rule = "anthropic"
     call_id_rule = "anthropic"
     sampling = frozenset(SAMPLING)

@@ -17,6 +17,7 @@ from interlingua.dialects._path import model_in_path
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects.anthropic.assistant import AssistantEncoder
 from interlingua.dialects.anthropic.client import BETA_HEADER, BETAS
+from interlingua.dialects.anthropic.history_usual import read_usual_history
 from interlingua.dialects.anthropic.marks import Marks, cache_of
 from interlingua.dialects.anthropic.messages import decode_messages
 from interlingua.dialects.anthropic.parts import NAME, BlockEncoder
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["decode_request", "encode_any_response", "encode_error", "encode_response", "reply_encoder", "stop_word"]
 
 
-_HISTORIES = HistoryMemo()
+_HISTORIES = HistoryMemo(read_usual_history)
 _TOOLS = ToolMemo()
 
 # The request
@@ -80,7 +81,7 @@ def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, cont
     return system, paired_history(messages, options, changes, continues=continues)
 
 
-_BODIES = BodyMemo(NAME, _read_history)
+_BODIES = BodyMemo(NAME, _read_history, usual=read_usual_history)
 
 
 class _RequestDecoder:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
+    from interlingua.dialects._usual_history import WriteUsual
     from interlingua.dialects.google.wire import CandidateWire, DeclarationWire
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
@@ -108,15 +109,19 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
 
 
-def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[ContentWire]:
+_write_usual: WriteUsual = late("interlingua.dialects.google.history_usual", "write_usual_history")
+
+
+def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[ContentWire] | bytes:
     """The messages from a place on, names and ids as they are."""
-    return MessageEncoder(target, {}, {}, changes).encode((), messages, first)[1]
+    return _write_usual(messages, target) or MessageEncoder(target, {}, {}, changes).encode((), messages, first)[1]
 
 
 class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
+    write_usual = staticmethod(_write_usual)
     name_rule = "google"
     sampling = SAMPLING
 

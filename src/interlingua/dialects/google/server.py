@@ -17,6 +17,7 @@ from interlingua.dialects._members import merge_members
 from interlingua.dialects._memo import ToolMemo, read_tools
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
 from interlingua.dialects.google.assistant import AssistantEncoder
+from interlingua.dialects.google.history_usual import read_usual_history
 from interlingua.dialects.google.messages import decode_contents, decode_system
 from interlingua.dialects.google.parts import NAME
 from interlingua.dialects.google.reasons import decode_finish, encode_error_body, encode_finish
@@ -69,7 +70,7 @@ S = TypeVar("S", bound=WireStruct)
 _PATH = re.compile(r"/(?P<kind>models|tunedModels)/(?P<name>[^?#]+?)(?::|%3[Aa])(?P<method>\w+)(?:\?(?P<query>[^#]*))?")
 
 
-_HISTORIES = HistoryMemo()
+_HISTORIES = HistoryMemo(read_usual_history)
 _TOOLS = ToolMemo()
 
 
@@ -130,7 +131,7 @@ def _read_further(options: DecodeOptions, text: bytes, changes: Changes, known: 
     return (), paired_history(rest_of(known, decode_contents(contents, known.messages, changes, ids)), options, changes)
 
 
-_BODIES = BodyMemo(NAME, _read_history, _read_further)
+_BODIES = BodyMemo(NAME, _read_history, _read_further, read_usual_history)
 
 
 class _RequestDecoder:

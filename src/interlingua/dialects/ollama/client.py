@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
+    from interlingua.dialects._usual_history import WriteUsual
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
     from interlingua.types.change import Changes
@@ -97,15 +98,19 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
 
 
-def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire]:
+_write_usual: WriteUsual = late("interlingua.dialects.ollama.history_usual", "write_usual_history")
+
+
+def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire] | bytes:
     """The messages from a place on."""
-    return MessageEncoder(target.quirks, changes).encode((), messages, first)
+    return _write_usual(messages, target) or MessageEncoder(target.quirks, changes).encode((), messages, first)
 
 
 class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
+    write_usual = staticmethod(_write_usual)
     sampling = SAMPLING
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:

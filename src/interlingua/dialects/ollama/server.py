@@ -22,6 +22,7 @@ from interlingua.dialects._memo import ToolMemo, read_tools
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects.ollama.assistant import AssistantEncoder
 from interlingua.dialects.ollama.client import GENERATE_PATH, OPTIONS
+from interlingua.dialects.ollama.history_usual import read_usual_history
 from interlingua.dialects.ollama.messages import decode_messages, decode_prompt
 from interlingua.dialects.ollama.parts import NAME, PartNotes
 from interlingua.dialects.ollama.reasons import done_reason, encode_error_body
@@ -62,7 +63,7 @@ WHOLE_NUMBERS = frozenset({"num_predict", "top_k", "seed"})
 
 
 _NULL = Raw(b"null")
-_HISTORIES = HistoryMemo()
+_HISTORIES = HistoryMemo(read_usual_history)
 _TOOLS = ToolMemo()
 
 # The request
@@ -106,7 +107,7 @@ def _read_further(options: DecodeOptions, text: bytes, changes: Changes, known: 
     return system, paired_history(rest_of(known, messages), options, changes)
 
 
-_BODIES = BodyMemo(NAME, _read_history, _read_further)
+_BODIES = BodyMemo(NAME, _read_history, _read_further, read_usual_history)
 
 
 def _is_generate(url: str, wire: ReceivedWire) -> bool:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from msgspec import Raw
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
+    from interlingua.dialects._usual_history import WriteUsual
     from interlingua.dialects.openai_chat.wire import ChoiceWire, ChunkWire
     from interlingua.errors import Error
     from interlingua.stream.calls import CallIdSource
@@ -82,15 +83,19 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
 
 
-def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire]:
+_write_usual: WriteUsual = late("interlingua.dialects.openai_chat.history_usual", "write_usual_history")
+
+
+def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire] | bytes:
     """The messages from a place on, names and ids as they are."""
-    return MessageEncoder(target, {}, {}, changes).encode((), messages, first)
+    return _write_usual(messages, target) or MessageEncoder(target, {}, {}, changes).encode((), messages, first)
 
 
 class _RequestEncoder(OpenAIRequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
+    write_usual = staticmethod(_write_usual)
     sampling = SAMPLING
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:

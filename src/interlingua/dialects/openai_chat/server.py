@@ -17,6 +17,7 @@ from interlingua.dialects._openai_errors import encode_error_body
 from interlingua.dialects._path import model_in_path
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects.openai_chat.assistant import AssistantEncoder
+from interlingua.dialects.openai_chat.history_usual import read_usual_history
 from interlingua.dialects.openai_chat.messages import decode_messages
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.reasons import encode_finish
@@ -61,7 +62,7 @@ __all__ = [
     "reply_members",
 ]
 
-_HISTORIES = HistoryMemo()
+_HISTORIES = HistoryMemo(read_usual_history)
 _AS_READ = Target()
 SUMMARIES = frozenset({"auto", "concise", "detailed"})
 """How much of the thinking is to be shown, in the words of Responses, which some clients use on Chat."""
@@ -100,7 +101,7 @@ def _read_history(options: DecodeOptions, text: bytes, changes: Changes) -> Read
     return system, paired_history(messages, options, changes)
 
 
-_BODIES = BodyMemo(NAME, _read_history)
+_BODIES = BodyMemo(NAME, _read_history, usual=read_usual_history)
 
 
 class _RequestDecoder:

@@ -18,6 +18,7 @@ from interlingua.dialects._path import model_in_path
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects.openai_responses.assistant import COMPLETED
 from interlingua.dialects.openai_responses.client import LOGPROBS
+from interlingua.dialects.openai_responses.history_usual import read_usual_history
 from interlingua.dialects.openai_responses.items import ItemEncoder, ItemIds
 from interlingua.dialects.openai_responses.messages import decode_input, refers
 from interlingua.dialects.openai_responses.parts import NAME
@@ -53,7 +54,7 @@ STATE = ("previous_response_id", "conversation", "prompt")
 """Members that stand for messages which the provider keeps."""
 
 
-_HISTORIES = HistoryMemo()
+_HISTORIES = HistoryMemo(read_usual_history)
 _TOOLS = ToolMemo()
 
 # The request
@@ -84,7 +85,7 @@ def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, cont
     return (), paired_history(messages, options, changes, continues=continues or refers(messages))
 
 
-_BODIES = BodyMemo(NAME, _read_history)
+_BODIES = BodyMemo(NAME, _read_history, usual=read_usual_history)
 
 
 class _RequestDecoder:

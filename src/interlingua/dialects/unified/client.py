@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
+    from interlingua.dialects._usual_history import WriteUsual
     from interlingua.dialects.unified.wire import AnswerPartWire, PartWire, TextWire, ToolWire
     from interlingua.errors import Error
     from interlingua.stream.calls import CallIdSource
@@ -72,17 +73,20 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
 
 
-def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire]:
+_write_usual: WriteUsual = late("interlingua.dialects.unified.history_usual", "write_usual_history")
+
+
+def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire] | bytes:
     """The messages from a place on, names as they are."""
-    del target, changes, first
-    called: dict[str, str] = {}
-    return [_message(message, called, {}) for message in messages]
+    del changes, first
+    return _write_usual(messages, target) or _written(messages, {})
 
 
 class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
+    write_usual = staticmethod(_write_usual)
     name_rule = "unified"
 
     def encode(self) -> Encoded:
@@ -112,8 +116,12 @@ class _RequestEncoder(RequestWriter):
 
     def _messages(self, history: tuple[Message, ...], first: int) -> list[MessageWire]:
         del first  # nothing is noted by place
-        called: dict[str, str] = {}
-        return [_message(message, called, self.names) for message in history]
+        return _written(history, self.names)
+
+
+def _written(messages: tuple[Message, ...], names: Mapping[str, str]) -> list[MessageWire]:
+    called: dict[str, str] = {}
+    return [_message(message, called, names) for message in messages]
 
 
 def _message(message: Message, called: dict[str, str], names: Mapping[str, str]) -> MessageWire:

@@ -24,6 +24,7 @@ from interlingua.dialects._memo import ToolMemo, read_tools
 from interlingua.dialects._serve import JSON_HEADERS, clients_fault
 from interlingua.dialects.unified.answer import encode_answer
 from interlingua.dialects.unified.client import KNOBS
+from interlingua.dialects.unified.history_usual import read_usual_history
 from interlingua.dialects.unified.parts import NAME, decode_part, kept
 from interlingua.dialects.unified.reasons import broken_call, encode_error_body, malformed
 from interlingua.dialects.unified.server_usual import write_usual
@@ -54,7 +55,7 @@ _UNKNOWN = re.compile(r"object contains unknown field `(?P<name>.*)`, at ")
 
 
 W = TypeVar("W", bound=WireStruct)
-_HISTORIES = HistoryMemo()
+_HISTORIES = HistoryMemo(read_usual_history)
 _TOOLS = ToolMemo()
 
 
@@ -86,7 +87,7 @@ def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, cont
     return (), prepare_history(messages, "refuse", changes, continues=continues)
 
 
-_BODIES = BodyMemo(NAME, _read_history)
+_BODIES = BodyMemo(NAME, _read_history, usual=read_usual_history)
 
 
 def _read(body: bytes, kind: type[W]) -> W:

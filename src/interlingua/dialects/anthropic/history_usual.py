@@ -1,0 +1,158 @@
+"""The usual history: texts, calls with their results, and nothing that has to be interpreted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Raw
+
+from interlingua.dialects._usual_history import UnusualError, UsualHistory, call_text, plain_messages
+from interlingua.dialects.anthropic.parts import NAME
+from interlingua.wire.json import ExactStruct, encode_exact, exact_reader
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from interlingua.dialects._contract import Target
+    from interlingua.dialects._history_memo import KnownHistory
+    from interlingua.types.content import ToolCall, ToolResult
+    from interlingua.types.message import Message, Role
+
+__all__ = ["read_usual_history", "write_usual_history"]
+
+_ALTERNATING: frozenset[Role] = frozenset({"user", "assistant"})
+
+
+class _Text(ExactStruct, tag_field="type", tag="text"):
+    text: str
+
+
+class _Call(ExactStruct, tag_field="type", tag="tool_use"):
+    id: str
+    name: str
+    input: Raw
+
+
+class _Result(ExactStruct, tag_field="type", tag="tool_result"):
+    tool_use_id: str
+    content: str | None = None
+    is_error: bool | None = None
+
+
+class _User(ExactStruct, tag_field="role", tag="user"):
+    content: str | list[_Text | _Result]
+
+
+class _Assistant(ExactStruct, tag_field="role", tag="assistant"):
+    content: str | list[_Text | _Call]
+
+
+_read = exact_reader(list[_User | _Assistant])
+
+
+def read_usual_history(text: bytes, before: KnownHistory | None) -> UsualHistory | None:
+    """What the messages of a request say, or those that go on after `before`; None for unusual ones."""
+    wires = _read(text)
+    if wires is None:
+        return None
+    history = UsualHistory(before, _ALTERNATING)
+    try:
+        for wire in wires:
+            if isinstance(wire, _Assistant):
+                _turn(history, wire.content)
+            else:
+                _prompt(history, wire.content)
+        return history.done()
+    except UnusualError:
+        return None
+
+
+def _turn(history: UsualHistory, content: str | Sequence[_Text | _Call]) -> None:
+    if isinstance(content, str):
+        history.turn(content, ())
+        return
+    text = content[0].text if content and isinstance(content[0], _Text) else None
+    calls = [(call.id, call.name, call_text(call.input)) for call in content if isinstance(call, _Call)]
+    if text == "" or len(calls) + (text is not None) != len(content):
+        raise UnusualError
+    history.turn(text, calls)
+
+
+def _prompt(history: UsualHistory, content: str | Sequence[_Text | _Result]) -> None:
+    """Results, then a text."""
+    if isinstance(content, str):
+        history.say("user", content)
+        return
+    for place, block in enumerate(content, 1):
+        if isinstance(block, _Result):
+            history.answer(block.tool_use_id, block.content or "", is_error=bool(block.is_error))
+        elif place == len(content):
+            history.say("user", block.text)
+        else:
+            raise UnusualError
+    if not content:
+        raise UnusualError
+
+
+# Writing: the members stand in the order in which the general writer has them
+
+
+class _ToldResult(msgspec.Struct, gc=False, tag_field="type", tag="tool_result", omit_defaults=True):
+    tool_use_id: str
+    content: str
+    is_error: bool = False
+
+
+class _Told(msgspec.Struct, gc=False):
+    role: str
+    content: list[_Text | _Call | _ToldResult]
+
+
+def write_usual_history(messages: tuple[Message, ...], target: Target) -> bytes | None:
+    """The messages as elements of an array, names and ids as they are; None where one is unusual."""
+    del target
+    plain = plain_messages(messages, NAME)
+    if plain is None:
+        return None
+    told: list[_Told] = []
+    last = ""
+    for role, text, calls, results in plain:
+        if role == last:
+            return None
+        if calls:
+            told.append(_Told(role, _blocks(text, calls)))
+        elif not results:
+            _add(told, last, role, [_Text(text)])
+        else:
+            blocks = _results(results)
+            if blocks is None:
+                return None
+            _add(told, last, "user", blocks)
+        last = role
+    body = encode_exact(told)
+    return None if body is None else body[1:-1]
+
+
+def _add(told: list[_Told], last: str, role: str, blocks: list[_Text | _Call | _ToldResult]) -> None:
+    """A message, or more of the last one, since results and what the user says are one."""
+    if role == "user" and last in ("tool", "user"):
+        told[-1].content.extend(blocks)
+    else:
+        told.append(_Told(role, blocks))
+
+
+def _blocks(text: str, calls: Sequence[ToolCall]) -> list[_Text | _Call | _ToldResult]:
+    said: list[_Text | _Call | _ToldResult] = [_Text(text)] if text else []
+    said.extend([_Call(call.id, call.name, Raw(call.arguments_json)) for call in calls])
+    return said
+
+
+def _results(results: Sequence[ToolResult]) -> list[_Text | _Call | _ToldResult] | None:
+    """The blocks of results; None where one says nothing, which is not always taken."""
+    told: list[_Text | _Call | _ToldResult] = []
+    for result in results:
+        if not result.content:
+            return None
+        told.append(_ToldResult(result.call_id, str(result.content), result.is_error))
+    return told
