@@ -8,6 +8,7 @@ whoever reads something else ends the run.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from msgspec import DecodeError
@@ -16,18 +17,16 @@ from interlingua.stream.build import DELTAS
 from interlingua.wire.json import read_text
 
 if TYPE_CHECKING:
-    from interlingua.dialects._template import Gap, Parts
+    from collections.abc import Callable
+
+    from interlingua.dialects._template import Template
     from interlingua.stream.build import Block
-    from interlingua.types.event import Delta, Event
+    from interlingua.types.event import Event, RefusalDelta, TextDelta, ThinkingDelta, ToolCallDelta
 
-__all__ = ["DATA", "MOST_BYTES", "Between", "Frame", "TextRun"]
+__all__ = ["DATA", "MOST_LETTERS", "Between", "Frame", "Run", "RunDecoder", "run_of"]
 
-MOST_BYTES = 65_536
-"""A larger piece is cut into events first, which are bounded."""
-LONGEST_NUMBER = 20
-"""Digits; a longer number is parsed."""
-
-_QUOTE = b'"'
+MOST_LETTERS = 65_536
+"""A longer text is cut out of its event first, which is bounded."""
 
 Frame: TypeAlias = tuple[bytes, bytes]
 """What stands around the data of an event."""
@@ -42,78 +41,50 @@ class Between(Protocol):
     """Whether nothing of an event is waiting for its rest."""
 
 
-class TextRun:
-    """Reads the pieces of a run."""
-
-    __slots__ = (
-        "_before", "_choice", "_delta", "_end", "_framing", "_gaps", "_grow", "_head", "_index", "_is_one", "_is_rare",
-        "_lead", "_note", "_start", "_tail",
-    )  # fmt: skip
-
-    def __init__(
-        self, parts: Parts, frame: Frame, framing: Between, block: Block, noted: list[Delta] | None = None
-    ) -> None:
-        """A run for `block`, which is open, in a stream that `framing` cuts; `noted` gets each delta, too."""
-        last = b"" if parts.gaps else _QUOTE  # the text's own quotes are compared, too: it begins and ends there
-        first = b"" if parts.lead else _QUOTE
-        self._head = frame[0] + parts.head + first
-        self._tail = last + parts.tail + frame[1]
-        self._start = len(self._head) - len(first)
-        self._end = len(self._tail) - len(last)
-        self._gaps = _quoted(parts.gaps)
-        self._lead = parts.lead and parts.lead + _QUOTE
-        self._is_rare = bool(parts.lead) or len(self._gaps) > 1
-        self._before, self._is_one = self._gaps[0] if self._gaps and not self._is_rare else (b"", bytes.isdigit)
-        self._framing = framing
-        self._delta = DELTAS[block.kind]
-        self._index = block.index
-        self._choice = block.choice
-        self._grow = block.pieces.append
-        self._note = None if noted is None else noted.append
-
-    def more(self, data: bytes) -> list[Event] | None:
-        """The delta that a piece of the run is; None for any other piece."""
-        if not (data.startswith(self._head) and data.endswith(self._tail) and self._framing.is_between):
-            return None
-        start, end = self._start, len(data) - self._end
-        before = self._before
-        if before:
-            place = data.rfind(before, start, end)
-            if place < 0 or not self._is_one(data[place + len(before) : end]):
-                return None
-            end = place + 1
-        elif self._is_rare:
-            start, end = self._narrowed(data, start, end)
-        if end > MOST_BYTES:
-            return None
-        try:
-            text = read_text(data[start:end])
-        except (DecodeError, UnicodeDecodeError):  # bytes that are no text are named as such where events are parsed
-            return None
-        if not text:
-            return None
-        self._grow(text)
-        event = self._delta(self._index, text, self._choice)
-        if self._note is not None:
-            self._note(event)
-        return [event]
-
-    def _narrowed(self, data: bytes, start: int, end: int) -> tuple[int, int]:
-        """Where the text of an event begins and ends, between what says nothing; nowhere in any other event."""
-        lead = self._lead
-        if lead:
-            place = data.find(lead, start, start + LONGEST_NUMBER + len(lead))
-            if place < 0 or not data[start:place].isdigit():
-                return 0, 0
-            start = place + len(lead) - 1
-        for before, is_one in self._gaps:
-            place = data.rfind(before, start, end)
-            if place < 0 or not is_one(data[place + len(before) : end]):
-                return 0, 0
-            end = place
-        return start, end + bool(self._gaps)
+Run: TypeAlias = """tuple[
+    bytes, bytes, Callable[[bytes], bytes] | None, Between,
+    type[TextDelta | ThinkingDelta | RefusalDelta | ToolCallDelta], int, int, Callable[[str], None],
+]"""
+"""What a piece begins and ends with, what finds the text where more than that is there, what cuts the stream, and how
+the block grows. A plain tuple, since one is taken apart for each piece."""
 
 
-def _quoted(gaps: tuple[Gap, ...]) -> tuple[Gap, ...]:
-    """The same, the one that follows the text with the quote that ends it."""
-    return (*gaps[:-1], (_QUOTE + gaps[-1][0], gaps[-1][1])) if gaps else ()
+def run_of(template: Template, frame: Frame, framing: Between, block: Block) -> Run:
+    """A run for `block`, which is open, in a stream that `framing` cuts."""
+    head, tail = frame[0] + template.head, template.tail + frame[1]
+    inside = None if template.inside is None else template.inside.text
+    return head, tail, inside, framing, DELTAS[block.kind], block.index, block.choice, block.pieces.append
+
+
+class RunDecoder(ABC):
+    """Reads the pieces of a run; a dialect reads everything else."""
+
+    def __init__(self) -> None:
+        """No run has begun."""
+        self._run: Run | None = None
+        self._piece = b""
+        """The last piece of a run."""
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that `data` completes."""
+        run = self._run
+        if run is not None:
+            head, tail, inside, framing, delta, index, choice, grow = run
+            rest = data.removeprefix(head)
+            said = rest.removesuffix(tail)
+            if said is not rest is not data and framing.is_between:  # what is not there is not taken off
+                if inside is not None:
+                    said = inside(said)
+                try:
+                    text = read_text(said)
+                except (DecodeError, UnicodeDecodeError):  # bytes that are no text are named where events are parsed
+                    text = ""
+                if text and said.strip() is said and len(text) <= MOST_LETTERS:  # a line break would end the event
+                    grow(text)
+                    self._piece = data
+                    return [delta(index, text, choice)]
+        return self._read(data)
+
+    @abstractmethod
+    def _read(self, data: bytes) -> list[Event]:
+        """The events that any other piece completes."""

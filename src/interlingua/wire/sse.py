@@ -35,8 +35,6 @@ BodyKind: TypeAlias = Literal["sse", "ndjson", "json", "json-array", "html", "ot
 """What a body looks like, whatever its content type claims."""
 
 _BOM = b"\xef\xbb\xbf"
-_LONGEST_NAME = 128
-"""How far the line of an event's name may reach for a short look."""
 
 
 class SseEvent(msgspec.Struct, frozen=True, gc=False):
@@ -64,7 +62,7 @@ class SseDecoder(Feed[SseEvent]):
     def __init__(self, *, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
         super().__init__(max_event_bytes=max_event_bytes)
         self.comments = 0
-        self.is_between = False
+        self.is_between = True
         self._line = bytearray()
         self._at_start = True
         self._after_cr = False
@@ -74,14 +72,33 @@ class SseDecoder(Feed[SseEvent]):
         self._bare = False
 
     def _take(self, data: bytes, whole: list[SseEvent]) -> None:
-        event = _lone_event(data, self.max_event_bytes) if self.is_between else None
-        if event is not None:
-            whole.append(event)
+        events = self._plain(data) if self.is_between else None
+        if events is not None:
+            self._at_start = False
+            whole += events
             return
         self.is_between = False
         self._take_lines(data, whole)
-        waits = self._line or self._at_start or self._after_cr or self._event or self._id or self._data is not None
+        waits = self._line or self._after_cr or self._event or self._id or self._data is not None
         self.is_between = not waits
+
+    def _plain(self, data: bytes) -> list[SseEvent] | None:
+        """The events that a piece is, as nearly all are: whole ones of perhaps a name and one line of data."""
+        body = data.removesuffix(b"\n\n")
+        if body is data:  # nothing was taken off
+            body = data.removesuffix(b"\r\n\r\n")
+        if body is data or len(body) > self.max_event_bytes or b"\r" in body:
+            return None
+        event = _plain_event(body)
+        if event is not None:
+            return [event]
+        events: list[SseEvent] = []
+        for block in body.split(b"\n\n"):
+            event = _plain_event(block)
+            if event is None:
+                return None
+            events.append(event)
+        return events
 
     def _take_lines(self, data: bytes, whole: list[SseEvent]) -> None:
         if self._after_cr and data:
@@ -169,17 +186,17 @@ class SseDecoder(Feed[SseEvent]):
         self._dispatch(whole)
 
 
-def _lone_event(data: bytes, max_bytes: int) -> SseEvent | None:
-    """The event that a piece is, as nearly all are: perhaps a name, one line of data, and a blank one."""
-    end = 2 if data.endswith(b"\n\n") else 4 if data.endswith(b"\r\n\r\n") else 0
-    start, name = 0, None
-    if data.startswith(b"event: "):
-        start = data.find(b"\n", 0, min(_LONGEST_NAME, max_bytes)) + 1
-        name = data[7:start].rstrip(b"\r\n")
-    if not end or not data.startswith(b"data: ", start) or (name is not None and (not name or b"\r" in name)):
-        return None
-    text = data[start + 6 : -end]
-    if not text or b"\n" in text or b"\r" in text or len(text) > max_bytes:
+def _plain_event(body: bytes) -> SseEvent | None:
+    """The event of these lines, without the blank one: perhaps a name, and one line of data."""
+    line, further, rest = body.partition(b"\n")
+    name = None
+    if further:
+        name = line.removeprefix(b"event: ")
+        if name is line or not name:
+            return None
+        line = rest
+    text = line.removeprefix(b"data: ")
+    if text is line or not text or b"\n" in text:
         return None
     return SseEvent(text, None if name is None else name.decode(errors="replace"))
 

@@ -8,9 +8,9 @@ import pytest
 
 from bench.rows.pairs import EVENTS, load
 from interlingua.dialects._contract import DecodeContext
-from interlingua.dialects._run import DATA, TextRun
-from interlingua.dialects._template import Parts, Template, template_of
-from interlingua.dialects.ollama.lines import LineRun, LineTemplate
+from interlingua.dialects._run import DATA, Frame, RunDecoder, run_of
+from interlingua.dialects._template import Template, template_of
+from interlingua.dialects.ollama.lines import LINE, Time, time_of
 from interlingua.dialects.openai_responses.template import numbered_template_of
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.stream.build import Block
@@ -29,10 +29,30 @@ class Framing:
         self.is_between = is_between
 
 
-def run_of(parts: Parts, *, is_between: bool = True) -> tuple[TextRun, Block]:
+class Run(RunDecoder):
+    """Only what a run reads; anything else is None."""
+
+    def __init__(self, template: Template, block: Block, *, is_between: bool = True, frame: Frame = DATA) -> None:
+        super().__init__()
+        self._run = run_of(template, frame, Framing(is_between=is_between), block)
+
+    def more(self, data: bytes) -> list[Event] | None:
+        """The events of a piece."""
+        return self.feed(data) or None
+
+    def _read(self, data: bytes) -> list[Event]:
+        return []
+
+    @property
+    def piece(self) -> bytes:
+        """The last piece that was one of the run."""
+        return self._piece
+
+
+def run_and_block(template: Template, *, is_between: bool = True) -> tuple[Run, Block]:
     """A run and the block that it grows."""
     block = Block("text", 2, 1)
-    return TextRun(parts, DATA, Framing(is_between=is_between), block), block
+    return Run(template, block, is_between=is_between), block
 
 
 def framed(data: bytes) -> bytes:
@@ -58,19 +78,20 @@ def framed(data: bytes) -> bytes:
         (framed(HEAD + b'"' + b"x" * LONG + b'"' + TAIL), None),
         (framed(HEAD + b'"Ho"' + TAIL)[:-1], None),
         (HEAD + b'"Ho"' + TAIL, None),
+        (b"data: " + HEAD + b'"Ho"', None),
         (b"", None),
     ],
 )
 def test_a_piece_of_a_run_is_one_delta(piece: bytes, text: str | None) -> None:
     """Of the block, which grows by it; anything else is for the parser, and changes nothing."""
-    run, block = run_of(Template(HEAD, b"", TAIL).parts)
+    run, block = run_and_block(Template(HEAD, TAIL))
     assert run.more(piece) == (None if text is None else [TextDelta(2, text, 1)])
     assert block.pieces == ([] if text is None else [text])
 
 
 def test_in_the_middle_of_an_event_nothing_is_a_piece() -> None:
     """Bytes belong to the event that has begun."""
-    run, _ = run_of(Template(HEAD, b"", TAIL).parts, is_between=False)
+    run, _ = run_and_block(Template(HEAD, TAIL), is_between=False)
     assert run.more(framed(HEAD + b'"Ho"' + TAIL)) is None
 
 
@@ -94,7 +115,7 @@ def test_numbers_and_padding_say_nothing(first: bytes, piece: bytes, text: str |
     """A number before the text or as the last member, and padding, may be any; what is none is parsed."""
     template = numbered_template_of(first, "Hi")
     assert template is not None
-    run, _ = run_of(template.parts)
+    run, _ = run_and_block(template)
     assert run.more(framed(piece)) == (None if text is None else [TextDelta(2, text, 1)])
 
 
@@ -102,35 +123,36 @@ def test_padding_alone_says_nothing() -> None:
     """As in Chat."""
     template = template_of(b'{"content":"Hi","obfuscation":"ab"}', "content", "Hi")
     assert template is not None
-    run, _ = run_of(template.parts)
+    run, _ = run_and_block(template)
     assert run.more(framed(b'{"content":"Ho","obfuscation":"q"}')) == [TextDelta(2, "Ho", 1)]
 
 
 @pytest.mark.parametrize(("kind", "delta"), [("thinking", ThinkingDelta), ("tool_call", ToolCallDelta)])
 def test_a_block_of_another_kind_grows_in_its_own_way(kind: Any, delta: Any) -> None:
     """Thinking by thinking, a call by arguments."""
-    run = TextRun(Template(HEAD, b"", TAIL).parts, DATA, Framing(), Block(kind, 0, 0))
+    run = Run(Template(HEAD, TAIL), Block(kind, 0, 0))
     assert run.more(framed(HEAD + b'"Ho"' + TAIL)) == [delta(0, "Ho", 0)]
 
 
 @pytest.mark.parametrize(
     ("line", "text", "time"),
     [
-        (b'{"created_at":"2026-01-01T00:00:01Z","content":"Ho"}\n', "Ho", b"2026-01-01T00:00:01Z"),
-        (b'{"created_at":"noon","content":"Ho"}\n', None, b""),
-        (b'{"created_at":"2026","content":""}\n', None, b""),
-        (b'{"created_at":"2026","content":"a\n"}\n', None, b""),
-        (b'{"created_at":"2026","content":"' + b"x" * LONG + b'"}\n', None, b""),
-        (b'{"created_at":"2026","content":"Ho"}', None, b""),
-        (b'{"created_at":"2026","content":"Ho"}\n{"created_at":"2027","content":"Ho"}\n', None, b""),
-        (b'{"created_at":"}\n', None, b""),
+        (b'{"created_at":"2026-01-01T00:00:01Z","content":"Ho"}\n', "Ho", "2026-01-01T00:00:01Z"),
+        (b'{"created_at":"noon","content":"Ho"}\n', None, ""),
+        (b'{"created_at":"2026","content":""}\n', None, ""),
+        (b'{"created_at":"2026","content":"a\n"}\n', None, ""),
+        (b'{"created_at":"2026","content":"' + b"x" * LONG + b'"}\n', None, ""),
+        (b'{"created_at":"2026","content":"Ho"}', None, ""),
+        (b'{"created_at":"2026","content":"Ho"}\n{"created_at":"2027","content":"Ho"}\n', None, ""),
+        (b'{"created_at":"}\n', None, ""),
     ],
 )
-def test_a_line_of_a_run_is_one_delta_and_a_time(line: bytes, text: str | None, time: bytes) -> None:
+def test_a_line_of_a_run_is_one_delta_and_a_time(line: bytes, text: str | None, time: str) -> None:
     """The time of the last line is kept, and nothing of any other piece."""
-    run = LineRun(LineTemplate(b'{"created_at":"', b'","content":', b"}"), Framing(), Block("text", 0, 0))
+    template = Template(b'{"created_at":"', b"}", Time(b'","content":'))
+    run = Run(template, Block("text", 0, 0), frame=LINE)
     assert run.more(line) == (None if text is None else [TextDelta(0, text, 0)])
-    assert run.time == time
+    assert time_of(template, run.piece) == time
 
 
 @pytest.mark.parametrize("name", DIALECTS)

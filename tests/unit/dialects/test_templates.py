@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from interlingua.dialects._template import Template, template_of
+from interlingua.dialects._template import Ahead, Behind, Template, template_of
 from interlingua.dialects.ollama import lines
-from interlingua.dialects.openai_responses.template import NumberedTemplate, numbered_template_of
+from interlingua.dialects.openai_responses.template import numbered_template_of
 
 
 def pieces(template: Template | None) -> tuple[bytes, bytes, bytes] | None:
     """The bytes around the text."""
-    return None if template is None else (template.head, template.padding, template.tail)
+    if template is None:
+        return None
+    return template.head, template.inside.before if isinstance(template.inside, Behind) else b"", template.tail
 
 
 @pytest.mark.parametrize(
@@ -64,9 +66,8 @@ def test_what_becomes_a_template(data: bytes, text: str, found: tuple[bytes, byt
 )
 def test_what_is_like_a_template(chunk: bytes, text: str | None) -> None:
     """Exactly one JSON string in the gap."""
-    template = Template(b'{"content":', b"", b"}")
-    assert template.text_in(chunk, 0, len(chunk)) == text
-    assert template.text_in(b"data: " + chunk + b"\n\n", 6, 6 + len(chunk)) == text
+    template = Template(b'{"content":', b"}")
+    assert template.text_in(chunk) == text
 
 
 @pytest.mark.parametrize(
@@ -82,15 +83,18 @@ def test_what_is_like_a_template(chunk: bytes, text: str | None) -> None:
 )
 def test_what_is_like_a_template_with_padding(chunk: bytes, text: str | None) -> None:
     """The padding may be any letters and digits, and stands behind the text."""
-    assert Template(b'{"content":', b',"obfuscation":"', b'"}').text_in(chunk, 0, len(chunk)) == text
+    assert Template(b'{"content":', b'"}', Behind(b',"obfuscation":"')).text_in(chunk) == text
 
 
 # With a number
 
 
-def numbered(template: NumberedTemplate | None) -> tuple[bytes, bytes, bytes] | None:
-    """What stands before the number, and around the text."""
-    return None if template is None else (template.head, template.rest.head, template.rest.tail)
+def numbered(template: Template | None) -> tuple[bytes, bytes, bytes] | None:
+    """What stands before the number or the text, between the two, and behind."""
+    inside = None if template is None else template.inside
+    if template is None or not isinstance(inside, Ahead | Behind):
+        return None
+    return template.head, inside.middle if isinstance(inside, Ahead) else inside.before, template.tail
 
 
 @pytest.mark.parametrize(
@@ -100,7 +104,7 @@ def numbered(template: NumberedTemplate | None) -> tuple[bytes, bytes, bytes] | 
             b'{"type":"x","sequence_number":7,"delta":"Hi","y":1}',
             (b'{"type":"x","sequence_number":', b',"delta":', b',"y":1}'),
         ),
-        (b'{"type":"x","delta":"Hi","sequence_number":7}', (b"", b'{"type":"x","delta":', b",")),
+        (b'{"type":"x","delta":"Hi","sequence_number":7}', (b'{"type":"x","delta":', b',"sequence_number":', b"}")),
         (b'{"sequence_number":7,"delta":"Ho"}', None),
         (b'{"delta":"Hi","sequence_number":7,"x":1}', None),
         (b'{"delta":"Hi"}', None),
@@ -129,8 +133,7 @@ def test_what_is_like_a_template_with_the_number_first(data: bytes, text: str | 
     """Any whole number."""
     template = numbered_template_of(b'{"sequence_number":7,"delta":"Hi"}', "Hi")
     assert template is not None
-    assert template.text_in(data, 0, len(data)) == text
-    assert template.text_in(b"data: " + data + b"\n\n", 6, 6 + len(data)) == text
+    assert template.text_in(data) == text
 
 
 @pytest.mark.parametrize(
@@ -149,7 +152,7 @@ def test_what_is_like_a_template_with_the_number_last(data: bytes, text: str | N
     """Any whole number of not too many digits, and the end of the object."""
     template = numbered_template_of(b'{"delta":"Hi","sequence_number":7}', "Hi")
     assert template is not None
-    assert template.text_in(data, 0, len(data)) == text
+    assert template.text_in(data) == text
 
 
 # Lines with a time
@@ -176,7 +179,9 @@ TIME = "2026-11-22T00:00:00Z"
 def test_what_becomes_a_template_of_lines(line: bytes, found: tuple[bytes, bytes, bytes] | None) -> None:
     """Up to the time, from there to the text, and what follows."""
     template = lines.template_of(line % TIME.encode(), TIME, "content", "Hi")
-    assert (None if template is None else tuple(template)) == found
+    inside = None if template is None else template.inside
+    shown = (template.head, inside.middle, template.tail) if template and isinstance(inside, lines.Time) else None
+    assert shown == found
 
 
 @pytest.mark.parametrize(
@@ -195,4 +200,6 @@ def test_what_becomes_a_template_of_lines(line: bytes, found: tuple[bytes, bytes
 )
 def test_what_is_like_a_template_of_lines(line: bytes, read: tuple[str, str] | None) -> None:
     """A plain time and exactly one JSON string."""
-    assert lines.LineTemplate(b'{"created_at":"', b'","content":', b"}").read(line) == read
+    template = Template(b'{"created_at":"', b"}", lines.Time(b'","content":'))
+    text = template.text_in(line)
+    assert (None if text is None else (lines.time_of(template, line), text)) == read

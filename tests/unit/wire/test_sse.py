@@ -201,11 +201,18 @@ def test_a_fault_comes_after_what_came_before_it_and_stays() -> None:
         b"data: x\n\ndata: y\n\n",
         b"data: \n\n",
         b"data: x\r\n\n",
+        b"event: a\ndata: x\n\nevent: b\ndata: y\n\ndata: z\n\n",
+        b"data: x\n\n\n\ndata: y\n\n",
+        b"data: x\n\n: alive\n\ndata: y\n\n",
+        b'data: {"a":1}\ndata: {"a":2}\n\ndata: y\n\n',
+        b"data: x\n\ndata: y\n\ndata: z",
+        b"\xef\xbb\xbfdata: x\n\n",
+        b"data: x\n\n\xef\xbb\xbfdata: y\n\n",
     ],
 )
-def test_a_piece_that_is_one_event_is_what_its_bytes_are(piece: bytes) -> None:
-    """The short look at a whole event sees what reading line by line sees."""
-    first = b"data: 0\n\n"
+@pytest.mark.parametrize("first", [b"data: 0\n\n", b""])
+def test_pieces_of_whole_events_are_what_their_bytes_are(first: bytes, piece: bytes) -> None:
+    """The short look at whole events sees what reading line by line sees, at the start of a stream, too."""
     assert read(first, piece) == read(first, *[piece[at : at + 1] for at in range(len(piece))])
 
 

@@ -21,7 +21,7 @@ from msgspec import Raw
 from interlingua.dialects._answer import id_source
 from interlingua.dialects._error_body import error_body
 from interlingua.dialects._members import is_list, is_object, members_of, plain
-from interlingua.dialects._run import TextRun
+from interlingua.dialects._run import RunDecoder, run_of
 from interlingua.dialects._template import template_of
 from interlingua.dialects.anthropic.assistant import call_extra, seal_of
 from interlingua.dialects.anthropic.client import answer_members
@@ -62,11 +62,12 @@ class _Open:
         self.raw: dict[str, Any] | None = None
 
 
-class MessagesStreamDecoder:
+class MessagesStreamDecoder(RunDecoder):
     """Events from the bytes of one streamed answer."""
 
     def __init__(self, context: DecodeContext) -> None:
         """A decoder for the answer to the request that `context` tells of."""
+        super().__init__()
         self.context = context
         self.changes: Changes = Changes(NAME, "decode_response")
         self.builder: StreamBuilder = StreamBuilder(self.changes, id_source(context))
@@ -76,7 +77,6 @@ class MessagesStreamDecoder:
         self._usage: dict[str, Any] = {}
         self._members: dict[str, Any] = {}
         self._template: Template | None = None
-        self._run: TextRun | None = None
         self._block: Block | None = None
 
     @property
@@ -89,11 +89,7 @@ class MessagesStreamDecoder:
         """Whether the terminal event was given out."""
         return self.builder.ended
 
-    def feed(self, data: bytes) -> list[Event]:
-        """The events that `data` completes."""
-        run = self._run
-        if run is not None and (events := run.more(data)) is not None:
-            return events
+    def _read(self, data: bytes) -> list[Event]:
         try:
             for event in self._framing.feed(data):
                 self._event(event.data)
@@ -130,7 +126,7 @@ class MessagesStreamDecoder:
             return
         template, block = self._template, self._block
         if template is not None and block is not None:
-            text = template.text_in(data, 0, len(data))
+            text = template.text_in(data)
             if text:
                 self.builder.grow(block, text)
                 return
@@ -340,7 +336,7 @@ class MessagesStreamDecoder:
         template = template_of(data, member, text) if text and block is not None else None
         if template is not None and block is not None:
             self._template, self._block = template, block
-            self._run = TextRun(template.parts, DELTA, self._framing, block)
+            self._run = run_of(template, DELTA, self._framing, block)
 
     def _input(self, state: _Open, piece: str | None) -> None:
         if piece and state.block is not None:

@@ -23,7 +23,7 @@ import msgspec
 from interlingua.dialects._answer import id_source
 from interlingua.dialects._error_body import error_body
 from interlingua.dialects._members import is_list, is_object
-from interlingua.dialects._run import TextRun
+from interlingua.dialects._run import RunDecoder, run_of
 from interlingua.dialects._template import template_of
 from interlingua.dialects.google.client import (
     CITATIONS,
@@ -76,11 +76,12 @@ class _Candidate:
         self.arguments = PartialArguments()
 
 
-class GoogleStreamDecoder:
+class GoogleStreamDecoder(RunDecoder):
     """Events from the bytes of one streamed answer."""
 
     def __init__(self, context: DecodeContext) -> None:
         """A decoder for the answer to the request that `context` tells of."""
+        super().__init__()
         self.context = context
         self.changes: Changes = Changes(NAME, "decode_response")
         self.builder: StreamBuilder = StreamBuilder(self.changes, id_source(context))
@@ -93,7 +94,6 @@ class GoogleStreamDecoder:
         self._usage: UsageWire | None = None
         self._goes_on = False
         self._template: Template | None = None
-        self._run: TextRun | None = None
         self._block: Block | None = None
 
     @property
@@ -113,15 +113,11 @@ class GoogleStreamDecoder:
             return True
         return bool(self._candidates) and all(candidate.raw is not None for candidate in self._candidates.values())
 
-    def feed(self, data: bytes) -> list[Event]:
-        """The events that `data` completes."""
-        run = self._run
-        if run is not None and (events := run.more(data)) is not None:
-            return events
+    def _read(self, data: bytes) -> list[Event]:
         try:
             for frame in self._frames(data):
                 template, block = self._template, self._block
-                text = None if template is None else template.text_in(frame, 0, len(frame))
+                text = None if template is None else template.text_in(frame)
                 if text and block is not None:
                     self.builder.grow(block, text)
                 else:
@@ -219,7 +215,7 @@ class GoogleStreamDecoder:
             return
         template = self._template = template_of(data, "text", part.text)
         if template is not None and isinstance(framing, SseDecoder):
-            self._run = TextRun(template.parts, _FRAME, framing, block)
+            self._run = run_of(template, _FRAME, framing, block)
 
     def _top(self, members: dict[str, Any]) -> None:
         self._members.update(members)

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from interlingua.dialects._answer import id_source
 from interlingua.dialects._error_body import error_body
 from interlingua.dialects._members import is_list, is_object
+from interlingua.dialects._run import RunDecoder, run_of
 from interlingua.dialects.ollama.assistant import CallReader
 from interlingua.dialects.ollama.client import answer_members, turn_of
-from interlingua.dialects.ollama.lines import LineRun, template_of
+from interlingua.dialects.ollama.lines import LINE, template_of, time_of
 from interlingua.dialects.ollama.parts import NAME, decode_images
 from interlingua.dialects.ollama.reasons import decode_finish, error_of_body
 from interlingua.dialects.ollama.usage import decode_usage
@@ -29,7 +30,7 @@ from interlingua.wire.ndjson import NdjsonDecoder
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
-    from interlingua.dialects.ollama.lines import LineTemplate
+    from interlingua.dialects._template import Template
     from interlingua.dialects.ollama.wire import ToolCallWire
     from interlingua.stream.build import Block
     from interlingua.types.event import Event
@@ -42,19 +43,19 @@ START_MEMBERS = ("created_at", "field")
 """Members that the first line already states."""
 
 
-class OllamaStreamDecoder:
+class OllamaStreamDecoder(RunDecoder):
     """Events from the bytes of one streamed answer."""
 
     def __init__(self, context: DecodeContext) -> None:
         """A decoder for the answer to the request that `context` tells of."""
+        super().__init__()
         self.changes: Changes = Changes(NAME, "decode_response")
         self.builder: StreamBuilder = StreamBuilder(self.changes, id_source(context))
         self._reader = CallReader(context.undo, self.changes)
         self._framing = NdjsonDecoder()
         self._members: dict[str, Any] = {}
         self._called = False
-        self._template: LineTemplate | None = None
-        self._run: LineRun | None = None
+        self._template: Template | None = None
         self._block: Block | None = None
 
     @property
@@ -67,11 +68,7 @@ class OllamaStreamDecoder:
         """Whether the terminal event was given out."""
         return self.builder.ended
 
-    def feed(self, data: bytes) -> list[Event]:
-        """The events that `data` completes."""
-        run = self._run
-        if run is not None and (events := run.more(data)) is not None:
-            return events
+    def _read(self, data: bytes) -> list[Event]:
         try:
             self._lines(self._framing.feed(data))
         except Error as error:
@@ -102,18 +99,18 @@ class OllamaStreamDecoder:
 
     def _note_time(self) -> None:
         """Take the time of the last line from the run, before other lines are read."""
-        run = self._run
-        if run is not None and run.time:
-            self._members["created_at"] = run.time.decode()
-            run.time = b""
+        template = self._template
+        if template is not None and self._piece:
+            self._members["created_at"] = time_of(template, self._piece)
+            self._piece = b""
 
     def _lines(self, lines: list[bytes]) -> None:
         self._note_time()
         for line in lines:
             template, block = self._template, self._block
-            found = None if template is None else template.read(line)
-            if found is not None and block is not None:
-                self._members["created_at"], text = found
+            text = None if template is None else template.text_in(line)
+            if text is not None and template is not None and block is not None:
+                self._members["created_at"] = time_of(template, line)
                 self.builder.grow(block, text)
             elif not self.builder.ended:
                 self._line(line)
@@ -147,7 +144,7 @@ class OllamaStreamDecoder:
             template = self._template = template_of(line, wire.created_at, member, getattr(message, says[0]))
             block = self._block = self.builder.open_prose()
             if template is not None and block is not None:
-                self._run = LineRun(template, self._framing, block)
+                self._run = run_of(template, LINE, self._framing, block)
 
     def _learn(self, wire: ChunkWire) -> None:
         """Take the members that only pass through, and begin the stream with those of its first line."""

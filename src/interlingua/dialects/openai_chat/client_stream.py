@@ -20,7 +20,7 @@ from interlingua.dialects._members import is_object, passed_on
 from interlingua.dialects._openai_calls import arguments_text, clean_name, freeform_arguments
 from interlingua.dialects._openai_errors import error_of_body
 from interlingua.dialects._parallel import inner_calls, is_wrapper
-from interlingua.dialects._run import DATA, TextRun
+from interlingua.dialects._run import DATA, RunDecoder, run_of
 from interlingua.dialects._template import template_of
 from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, nest, reasoning_text
 from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, top_members
@@ -80,11 +80,12 @@ class _Choice:
         self.thinking: Block | None = None
 
 
-class ChatStreamDecoder:
+class ChatStreamDecoder(RunDecoder):
     """Events from the bytes of one streamed answer."""
 
     def __init__(self, context: DecodeContext) -> None:
         """A decoder for the answer to the request that `context` tells of."""
+        super().__init__()
         self.context = context
         self.changes: Changes = Changes(NAME, "decode_response")
         self.builder: StreamBuilder = StreamBuilder(self.changes, id_source(context))
@@ -92,7 +93,6 @@ class ChatStreamDecoder:
         self._choices: dict[int, _Choice] = {}
         self._done = False
         self._template: Template | None = None
-        self._run: TextRun | None = None
         self._members: dict[str, Any] = {}
 
     @property
@@ -105,11 +105,7 @@ class ChatStreamDecoder:
         """Whether the terminal event was given out."""
         return self.builder.ended
 
-    def feed(self, data: bytes) -> list[Event]:
-        """The events that `data` completes."""
-        run = self._run
-        if run is not None and (events := run.more(data)) is not None:
-            return events
+    def _read(self, data: bytes) -> list[Event]:
         try:
             self._feed(data)
         except Error as error:
@@ -139,7 +135,7 @@ class ChatStreamDecoder:
     def _feed(self, data: bytes) -> None:
         for event in self._framing.feed(data):
             template = self._template
-            text = None if template is None else template.text_in(event.data, 0, len(event.data))
+            text = None if template is None else template.text_in(event.data)
             if text:
                 self.builder.text(text)
             else:
@@ -180,7 +176,7 @@ class ChatStreamDecoder:
             template = self._template = template_of(data, "content", choice.delta.content)
             block = self.builder.open_prose()
             if template is not None and block is not None:
-                self._run = TextRun(template.parts, DATA, self._framing, block)
+                self._run = run_of(template, DATA, self._framing, block)
 
     # Chunks
 

@@ -19,7 +19,7 @@ from msgspec import UNSET
 
 from interlingua.dialects._answer import id_source
 from interlingua.dialects._members import plain
-from interlingua.dialects._run import DATA, TextRun
+from interlingua.dialects._run import DATA, RunDecoder, run_of
 from interlingua.dialects.openai_responses.client import top_members
 from interlingua.dialects.openai_responses.live import CallItem, MessageItem, OtherItem, ReasoningItem, open_item
 from interlingua.dialects.openai_responses.parts import NAME
@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.dialects._contract import DecodeContext
+    from interlingua.dialects._run import Run
+    from interlingua.dialects._template import Template
     from interlingua.dialects.openai_responses.live import Item
-    from interlingua.dialects.openai_responses.template import NumberedTemplate
     from interlingua.stream.build import Block
     from interlingua.types.event import Event
     from interlingua.wire.sse import SseEvent
@@ -50,11 +51,12 @@ _NAMED = (f"event: {_TEXT_DELTA}\ndata: ".encode(), b"\n\n")
 """What stands around the data of a text, where the event has a name."""
 
 
-class ResponsesStreamDecoder:
+class ResponsesStreamDecoder(RunDecoder):
     """Events from the bytes of one streamed answer."""
 
     def __init__(self, context: DecodeContext) -> None:
         """A decoder for the answer to the request that `context` tells of."""
+        super().__init__()
         self._framing = SseDecoder()
         self._answer = _Answer(context, self._framing)
         self._builder = self._answer.builder
@@ -69,20 +71,19 @@ class ResponsesStreamDecoder:
         """Whether the terminal event was given out."""
         return self._builder.ended
 
-    def feed(self, data: bytes) -> list[Event]:
-        """The events that `data` completes."""
-        run = self._answer.run
-        if run is not None and (events := run.more(data)) is not None:
-            return events
+    def _read(self, data: bytes) -> list[Event]:
+        answer = self._answer
         try:
             for event in self._framing.feed(data):
-                self._answer.event(event)
+                answer.event(event)
         except Error as error:
-            self._answer.abort(error)
+            answer.abort(error)
+        self._run = answer.run
         return self._builder.take()
 
     def close(self) -> list[Event]:
         """The events that the end of the bytes completes."""
+        self._run = None
         try:
             for event in self._framing.close():
                 self._answer.event(event)
@@ -94,6 +95,7 @@ class ResponsesStreamDecoder:
 
     def fail(self, error: Error) -> list[Event]:
         """The end of a stream that the transport broke; after the terminal event that is no failure."""
+        self._run = None
         self._answer.abort(error)
         return self._builder.take()
 
@@ -111,9 +113,9 @@ class _Answer:
         self.newest: Item | None = None
         self.snapshot: ResponseWire | None = None
         self.called = False
-        self._template: NumberedTemplate | None = None
+        self._template: Template | None = None
         self._text_block: Block | None = None
-        self.run: TextRun | None = None
+        self.run: Run | None = None
 
     def event(self, event: SseEvent) -> None:
         if self._template is not None and self._more_text(event.data):
@@ -140,7 +142,7 @@ class _Answer:
     def _more_text(self, data: bytes) -> bool:
         """Whether an event is like the template, and its text has been told."""
         template, block = self._template, self._text_block
-        text = template.text_in(data, 0, len(data)) if template is not None else None
+        text = template.text_in(data) if template is not None else None
         if text and block is not None:
             self.builder.grow(block, text)
         return bool(text)
@@ -151,7 +153,7 @@ class _Answer:
         quiet = block is not None and not (wire.extra or wire.logprobs)
         template = self._template = numbered_template_of(event.data, _delta(wire)) if quiet else None
         if template is not None and block is not None:
-            self.run = TextRun(template.parts, DATA if event.event is None else _NAMED, self._framing, block)
+            self.run = run_of(template, DATA if event.event is None else _NAMED, self._framing, block)
 
     def abort(self, error: Error) -> None:
         self._template = self.run = None

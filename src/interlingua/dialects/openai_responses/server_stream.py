@@ -13,7 +13,10 @@ Rules
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
+
+from msgspec import Raw
 
 from interlingua.dialects._members import is_object, merge_members, plain
 from interlingua.dialects._seals import note_seal, seal_fits
@@ -42,7 +45,7 @@ from interlingua.types.event import (
     ToolCallDelta,
 )
 from interlingua.types.response import Response
-from interlingua.wire.json import encode, encode_text, write_text
+from interlingua.wire.json import encode, encode_text, encode_wire, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +62,15 @@ BREAK = "\n\n"
 """What parts the summaries of one piece of reasoning."""
 
 
-_AFTER_TEXT = b',"logprobs":[],"sequence_number":'
+KNOWN_NUMBERS = 4_096
+"""Texts up to this number end with bytes that were written once."""
+_AFTER_TEXT = b',"logprobs":[],"sequence_number":%d}\n\n'
+
+
+@cache
+def _ends() -> tuple[bytes, ...]:
+    """How the event of a text ends, by its number."""
+    return tuple([_AFTER_TEXT % number for number in range(KNOWN_NUMBERS)])
 
 
 class _Item:
@@ -106,6 +117,7 @@ class ResponsesStreamEncoder:
         self._started = False
         self._text_index = -1
         self._text_head = b""
+        self._ends = _ends()
 
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
@@ -113,7 +125,8 @@ class ResponsesStreamEncoder:
             number = self._number
             self._number = number + 1
             try:
-                return b"%b%b%b%d}\n\n" % (self._text_head, write_text(event.text), _AFTER_TEXT, number)
+                end = self._ends[number] if number < KNOWN_NUMBERS else _AFTER_TEXT % number
+                return self._text_head + write_text(event.text) + end
             except UnicodeEncodeError:
                 return encode_text(event.text)  # says what is wrong with it
         return b"" if getattr(event, "choice", 0) else self._other(event)
@@ -171,7 +184,9 @@ class ResponsesStreamEncoder:
         if not self._own:
             self._make_id = ItemIds(self._answer_id or "")
         self._started = True
-        early = Response[Any](model=event.model, wire_model=event.wire_model, extra=event.extra, finish_reason="stop")
+        early: Response[Any] = Response(
+            model=event.model, wire_model=event.wire_model, extra=event.extra, finish_reason="stop"
+        )
         wire = answer_wire(early, self._answer_id, [], self.context, self.changes)
         wire.status, wire.completed_at = "in_progress", None
         snapshot = answer_text(wire, self.context)
@@ -242,7 +257,9 @@ class ResponsesStreamEncoder:
         self._output.append(None)
         wire.id = item_id
         item.wire = wire
-        return item, said + self._say("response.output_item.added", output_index=item.index, item=plain(wire))
+        return item, said + self._say(
+            "response.output_item.added", output_index=item.index, item=Raw(encode_wire(wire))
+        )
 
     def open_prose(self, start: BlockStart, members: dict[str, Any]) -> bytes:
         """Open a content part, in the open message or in a new one."""
@@ -393,7 +410,7 @@ class ResponsesStreamEncoder:
         item.members = {**members, "id": item.id} if item.id is not None else members
         cast("list[Any]", item.wire.content).append(content)
         item.pieces = []
-        return said + self._say("response.content_part.done", **names, part=plain(content))
+        return said + self._say("response.content_part.done", **names, part=Raw(encode_wire(content)))
 
     def _close_message(self) -> bytes:
         item, self._message = self._message, None
@@ -432,7 +449,7 @@ class ResponsesStreamEncoder:
 
     def _item_done(self, item: _Item, wire: ItemWire) -> bytes:
         self._output[item.index] = wire
-        return self._say("response.output_item.done", output_index=item.index, item=plain(wire))
+        return self._say("response.output_item.done", output_index=item.index, item=Raw(encode_wire(wire)))
 
     # Items that come in one piece
 
@@ -448,9 +465,9 @@ class ResponsesStreamEncoder:
         if index is None:
             index = len(self._output)
             self._output.append(None)
-            said += self._say("response.output_item.added", output_index=index, item=plain(wire))
+            said += self._say("response.output_item.added", output_index=index, item=Raw(encode_wire(wire)))
         self._output[index] = wire
-        return said + self._say("response.output_item.done", output_index=index, item=plain(wire))
+        return said + self._say("response.output_item.done", output_index=index, item=Raw(encode_wire(wire)))
 
     def _progress(self, raw: dict[str, Any]) -> bytes:
         """An event of a hosted tool, under our own numbers."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from interlingua.dialects._members import is_object
-from interlingua.dialects._run import TextRun
+from interlingua.dialects._run import RunDecoder, run_of
 from interlingua.dialects._template import template_of
 from interlingua.dialects.unified.answer import decode_answer
 from interlingua.dialects.unified.client import PartReader, decode_response, settled
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
     from interlingua.dialects._template import Template
     from interlingua.types.content import Part
-    from interlingua.types.event import Delta, Event
+    from interlingua.types.event import Event
     from interlingua.types.response import Response
 
 __all__ = ["UnifiedStreamDecoder"]
@@ -60,11 +60,12 @@ DELTA = (b"event: text_delta\ndata: ", b"\n\n")
 """What stands before the data of a text."""
 
 
-class UnifiedStreamDecoder:
+class UnifiedStreamDecoder(RunDecoder):
     """Events from the bytes of one streamed answer."""
 
     def __init__(self, context: DecodeContext) -> None:
         """A decoder for the answer to the request that `context` tells of."""
+        super().__init__()
         self._context = context
         self._framing = SseDecoder()
         self._changes = Changes(NAME, "decode_response")
@@ -77,10 +78,8 @@ class UnifiedStreamDecoder:
         self._texts: dict[tuple[int, int], list[str]] = {}
         self._ended = False
         self._template: Template | None = None
-        self._run: TextRun | None = None
         self._counted = 0
-        self._like = TextDelta(0, "")
-        self._grown: list[Delta] = []
+        self._text = TextDelta(0, "")
         self._pieces: list[str] = []
 
     @property
@@ -93,11 +92,7 @@ class UnifiedStreamDecoder:
         """Whether the terminal event was given out."""
         return self._ended
 
-    def feed(self, data: bytes) -> list[Event]:
-        """The events that `data` completes."""
-        run = self._run
-        if run is not None and (events := run.more(data)) is not None:
-            return events
+    def _read(self, data: bytes) -> list[Event]:
         try:
             for event in self._framing.feed(data):
                 self._take(event.data)
@@ -172,15 +167,14 @@ class UnifiedStreamDecoder:
     def _delta(self, event: Event, data: bytes) -> None:
         self._say(event)
         if isinstance(event, TextDelta):
-            self._like = event
-            self._grown = self._checker.grown(event.choice, event.index)
+            self._text = event
             self._pieces = self._folder.pieces(event.choice, event.index)
-            self._counted = len(self._grown)
+            self._counted = len(self._pieces)
             template = self._template = template_of(data, "text", event.text)
             if template is not None:
                 block = Block("text", event.index, event.choice)
                 block.pieces = self._pieces
-                self._run = TextRun(template.parts, DELTA, self._framing, block, self._grown)
+                self._run = run_of(template, DELTA, self._framing, block)
         elif isinstance(event, ToolCallDelta):
             self._texts.setdefault((event.choice, event.index), []).append(event.arguments)
 
@@ -189,20 +183,22 @@ class UnifiedStreamDecoder:
         template = self._template
         if template is None:
             return False
-        text = template.text_in(data, 0, len(data))
-        if text:
-            self._more(text)
+        text = template.text_in(data)
+        if text:  # it breaks no law if that broke none
+            self._pieces.append(text)
+            self._events.append(TextDelta(self._text.index, text, self._text.choice))
         else:
-            self._number += len(self._grown) - self._counted
-            self._template = self._run = None
+            self._check_told()
         return bool(text)
 
-    def _more(self, text: str) -> None:
-        """More of the text before it, which breaks no law if that broke none."""
-        event = TextDelta(self._like.index, text, self._like.choice)
-        self._grown.append(event)
-        self._pieces.append(text)
-        self._events.append(event)
+    def _check_told(self) -> None:
+        """End a run of texts: the laws hold for it as for one text."""
+        self._template = self._run = None
+        told = self._pieces[self._counted :]
+        if told:
+            index, choice = self._text.index, self._text.choice
+            self._checker.grown(choice, index).append(TextDelta(index, "".join(told), choice))
+            self._number += len(told)
 
     def _strange(self, data: bytes, error: DecodeError) -> None:
         """Data that is no event that we know: another one, an error, a whole answer, or nothing lawful."""
