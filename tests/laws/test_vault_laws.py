@@ -22,6 +22,7 @@ from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import encode
+from tests.support.gateway import remembered
 
 SEALS = st.none() | st.builds(
     Sealed, st.sampled_from(["google", "anthropic"]), st.fixed_dictionaries({"signature": st.text(max_size=8)})
@@ -91,7 +92,7 @@ def test_every_turn_comes_back_as_it_was(spoken: list[Any], ids: bool, provider_
             calls = [part.id for part in parts if isinstance(part, ToolCall)]
             given_ids = {own: f"fc-{own[-22:]}" for own in calls} if provider_ids else {}
             asked = Request(messages=messages[: 1 + 2 * number])
-            await vault.remember("", asked, Response(parts=parts), given_ids)
+            await remembered(vault, "", asked, Response(parts=parts), given_ids)
         return await vault.restore("", Request(messages=messages))
 
     restored = asyncio.run(loop()).messages
@@ -118,7 +119,7 @@ def test_a_turn_that_says_something_else_is_not_taken_for_it(one: list[Any], oth
     kept, shown = _turn(one, 1), _shown(_turn(other, 2), ids=False)
     vault = memory_vault(lambda: 0.0)
     request = Request(messages=(user("Go"), Message("assistant", shown), user("And?")))
-    asyncio.run(vault.remember("", Request(messages=(user("Go"),)), Response(parts=kept), {}))
+    asyncio.run(remembered(vault, "", Request(messages=(user("Go"),)), Response(parts=kept), {}))
     message = asyncio.run(vault.restore("", request)).messages[1]
     assert message.text.strip() == "".join([part.text for part in shown if isinstance(part, TextPart)]).strip()
     assert [(call.name, call.arguments) for call in message.tool_calls] == [
@@ -151,7 +152,7 @@ def test_a_conversation_that_goes_on_is_restored_alike(spoken: list[Any], name: 
     for number, parts in enumerate(turns):
         ids = {part.id: f"fc-{part.id[-22:]}" for part in parts if isinstance(part, ToolCall)}
         asked = Request(messages=messages[: 1 + 2 * number])
-        asyncio.run(vault.remember("", asked, Response(parts=parts), ids))
+        asyncio.run(remembered(vault, "", asked, Response(parts=parts), ids))
         body = encode({"model": "m", "messages": [told for one in messages[: 3 + 2 * number] for told in _told(one)]})
         for _ in range(2):
             request = CHAT.decode_request(HttpRequest(url="/", body=body), DecodeOptions(history="mend")).request

@@ -23,8 +23,10 @@ from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.gateway.serving.server import GatewayServer
 from interlingua.gateway.settings import GatewaySettings
+from interlingua.gateway.state.vault import Vault
 from interlingua.registry.resolve import Registry
 from interlingua.types.event import Event
+from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import encode
@@ -53,6 +55,15 @@ def gateway(
     for name, spec in (aliases or {}).items():
         registry.register_alias(name, spec)
     return Gateway(GatewaySettings(**settings), registry=registry)
+
+
+async def remembered(
+    vault: Vault, owner: str, request: Request, response: Response[Any], provider_ids: Mapping[str, str]
+) -> None:
+    """Have a vault remember an answer, also one that asks others to."""
+    told = vault.remember(owner, request, response, provider_ids)
+    if told is not None:
+        await told
 
 
 def provider(dialect: str, base_url: str, key: str = "upstream-key") -> str:

@@ -24,6 +24,8 @@ from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import decode
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from interlingua.client.job import Lane
     from interlingua.dialects._contract import DecodedRequest, Dialect
     from interlingua.gateway.calls.head import Head
@@ -113,9 +115,9 @@ class Asked(msgspec.Struct, eq=False):
         """What reading the request repaired; nothing where it went out as it came."""
         return () if self._decoded is None else self._decoded.changes
 
-    async def remember(self, response: Response[Any]) -> None:
-        """Keep what the client's dialect has no room for of a translated answer, for its next request."""
-        await self.gateway.vault.remember(self.owner, self.decoded.request, response, self.provider_ids)
+    def remember(self, response: Response[Any]) -> Awaitable[None] | None:
+        """Keep what the client's dialect has no room for of a translated answer; to be awaited, if it is not done."""
+        return self.gateway.vault.remember(self.owner, self.decoded.request, response, self.provider_ids)
 
     async def keep(self, response: Response[Any], lane: Lane, body: bytes | None = None) -> None:
         """Keep an answer for a client that can go on from it by its id; `body` is its whole text, where it has one."""

@@ -138,8 +138,9 @@ def _settle(asked: Asked, plan: Plan, changed: _Changed) -> None:
 
 async def _read(asked: Asked) -> Request:
     """The request as it is translated: with what the vault has of its history, and with what its media lead to."""
-    gateway = asked.gateway
-    request = await gateway.vault.restore(asked.owner, asked.decoded.request)
+    gateway, owner, request = asked.gateway, asked.owner, asked.decoded.request
+    if not gateway.vault.lacks(owner, request):
+        request = await gateway.vault.restore(owner, request)
     return await with_media(request, gateway.fetch) if gateway.settings.allow_fetch else request
 
 
@@ -189,7 +190,9 @@ async def _whole(asked: Asked, job: Job) -> GatewayReply:
 
 async def _written(asked: Asked, response: Response[Any], lane: Lane) -> HttpReply:
     """A translated answer in the client's dialect; what that has no room for is kept for its next request."""
-    await asked.remember(response)
+    told = asked.remember(response)
+    if told is not None:
+        await told
     shown = response if asked.keeping is None else asked.keeping.answer(response, lane)
     return asked.dialect.encode_response(shown, asked.context(lane.dialect.name))
 

@@ -94,8 +94,9 @@ class Course:
     async def keep(self, response: Response[Any], *, is_translated: bool) -> None:
         """Settle the call, and keep what the client's next request may need."""
         await self.asked.grant.settle(response, self.live.lane)
-        if is_translated:
-            await self.asked.remember(response)
+        told = self.asked.remember(response) if is_translated else None
+        if told is not None:
+            await told
         await self.asked.keep(response, self.live.lane)
 
     async def close(self) -> None:

@@ -30,6 +30,7 @@ from interlingua.gateway.keys.accounts import add_rows, chosen
 from interlingua.gateway.keys.budget import Account, Enter, Leave, Refusal, lapse, names_of, step
 from interlingua.gateway.keys.redis_usage import count_commands, usage_steps
 from interlingua.gateway.keys.terms import NO_TERMS
+from interlingua.gateway.state.shelf import StoredTurns
 from interlingua.gateway.state.store import Entry, Key, MemoryStore
 from interlingua.gateway.state.stored import KeptAnswer, KeptElsewhere, StoredResponses
 from interlingua.gateway.state.turns import Turn
@@ -210,7 +211,7 @@ def redis_vault(link: RedisLink, clock: Callable[[], float]) -> Vault:
         held = decode(value, _Held)
         return _one(held.turn, held.at)
 
-    return Vault(RedisStore(link, "vault", write=write, read=read, clock=clock, mirrors=True))
+    return Vault(StoredTurns(RedisStore(link, "vault", write=write, read=read, clock=clock, mirrors=True)))
 
 
 def redis_responses(link: RedisLink, clock: Callable[[], float]) -> StoredResponses:

@@ -27,6 +27,7 @@ from interlingua.types.content import (
     OpaquePart,
     Part,
     RefusalPart,
+    Sealed,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -40,11 +41,12 @@ if TYPE_CHECKING:
 
     from interlingua.types.message import Message
 
-__all__ = ["Turn", "call_ids_of", "fingerprints", "is_worth_keeping", "restored", "size_of"]
-
+__all__ = ["AFTER", "Turn", "call_ids_of", "restored", "said", "words_of", "worth_bytes"]
 
 LONGEST_KNOWN = 1_024
 """The longest text whose digest is remembered."""
+AFTER = "@"
+"""Stands between what a turn says and what it says that after, in no digest."""
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -61,50 +63,34 @@ def call_ids_of(parts: Sequence[Part]) -> list[str]:
     return [part.id for part in parts if type(part) is ToolCall]
 
 
-def is_worth_keeping(turn: Turn) -> bool:
-    """Whether a client without room for it would lose something; a turn with a broken call never goes back."""
-    is_worth = bool(turn.ids)
-    for part in turn.parts:
-        kind = type(part)
-        if kind is BrokenToolCall:
-            return False
-        if not is_worth:
-            is_worth = kind is ThinkingPart or getattr(part, "sealed", None) is not None
-    return is_worth
-
-
 # Recognising
 
 
-def fingerprints(parts: Sequence[Part], before: Message | None) -> tuple[str, str] | None:
+def words_of(text: str, calls: Sequence[ToolCall], before: Message | None) -> tuple[str, str] | None:
     """What is the same whenever the same was said after the same message, and anywhere; no thinking and no ids.
 
-    None where nothing was said: that is like too many others.
+    The two never look alike. None where nothing was said: that is like too many others.
     """
-    text, calls = _said(parts)
     if not text and not calls:
         return None
-    said = _digest(text)
-    for name, arguments in calls:
-        said += _call_digest(name, arguments)
-    return said + _digest(_context(before)), said
+    words = _known_digest(text) if len(text) <= LONGEST_KNOWN else _fresh_digest(text)
+    for call in calls:
+        arguments = call.arguments_json
+        words += (_known_call_digest if len(arguments) <= LONGEST_KNOWN else _fresh_call_digest)(call.name, arguments)
+    context = "" if before is None else _context(before.parts)
+    return f"{words}{AFTER}{(_known_digest if len(context) <= LONGEST_KNOWN else _fresh_digest)(context)}", words
 
 
-def _said(parts: Sequence[Part]) -> tuple[str, list[tuple[str, str]]]:
+def said(parts: Sequence[Part]) -> tuple[str, list[ToolCall]]:
     """The text and the calls of a turn, as every dialect can show them."""
     text = ""
-    calls: list[tuple[str, str]] = []
+    calls: list[ToolCall] = []
     for part in parts:
-        if type(part) is TextPart or type(part) is RefusalPart:
+        if type(part) is ToolCall:
+            calls.append(part)
+        elif type(part) is TextPart or type(part) is RefusalPart:
             text += part.text
-        elif type(part) is ToolCall:
-            calls.append((part.name, part.arguments_json))
     return text.strip(), calls
-
-
-def _digest(text: str) -> str:
-    """A short text for a long one; every request asks for those of the one before again."""
-    return _known_digest(text) if len(text) <= LONGEST_KNOWN else _fresh_digest(text)
 
 
 def _fresh_digest(text: str) -> str:
@@ -112,11 +98,6 @@ def _fresh_digest(text: str) -> str:
 
 
 _known_digest = lru_cache(maxsize=2_048)(_fresh_digest)
-
-
-def _call_digest(name: str, arguments: str) -> str:
-    digest = _known_call_digest if len(arguments) <= LONGEST_KNOWN else _fresh_call_digest
-    return digest(name, arguments)
 
 
 def _fresh_call_digest(name: str, arguments: str) -> str:
@@ -140,9 +121,12 @@ def _plain(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _context(before: Message | None) -> str:
+def _context(parts: Sequence[Part]) -> str:
+    """The text of a message that a turn follows."""
+    if len(parts) == 1 and type(parts[0]) is TextPart:
+        return parts[0].text.strip()
     texts: list[str] = []
-    for part in () if before is None else before.parts:
+    for part in parts:
         if type(part) is TextPart:
             texts.append(part.text.strip())
         elif type(part) is ToolResult:
@@ -158,11 +142,10 @@ def _same_call(one: ToolCall, other: ToolCall) -> bool:
 
 
 def _says_the_same(parts: Sequence[Part], turn: Turn) -> bool:
-    (text, calls), (was, called) = _said(parts), _said(turn.parts)
+    (text, calls), (was, called) = said(parts), said(turn.parts)
     if text != was or len(calls) != len(called):
         return False
-    pairs = zip(_calls(parts), _calls(turn.parts), strict=True)
-    return all(_same_call(one, other) for one, other in pairs)
+    return all(_same_call(one, other) for one, other in zip(calls, called, strict=True))
 
 
 def _calls(parts: Sequence[Part]) -> list[ToolCall]:
@@ -275,22 +258,40 @@ def _marked(parts: list[Part], shown: Sequence[Part]) -> list[Part]:
 # Size
 
 
-def size_of(turn: Turn) -> int:
-    """About how many bytes a turn takes."""
+def worth_bytes(turn: Turn) -> int:
+    """About how many bytes a turn takes; 0 for one that is not worth them.
+
+    A client without room for it would lose nothing of that, or it has a broken call and never goes back.
+    """
+    is_worth = bool(turn.ids)
     size = 200
     for own, providers in turn.ids.items():
         size += len(own) + len(providers)
     for part in turn.parts:
-        size += _part_size(part)
-    return size
+        if type(part) is ToolCall:
+            text = part.arguments_json
+        elif type(part) is TextPart:
+            text = part.text
+        elif type(part) is BrokenToolCall:
+            return 0
+        else:
+            is_worth = is_worth or type(part) is ThinkingPart or getattr(part, "sealed", None) is not None
+            size += _part_size(part)
+            continue
+        size += 260 + (len(text) if text.isascii() else 4 * len(text))
+        if part.extra:
+            size += _json_size(part.extra)
+        if part.sealed is not None:
+            is_worth = True
+            size += _json_size(part.sealed.data)
+    return size if is_worth else 0
 
 
 def _part_size(part: Part) -> int:
+    """The same of a part that is neither text nor a call."""
     size = 200
     match part:
-        case ToolCall():
-            size += _text_size(part.arguments_json)
-        case TextPart() | ThinkingPart() | RefusalPart():
+        case ThinkingPart() | RefusalPart():
             size += _text_size(part.text)
         case ImagePart(data=data) | AudioPart(data=data) | DocumentPart(data=data):
             size += len(data)
@@ -298,9 +299,9 @@ def _part_size(part: Part) -> int:
             size += _json_size(raw)
         case _:
             pass
-    sealed = getattr(part, "sealed", None)
+    sealed: Sealed | None = getattr(part, "sealed", None)
     extra = getattr(part, "extra", None)
-    return size + (_json_size(sealed.data) if sealed is not None else 0) + (_json_size(extra) if extra else 0)
+    return size + (0 if sealed is None else _json_size(sealed.data)) + (_json_size(extra) if extra else 0)
 
 
 def _text_size(text: str) -> int:

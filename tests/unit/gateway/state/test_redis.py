@@ -27,6 +27,7 @@ from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.wire.json import decode
+from tests.support.gateway import remembered
 from tests.support.redis_server import RedisServer, find_binary
 
 
@@ -153,7 +154,7 @@ def test_a_turn_is_restored_by_another_gateway(redis: RedisServer) -> None:
         parts: tuple[Part, ...] = (ThinkingPart(text="hm"), TextPart(text="so"), *calls)
         question = Message(role="user", parts=(TextPart(text="Hi"),))
         response: Response[None] = Response(parts=parts)
-        await first.remember("me", Request(messages=(question,)), response, {"call_il1": "toolu_1"})
+        await remembered(first, "me", Request(messages=(question,)), response, {"call_il1": "toolu_1"})
         shown = Request(messages=(question, Message(role="assistant", parts=parts[1:])))
         restored = await second.restore("me", shown)
         assert [type(part).__name__ for part in restored.messages[1].parts] == [type(part).__name__ for part in parts]

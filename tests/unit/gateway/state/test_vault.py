@@ -25,6 +25,7 @@ from interlingua.types.request import Request
 from interlingua.types.response import Alternative, Response
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import encode
+from tests.support.gateway import remembered
 
 OWN = "call_il0000000000000000000001"
 OWN_2 = "call_il0000000000000000000002"
@@ -42,7 +43,7 @@ def _call(call_id: str = OWN, arguments: str = '{"city": "Oslo"}', sealed: Seale
 
 
 def _keep(vault: Vault, *parts: Part, owner: str = "", ids: dict[str, str] | None = None, **members: Any) -> None:
-    asyncio.run(vault.remember(owner, ASKED, Response(parts=parts, **members), ids or {}))
+    asyncio.run(remembered(vault, owner, ASKED, Response(parts=parts, **members), ids or {}))
 
 
 def _shown(vault: Vault, *parts: Part, owner: str = "", results: tuple[str, ...] = (), before: str = "") -> Any:
@@ -104,7 +105,7 @@ def test_the_same_words_after_another_question_are_another_turn() -> None:
     other = Sealed("google", {"thoughtSignature": "b3RoZXI="}, "google", "gemini-3-pro")
     _keep(vault, TextPart("Yes.", sealed=SIGNATURE))
     asyncio.run(
-        vault.remember("", Request(messages=(user("Sure?"),)), Response(parts=(TextPart("Yes.", sealed=other),)), {})
+        remembered(vault, "", Request(messages=(user("Sure?"),)), Response(parts=(TextPart("Yes.", sealed=other),)), {})
     )
     assert _shown(vault, TextPart("Yes."))[1].parts == (TextPart("Yes.", sealed=SIGNATURE),)
     assert _shown(vault, TextPart("Yes."), before="Sure?")[1].parts == (TextPart("Yes.", sealed=other),)
@@ -242,7 +243,7 @@ def test_the_latest_turn_of_the_same_words_is_the_turn() -> None:
     for number in range(4):  # from the third time on the conversation is known by its text
         thought = ThinkingPart("Hm.", Sealed("anthropic", {"signature": f"number {number}"}))
         response = Response(parts=(thought, _call()))
-        asyncio.run(vault.remember("", Request(messages=(user(told),)), response, {OWN: "toolu_01"}))
+        asyncio.run(remembered(vault, "", Request(messages=(user(told),)), response, {OWN: "toolu_01"}))
         request = get_dialect("ollama").decode_request(asked, DecodeOptions()).request
         for _ in range(2):
             assert asyncio.run(vault.restore("", request)).messages[1].parts[0] == thought

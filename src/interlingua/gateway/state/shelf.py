@@ -1,0 +1,253 @@
+"""Where turns are kept: found by the ids of their calls, or by what they say, and by their owner alone.
+
+Rules
+- In memory everything is bounded: in bytes, in keys, in time. What is full forgets what was not asked for the longest.
+- A turn is one thing under all its keys, and it is forgotten with the last of them. Where two turns say the same, their
+  words lead to the later one.
+- Owners have shelves of their own, and ids and words are never looked for in one place: no name leads to what is kept
+  under another one.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+
+import msgspec
+
+from interlingua.gateway.state.store import OVERHEAD_BYTES, Entry, Key
+from interlingua.gateway.state.turns import AFTER, Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from typing import Self
+
+    from interlingua.gateway.state.store import Store
+
+__all__ = ["KeptTurn", "Lookups", "MemoryTurns", "Remembered", "StoredTurns", "Turns"]
+
+Remembered: TypeAlias = "Turn | Key"
+"""A turn in a store, or the key that it is kept under there."""
+
+
+class KeptTurn(msgspec.Struct, eq=False, gc=False):
+    """A turn, and what it is found by. Nothing of a turn leads back to this."""
+
+    owner: str
+    """Who may find it."""
+    turn: Turn
+    """The turn."""
+    call_ids: Sequence[str]
+    """Our own ids of its calls, each once."""
+    words: Sequence[str]
+    """What it says after the message before it, and what it says alone; nothing where it says nothing."""
+    size_bytes: int
+    """About how much it takes."""
+    until_s: float = 0.0
+    """When it is forgotten at the latest."""
+    ways: int = 0
+    """Under how many keys it is found."""
+
+
+class Lookups(NamedTuple):
+    """What a conversation asks for: places of turns, with what these may be found by."""
+
+    by_id: list[tuple[int, str]]
+    """Ids of calls."""
+    by_words: list[tuple[int, str]]
+    """What a turn says."""
+    ids: frozenset[str]
+    """All of the ids."""
+    words: frozenset[str]
+    """All of the words."""
+
+    @classmethod
+    def of(cls, by_id: list[tuple[int, str]], by_words: list[tuple[int, str]]) -> Self:
+        """What is asked for by ids and by words."""
+        return cls(by_id, by_words, frozenset([one for _, one in by_id]), frozenset([one for _, one in by_words]))
+
+
+Found: TypeAlias = dict[int, tuple[Turn, ...]]
+"""Turns by the places that show them."""
+
+
+class Turns(Protocol):
+    """Keeps turns for a while."""
+
+    def lacks(self, owner: str, asked: Lookups) -> bool:
+        """Whether it certainly holds nothing of what is asked for; False where that is not known."""
+        ...
+
+    async def find(self, owner: str, asked: Lookups) -> Found:
+        """The turns of an owner; by words only what is not found by ids. What was found counts as just used."""
+        ...
+
+    def put(self, kept: KeptTurn) -> bool | Awaitable[bool]:
+        """Keep a turn; one that is larger than may be is not kept. Whether there was one that says the same."""
+        ...
+
+
+class MemoryTurns:
+    """Turns in the memory of this process."""
+
+    def __init__(self, *, max_bytes: int, max_entries: int, keep_s: float, clock: Callable[[], float]) -> None:
+        """An empty place; `clock` gives seconds that only grow, and a turn may take an eighth of all bytes."""
+        self._max_bytes = max_bytes
+        self._max_entries = max_entries
+        self._keep_s = keep_s
+        self._clock = clock
+        self._by_id: dict[str, dict[str, KeptTurn]] = {}
+        self._by_words: dict[str, dict[str, KeptTurn]] = {}
+        self._used: OrderedDict[KeptTurn, None] = OrderedDict()
+        """All of them, the one that was not asked for the longest first."""
+        self._entries = 0
+        self.size_bytes: int = 0
+        """How much it holds."""
+
+    def __len__(self) -> int:
+        """How many keys it has."""
+        return self._entries
+
+    def lacks(self, owner: str, asked: Lookups) -> bool:
+        """Whether it holds nothing of what is asked for."""
+        by_id, by_words = self._by_id.get(owner), self._by_words.get(owner)
+        return (by_words is None or by_words.keys().isdisjoint(asked.words)) and (
+            by_id is None or by_id.keys().isdisjoint(asked.ids)
+        )
+
+    async def find(self, owner: str, asked: Lookups) -> Found:
+        """The turns of an owner; what was found counts as just used."""
+        now_s, found = self._clock(), Found()
+        by_id, by_words = self._by_id.get(owner, {}), self._by_words.get(owner, {})
+        for place, call_id in asked.by_id:
+            turn = self._turn(by_id.get(call_id), now_s)
+            known = found.get(place, ())
+            if turn is not None and turn not in known:
+                found[place] = (*known, turn)
+        by_id_alone = frozenset(found)
+        for place, words in asked.by_words:
+            if place not in by_id_alone and (turn := self._turn(by_words.get(words), now_s)) is not None:
+                found.setdefault(place, (turn,))
+        return found
+
+    def _turn(self, kept: KeptTurn | None, now_s: float) -> Turn | None:
+        if kept is None:
+            return None
+        if kept.until_s <= now_s:
+            self._forget(kept)
+            return None
+        self._used.move_to_end(kept)
+        return kept.turn
+
+    def put(self, kept: KeptTurn) -> bool:
+        """Keep a turn; one that is larger than may be is not kept. Whether there was one that says the same."""
+        owner, words = kept.owner, kept.words
+        by_id, by_words = self._by_id.get(owner), self._by_words.get(owner)
+        if by_id is None or by_words is None:
+            by_id, by_words = self._by_id.setdefault(owner, {}), self._by_words.setdefault(owner, {})
+        is_said_again = bool(words) and words[0] in by_words
+        entries = len(by_id) + len(by_words)
+        for name in kept.call_ids:
+            before = by_id.get(name)
+            by_id[name] = kept
+            if before is not None:
+                self._displace(before)
+        for name in words:
+            before = by_words.get(name)
+            by_words[name] = kept
+            if before is not None:
+                self._displace(before)
+        kept.ways = len(kept.call_ids) + len(words)
+        kept.until_s = self._clock() + self._keep_s
+        self._used[kept] = None
+        entries = len(by_id) + len(by_words) - entries
+        self._entries += entries
+        self.size_bytes += kept.size_bytes + entries * OVERHEAD_BYTES
+        if kept.size_bytes > self._max_bytes // 8 or not kept.ways:
+            self._forget(kept)
+        while self.size_bytes > self._max_bytes or self._entries > self._max_entries:
+            self._forget(next(iter(self._used)))
+        return is_said_again
+
+    def _displace(self, kept: KeptTurn) -> None:
+        """Take one of its names from a turn, which another one gets."""
+        kept.ways -= 1
+        if not kept.ways:
+            self._forget(kept)
+
+    def _forget(self, kept: KeptTurn) -> None:
+        del self._used[kept]
+        self.size_bytes -= kept.size_bytes
+        for tables, names in ((self._by_id, kept.call_ids), (self._by_words, kept.words)):
+            table = tables[kept.owner]
+            for name in names:
+                if table.get(name) is kept:
+                    del table[name]
+                    self._entries -= 1
+                    self.size_bytes -= OVERHEAD_BYTES
+        if not self._by_id[kept.owner] and not self._by_words[kept.owner]:
+            del self._by_id[kept.owner], self._by_words[kept.owner]
+
+
+class StoredTurns:
+    """Turns in a store that others may have, too.
+
+    A turn is put under its first key, and the other keys lead to that one.
+    """
+
+    def __init__(self, store: Store[Remembered]) -> None:
+        """The turns of a store."""
+        self._store = store
+
+    def lacks(self, owner: str, asked: Lookups) -> bool:
+        """Whether the store holds nothing of what is asked for, as far as it knows without asking."""
+        by_id, by_words = _keys_by_id(owner, asked.ids), _keys_by_words(owner, asked.words)
+        return self._store.is_empty or self._store.lacks([*by_id, *by_words])
+
+    async def find(self, owner: str, asked: Lookups) -> Found:
+        """The turns of an owner; by words only what is not found by ids."""
+        found = Found()
+        turns = await self._turns(_keys_by_id(owner, [one for _, one in asked.by_id]))
+        for (place, _), turn in zip(asked.by_id, turns, strict=True):
+            known = found.get(place, ())
+            if turn is not None and turn not in known:
+                found[place] = (*known, turn)
+        rest = [pair for pair in asked.by_words if pair[0] not in found]
+        turns = await self._turns(_keys_by_words(owner, [one for _, one in rest]))
+        for (place, _), turn in zip(rest, turns, strict=True):
+            if turn is not None:
+                found.setdefault(place, (turn,))
+        return found
+
+    async def put(self, kept: KeptTurn) -> bool:
+        """Keep a turn; whether there was one that says the same."""
+        by_words = _keys_by_words(kept.owner, kept.words)
+        said = by_words[:1]
+        is_said_again = bool(said) and (await self._store.get(said))[0] is not None
+        entries: list[Entry[Remembered]] = []
+        for key in dict.fromkeys([*_keys_by_id(kept.owner, kept.call_ids), *by_words]):
+            leads = Entry[Remembered](key, entries[0].key, 0) if entries else None
+            entries.append(leads or Entry[Remembered](key, kept.turn, kept.size_bytes))
+        await self._store.put(entries)
+        return is_said_again
+
+    async def _turns(self, keys: Sequence[Key]) -> list[Turn | None]:
+        """The turn of each key, wherever it is kept."""
+        if not keys:
+            return []
+        values = await self._store.get(keys)
+        elsewhere = list(dict.fromkeys([value for value in values if isinstance(value, tuple)]))
+        if not elsewhere:
+            return [value if isinstance(value, Turn) else None for value in values]
+        there = dict(zip(elsewhere, await self._store.get(elsewhere), strict=True))
+        ends = [there[value] if isinstance(value, tuple) else value for value in values]
+        return [end if isinstance(end, Turn) else None for end in ends]
+
+
+def _keys_by_id(owner: str, ids: Iterable[str]) -> list[Key]:
+    return [(owner, "call", one) for one in ids]
+
+
+def _keys_by_words(owner: str, words: Iterable[str]) -> list[Key]:
+    """The keys of what a turn says: after a message, or alone."""
+    return [(owner, "turn" if AFTER in one else "words", one) for one in words]

@@ -1,0 +1,154 @@
+"""Where turns are kept: bounded, apart by owner, and in memory the same as in a store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interlingua.gateway.state.shelf import KeptTurn, Lookups, MemoryTurns, StoredTurns
+from interlingua.gateway.state.store import OVERHEAD_BYTES, MemoryStore
+from interlingua.gateway.state.turns import AFTER, Turn
+from interlingua.types.content import TextPart
+
+WORDS = (f"b{AFTER}a", "b")
+
+
+class Clock:
+    """A clock that stands until somebody moves it."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        """The time that it shows."""
+        return self.now_s
+
+
+def _turn(text: str) -> Turn:
+    return Turn((TextPart(text),), {})
+
+
+def _kept(
+    text: str, ids: Sequence[str] = (), words: Sequence[str] = (), size_bytes: int = 1, owner: str = ""
+) -> KeptTurn:
+    return KeptTurn(owner, _turn(text), ids, words, size_bytes)
+
+
+def _turns(clock: Clock | None = None, *, max_bytes: int = 100_000, max_entries: int = 10) -> MemoryTurns:
+    return MemoryTurns(max_bytes=max_bytes, max_entries=max_entries, keep_s=60.0, clock=clock or Clock())
+
+
+def _found(turns: MemoryTurns | StoredTurns, *ids: str, words: Sequence[str] = (), owner: str = "") -> list[str]:
+    """The texts of the turns at one place that has these ids and words."""
+    asked = Lookups.of([(0, one) for one in ids], [(0, one) for one in words])
+    found = asyncio.run(turns.find(owner, asked)).get(0, ())
+    assert not (found and turns.lacks(owner, asked))
+    return [part.text for turn in found for part in turn.parts if isinstance(part, TextPart)]
+
+
+def test_a_turn_is_found_by_ids_else_by_words() -> None:
+    """Each of its ids, and what it says; ids go before words."""
+    turns = _turns()
+    assert turns.put(_kept("x", ("1", "2"), WORDS)) is False
+    assert turns.put(_kept("y", ("3",), ("c",))) is False
+    assert (_found(turns, "1"), _found(turns, "2"), _found(turns, words=WORDS[1:])) == (["x"], ["x"], ["x"])
+    assert _found(turns, "3", words=WORDS) == ["y"]
+    assert _found(turns, "1", "2", "3") == ["x", "y"]
+    assert _found(turns, "4", words=("d",)) == []
+
+
+def test_the_later_turn_of_the_same_words_counts_and_says_so() -> None:
+    """The earlier one stays under its ids, and goes with the last of its keys."""
+    turns = _turns()
+    turns.put(_kept("x", ("1",), WORDS))
+    assert turns.put(_kept("y", (), WORDS)) is True
+    assert (_found(turns, "1"), _found(turns, words=WORDS)) == (["x"], ["y"])
+    turns.put(_kept("z", (), WORDS))
+    assert turns.size_bytes == 2 + 3 * OVERHEAD_BYTES
+    assert len(turns) == 3
+
+
+def test_a_turn_is_kept_its_time_and_no_longer() -> None:
+    """However often it is asked for."""
+    clock = Clock()
+    turns = _turns(clock)
+    turns.put(_kept("x", ("1",), WORDS))
+    clock.now_s += 59.9
+    assert _found(turns, "1") == ["x"]
+    clock.now_s += 0.1
+    assert _found(turns, words=WORDS) == []
+    assert (len(turns), turns.size_bytes, turns.lacks("", Lookups.of([(0, "1")], []))) == (0, 0, True)
+
+
+def test_the_one_that_was_not_asked_for_the_longest_goes_first() -> None:
+    """Keys are bounded, and a turn goes with all of its own."""
+    turns = _turns(max_entries=4)
+    turns.put(_kept("x", ("1", "2")))
+    turns.put(_kept("y", ("3",), ("c",)))
+    assert _found(turns, "1") == ["x"]
+    turns.put(_kept("z", ("4",)))
+    assert [_found(turns, "1"), _found(turns, "2"), _found(turns, "3"), _found(turns, "4")] == [["x"], ["x"], [], ["z"]]
+
+
+def test_bytes_are_bounded_at_the_edge() -> None:
+    """What fits exactly stays, one byte more drops the oldest; what takes more than an eighth is not kept."""
+    turns = _turns(max_bytes=2 * (OVERHEAD_BYTES + 100))
+    turns.put(_kept("x", ("1",), size_bytes=100))
+    turns.put(_kept("y", ("2",), size_bytes=100))
+    assert (_found(turns, "1"), _found(turns, "2")) == (["x"], ["y"])
+    turns.put(_kept("z", ("3",), size_bytes=1))
+    assert (_found(turns, "1"), _found(turns, "2"), _found(turns, "3")) == ([], ["y"], ["z"])
+    turns.put(_kept("large", ("4",), size_bytes=126))
+    assert (_found(turns, "4"), len(turns)) == ([], 2)
+
+
+def test_what_is_too_large_takes_the_place_of_what_said_the_same() -> None:
+    """The earlier turn is out of date, though the later one is not kept."""
+    turns = _turns()
+    turns.put(_kept("x", (), WORDS))
+    assert turns.put(_kept("y", (), WORDS, size_bytes=12_501)) is True
+    assert (_found(turns, words=WORDS), len(turns), turns.size_bytes) == ([], 0, 0)
+
+
+def test_owners_ids_and_words_are_apart() -> None:
+    """The same name is another one for another owner, and as an id."""
+    turns = _turns()
+    turns.put(_kept("x", ("1",), WORDS, owner="a"))
+    assert (_found(turns, "1", owner="b"), _found(turns, words=WORDS, owner="b")) == ([], [])
+    assert (_found(turns, "b", owner="a"), _found(turns, words=("1",), owner="a")) == ([], [])
+
+
+def test_nothing_is_left_of_a_turn_that_nothing_leads_to() -> None:
+    """One without calls and words."""
+    turns = _turns()
+    assert turns.put(_kept("x")) is False
+    assert (len(turns), turns.size_bytes) == (0, 0)
+
+
+IDS = [f"{place}{number}" for place in range(4) for number in range(2)]
+PUTS = st.lists(
+    st.tuples(
+        st.sampled_from("xyz"), st.integers(0, 2), st.none() | st.tuples(st.sampled_from("cd"), st.integers(0, 2))
+    ),
+    max_size=4,
+)
+
+
+@given(PUTS, st.lists(st.sampled_from(IDS), max_size=3), st.sampled_from("cd"), st.integers(0, 2))
+def test_turns_in_memory_are_what_they_are_in_a_store(
+    puts: list[tuple[str, int, tuple[str, int] | None]], ids: list[str], said: str, after: int
+) -> None:
+    """Whatever is put, under ids that no other turn has, is found the same, and both know what was said before."""
+    clock = Clock()
+    memory = _turns(clock, max_bytes=10_000_000, max_entries=10_000)
+    stored = StoredTurns(MemoryStore(max_bytes=10_000_000, max_entries=10_000, keep_s=60.0, clock=clock))
+    for place, (text, calls, spoken) in enumerate(puts):
+        own = [f"{place}{number}" for number in range(calls)]
+        words = () if spoken is None else (f"{spoken[0]}{AFTER}{spoken[1]}", spoken[0])
+        assert memory.put(_kept(text, own, words)) == asyncio.run(stored.put(_kept(text, own, words)))
+    asked = (f"{said}{AFTER}{after}", said)
+    assert _found(memory, words=asked) == _found(stored, words=asked)
+    assert _found(memory, *ids, words=asked) == _found(stored, *ids, words=asked)
