@@ -7,7 +7,6 @@ import json
 from functools import partial
 from importlib import import_module
 from typing import Any
-from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -70,8 +69,7 @@ def histories(draw: st.DrawFn) -> tuple[Message, ...]:
 def told(name: str, messages: tuple[Message, ...], target: Target = TARGETS[0]) -> tuple[bytes, list[Any]]:
     """The elements of the history as the general writer has them, and what it changed."""
     module, changes = client(name), Changes(name, "encode_request")
-    with mock.patch.object(module, "_write_usual", return_value=None):
-        wires = module._further(target, changes, messages, 0)
+    wires = module._further(target, changes, messages, 0)
     return encode_wires(wires, lambda wire: getattr(wire, "content", "") is None), changes.entries
 
 

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -52,14 +53,14 @@ MAX_BODY_BYTES = 2 * MAX_TEXT_BYTES
 MAX_GENERATION_BYTES = 3_000_000
 """How much text each of the two generations of a memo holds."""
 MAX_ALIKE = 8
-"""How many bodies with the same messages are kept apart, and how many beginnings are looked at."""
+"""How many bodies are looked at."""
 _SPACE = b" \t\r\n"
 _ONE_VALUE = msgspec.json.Decoder(msgspec.Raw)
 _VALUES = ("output_schema", "logit_bias", "metadata", "extra")
 """Members of a request that hold plain JSON."""
 
 
-class _KnownBody(NamedTuple):
+class _KnownBody(msgspec.Struct, frozen=True):
     """A body up to the end of its messages, and what it says."""
 
     head: bytes
@@ -75,38 +76,38 @@ class _KnownBody(NamedTuple):
 
     def again(self) -> DecodedRequest:
         """What was read, for another request."""
-        decoded, request = self.decoded, self.decoded.request
-        members: dict[str, Any] = {"messages": self.history.messages}
-        if not request.extra:
-            members["extra"] = {}
-        if type(request.tools) is KnownTools:
-            members["tools"] = request.tools.renewed()
-        return DecodedRequest(
-            model=decoded.model,
-            request=msgspec.structs.replace(request, **members),
-            stream=decoded.stream,
-            changes=decoded.changes,
-            json_array=decoded.json_array,
-        )
+        decoded, request, messages = self.decoded, self.decoded.request, self.history.messages
+        if request.extra:
+            request = msgspec.structs.replace(request, messages=messages)
+        else:
+            request = msgspec.structs.replace(request, messages=messages, extra={})
+        return msgspec.structs.replace(decoded, request=request)
+
+
+_HEAD = attrgetter("head")
 
 
 class _Generation:
-    """Bodies by how they begin."""
+    """Bodies in the order of how they begin; of those that begin alike, the last comes last."""
 
-    __slots__ = ("by_head", "heads", "size_bytes")
+    __slots__ = ("bodies", "size_bytes")
 
     def __init__(self) -> None:
-        self.heads: list[bytes] = []
-        self.by_head: dict[bytes, list[_KnownBody]] = {}
+        self.bodies: list[_KnownBody] = []
         self.size_bytes = 0
 
     def alike(self, body: bytes) -> list[_KnownBody]:
-        """The bodies whose beginning is the longest that this one has."""
-        place = bisect_right(self.heads, body)
-        for head in reversed(self.heads[max(0, place - MAX_ALIKE) : place]):
-            if body.startswith(head):
-                return self.by_head.get(head, [])
-        return []
+        """The bodies whose beginning is the longest that this one has, the last one first."""
+        place = bisect_right(self.bodies, body, key=_HEAD)
+        found: list[_KnownBody] = []
+        for known in reversed(self.bodies[max(0, place - MAX_ALIKE) : place]):
+            if found:
+                if known.head != found[0].head:
+                    break
+            elif not body.startswith(known.head):
+                continue
+            found.append(known)
+        return found
 
 
 class BodyMemo:
@@ -143,10 +144,11 @@ class BodyMemo:
             for known in generation.alike(body):
                 if known.about == about and body.endswith(known.tail):
                     found = self._gone_on(known, body, options)
-                    if found is not None:
-                        if found is not known or generation is self._old:
-                            self._put(found)
-                        return found.again()
+                    if found is None:
+                        continue
+                    if found is not known or generation is self._old:
+                        self._put(found)
+                    return found.again()
         return None
 
     def _gone_on(self, known: _KnownBody, body: bytes, options: DecodeOptions) -> _KnownBody | None:
@@ -192,7 +194,7 @@ class BodyMemo:
         """Remember what a body says, if all of it is known and can be shared; `messages` is their text."""
         request = decoded.request
         history, tools = request.messages, request.tools
-        if type(history) is not KnownMessages or (tools and type(tools) is not KnownTools):
+        if type(history) is not KnownMessages or (tools and not (type(tools) is KnownTools and tools.is_sealed)):
             return
         if type(body) is not bytes or len(body) > MAX_BODY_BYTES or isinstance(messages, msgspec.UnsetType):
             return
@@ -208,13 +210,7 @@ class BodyMemo:
         if young.size_bytes + size > self._max_bytes:
             self._old, self._young = young, (young := _Generation())
         young.size_bytes += size
-        alike = young.by_head.get(known.head)
-        if alike is None:
-            young.by_head[known.head] = [known]
-            insort(young.heads, known.head)
-            return
-        others = [one for one in alike if one.tail != known.tail or one.about != known.about]
-        young.by_head[known.head] = [known, *others[: MAX_ALIKE - 1]]
+        insort(young.bodies, known, key=_HEAD)
 
 
 def _read_only(request: Request, system: tuple[Any, ...]) -> Request:

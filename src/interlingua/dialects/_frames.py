@@ -24,7 +24,7 @@ import msgspec
 from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._history_memo import KnownMessages
 from interlingua.dialects._memo import KnownTools
-from interlingua.schema.names import map_call_ids
+from interlingua.schema.names import fit_as_they_are
 from interlingua.types.change import Changes
 
 if TYPE_CHECKING:
@@ -33,13 +33,14 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import CallIdRule, EncodeOptions, Target
     from interlingua.dialects._history_memo import KnownHistory, WrittenHistory
+    from interlingua.dialects._usual_history import WriteUsual
     from interlingua.types.change import Change
     from interlingua.types.content import TextPart
     from interlingua.types.message import Message
     from interlingua.types.request import Request
     from interlingua.wire.http import Headers
 
-    WriteRest = Callable[[Target, Changes, tuple[Message, ...], int], list[Any] | bytes]
+    WriteRest = Callable[[Target, Changes, tuple[Message, ...], int], list[Any]]
 
 __all__ = ["MAX_FRAMES", "MAX_FRAME_BYTES", "Frame", "asked_beside", "framed", "keep_frame"]
 
@@ -67,6 +68,8 @@ class Frame(NamedTuple):
     """What decides how the messages are written."""
     write: WriteRest
     """Writes the messages from a place on."""
+    write_usual: WriteUsual
+    """Writes usual messages in one go."""
     ids: CallIdRule
     """Which call ids are taken."""
     names: frozenset[str]
@@ -151,13 +154,15 @@ def _filled(frame: Frame, known: KnownHistory) -> Encoded | None:
 def _written_further(frame: Frame, known: KnownHistory) -> WrittenHistory | None:
     """The messages, of which those before the rest were written so before."""
     parent = known.parent
-    if parent is None or known.rest[0].role != "assistant" or parent.written(frame.ways) is None:
+    if parent is None or known.rest[0].role != "assistant":
         return None
-    if frame.ids != "any":
-        calls = known.calls[len(parent.calls) :]
-        if any([own != told for own, told in map_call_ids(calls, frame.ids).items()]):  # noqa: C419 — a list is faster
-            return None
+    before = parent.written(frame.ways)
+    if before is None or not fit_as_they_are(known.calls[len(parent.calls) :], frame.ids):
+        return None
     options = frame.options
+    text = frame.write_usual(known.rest, options.target)
+    if text:
+        return known.write_on(before, text)
     changes = Changes(frame.dialect, "encode_request", options.allow)
     known.write(frame.ways, changes, partial(frame.write, options.target, changes))
     return known.written(frame.ways)  # nothing where something was refused

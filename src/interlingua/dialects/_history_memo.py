@@ -16,7 +16,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
@@ -82,7 +82,7 @@ class KnownMessages(tuple[Message, ...]):  # noqa: SLOT001 — a tuple has no sl
         return tuple, (list(self),)
 
 
-class WrittenHistory(NamedTuple):
+class WrittenHistory(msgspec.Struct, frozen=True):
     """A conversation as one dialect writes it."""
 
     ways: tuple[object, ...]
@@ -137,13 +137,15 @@ class KnownHistory:
         is_marked = False
         if calls is None:
             calls, is_marked = _calls_of(rest)
+        ids = [call.id for call in calls]
+        names = [call.name for call in calls]
         self.rest: tuple[Message, ...] = tuple(rest)
         """The messages after those of the parent."""
-        self.calls: tuple[str, ...] = tuple([call.id for call in calls])
-        self.taken_ids: frozenset[str] = frozenset(self.calls)
+        self.calls: tuple[str, ...] = tuple(ids)
+        self.taken_ids: frozenset[str] = frozenset(ids)
         """The same, in no order."""
-        self.names: tuple[str, ...] = tuple([call.name for call in calls])
-        self.called: frozenset[str] = frozenset(self.names)
+        self.names: tuple[str, ...] = tuple(names)
+        self.called: frozenset[str] = frozenset(names)
         """The tools that are called."""
         self.is_marked: bool = is_marked
         """Whether something has a mark for the prompt cache."""
@@ -193,8 +195,17 @@ class KnownHistory:
         entries = tuple(changes.entries[told:])
         whole = WrittenHistory(ways, text, entries)
         if can_be_told_again(entries):
-            self._written = [*self._written[1 - MAX_WAYS :], whole]
+            self._keep(whole)
         return whole
+
+    def write_on(self, before: WrittenHistory, rest: bytes) -> WrittenHistory:
+        """The messages written, of which those of the parent are known; the rest is said without any change."""
+        whole = WrittenHistory(before.ways, b"%b,%b]" % (before.text[:-1], rest), before.entries)
+        self._keep(whole)
+        return whole
+
+    def _keep(self, whole: WrittenHistory) -> None:
+        self._written = [*self._written[1 - MAX_WAYS :], whole]
 
 
 def _calls_of(messages: Sequence[Message]) -> tuple[list[ToolCall], bool]:

@@ -4,8 +4,8 @@ Strategy: a list of tools is remembered by its exact bytes, from the second time
 same bytes again gets equal tools without parsing, and what an encoder made of them rides along.
 
 Rules
-- All that requests share are schemas, and these cannot be changed: changing one is a TypeError, a copy of it
-  (`copy.deepcopy`) is a plain dict. Every request has tools of its own.
+- What requests share cannot be changed, schemas, notes and further members alike: changing one is a TypeError, a copy
+  of it (`copy.deepcopy`) is a plain dict. Whoever wants a tool with other members replaces it.
 - What was written counts only for exactly these tools, untouched; nothing about other tools is ever remembered. What
   writing them changed is told each time.
 - Memory is bounded in bytes of text: when one generation is full, the one before it is forgotten.
@@ -14,12 +14,12 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from interlingua.types.change import CODES
-from interlingua.types.shared import read_only
+from interlingua.types.shared import NO_EXTRA, read_only
 from interlingua.types.tool import OpaqueTool, Tool
 from interlingua.wire.json import encode_wires
 
@@ -79,6 +79,8 @@ class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 — a tuple has no slots fo
     """What the freeform ones are called."""
     is_marked: bool
     """Whether one has a mark for the prompt cache."""
+    is_sealed: bool
+    """Whether nobody can give a tool members of its own."""
 
     def __reduce__(self) -> tuple[type, tuple[list[Tool]]]:
         """Pickled and copied as a plain tuple."""
@@ -87,23 +89,23 @@ class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 — a tuple has no slots fo
     @property
     def untouched(self) -> bool:
         """Whether nobody gave a tool members of its own since they were read."""
-        return not any([tool.extra for tool in self])  # noqa: C419 — a list is twice as fast
-
-    def renewed(self) -> KnownTools:
-        """The same tools for another request: what can be changed of them is new."""
-        tools = KnownTools([msgspec.structs.replace(tool, metadata={}, extra={}) for tool in self])
-        tools.written, tools.fitted = self.written, self.fitted
-        tools.names, tools.freeform, tools.is_marked = self.names, self.freeform, self.is_marked
-        return tools
+        return self.is_sealed or not any([tool.extra for tool in self])  # noqa: C419 — a list is twice as fast
 
 
-def known_tools(tools: list[Tool]) -> KnownTools:
-    """Equal tools whose schemas cannot be changed, of which nothing was written yet."""
-    known = KnownTools([msgspec.structs.replace(tool, parameters=read_only(tool.parameters)) for tool in tools])
+def known_tools(tools: list[Tool], *, sealed: bool = False) -> KnownTools:
+    """Equal tools whose schemas cannot be changed, of which nothing was written yet.
+
+    `sealed` ones have no notes and no members of their own, and nobody can give them any.
+    """
+    members: dict[str, Any] = {"metadata": NO_EXTRA, "extra": NO_EXTRA} if sealed else {}
+    known = KnownTools(
+        [msgspec.structs.replace(tool, parameters=read_only(tool.parameters), **members) for tool in tools]
+    )
     known.written, known.fitted = {}, {}
     known.names = frozenset([tool.name for tool in tools])
     known.freeform = frozenset([tool.name for tool in tools if tool.freeform])
     known.is_marked = any([tool.cache for tool in tools])  # noqa: C419 — a list is faster
+    known.is_sealed = sealed
     return known
 
 
@@ -141,7 +143,7 @@ class ToolMemo:
         known = self._young.get(text)
         if known is None and (known := self._old.get(text)) is not None:
             self._put(text, known)
-        return None if known is None else known.renewed()
+        return known
 
     def keep(self, text: bytes, tools: tuple[Tool | OpaqueTool, ...]) -> None:
         """Remember what this text is, if it came before and all of it are tools without members of their own.
@@ -150,7 +152,7 @@ class ToolMemo:
         """
         plain = [tool for tool in tools if isinstance(tool, Tool) and not tool.extra]
         if plain and len(plain) == len(tools) and len(text) <= self._max_bytes:
-            self._put(text, known_tools(plain) if text in self._young or text in self._old else None)
+            self._put(text, known_tools(plain, sealed=True) if text in self._young or text in self._old else None)
 
     def _put(self, text: bytes, known: KnownTools | None) -> None:
         if text not in self._young:

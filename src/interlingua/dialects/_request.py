@@ -163,6 +163,7 @@ class RequestWriter:
             options=self.options,
             ways=ways,
             write=known.write,
+            write_usual=self.write_usual,
             ids=self._id_rule(),
             names=undo.tool_names | known.history.called,
             before=around[0],

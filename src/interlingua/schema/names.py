@@ -15,13 +15,13 @@ ID-05, ID-15 and ID-16 of the failure list.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from functools import cached_property
 from itertools import count
 
 from interlingua.dialects._contract import CallIdRule, NameRule
 
-__all__ = ["map_call_id", "map_call_ids", "map_name", "map_names"]
+__all__ = ["fit_as_they_are", "map_call_id", "map_call_ids", "map_name", "map_names"]
 
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _NAME_HASH = 8
@@ -94,6 +94,15 @@ def map_call_ids(call_ids: Iterable[str], rule: CallIdRule) -> dict[str, str]:
             mapping[call_id] = _fitted_id(call_id, rule, taken)
             taken.add(mapping[call_id])
     return mapping
+
+
+def fit_as_they_are(call_ids: Sequence[str], rule: CallIdRule) -> bool:
+    """Whether each of the ids is its own on the wire, if no other of the conversation is the same."""
+    fixed = _IDS[rule]
+    if fixed is None:
+        return True
+    legal = fixed.legal.fullmatch
+    return all([legal(call_id) for call_id in call_ids])  # noqa: C419 — a list is faster
 
 
 def _fitted_name(name: str, rule: NameRule, taken: Container[str]) -> str:

@@ -24,8 +24,8 @@ from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.types.run import Recorded, RunRecord, Step
-from interlingua.types.shared import owned, owned_part
-from interlingua.types.tool import Tool
+from interlingua.types.shared import owned, owned_part, owned_tool
+from interlingua.types.tool import OpaqueTool, Tool
 from interlingua.wire.json import MAX_DEPTH, decode, encode
 
 __all__ = ["VERSION", "Dumpable", "Loaded", "dump", "load"]
@@ -164,8 +164,11 @@ def _without_code(response: Response[Any]) -> Response[Any]:
 
 def _without_handlers(request: Request) -> Request:
     system = tuple([owned_part(part) for part in request.system])
-    request = msgspec.structs.replace(request, system=system, messages=owned(request.messages))
-    if all(not isinstance(tool, Tool) or tool.handler is None for tool in request.tools):
-        return request
-    tools = [msgspec.structs.replace(tool, handler=None) if isinstance(tool, Tool) else tool for tool in request.tools]
-    return msgspec.structs.replace(request, tools=tuple(tools))
+    tools = [_without_handler(owned_tool(tool)) for tool in request.tools]
+    return msgspec.structs.replace(request, system=system, messages=owned(request.messages), tools=tuple(tools))
+
+
+def _without_handler(tool: Tool | OpaqueTool) -> Tool | OpaqueTool:
+    if isinstance(tool, OpaqueTool) or tool.handler is None:
+        return tool
+    return msgspec.structs.replace(tool, handler=None)

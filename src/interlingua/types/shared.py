@@ -2,8 +2,8 @@
 
 Rules
 - To change one is a TypeError; a copy of it (`copy.deepcopy`, pickle) is a plain dict or list.
-- `NO_EXTRA` is the empty `extra` of messages and parts that requests share. JSON leaves out plain dicts alone, so
-  `owned` gives such messages back with an `extra` of their own before they are written.
+- `NO_EXTRA` is the empty `extra` of messages, parts and tools that requests share. JSON leaves out plain dicts alone,
+  so `owned` and those beside it give such values back with an `extra` of their own before they are written.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import msgspec
 
+from interlingua.types.tool import Tool
+
 if TYPE_CHECKING:
     from interlingua.types.content import Part
     from interlingua.types.message import Message
 
-__all__ = ["NO_EXTRA", "ReadOnlyDict", "ReadOnlyList", "owned", "owned_part", "read_only"]
+__all__ = ["NO_EXTRA", "ReadOnlyDict", "ReadOnlyList", "owned", "owned_part", "owned_tool", "read_only"]
 
 T = TypeVar("T")
 P = TypeVar("P", bound="Part")
@@ -95,6 +97,13 @@ def owned(messages: tuple[Message, ...]) -> tuple[Message, ...]:
 def owned_part(part: P) -> P:
     """The same part; what is empty in it is plain, and JSON leaves it out."""
     return msgspec.structs.replace(part, extra={}) if getattr(part, "extra", None) is NO_EXTRA else part
+
+
+def owned_tool(tool: T) -> T:
+    """The same tool, if it is one; what is empty in it is plain, and JSON leaves it out."""
+    if not isinstance(tool, Tool) or tool.extra is not NO_EXTRA:
+        return tool
+    return msgspec.structs.replace(tool, metadata=dict(tool.metadata), extra={})
 
 
 def _own_message(message: Message) -> Message:

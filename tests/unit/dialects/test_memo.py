@@ -13,6 +13,7 @@ import pytest
 from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Quirks, Target
 from interlingua.dialects._memo import KnownTools, ToolMemo
 from interlingua.dialects.table import get_dialect
+from interlingua.types.dump import dump
 from interlingua.types.request import Request
 from interlingua.types.shared import CHANGERS, read_only
 from interlingua.types.tool import OpaqueTool, Tool
@@ -99,18 +100,29 @@ def test_a_copy_of_a_shared_schema_is_free() -> None:
 
 
 def test_members_given_to_a_known_tool_are_sent_and_stay_with_it() -> None:
-    """What a caller adds to a tool's own members is written for this request and no other."""
+    """Nobody can give members to a tool that requests share; one that is replaced is written for its request alone."""
     request = read(wire_tools("own"))
     assert written(request) == wire_tools("own")
     tool = request.tools[0]
     assert isinstance(tool, Tool)
-    tool.extra["openai-chat"] = {"priority": 1}
-    tool.metadata["seen"] = True
-    assert written(request) == wire_tools("own", priority=1)
-    other = read(wire_tools("own"))
-    assert written(other) == wire_tools("own")
-    assert isinstance(other.tools[0], Tool)
-    assert other.tools[0].metadata == {}
+    with pytest.raises(TypeError, match="make a new one"):
+        tool.extra["openai-chat"] = {"priority": 1}
+    with pytest.raises(TypeError, match="make a new one"):
+        tool.metadata["seen"] = True
+    own = msgspec.structs.replace(tool, extra={"openai-chat": {"priority": 1}}, metadata={"seen": True})
+    assert written(msgspec.structs.replace(request, tools=(own,))) == wire_tools("own", priority=1)
+    assert written(read(wire_tools("own"))) == wire_tools("own")
+
+
+def test_known_tools_are_told_as_any_others() -> None:
+    """What is empty in them is left out of canonical JSON, and of our own format."""
+    first, third = read(wire_tools("told"), 1), read(wire_tools("told"))
+    assert dump(third) == dump(first)
+    bodies = [
+        get_dialect("unified").encode_request(one, EncodeOptions(target=Target(model="m"))).body
+        for one in (first, third)
+    ]
+    assert bodies[0] == bodies[1]
 
 
 def test_a_tool_replaced_in_a_request_is_what_is_sent() -> None:

@@ -87,11 +87,9 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
 _write_usual: WriteUsual = late("interlingua.dialects.anthropic.history_usual", "write_usual_history")
 
 
-def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire] | bytes:
+def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire]:
     """The messages from a place on, names and ids as they are, and none of them marked."""
-    return _write_usual(messages, target) or MessageEncoder(
-        target, {}, {}, Marks(target.quirks, changes), changes
-    ).encode(messages, first)
+    return MessageEncoder(target, {}, {}, Marks(target.quirks, changes), changes).encode(messages, first)
 
 
 class _RequestEncoder(RequestWriter):

@@ -112,9 +112,9 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
 _write_usual: WriteUsual = late("interlingua.dialects.google.history_usual", "write_usual_history")
 
 
-def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[ContentWire] | bytes:
+def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[ContentWire]:
     """The messages from a place on, names and ids as they are."""
-    return _write_usual(messages, target) or MessageEncoder(target, {}, {}, changes).encode((), messages, first)[1]
+    return MessageEncoder(target, {}, {}, changes).encode((), messages, first)[1]
 
 
 class _RequestEncoder(RequestWriter):

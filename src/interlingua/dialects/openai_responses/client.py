@@ -82,9 +82,9 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
 _write_usual: WriteUsual = late("interlingua.dialects.openai_responses.history_usual", "write_usual_history")
 
 
-def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[ItemWire] | bytes:
+def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[ItemWire]:
     """The messages from a place on, names and ids as they are."""
-    return _write_usual(messages, target) or InputEncoder(target, {}, {}, changes).encode(messages, first)
+    return InputEncoder(target, {}, {}, changes).encode(messages, first)
 
 
 class _RequestEncoder(OpenAIRequestWriter):

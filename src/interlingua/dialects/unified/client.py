@@ -76,10 +76,10 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
 _write_usual: WriteUsual = late("interlingua.dialects.unified.history_usual", "write_usual_history")
 
 
-def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire] | bytes:
+def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire]:
     """The messages from a place on, names as they are."""
-    del changes, first
-    return _write_usual(messages, target) or _written(messages, {})
+    del target, changes, first
+    return _written(messages, {})
 
 
 class _RequestEncoder(RequestWriter):

@@ -131,7 +131,7 @@ def encode_tool(tool: Tool | OpaqueTool, names: Mapping[str, str], changes: Chan
         parameters=whole.parameters,
         strict=tool.strict,
         cache=tool.cache,
-        members=split_extra(tool.extra),
+        members=split_extra(tool.extra) if tool.extra else {},
     )
     if tool.freeform is not None:
         wire.freeform = FreeformWire(tool.freeform.syntax, tool.freeform.definition)
