@@ -2,10 +2,11 @@
 
 Strategy: a line that came before is known, so a head is one split and one look-up for each line. Only heads that leave
 nothing open are read here: HTTP/1.1, a body of a length that is given once, no coding, a connection that is kept. All
-others, and whatever is not plainly written, are the parser's (`http1`), which reads these to the same result.
+others, and whatever is not plainly written, are the parser's (`http1`), which reads these to the same result. A head
+that says what the one before it on its connection said, but for the length, is not even split.
 
 Rules
-- Lines are remembered up to a bound, cookies never.
+- Lines are remembered up to a bound, and one head for each connection; cookies never.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from interlingua.wire.http import Headers
 
-__all__ = ["MAX_PLAIN_HEAD_BYTES", "plain_head"]
+__all__ = ["MAX_PLAIN_HEAD_BYTES", "LatestHead", "latest_head", "plain_head"]
 
 MAX_PLAIN_HEAD_BYTES = 4096
 """Longer heads are the parser's; with the number of lines it bounds what is remembered."""
@@ -25,6 +26,8 @@ _MAX_LINES = 2048
 _STATUS = re.compile(rb"HTTP/1\.1 ([2-5][0-9]{2}) [ -~]*")
 _LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([!-~\x80-\xff](?:[\t -~\x80-\xff]*[!-~\x80-\xff])?)")
 _LENGTH = re.compile(r"[0-9]{1,15}")
+_LENGTH_LINE = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]+)\r\n", re.IGNORECASE)
+_MOST_DIGITS = 15
 _NOT_PLAIN = frozenset({"transfer-encoding", "content-encoding", "upgrade", "trailer"})
 _NOT_KEPT = frozenset({"set-cookie", "set-cookie2"})
 _WITHOUT_BODY = frozenset({204, 304})
@@ -47,6 +50,51 @@ def plain_head(head: bytes) -> tuple[int, Headers, int] | None:
     if not status or headers is None or len(lengths) != 1:
         return None
     return status, headers, lengths[0] - 1
+
+
+class LatestHead:
+    """The plain head of the latest reply on a connection, and of the next one that differs in its length alone."""
+
+    __slots__ = ("_before", "_behind", "_digits", "headers", "length_bytes", "status")
+
+    def __init__(self, head: bytes, status: int, headers: Headers, length_bytes: int) -> None:
+        """`head` with its last line ends, and what `plain_head` found in it."""
+        self.status: int = status
+        """What it tells."""
+        self.headers: Headers = headers
+        """Its lines."""
+        self.length_bytes: int = length_bytes
+        """How long the body behind it is."""
+        said = _LENGTH_LINE.search(head)
+        assert said is not None, "a plain head says a length"  # noqa: S101 - an invariant
+        self._before, self._digits, self._behind = head[: said.start(1)], said[1], head[said.end(1) :]
+
+    def body_at(self, data: bytes) -> int:
+        """Where the body begins in what came, if that begins with such a head, which this one is then; 0 if not."""
+        before = self._before
+        if not data.startswith(before):
+            return 0
+        begin = len(before)
+        end = data.find(b"\r", begin, begin + _MOST_DIGITS + 1)
+        if end < 0 or not data.startswith(self._behind, end):
+            return 0
+        digits = data[begin:end]
+        if digits != self._digits:
+            if not digits.isdigit():
+                return 0
+            self._tell(digits)
+        return end + len(self._behind)
+
+    def _tell(self, digits: bytes) -> None:
+        """Be a head with another length."""
+        told = digits.decode("ascii")
+        self._digits, self.length_bytes = digits, int(told)
+        self.headers = tuple([(name, told if name == "content-length" else said) for name, said in self.headers])
+
+
+def latest_head(head: bytes, found: tuple[int, Headers, int]) -> LatestHead | None:
+    """What is remembered of a plain head; None where it holds what is not to be."""
+    return None if any([name in _NOT_KEPT for name, _ in found[1]]) else LatestHead(head, *found)  # noqa: C419 - faster
 
 
 def _status(line: bytes) -> int:

@@ -27,12 +27,13 @@ import httptools
 
 from interlingua.errors import APIConnectionError, ConfigError, Error, LimitExceededError
 from interlingua.transport.body import Body, said_of_body
-from interlingua.transport.heads import MAX_PLAIN_HEAD_BYTES, plain_head
+from interlingua.transport.heads import MAX_PLAIN_HEAD_BYTES, latest_head, plain_head
 from interlingua.transport.options import MAX_HEAD_BYTES, MAX_HEADERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from interlingua.transport.heads import LatestHead
     from interlingua.transport.url import Target
     from interlingua.wire.http import Headers, HttpRequest
 
@@ -43,6 +44,9 @@ _FRAMING_HEADERS = frozenset({"content-length", "transfer-encoding"})
 _WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 _BODILESS = frozenset({"HEAD", "CONNECT"})
 _NO_BODY_STATUSES = frozenset({204, 304})
+_MOST_STRANGE = 8
+"""After how many heads that were not like the one before it only few are remembered: the server dates them, say."""
+_SELDOM = 64
 
 
 @lru_cache(maxsize=1024)
@@ -143,12 +147,14 @@ class ResponseReader:
         "_framed",
         "_head_left",
         "_is_bodiless",
+        "_latest",
         "_left_bytes",
         "_length",
         "_max_body_bytes",
         "_parser",
         "_raw_headers",
         "_silent_bytes",
+        "_strange",
         "_trouble",
         "body",
         "complete",
@@ -180,6 +186,8 @@ class ResponseReader:
         self._max_body_bytes = max_body_bytes
         self._parser = httptools.HttpResponseParser(self)
         self._left_bytes = 0
+        self._latest: LatestHead | None = None
+        self._strange = 0
         self.started: bool = False
         """Whether any byte came."""
         self.complete: bool = True
@@ -232,6 +240,11 @@ class ResponseReader:
         if self._left_bytes:
             self._feed_plainly(bytes(data))
             return
+        if not self.started and not self.complete:
+            self.started = True
+            if not self._is_bodiless and self._read_plain_head(bytes(data)):
+                return
+            self._start_parsing()
         if (not self.head_done or self.complete) and not self._is_for_the_parser(data):
             return
         pieces = self.body.pieces
@@ -268,11 +281,6 @@ class ResponseReader:
             self.started = True
             self._trail()
             return False
-        if not self.started:
-            self.started = True
-            if self._read_plain_head(bytes(data)):
-                return False
-            self._start_parsing()
         allowed = self._head_left
         if len(data) <= allowed:
             return True
@@ -288,23 +296,38 @@ class ResponseReader:
 
     def _read_plain_head(self, data: bytes) -> bool:
         """Whether `data` begins with a whole plain head, which is read then, as the parser would read it."""
-        end = -1 if self._is_bodiless else data.find(b"\r\n\r\n", 0, MAX_PLAIN_HEAD_BYTES)
-        head = plain_head(data[:end]) if end > 0 else None
-        if head is None:
+        head = self._latest
+        begin = 0 if head is None else head.body_at(data)
+        if head is None or not begin:
+            return self._read_plain_lines(data)
+        self._strange = 0
+        return self._begin_plainly(data, begin, head.status, head.headers, head.length_bytes)
+
+    def _read_plain_lines(self, data: bytes) -> bool:
+        """The same of a head that is not like the one before it."""
+        end = data.find(b"\r\n\r\n", 0, MAX_PLAIN_HEAD_BYTES)
+        found = plain_head(data[:end]) if end > 0 else None
+        if found is None:
             return False
-        status, headers, length = head
+        self._strange += 1
+        if self._strange < _MOST_STRANGE or not self._strange % _SELDOM:
+            self._latest = latest_head(data[: end + 4], found)
+        return self._begin_plainly(data, end + 4, *found)
+
+    def _begin_plainly(self, data: bytes, begin: int, status: int, headers: Headers, length: int) -> bool:
+        """Whether the body in `data` may be read behind a plain head, which ends at `begin`; what is there is read."""
         if len(headers) > MAX_HEADERS or (self._max_body_bytes is not None and length > self._max_body_bytes):
             return False
         self.status, self.headers = status, headers
         self.head_done = self._framed = True
-        if len(data) == end + 4 + length:
-            self.body.fill(data[end + 4 :])
+        if len(data) == begin + length:
+            self.body.fill(data[begin:])
             self.complete = True
             self.reusable = not self.trailing
         else:
             self.body.begin()
             self._left_bytes = length
-            self._feed_plainly(data[end + 4 :])
+            self._feed_plainly(data[begin:])
         return True
 
     def _feed_plainly(self, data: bytes) -> None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import socket
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from interlingua.errors import APIConnectionError, APITimeoutError
 
 if TYPE_CHECKING:
@@ -39,35 +41,36 @@ _WHAT: dict[Phase, str] = {
 }
 
 
-class Deadlines:
+class Deadlines(Struct, frozen=True, gc=False):
     """When each phase of one exchange has to be over; the whole comes first where it is shorter."""
 
-    __slots__ = ("_peer", "_timeouts", "_total_at")
-
-    def __init__(self, timeouts: Timeouts, peer: str, now: float) -> None:
-        """Deadlines of an exchange with `peer` that begins at `now`."""
-        self._timeouts = timeouts
-        self._peer = peer
-        self._total_at = _NEVER if timeouts.total_s is None else now + timeouts.total_s
+    timeouts: Timeouts
+    """How long each phase may take."""
+    peer: str
+    """Whom the exchange is with."""
+    began_at_s: float
+    """When it began."""
+    ends_at_s: float = _NEVER
+    """When all of it is over at the latest, whatever the timeouts allow."""
 
     def within(self, seconds: float, now: float) -> Deadlines:
         """The same deadlines, all of them over in `seconds` at the latest."""
-        sooner = Deadlines(self._timeouts, self._peer, now)
-        sooner._total_at = min(self._total_at, now + seconds)
-        return sooner
+        return Deadlines(self.timeouts, self.peer, self.began_at_s, min(self.ends_at_s, now + seconds))
 
     def by(self, phase: Phase, now: float) -> tuple[float, Phase]:
         """When `phase`, beginning at `now`, is over, and which deadline says so."""
+        total_s = self.timeouts.total_s
+        ends = self.ends_at_s if total_s is None else min(self.ends_at_s, self.began_at_s + total_s)
         if phase == "total":
-            return (self._total_at, phase)
-        seconds: float | None = getattr(self._timeouts, _LIMITS[phase])
+            return ends, phase
+        seconds: float | None = getattr(self.timeouts, _LIMITS[phase])
         at = _NEVER if seconds is None else now + seconds
-        return (at, phase) if at <= self._total_at else (self._total_at, "total")
+        return (at, phase) if at <= ends else (ends, "total")
 
     def passed(self, phase: Phase) -> APITimeoutError:
         """The error for a deadline that passed."""
         return APITimeoutError(
-            _WHAT[phase].format(peer=self._peer, seconds=getattr(self._timeouts, _LIMITS[phase]) or 0), phase=phase
+            _WHAT[phase].format(peer=self.peer, seconds=getattr(self.timeouts, _LIMITS[phase]) or 0), phase=phase
         )
 
 
