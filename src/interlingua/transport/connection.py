@@ -332,7 +332,9 @@ class AsyncConnection(asyncio.BaseProtocol):
         if self._waiter is None:
             self._came_unawaited()
         elif reader.complete or (self._wanted is _HEAD and reader.head_done):
-            self._wake()
+            waiter, self._waiter, self._take = self._waiter, None, None  # as `_wake`, which this is nearly always
+            if not waiter.done():
+                waiter.set_result(None)
         elif self._take is not None:
             self._since = self._time()
             piece = reader.take()

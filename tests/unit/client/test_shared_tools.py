@@ -50,6 +50,27 @@ def test_a_schema_that_changed_is_sent_as_it_is_now() -> None:
     assert _sent(tools).count(b"days") == 2
 
 
+@pytest.mark.parametrize("depth", range(4))
+def test_a_change_is_seen_wherever_it_is_made(depth: int) -> None:
+    """In an object or an array of any depth, of one tool or of what several have in common, and in what came later."""
+    common: dict[str, Any] = {"type": "string", "enum": ["celsius"]}
+    tools = tuple([Tool(name=name, parameters={"properties": {"unit": common}}) for name in ("weather", "time")])
+    for _ in range(2):
+        shared_tools(tools)
+    parameters = tools[1].parameters
+    parameters["properties"]["unit"] = dict(common)  # equal, and the one that counts from now on
+    assert shared_tools(tools) == tools
+    unit = parameters["properties"]["unit"]
+    places: list[Any] = [parameters, parameters["properties"], unit, unit["enum"]]
+    if isinstance(places[depth], list):
+        places[depth].append("kelvin")
+    else:
+        places[depth]["title"] = "Unit"
+    changed = shared_tools(tools)
+    assert changed == tools
+    assert shared_tools(tools) is changed
+
+
 def test_the_schema_of_a_request_cannot_be_changed_and_the_callers_own_can() -> None:
     """A change behind the back of a request would be sent with others that share it."""
     tools = _tools()
