@@ -167,6 +167,7 @@ def follow(job: Job, live: Live, attempts: tuple[Attempt, ...], outcome: Outcome
     """
     events = live.first
     visit = live.visit
+    read = _read_by(job, live)
     if job.watch is not None and visit is not None:
         job.watch.first_content(live.lane, visit.number)
     try:
@@ -179,11 +180,11 @@ def follow(job: Job, live: Live, attempts: tuple[Attempt, ...], outcome: Outcome
             if events:
                 yield events
             try:
-                piece = yield _next_read(job, live)
+                piece = yield _next_read(job, live, read)
             except Error as error:
                 events = live.failed(error)
             else:
-                events = live.fed(piece)
+                events = live.fed(piece) if type(piece) is bytes else piece
         yield from _finish(job, live, events, attempts, outcome)
     except BaseException as problem:
         if visit is not None:
@@ -469,10 +470,16 @@ def _named(lane: Lane, events: list[Event]) -> list[Event]:
     return events
 
 
-def _next_read(job: Job, live: Live) -> Read:
+def _read_by(job: Job, live: Live) -> Read:
+    """What asks for the next piece of a stream; its decoder goes along where nobody is between that and the reader."""
+    is_between = job.watch is not None or not job.tool_deltas or live.unwrapper is not None or type(live) is not Live
+    return _READ if is_between else Read(decoder=live.decoder)
+
+
+def _next_read(job: Job, live: Live, read: Read) -> Read:
     """What asks for the next piece, or for the rest behind the terminal signal while that is waited for."""
     if live.decoder is None or not live.decoder.terminal:
-        return _READ
+        return read
     if live.drain_until is None:
         live.drain_until = job.clock() + DRAIN_S
     return Read(max(0.0, live.drain_until - job.clock()))

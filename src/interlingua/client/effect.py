@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from msgspec import Struct
 
 if TYPE_CHECKING:
+    from interlingua.dialects._contract import StreamDecoder
     from interlingua.routing.health import HealthStore, Operation
     from interlingua.routing.limits import Limiter
     from interlingua.transport.base import Timeouts
@@ -48,6 +49,9 @@ class Read(Struct, frozen=True):
     """Give up after that time as if the body had ended; None leaves it to the transport's deadlines."""
     needed: bool = True
     """Whether the answer depends on it; a driver that cannot give up in time leaves out what is not needed."""
+    decoder: StreamDecoder | None = None
+    """What reads the pieces, for a driver that does so where they come. A piece that is one piece of text, with which
+    nothing ends, needs the steps no more then; of any other one they are sent the events in its place."""
 
 
 class Rest(Struct, frozen=True):

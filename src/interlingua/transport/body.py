@@ -139,7 +139,9 @@ class Body:
     `begin` makes it the next one of the same peer.
     """
 
-    __slots__ = ("_ended", "_inflater", "_limit_bytes", "_peer", "_taken_bytes", "buffered_bytes", "pieces")
+    __slots__ = (
+        "_ended", "_inflater", "_limit_bytes", "_peer", "_taken_bytes", "buffered_bytes", "is_bounded", "pieces",
+    )  # fmt: skip
 
     def __init__(self, peer: str, *, limit_bytes: int | None = None, coding: str = "") -> None:
         """An empty body from `peer`, of at most `limit_bytes` after inflating what `coding` says.
@@ -158,6 +160,8 @@ class Body:
         """
         self._limit_bytes = limit_bytes
         self._inflater = _inflater_for(coding, self._peer) if coding else None
+        self.is_bounded: bool = limit_bytes is not None or self._inflater is not None
+        """Whether pieces have to be counted or inflated; those of any other body may be taken as they come."""
         self.pieces.clear()
         self._taken_bytes = 0
         self._ended = False

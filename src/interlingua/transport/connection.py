@@ -323,9 +323,12 @@ class AsyncConnection(asyncio.BaseProtocol):
         """Bytes came."""
         if self._failure is not None:
             return
-        reader = self.reader
+        reader, piece = self.reader, b""
         try:
-            reader.feed(data)
+            if self._take is None:
+                reader.feed(data)
+            else:
+                piece = reader.feed_and_take(data)
         except Error as error:
             self._failure = error
             self._wake()
@@ -337,15 +340,10 @@ class AsyncConnection(asyncio.BaseProtocol):
                 waiter.set_result(None)
         elif self._take is not None:
             self._since = self._time()
-            piece = reader.take()
             if piece and not self._take(piece):
                 self._wake()
-        elif self._wanted is _ANYTHING:
-            self._wake()
-        elif reader.body.buffered_bytes > MAX_READ_BYTES:
-            self._slow_down()
         else:
-            self._go_on_waiting()
+            self._came_in_part()
 
     def _came_unawaited(self) -> None:
         if self.idle:
@@ -353,9 +351,15 @@ class AsyncConnection(asyncio.BaseProtocol):
         elif self.reader.body.buffered_bytes > MAX_READ_BYTES:
             self._slow_down()
 
-    def _go_on_waiting(self) -> None:
-        """What came is not all that is waited for: the next of it has its own time."""
+    def _came_in_part(self) -> None:
+        """Not all that is waited for came: the next of it has its own time."""
         reader = self.reader
+        if self._wanted is _ANYTHING:
+            self._wake()
+            return
+        if reader.body.buffered_bytes > MAX_READ_BYTES:
+            self._slow_down()
+            return
         self._phase = "idle" if reader.head_done or reader.in_head else "first_byte"
         self._since = self._time()
         if self._deadlines is not None:

@@ -247,15 +247,38 @@ class ResponseReader:
             self._start_parsing()
         if (not self.head_done or self.complete) and not self._is_for_the_parser(data):
             return
-        pieces = self.body.pieces
-        known = len(pieces)
+        known = len(self.body.pieces)
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             self._broken(error)
+        self._parsed(known, len(data))
+
+    def feed_and_take(self, data: bytes | memoryview) -> bytes:
+        """`feed` what arrived in the middle of a body, and what `take` gives then; nothing where the reply has ended.
+
+        Raises: as both.
+        """
+        pieces = self.body.pieces
+        if self._left_bytes or pieces or self.body.is_bounded:
+            self.feed(data)
+            return b"" if self.complete else self.take()
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            self._broken(error)
+        if len(pieces) != 1 or self.complete:
+            self._parsed(0, len(data))
+            return b"" if self.complete else self.take()
+        self._silent_bytes = 0
+        return pieces.pop()
+
+    def _parsed(self, known: int, count: int) -> None:
+        """Look at what so many bytes have added to the pieces that were `known`."""
+        pieces = self.body.pieces
         if len(pieces) == known:
             if not self.complete:
-                self._came_silently(len(data))
+                self._came_silently(count)
         elif self._is_bodiless:
             pieces.clear()
             self._trail()

@@ -14,6 +14,7 @@ from interlingua.client.effect import Open, Read, Steps, Work
 from interlingua.errors import APITimeoutError
 from interlingua.transport.base import Timeouts
 from interlingua.transport.override import Override, overriding
+from interlingua.types.event import TextDelta
 from interlingua.wire.http import HttpRequest
 
 HERE: ContextVar[str] = ContextVar("HERE", default="nowhere")
@@ -142,6 +143,75 @@ async def test_other_effects_are_awaited() -> None:
     course = steps(between=Work(lambda: None), until=b"end")
     given, _ = await run(Reply([b"1", b"last"], [b"end"]), course, taken.append)
     assert (taken, given) == ([[b"1", "nowhere"]], [["begun"], [b"last", "nowhere"], None])
+
+
+class Decoder:
+    """Makes one piece of text of each piece; what begins with a capital letter is more than that."""
+
+    def __init__(self, last: bytes = b"") -> None:
+        self.last, self.terminal = last, False
+
+    def feed(self, data: bytes) -> list[Any]:
+        """The events."""
+        self.terminal = data == self.last
+        text = TextDelta(0, data.decode())
+        return [text, text] if data[:1].isupper() else [text] if data.islower() else []
+
+
+def decoding(decoder: Decoder, sent: list[Any]) -> Steps[str]:
+    """Steps that have a decoder read where the pieces come, and note what they are sent themselves."""
+    yield OPEN
+    yield cast("Any", ["begun"])
+    while True:
+        told: bytes | list[Any] = yield Read(decoder=cast("Any", decoder))
+        sent.append(told)
+        if told == b"":
+            return "whole"
+        if isinstance(told, list) and told:
+            yield told
+
+
+async def test_a_piece_of_text_passes_the_steps() -> None:
+    """Any other piece is read where it comes, too, and its events are sent to the steps; read pieces are as ever."""
+    taken: list[Any] = []
+    sent: list[Any] = []
+    await run(Reply([b"a", b"0", b"Bb", b"c"], [b"d", b""]), decoding(Decoder(), sent), taken.append)
+    one, two, three = TextDelta(0, "a"), TextDelta(0, "Bb"), TextDelta(0, "c")
+    assert (taken, sent) == ([[one], [two, two], [three]], [[], [two, two], b"d", b""])
+
+
+async def test_the_terminal_signal_does_not_pass_the_steps() -> None:
+    """They decide how long is waited behind it."""
+    taken: list[Any] = []
+    sent: list[Any] = []
+    await run(Reply([b"a", b"b"], [b""]), decoding(Decoder(last=b"b"), sent), taken.append)
+    assert (taken, sent) == ([[TextDelta(0, "a")], [TextDelta(0, "b")]], [[TextDelta(0, "b")], b""])
+
+
+async def test_a_sink_that_is_full_is_asked_again_past_the_steps() -> None:
+    """An empty list is given back, and the next piece comes as ever; so does a batch that is not taken."""
+    taken: list[Any] = []
+    sent: list[Any] = []
+
+    def take(batch: list[Any]) -> list[Any] | None:
+        taken.append(batch[0].text)
+        return [] if batch[0].text == "a" else batch if batch[0].text == "b" else None
+
+    given, _ = await run(Reply([b"a", b"b", b"c"], [b""]), decoding(Decoder(), sent), take)
+    assert (taken, sent) == (["a", "b", "c"], [b""])
+    assert given == [["begun"], [], [TextDelta(0, "b")], None]
+
+
+async def test_what_the_taker_raises_past_the_steps_is_raised() -> None:
+    """Where it is awaited, after the exchange was closed."""
+
+    def take(batch: list[Any]) -> None:
+        raise ValueError("ours")
+
+    reply = Reply([b"a"], [])
+    with pytest.raises(ValueError, match="ours"):
+        await run(reply, decoding(Decoder(), []), take)
+    assert reply.is_closed
 
 
 async def test_steps_that_end_where_a_piece_arrives_end() -> None:

@@ -20,6 +20,7 @@ from interlingua.client.effect import Consult, Enter, Fetch, Open, Race, Read, R
 from interlingua.client.pump import end_steps
 from interlingua.client.transports import async_transport_for
 from interlingua.transport.base import async_fetch_of
+from interlingua.types.event import TextDelta, ThinkingDelta, ToolCallDelta
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -33,6 +34,7 @@ __all__ = ["AsyncPump", "carried_out"]
 
 R = TypeVar("R")
 
+_TEXTS = frozenset({TextDelta, ThinkingDelta, ToolCallDelta})
 _MOST_AT_WORK = max(1, min(4, os.cpu_count() or 1))
 _places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
@@ -131,7 +133,7 @@ class AsyncPump(Generic[R]):
                 self._go_on(steps.send, None)
             if _is_next(self._asked):
                 run: Any = copy_context().run
-                await cast("PouringReply", reply).pour(partial(run, self._go_on, steps.send))
+                await cast("PouringReply", reply).pour(partial(run, self._came))
         except BaseException as problem:  # noqa: BLE001 - thrown on into the steps, which decide
             self._go_on(steps.throw, problem)
         left, self._left = self._left, None
@@ -139,6 +141,20 @@ class AsyncPump(Generic[R]):
         if problem is not None:
             await self._fail(problem)
         return await self.pull() if left is None else left
+
+    def _came(self, piece: bytes) -> bool:
+        """Take a piece where it came, past the steps where they would only pass it on; whether more may come so."""
+        decoder = cast("Read", self._asked).decoder
+        if decoder is None:
+            return self._go_on(self._steps.send, piece)
+        events = decoder.feed(piece)
+        if len(events) != 1 or type(events[0]) not in _TEXTS or decoder.terminal:
+            return self._go_on(self._steps.send, events)
+        try:
+            self._left = self._take(events)
+        except BaseException as problem:  # noqa: BLE001 - raised where the steps are awaited
+            self._problem = problem
+        return self._left is None and self._problem is None
 
     def _go_on(self, step: Callable[[Any], Effect], given: object) -> bool:
         """Have the steps go on from what is given; whether they ask for nothing but the next piece then."""
