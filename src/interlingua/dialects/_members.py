@@ -122,10 +122,10 @@ HOLDERS = frozenset({"item", "functionCall", "functionResponse", "reasoning"})
 
 
 def _says_something(members: Mapping[str, Any]) -> bool:
-    return any(
-        name not in HOLDERS or not is_object(members[name]) or bool(members[name].keys() - ADDRESS)
-        for name in members.keys() - SPELLINGS
-    )
+    for name, member in members.items():
+        if name not in SPELLINGS and (name not in HOLDERS or not is_object(member) or not ADDRESS.issuperset(member)):
+            return True
+    return False
 
 
 def _merged(current: object, value: dict[str, Any]) -> Any:

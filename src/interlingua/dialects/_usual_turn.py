@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from interlingua.dialects._members import foreign_extras
 from interlingua.dialects._seals import note_seal
@@ -16,18 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Turn", "note_foreign", "note_seals", "plain_turn"]
 
-
-class Turn(NamedTuple):
-    """What a turn says that has nothing but this, in this order."""
-
-    thinking: str
-    """Thinking in words; empty where there is none, or nothing but a seal of it."""
-    texts: list[str]
-    """Texts, none of them empty."""
-    calls: list[ToolCall]
-    """Calls."""
-    seals: list[tuple[Sealed, str]]
-    """Seals of other dialects, and where their parts stand."""
+Turn: TypeAlias = tuple[str, list[str], list[ToolCall]]
+"""What a turn says that has nothing but this, in this order: thinking in words, empty where there is none or nothing but
+a seal of it; texts, none of them empty; calls."""
 
 
 def plain_turn(parts: Sequence[Part], dialect: str) -> Turn | None:
@@ -35,27 +26,23 @@ def plain_turn(parts: Sequence[Part], dialect: str) -> Turn | None:
     thinking = ""
     texts: list[str] = []
     calls: list[ToolCall] = []
-    seals: list[tuple[Sealed, str]] = []
-    for place, part in enumerate(parts):
-        if type(part) is TextPart:
-            if calls or not part.text or part.annotations or part.cache is not None or part.extra:
-                return None
-            texts.append(part.text)
-            sealed = part.sealed
-        elif type(part) is ToolCall:
+    for part in parts:
+        if type(part) is ToolCall:
             if part.freeform or (part.extra and _is_told(part.extra, dialect)):
                 return None
             calls.append(part)
-            sealed = part.sealed
+        elif type(part) is TextPart:
+            text = part.text
+            if calls or not text or part.annotations or part.cache is not None or part.extra:
+                return None
+            texts.append(text)
         elif type(part) is ThinkingPart and not (thinking or texts or calls or part.extra):
-            thinking, sealed = part.text, part.sealed
+            thinking = part.text
         else:
             return None
-        if sealed is not None:
-            if sealed.dialect == dialect:
-                return None
-            seals.append((sealed, f"/parts/{place}"))
-    return Turn(thinking, texts, calls, seals)
+        if part.sealed is not None and part.sealed.dialect == dialect:
+            return None
+    return thinking, texts, calls
 
 
 def _is_told(extra: dict[str, dict[str, Any]], dialect: str) -> bool:
@@ -63,10 +50,12 @@ def _is_told(extra: dict[str, dict[str, Any]], dialect: str) -> bool:
     return dialect in extra or bool(foreign_extras(extra, dialect))
 
 
-def note_seals(changes: Changes, turn: Turn) -> None:
+def note_seals(changes: Changes, parts: Sequence[Part]) -> None:
     """Entries for seals of others, which stay at home."""
-    for sealed, path in turn.seals:
-        note_seal(changes, sealed, path)
+    for place, part in enumerate(parts):
+        sealed: Sealed | None = getattr(part, "sealed", None)
+        if sealed is not None:
+            note_seal(changes, sealed, f"/parts/{place}")
 
 
 def note_foreign(changes: Changes, extra: dict[str, dict[str, Any]]) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, cast
 from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.wire._depth import is_deeper
 from interlingua.wire._prefix import completions
-from interlingua.wire.json import MAX_BODY_BYTES, MAX_DEPTH, decode_any, encode, parse
+from interlingua.wire.json import MAX_BODY_BYTES, MAX_DEPTH, decode_any, encode, parse_object
 
 __all__ = ["ArgumentsFault", "are_sound", "check_arguments", "parse_arguments"]
 
@@ -22,6 +22,8 @@ ArgumentsFault: TypeAlias = Literal["malformed", "not_object", "duplicate_key", 
 _BOM = b"\xef\xbb\xbf"
 _DEEP = MAX_DEPTH - 16
 """So deep may be what stands somewhere in a body, so that the body is not too deep; beyond it, somebody else looks."""
+SHORT = 2 * _DEEP
+"""What is not longer than this cannot be deeper."""
 _MANY = 1 << 60
 """More nulls than a text can hold: all of them are meant, since no number that was read is not finite."""
 
@@ -32,15 +34,12 @@ def are_sound(text: str) -> bool:
     Where it is False, `check_arguments` has the answer.
     """
     try:
-        if len(text) > 2 * _DEEP and (len(text) > MAX_BODY_BYTES or is_deeper(text.encode(), _DEEP)):
+        if len(text) > SHORT and (len(text) > MAX_BODY_BYTES or is_deeper(text.encode(), _DEEP)):
             return False
-        value = parse(text)
+        members = parse_object(text)
     except (ValueError, RecursionError):
         return False
-    if type(value) is not dict:
-        return False
     colons = text.count(":")
-    members = cast("dict[str, Any]", value)
     return colons == len(members) or _says_colons(members, colons, escaped="\\u003" in text)
 
 

@@ -51,6 +51,7 @@ __all__ = [
     "encode_wires",
     "exact_reader",
     "parse",
+    "parse_object",
     "pointer",
     "raw",
     "raw_text",
@@ -444,6 +445,8 @@ def _collecting_decoder(type: object) -> msgspec.json.Decoder[Any]:
 _ANYTHING = msgspec.json.Decoder()
 parse: Callable[[str], JsonValue] = _ANYTHING.decode
 """The parser itself, for texts that are bounded already; raises ValueError and RecursionError for what is no JSON."""
+parse_object: Callable[[str], dict[str, Any]] = msgspec.json.Decoder(dict[str, Any]).decode
+"""The same for objects, and raises ValueError for anything else, too."""
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 

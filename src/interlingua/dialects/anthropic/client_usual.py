@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Raw
 
-from interlingua.dialects._usual import sound_calls, text_of_raw
+from interlingua.dialects._usual import sound_calls
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.reasons import FINISH_REASONS
 from interlingua.dialects.anthropic.usage import decode_usage
-from interlingua.types.content import Sealed, TextPart, ThinkingPart
+from interlingua.types.content import Sealed, TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Response
 from interlingua.wire.json import ExactStruct, exact_reader
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext, Target
-    from interlingua.dialects._usual import WireCall
     from interlingua.types.content import Part
 
 __all__ = ["read_usual"]
@@ -83,18 +82,22 @@ def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
 def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
     """The parts of an answer; None where one is unusual, or stands behind a call."""
     parts: list[Part] = []
-    calls: list[WireCall] = []
+    calls: list[ToolCall] = []
     for block in wire.content:
-        if isinstance(block, _Call):
-            extra = {NAME: {"caller": block.caller}} if block.caller is not None else {}
-            calls.append((block.id, block.name, text_of_raw(block.input), None, extra))
+        if type(block) is _Call:
+            try:
+                call = ToolCall(block.id, block.name, str(block.input, "utf-8"))
+            except UnicodeDecodeError:
+                return None
+            if block.caller is not None:
+                call.extra[NAME] = {"caller": block.caller}
+            calls.append(call)
         elif calls:
             return None
-        elif isinstance(block, _Text):
-            if block.text:
-                parts.append(TextPart(block.text))
-        else:
+        elif type(block) is _Thinking:
             parts.append(_thinking(block, context.target))
+        elif block.text:
+            parts.append(TextPart(block.text))
     if bool(calls) is not (wire.stop_reason == "tool_use"):
         return None
     if not calls:

@@ -9,9 +9,7 @@ from msgspec import UNSET, Raw, UnsetType
 from interlingua.dialects._serve import JSON_HEADERS
 from interlingua.dialects._usual_turn import note_seals, plain_turn
 from interlingua.dialects.anthropic.parts import NAME
-from interlingua.dialects.anthropic.reasons import encode_finish
-from interlingua.dialects.anthropic.usage import encode_usage
-from interlingua.dialects.anthropic.whole import USAGE
+from interlingua.dialects.anthropic.reasons import APPROXIMATE, WIRE_REASONS
 from interlingua.types.change import Changes
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import ExactStruct, encode_exact
@@ -49,6 +47,32 @@ class _Call(ExactStruct):
     input: Raw
 
 
+class _Details(ExactStruct):
+    thinking_tokens: int
+
+
+class _Usage(ExactStruct):
+    input_tokens: int
+    cache_creation_input_tokens: int | UnsetType
+    cache_read_input_tokens: int | UnsetType
+    output_tokens: int
+    output_tokens_details: _Details | UnsetType
+
+
+class _WholeUsage(ExactStruct):
+    """With every member that the vendor's own description requires, in the order of `whole.USAGE`."""
+
+    cache_creation: None
+    cache_creation_input_tokens: int | None
+    cache_read_input_tokens: int | None
+    inference_geo: None
+    output_tokens_details: _Details | None
+    server_tool_use: None
+    service_tier: None
+    input_tokens: int
+    output_tokens: int
+
+
 class _Answer(ExactStruct):
     stop_details: UnsetType | None
     container: UnsetType | None
@@ -59,28 +83,26 @@ class _Answer(ExactStruct):
     content: list[_Thinking | _Text | _Call]
     stop_reason: str
     stop_sequence: None
-    usage: dict[str, Any]
+    usage: _Usage | _WholeUsage
 
 
 _DIRECT = _Caller("direct")
-_NOTHING = Changes(NAME, "encode_response")
-"""Counts that are known and fit change nothing."""
+WORDS = {reason: word for reason, word in WIRE_REASONS.items() if reason not in APPROXIMATE}
+"""Finish reasons that the wire says just so."""
 
 
 def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | None:
     """The reply that a usual answer is; None for any other."""
     usage = response.usage
-    if usage is None or response.alternatives or not _is_plain(usage) or response.extra.get(NAME):
-        return None
-    word, exact = (
-        (response.finish_reason_raw, True) if context.source == NAME else encode_finish(response.finish_reason)
-    )
-    turn = plain_turn(response.parts, NAME)
-    if turn is None or word is None or not exact:
-        return None
     whole = context.request is not None
+    counts = None if usage is None or response.alternatives else _usage(usage, whole=whole)
+    if counts is None or (NAME in response.extra and response.extra[NAME]):
+        return None
+    word = response.finish_reason_raw if context.source == NAME else WORDS.get(response.finish_reason)
+    turn = None if word is None else plain_turn(response.parts, NAME)
+    if turn is None or word is None:
+        return None
     absent = None if whole else UNSET
-    counts = encode_usage(usage, _NOTHING)
     body = encode_exact(
         _Answer(
             absent,
@@ -92,30 +114,39 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
             _blocks(turn, absent, _DIRECT if whole else UNSET),
             word,
             None,
-            {**USAGE, **counts} if whole else counts,
+            counts,
         )
     )
     if body is None:
         return None
-    if context.changes is not None and turn.seals:
+    if context.changes is not None:
         changes = Changes(NAME, "encode_response")
-        note_seals(changes, turn)
+        note_seals(changes, response.parts)
         context.changes.extend(changes.entries)
     return HttpReply(status=200, headers=JSON_HEADERS, body=body)
 
 
 def _blocks(turn: Turn, citations: UnsetType | None, caller: _Caller | UnsetType) -> list[_Thinking | _Text | _Call]:
     """The blocks of a turn."""
-    thinking, texts, calls, _ = turn
+    thinking, texts, calls = turn
     blocks: list[_Thinking | _Text | _Call] = [_Thinking("thinking", thinking, "")] if thinking else []
     blocks += [_Text(citations, "text", text) for text in texts]
     blocks += [_Call(caller, "tool_use", call.id, call.name, Raw(call.arguments_json)) for call in calls]
     return blocks
 
 
-def _is_plain(usage: Usage) -> bool:
-    """Whether all counts are known that clients insist on, none has to give way, and nothing stands beside them."""
-    total = usage.input_tokens
-    if total is None or usage.output_tokens is None or usage.extra.get(NAME):
-        return False
-    return total >= (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
+def _usage(usage: Usage, *, whole: bool) -> _Usage | _WholeUsage | None:
+    """The counts; None unless all are known that clients insist on, none has to give way, nothing stands beside."""
+    total, output, reasoning = usage.input_tokens, usage.output_tokens, usage.reasoning_tokens
+    read, written = usage.cache_read_tokens, usage.cache_write_tokens
+    if total is None or output is None or (NAME in usage.extra and usage.extra[NAME]):
+        return None
+    fresh = total - (read or 0) - (written or 0)
+    if fresh < 0:
+        return None
+    details = None if reasoning is None else _Details(reasoning)
+    if whole:
+        return _WholeUsage(None, written, read, None, details, None, None, fresh, output)
+    return _Usage(
+        fresh, UNSET if written is None else written, UNSET if read is None else read, output, details or UNSET
+    )

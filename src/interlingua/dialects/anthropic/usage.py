@@ -27,13 +27,17 @@ COUNTS = frozenset({INPUT, READ, WRITTEN, OUTPUT})
 def decode_usage(wire: Mapping[str, Any]) -> Usage:
     """The counts of an answer, or of a stream so far."""
     fresh, read, written = _count(wire, INPUT), _count(wire, READ), _count(wire, WRITTEN)
-    given = wire.get(DETAILS)
-    details = given if is_object(given) else {}
-    extra = {name: value for name, value in wire.items() if name not in COUNTS and value is not None}
-    reasoning = _count(details, THINKING)
-    if reasoning is not None:
-        rest = {name: value for name, value in details.items() if name != THINKING}
-        extra = {**extra, DETAILS: rest} if rest else {name: extra[name] for name in extra if name != DETAILS}
+    extra: dict[str, Any] = {}
+    for name, value in wire.items():
+        if name not in COUNTS and value is not None:
+            extra[name] = value
+    details, reasoning = extra.get(DETAILS), None
+    if is_object(details):
+        reasoning = _count(details, THINKING)
+        if reasoning is not None:
+            extra[DETAILS] = {name: value for name, value in details.items() if name != THINKING}
+            if len(details) == 1:
+                del extra[DETAILS]
     return Usage(
         input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
         output_tokens=_count(wire, OUTPUT),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
-from interlingua.dialects._usual import sound_calls, text_of_raw
+from interlingua.dialects._usual import sound_calls
 from interlingua.dialects.google.parts import NAME, is_made_id, on_one_line
 from interlingua.dialects.google.spelling import MARK
 from interlingua.types.content import Sealed, TextPart, ThinkingPart, ToolCall
@@ -19,7 +19,6 @@ from interlingua.wire.json import ExactStruct, exact_reader
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext, Target
-    from interlingua.dialects._usual import WireCall
     from interlingua.types.content import Part
     from interlingua.types.response import FinishReason
 
@@ -107,17 +106,19 @@ def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
 def _parts(candidate: _Candidate, context: DecodeContext) -> tuple[Part, ...] | None:
     """The parts of an answer; None where one is unusual, or stands behind a call."""
     parts: list[Part] = []
-    calls: list[WireCall] = []
-    target = context.target
+    calls: list[ToolCall] = []
     for part in candidate.content.parts:
-        sealed = None if part.thoughtSignature is None else _sealed(part.thoughtSignature, target)
+        sealed = None if part.thoughtSignature is None else _sealed(part.thoughtSignature, context.target)
+        text = part.text
         if part.functionCall is not None:
-            if part.text is not None or part.thought or not _take_call(part.functionCall, sealed, calls):
+            call = None if text is not None or part.thought else _call(part.functionCall, sealed)
+            if call is None:
                 return None
-        elif calls or not part.text:
+            calls.append(call)
+        elif calls or not text:
             return None
         else:
-            parts.append(ThinkingPart(part.text, sealed) if part.thought else TextPart(part.text, sealed=sealed))
+            parts.append(ThinkingPart(text, sealed) if part.thought else TextPart(text, (), None, sealed))
     if not calls:
         return tuple(parts)
     sound = sound_calls(calls, context) if candidate.finishReason == "STOP" else None
@@ -129,12 +130,19 @@ def _sealed(signature: str, target: Target) -> Sealed | None:
     return Sealed(NAME, seal, target.provider or None, target.model or None) if signature else None
 
 
-def _take_call(call: _Call, sealed: Sealed | None, calls: list[WireCall]) -> bool:
-    """Put a call to the others; whether it is usual so far."""
-    text = "{}" if call.args is UNSET else on_one_line(text_of_raw(call.args))
-    extra = {NAME: {"functionCall": {"id": call.id}}} if call.id and is_made_id(call.id) else {}
-    calls.append((call.id or "", call.name, text, sealed, extra))
-    return MARK not in text
+def _call(call: _Call, sealed: Sealed | None) -> ToolCall | None:
+    """A call, if it is usual so far."""
+    try:
+        text = "{}" if call.args is UNSET else on_one_line(str(call.args, "utf-8"))
+    except UnicodeDecodeError:
+        return None
+    if MARK in text:
+        return None
+    call_id = call.id or ""
+    made = ToolCall(call_id, call.name, text, False, sealed)
+    if is_made_id(call_id):
+        made.extra[NAME] = {"functionCall": {"id": call_id}}
+    return made
 
 
 def _extra(wire: _Answer, candidate: _Candidate) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
         return None
     if context.changes is not None:
         changes = Changes(NAME, "encode_response")
-        note_seals(changes, turn)
+        note_seals(changes, response.parts)
         if response.usage is not None:
             note_uncounted(response.usage, changes)
         context.changes.extend(changes.entries)
@@ -111,7 +111,7 @@ def _word(response: Response[Any], *, own: bool) -> str | None:
 
 def _parts(turn: Turn, *, own: bool) -> list[_Text | _Thought | _Called]:
     """The parts of a turn."""
-    thinking, texts, calls, _ = turn
+    thinking, texts, calls = turn
     parts: list[_Text | _Thought | _Called] = [_Thought(thinking, True)] if thinking else []
     parts += [_Text(text) for text in texts]
     for call in calls:

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Raw
 
-from interlingua.dialects._usual import sound_calls, text_of_raw
+from interlingua.dialects._usual import sound_calls
 from interlingua.dialects.ollama.parts import NAME
-from interlingua.types.content import TextPart, ThinkingPart
+from interlingua.types.content import TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Response
 from interlingua.types.usage import Usage
 from interlingua.wire.json import ExactStruct, exact_reader
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
-    from interlingua.dialects._usual import WireCall
     from interlingua.types.content import Part
 
 __all__ = ["read_usual"]
@@ -72,11 +71,7 @@ def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
     if message.content:
         parts.append(TextPart(message.content))
     if message.tool_calls:
-        found: list[WireCall] = [
-            (call.id or "", call.function.name, text_of_raw(call.function.arguments), None, {})
-            for call in message.tool_calls
-        ]
-        calls = sound_calls(found, context) if raw == "stop" else None
+        calls = _calls(message.tool_calls, context) if raw == "stop" else None
         if calls is None:
             return None
         parts += calls
@@ -91,6 +86,18 @@ def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
         wire_model=wire.model,
         extra={NAME: extra} if extra else {},
     )
+
+
+def _calls(found: list[_Call], context: DecodeContext) -> list[ToolCall] | None:
+    """The calls of an answer; None where one is unusual."""
+    calls: list[ToolCall] = []
+    try:
+        for call in found:
+            function = call.function
+            calls.append(ToolCall(call.id or "", function.name, str(function.arguments, "utf-8")))
+    except UnicodeDecodeError:
+        return None
+    return sound_calls(calls, context)
 
 
 def _extra(wire: _Answer) -> dict[str, Any]:

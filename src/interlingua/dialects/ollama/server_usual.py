@@ -84,7 +84,7 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
         return None
     if context.changes is not None:
         changes = Changes(NAME, "encode_response")
-        note_seals(changes, turn)
+        note_seals(changes, response.parts)
         note_foreign(changes, response.extra)
         encode_usage(usage, changes)
         context.changes.extend(changes.entries)
@@ -92,11 +92,8 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
 
 
 def _message(turn: Turn) -> _Message:
-    thinking, texts, calls, _ = turn
-    return _Message(
-        "assistant",
-        "".join(texts),
-        thinking or UNSET,
-        [_Call(call.id, _Function(place, call.name, Raw(call.arguments_json))) for place, call in enumerate(calls)]
-        or UNSET,
-    )
+    thinking, texts, calls = turn
+    told: list[_Call] = []
+    for call in calls:
+        told.append(_Call(call.id, _Function(len(told), call.name, Raw(call.arguments_json))))
+    return _Message("assistant", "".join(texts), thinking or UNSET, told or UNSET)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from interlingua.dialects._usual import sound_calls
 from interlingua.dialects.openai_chat.parts import NAME
-from interlingua.types.content import TextPart, ThinkingPart
+from interlingua.types.content import TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Response
 from interlingua.types.usage import Usage
 from interlingua.wire.json import ExactStruct, exact_reader
@@ -90,22 +90,22 @@ def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
     wire = _read(body)
     if wire is None:
         return None
-    choice = wire.choices[0]
+    (choice,) = wire.choices
     reason, message = choice.finish_reason, choice.message
     parts: list[Part] = []
     if message.reasoning_content:
         parts.append(ThinkingPart(message.reasoning_content))
     if message.content:
         parts.append(TextPart(message.content))
-    if bool(message.tool_calls) is not (reason == "tool_calls"):
-        return None
     if message.tool_calls:
-        calls = sound_calls(
-            [(call.id, call.function.name, call.function.arguments, None, {}) for call in message.tool_calls], context
+        calls = reason == "tool_calls" and sound_calls(
+            [ToolCall(call.id, call.function.name, call.function.arguments) for call in message.tool_calls], context
         )
-        if calls is None:
+        if not calls:
             return None
         parts += calls
+    elif reason == "tool_calls":
+        return None
     extra: dict[str, Any] = {}
     if wire.created is not None:
         extra["created"] = wire.created

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET, UnsetType
 
-from interlingua.dialects._members import is_object
 from interlingua.dialects._serve import JSON_HEADERS
 from interlingua.dialects._usual_turn import note_foreign, note_seals, plain_turn
 from interlingua.dialects.openai_chat.parts import NAME
-from interlingua.dialects.openai_chat.usage import encode_usage
 from interlingua.types.change import Changes
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import ExactStruct, encode_exact
@@ -26,12 +24,10 @@ __all__ = ["write_usual"]
 
 WORDS = {"stop": "stop", "length": "length", "tool_calls": "tool_calls", "content_filter": "content_filter"}
 """Finish reasons that the wire says just so."""
-MEMBERS = frozenset({"created", "service_tier", "system_fingerprint"})
+MEMBERS = ("created", "service_tier", "system_fingerprint")
 """Members of our own `extra` that are written without further ado."""
-
-DETAILS = frozenset({"prompt_tokens_details", "completion_tokens_details"})
-PLAIN = frozenset({int, str})
-INTEGER: frozenset[type] = frozenset({int})
+DETAILS = ("prompt_tokens_details", "completion_tokens_details")
+"""Parts of the counts, in the order in which they are written."""
 
 
 class _Function(ExactStruct):
@@ -74,8 +70,8 @@ class _Usage(ExactStruct):
     prompt_tokens: int
     completion_tokens: int
     total_tokens: int
-    prompt_tokens_details: _InputDetails | UnsetType
-    completion_tokens_details: _OutputDetails | UnsetType
+    prompt_tokens_details: _InputDetails | dict[str, Any] | UnsetType
+    completion_tokens_details: _OutputDetails | dict[str, Any] | UnsetType
 
 
 class _Answer(ExactStruct):
@@ -84,53 +80,62 @@ class _Answer(ExactStruct):
     created: Any
     model: str
     choices: tuple[_Choice]
-    usage: _Usage | JsonObject | UnsetType
-    service_tier: Any = UNSET
-    system_fingerprint: Any = UNSET
+    usage: _Usage | UnsetType
+    service_tier: Any
+    system_fingerprint: Any
 
 
 def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | None:
     """The reply that a usual answer is; None for any other."""
-    own = context.source == NAME
-    word = response.finish_reason_raw if own else WORDS.get(response.finish_reason)
+    word = response.finish_reason_raw if context.source == NAME else WORDS.get(response.finish_reason)
     turn = None if word is None or response.alternatives else plain_turn(response.parts, NAME)
     usage, extra = response.usage, response.extra
-    members = extra.get(NAME)
-    if turn is None or word is None or (members and not _is_plain(members)):
-        return None
-    message = _message(turn)
     counts = UNSET if usage is None else _usage(usage)
-    if counts is None:
+    members = _members(extra[NAME]) if NAME in extra else _NO_MEMBERS
+    if turn is None or word is None or counts is None or members is None:
         return None
-    wire = _Answer(
-        response.id or (context.make_id() if context.make_id else UNSET),
-        "chat.completion",
-        context.created or UNSET,
-        context.model or response.wire_model or response.model,
-        (_Choice(0, message, word, None),),
-        counts,
+    created, tier, fingerprint = members
+    body = encode_exact(
+        _Answer(
+            response.id or (context.make_id() if context.make_id else UNSET),
+            "chat.completion",
+            (context.created or UNSET) if created is UNSET else created,
+            context.model or response.wire_model or response.model,
+            (_Choice(0, _message(turn), word, None),),
+            counts,
+            tier,
+            fingerprint,
+        )
     )
-    if members:
-        for name, value in members.items():
-            setattr(wire, name, value)
-    body = encode_exact(wire)
     if body is None:
         return None
-    if context.changes is not None and (extra or turn.seals):
+    if context.changes is not None:
         changes = Changes(NAME, "encode_response")
         note_foreign(changes, extra)
-        note_seals(changes, turn)
+        note_seals(changes, response.parts)
         context.changes.extend(changes.entries)
     return HttpReply(status=200, headers=JSON_HEADERS, body=body)
 
 
-def _is_plain(members: dict[str, Any]) -> bool:
-    """Whether members are those that are written as they are, and hold no number that JSON has not."""
-    return MEMBERS.issuperset(members) and PLAIN.issuperset(map(type, members.values()))
+def _members(members: dict[str, Any]) -> tuple[Any, Any, Any] | None:
+    """The members of our own `extra`; None where there are others, or one may hold a number that JSON has not."""
+    said = 0
+    values: list[Any] = []
+    for name in MEMBERS:
+        value = members.get(name, UNSET)
+        if value is not UNSET:
+            said += 1
+            if type(value) is not int and type(value) is not str:
+                return None
+        values.append(value)
+    return None if said != len(members) else (values[0], values[1], values[2])
+
+
+_NO_MEMBERS = (UNSET, UNSET, UNSET)
 
 
 def _message(turn: Turn) -> _Message:
-    thinking, texts, calls, _ = turn
+    thinking, texts, calls = turn
     return _Message(
         "assistant",
         (texts[0] if len(texts) == 1 else "".join(texts)) if texts else None,
@@ -141,15 +146,15 @@ def _message(turn: Turn) -> _Message:
     )
 
 
-def _usage(usage: Usage) -> _Usage | JsonObject | None:
+def _usage(usage: Usage) -> _Usage | None:
     """The counts as they are written; None where one is unknown, or is told in an unusual way."""
     read, written = usage.input_tokens, usage.output_tokens
     if read is None or written is None:
         return None
-    own = usage.extra.get(NAME)
-    if own:
-        return encode_usage(usage, _NOTHING) if _counts_alone(own) else None
     cached, stored, reasoning = usage.cache_read_tokens, usage.cache_write_tokens, usage.reasoning_tokens
+    own = usage.extra.get(NAME) if usage.extra else None
+    if own:
+        return _usage_with(usage, read, written, own)
     details = UNSET
     if cached is not None or stored is not None:
         details = _InputDetails(UNSET if cached is None else cached, UNSET if stored is None else stored)
@@ -157,13 +162,18 @@ def _usage(usage: Usage) -> _Usage | JsonObject | None:
     return _Usage(read, written, read + written, details, more)
 
 
-def _counts_alone(members: JsonObject) -> bool:
-    """Whether members beside the counts are parts of them."""
-    for name, details in members.items():
-        if name not in DETAILS or not is_object(details) or not INTEGER.issuperset(map(type, details.values())):
-            return False
-    return True
-
-
-_NOTHING = Changes(NAME, "encode_response")
-"""Counts that are known change nothing."""
+def _usage_with(usage: Usage, read: int, written: int, own: JsonObject) -> _Usage | None:
+    """The counts with parts of them that have no count of ours; None where something else stands beside them."""
+    if tuple(own) != DETAILS or usage.cache_write_tokens is not None:
+        return None
+    for details in own.values():
+        if type(details) is not dict:
+            return None
+        for part in cast("JsonObject", details).values():
+            if type(part) is not int:
+                return None
+    cached, reasoning = usage.cache_read_tokens, usage.reasoning_tokens
+    prompt, completion = own.values()
+    prompt = prompt if cached is None else {"cached_tokens": cached, **prompt}
+    completion = completion if reasoning is None else {"reasoning_tokens": reasoning, **completion}
+    return _Usage(read, written, read + written, prompt, completion)

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from interlingua.dialects._usual import sound_calls
-from interlingua.dialects.openai_responses.client import REPEATED
+from interlingua.dialects.openai_responses.client import REPEATED, TOP_MEMBERS
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.types.content import Sealed, TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Response
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.dialects._contract import DecodeContext, Target
-    from interlingua.dialects._usual import WireCall
     from interlingua.types.content import Part
 
 __all__ = ["read_usual"]
@@ -72,18 +71,25 @@ class _Usage(ExactStruct, kw_only=True):
     total_tokens: int | None = None
 
 
-class _Beside(ExactStruct, kw_only=True):
-    """Members that only pass through, in the order in which they are kept."""
+class _Answer(ExactStruct, kw_only=True):
+    """The members in the order in which they come, since the parser looks for the next one first."""
 
+    id: str
+    object: Literal["response"] = "response"
     created_at: Any = None
+    status: Literal["completed"]
     background: Any = None
     billing: Any = None
     completed_at: Any = None
+    error: None = None
     frequency_penalty: Any = None
+    incomplete_details: None = None
     instructions: Any = None
     max_output_tokens: Any = None
     max_tool_calls: Any = None
+    model: str
     moderation: Any = None
+    output: list[_Message | _Call | _Reasoning]
     parallel_tool_calls: Any = None
     presence_penalty: Any = None
     previous_response_id: Any = None
@@ -100,22 +106,13 @@ class _Beside(ExactStruct, kw_only=True):
     top_logprobs: Any = None
     top_p: Any = None
     truncation: Any = None
+    usage: _Usage | None = None
     user: Any = None
     metadata: Any = None
 
 
-class _Answer(_Beside, kw_only=True):
-    id: str
-    object: Literal["response"] = "response"
-    status: Literal["completed"]
-    error: None = None
-    incomplete_details: None = None
-    model: str
-    output: list[_Message | _Call | _Reasoning]
-    usage: _Usage | None = None
-
-
-_NAMES = _Beside.__struct_fields__
+_NAMES = tuple([name for name in TOP_MEMBERS if name in _Answer.__struct_fields__])
+"""Members that only pass through, in the order in which they are kept."""
 _beside: Callable[[_Answer], tuple[Any, ...]] = attrgetter(*_NAMES)
 _read = exact_reader(_Answer, is_free=True)
 
@@ -145,17 +142,20 @@ def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
 def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
     """The parts of an answer; None where one is unusual, or stands behind a call."""
     parts: list[Part] = []
-    calls: list[WireCall] = []
+    calls: list[ToolCall] = []
     target = context.target
     for item in wire.output:
-        if isinstance(item, _Call):
+        if type(item) is _Call:
             sealed = None if item.id is None else _sealed({"id": item.id}, target)
-            calls.append((item.call_id, item.name, item.arguments, sealed, {}))
-        elif calls or (isinstance(item, _Message) and not item.content):
+            calls.append(ToolCall(item.call_id, item.name, item.arguments, False, sealed))
+        elif calls:
             return None
-        elif isinstance(item, _Message):
+        elif type(item) is _Message:
+            if not item.content:
+                return None
             sealed = _sealed({"id": item.id}, target)
-            parts += [TextPart(part.text, sealed=sealed) for part in item.content]
+            for part in item.content:
+                parts.append(TextPart(part.text, (), None, sealed))
         else:
             parts.append(_thinking(item, target))
     if not calls:

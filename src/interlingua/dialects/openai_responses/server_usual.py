@@ -138,7 +138,7 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
         return None
     if context.changes is not None:
         changes = Changes(NAME, "encode_response")
-        note_seals(changes, turn)
+        note_seals(changes, response.parts)
         if usage is not None:
             note_unknown(usage, changes)
         context.changes.extend(changes.entries)
@@ -154,12 +154,12 @@ def _usage(usage: Usage) -> _Usage:
 
 def _hides(parts: Sequence[Part], turn: Turn) -> bool:
     """Whether there is thinking without words, which is an item all the same."""
-    return len(parts) != bool(turn.thinking) + len(turn.texts) + len(turn.calls)
+    return len(parts) != bool(turn[0]) + len(turn[1]) + len(turn[2])
 
 
 def _items(turn: Turn, make_id: ItemIds) -> list[_Reasoning | _Message | _Call]:
     """The items of a turn."""
-    thinking, texts, calls, _ = turn
+    thinking, texts, calls = turn
     items: list[_Reasoning | _Message | _Call] = []
     if thinking:
         items.append(_Reasoning("reasoning", make_id("rs"), (_Summary("summary_text", thinking),)))

@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Raw
 
-from interlingua.dialects._usual import sound_calls, text_of_raw
+from interlingua.dialects._usual import sound_calls
 from interlingua.dialects.unified.parts import NAME
 from interlingua.types.change import Change
-from interlingua.types.content import TextPart, ThinkingPart
+from interlingua.types.content import TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Attempt, Response
 from interlingua.types.usage import Usage
 from interlingua.wire.json import ExactStruct, exact_reader
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
-    from interlingua.dialects._usual import WireCall
     from interlingua.types.content import Part
 
 __all__ = ["read_usual"]
@@ -98,15 +97,20 @@ def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
 def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
     """The parts of an answer; None where one is unusual, or stands behind a call."""
     parts: list[Part] = []
-    calls: list[WireCall] = []
+    calls: list[ToolCall] = []
     for part in wire.parts:
-        if isinstance(part, _Call):
-            calls.append((part.id, part.name, text_of_raw(part.arguments), None, {}))
+        if type(part) is _Call:
+            try:
+                calls.append(ToolCall(part.id, part.name, str(part.arguments, "utf-8")))
+            except UnicodeDecodeError:
+                return None
         elif calls:
             return None
         else:
-            parts.append(TextPart(part.text) if isinstance(part, _Text) else ThinkingPart(part.text))
-    if bool(calls) is not (wire.finish_reason == "tool_calls") or not _shows(wire.tool_calls, calls):
+            parts.append(TextPart(part.text) if type(part) is _Text else ThinkingPart(part.text))
+    if bool(calls) is not (wire.finish_reason == "tool_calls"):
+        return None
+    if wire.tool_calls and not _shows(wire.tool_calls, calls):
         return None
     if not calls:
         return tuple(parts)
@@ -114,11 +118,14 @@ def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
     return None if sound is None else (*parts, *sound)
 
 
-def _shows(views: list[_View] | None, calls: list[WireCall]) -> bool:
+def _shows(views: list[_View], calls: list[ToolCall]) -> bool:
     """Whether the calls that are told again are those of the parts, so that nobody has to look at their texts."""
-    if not views:
-        return True
-    return [(view.id, view.name, text_of_raw(view.arguments)) for view in views] == [call[:3] for call in calls]
+    if len(views) != len(calls):
+        return False
+    for view, call in zip(views, calls, strict=True):
+        if view.id != call.id or view.name != call.name or bytes(view.arguments) != call.arguments_json.encode():
+            return False
+    return True
 
 
 def _usage(wire: _Usage) -> Usage:
