@@ -55,6 +55,7 @@ __all__ = [
     "pointer",
     "raw",
     "raw_text",
+    "shallow",
 ]
 
 T = TypeVar("T")
@@ -181,16 +182,24 @@ def decode_wire(
         return cast("W", _read_again(error, _strict_decoder(type), body, repairs, unknown_in=type))
 
 
-def exact_reader(type: type[T], *, is_free: bool = False) -> Callable[[bytes], T | None]:
+def shallow(levels: int) -> Any:
+    """The type of free JSON in which arrays and objects nest no deeper than so; it doubles with each level."""
+    kind: Any = str | int | float | bool | None
+    for _ in range(levels):
+        kind = str | int | float | bool | None | list[kind] | dict[str, kind]
+    return kind
+
+
+def exact_reader(type: type[T]) -> Callable[[bytes], T | None]:
     """Reads JSON that is exactly of a type, and gives None for any other, whatever its fault.
 
-    A type that has free JSON in it (`is_free`) is bounded in its depth; what is `msgspec.Raw` of another is not.
+    A type that has free JSON in it says how deep that is (`shallow`): no other bound is kept.
     """
     decode: Callable[[bytes], T] | None = None
 
     def read(body: bytes) -> T | None:
         nonlocal decode
-        if len(body) > MAX_BODY_BYTES or (is_free and is_deeper(body, MAX_DEPTH)):
+        if len(body) > MAX_BODY_BYTES:
             return None
         decode = decode or _decoder(type).decode
         try:

@@ -6,7 +6,7 @@ Source: recorded answers of the reference server, November 2026.
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from interlingua.dialects._usual import sound_calls
 from interlingua.dialects.openai_responses.client import REPEATED, TOP_MEMBERS
@@ -14,7 +14,7 @@ from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.types.content import Sealed, TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Response
 from interlingua.types.usage import Usage
-from interlingua.wire.json import ExactStruct, exact_reader
+from interlingua.wire.json import ExactStruct, exact_reader, shallow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     from interlingua.types.content import Part
 
 __all__ = ["read_usual"]
+
+if TYPE_CHECKING:
+    _Scalar: TypeAlias = Any
+    _Flat: TypeAlias = Any
+    _Schemas: TypeAlias = Any
+else:
+    _Scalar, _Flat, _Schemas = shallow(0), shallow(2), shallow(7)
 
 
 class _Text(ExactStruct, kw_only=True):
@@ -76,45 +83,51 @@ class _Answer(ExactStruct, kw_only=True):
 
     id: str
     object: Literal["response"] = "response"
-    created_at: Any = None
+    created_at: _Scalar = None
     status: Literal["completed"]
-    background: Any = None
-    billing: Any = None
-    completed_at: Any = None
+    background: _Scalar = None
+    billing: _Flat = None
+    completed_at: _Scalar = None
     error: None = None
-    frequency_penalty: Any = None
+    frequency_penalty: _Scalar = None
     incomplete_details: None = None
-    instructions: Any = None
-    max_output_tokens: Any = None
-    max_tool_calls: Any = None
+    instructions: _Scalar = None
+    max_output_tokens: _Scalar = None
+    max_tool_calls: _Scalar = None
     model: str
-    moderation: Any = None
+    moderation: _Flat = None
     output: list[_Message | _Call | _Reasoning]
-    parallel_tool_calls: Any = None
-    presence_penalty: Any = None
-    previous_response_id: Any = None
-    prompt_cache_key: Any = None
-    prompt_cache_retention: Any = None
-    reasoning: Any = None
-    safety_identifier: Any = None
-    service_tier: Any = None
-    store: Any = None
-    temperature: Any = None
-    text: Any = None
-    tool_choice: Any = None
-    tools: Any = None
-    top_logprobs: Any = None
-    top_p: Any = None
-    truncation: Any = None
+    parallel_tool_calls: _Scalar = None
+    presence_penalty: _Scalar = None
+    previous_response_id: _Scalar = None
+    prompt_cache_key: _Scalar = None
+    prompt_cache_retention: _Scalar = None
+    reasoning: _Flat = None
+    safety_identifier: _Scalar = None
+    service_tier: _Scalar = None
+    store: _Scalar = None
+    temperature: _Scalar = None
+    text: _Schemas = None
+    tool_choice: _Flat = None
+    tools: _Schemas = None
+    top_logprobs: _Scalar = None
+    top_p: _Scalar = None
+    truncation: _Scalar = None
     usage: _Usage | None = None
-    user: Any = None
-    metadata: Any = None
+    user: _Scalar = None
+    metadata: _Flat = None
 
 
 _NAMES = tuple([name for name in TOP_MEMBERS if name in _Answer.__struct_fields__])
 """Members that only pass through, in the order in which they are kept."""
+_FEW = ("created_at", "store", *REPEATED)
+"""Those of them that an answer has which repeats nothing of its request."""
 _beside: Callable[[_Answer], tuple[Any, ...]] = attrgetter(*_NAMES)
-_read = exact_reader(_Answer, is_free=True)
+_repeated: Callable[[_Answer], tuple[Any, ...]] = attrgetter(*REPEATED)
+_further: Callable[[_Answer], tuple[Any, ...]] = attrgetter(*[name for name in _NAMES if name not in _FEW])
+_NOTHING_REPEATED = tuple(REPEATED.values())
+_NOTHING_FURTHER = (None,) * (len(_NAMES) - len(_FEW))
+_read = exact_reader(_Answer)
 
 
 def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
@@ -123,15 +136,18 @@ def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
     parts = None if wire is None else _parts(wire, context)
     if wire is None or parts is None:
         return None
-    said = {name: value for name, value in zip(_NAMES, _beside(wire), strict=True) if value is not None}
-    for name, nothing in REPEATED.items():
-        if said.get(name) == nothing:
-            said.pop(name, None)
+    if _further(wire) == _NOTHING_FURTHER and _repeated(wire) == _NOTHING_REPEATED:
+        said: dict[str, Any] = {} if wire.created_at is None else {"created_at": wire.created_at}
+        if wire.store is not None:
+            said["store"] = wire.store
+    else:
+        said = _said(wire)
+    usage = wire.usage
     return Response(
         parts=parts,
         finish_reason="tool_calls" if parts and type(parts[-1]) is ToolCall else "stop",
         finish_reason_raw="completed",
-        usage=None if wire.usage is None else _usage(wire.usage),
+        usage=None if usage is None else _usage(usage),
         model=wire.model,
         wire_model=wire.model,
         id=wire.id or None,
@@ -139,33 +155,38 @@ def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
     )
 
 
+def _said(wire: _Answer) -> dict[str, Any]:
+    """The members that only pass through."""
+    said = {name: value for name, value in zip(_NAMES, _beside(wire), strict=True) if value is not None}
+    for name, nothing in REPEATED.items():
+        if said.get(name) == nothing:
+            said.pop(name, None)
+    return said
+
+
 def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
     """The parts of an answer; None where one is unusual, or stands behind a call."""
     parts: list[Part] = []
     calls: list[ToolCall] = []
-    target = context.target
+    provider, model = context.target.provider or None, context.target.model or None
     for item in wire.output:
         if type(item) is _Call:
-            sealed = None if item.id is None else _sealed({"id": item.id}, target)
+            sealed = None if item.id is None else Sealed(NAME, {"id": item.id}, provider, model)
             calls.append(ToolCall(item.call_id, item.name, item.arguments, False, sealed))
         elif calls:
             return None
         elif type(item) is _Message:
             if not item.content:
                 return None
-            sealed = _sealed({"id": item.id}, target)
+            sealed = Sealed(NAME, {"id": item.id}, provider, model)
             for part in item.content:
                 parts.append(TextPart(part.text, (), None, sealed))
         else:
-            parts.append(_thinking(item, target))
+            parts.append(_thinking(item, context.target))
     if not calls:
         return tuple(parts)
     sound = sound_calls(calls, context)
     return None if sound is None else (*parts, *sound)
-
-
-def _sealed(members: dict[str, Any], target: Target) -> Sealed:
-    return Sealed(NAME, members, target.provider or None, target.model or None)
 
 
 def _thinking(item: _Reasoning, target: Target) -> ThinkingPart:
@@ -178,20 +199,22 @@ def _thinking(item: _Reasoning, target: Target) -> ThinkingPart:
     members["summary"] = item.summary
     if item.encrypted_content is not None:
         members["encrypted_content"] = item.encrypted_content
+    sealed = Sealed(NAME, members, target.provider or None, target.model or None)
     texts = [part["text"] for part in item.summary if "text" in part]
-    return ThinkingPart("\n\n".join(texts), _sealed(members, target))
+    return ThinkingPart("\n\n".join(texts), sealed)
 
 
 def _usage(wire: _Usage) -> Usage:
-    extra: dict[str, Any] = {}
-    if wire.total_tokens is not None and wire.total_tokens != wire.input_tokens + wire.output_tokens:
-        extra["total_tokens"] = wire.total_tokens
+    given, output = wire.input_tokens, wire.output_tokens
     read, written = wire.input_tokens_details, wire.output_tokens_details
+    extra: dict[str, Any] = {}
+    if wire.total_tokens is not None and wire.total_tokens != given + output:
+        extra[NAME] = {"total_tokens": wire.total_tokens}
     return Usage(
-        input_tokens=wire.input_tokens,
-        output_tokens=wire.output_tokens,
+        input_tokens=given,
+        output_tokens=output,
         cache_read_tokens=None if read is None else read.cached_tokens,
         cache_write_tokens=None if read is None else read.cache_write_tokens,
         reasoning_tokens=None if written is None else written.reasoning_tokens,
-        extra={NAME: extra} if extra else {},
+        extra=extra,
     )

@@ -39,10 +39,16 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Part, Sealed
 
-__all__ = ["ItemEncoder", "ItemIds", "opaque_item"]
+__all__ = ["ItemEncoder", "ItemIds", "opaque_item", "tail_of"]
 
 NOBODY = Target()
 _NOTHING: dict[str, Any] = {}
+
+
+def tail_of(response_id: str) -> str:
+    """What the ids of the items of an answer have from its own id."""
+    tail = response_id.removeprefix("resp_").replace("-", "")
+    return tail if tail.isalnum() else "".join(filter(str.isalnum, tail))
 
 
 class ItemIds:
@@ -52,8 +58,7 @@ class ItemIds:
 
     def __init__(self, response_id: str) -> None:
         """Ids that go with the answer `response_id`."""
-        tail = response_id.removeprefix("resp_")
-        self._tail = tail if tail.isalnum() else "".join(filter(str.isalnum, tail))
+        self._tail = tail_of(response_id)
         self._number = 0
 
     def __call__(self, prefix: str) -> str:

@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 from interlingua.dialects._serve import JSON_HEADERS
 from interlingua.dialects._usual_turn import note_seals, plain_turn
 from interlingua.dialects.openai_responses.assistant import COMPLETED
-from interlingua.dialects.openai_responses.items import ItemIds
+from interlingua.dialects.openai_responses.items import tail_of
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.reasons import WIRE_REASONS, encode_finish
 from interlingua.dialects.openai_responses.usage import note_unknown
@@ -18,18 +18,19 @@ from interlingua.wire.http import HttpReply
 from interlingua.wire.json import ExactStruct, encode_exact
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from interlingua.dialects._contract import ServerContext
     from interlingua.dialects._usual_turn import Turn
-    from interlingua.types.content import Part
     from interlingua.types.response import Response
     from interlingua.types.usage import Usage
 
 __all__ = ["write_usual"]
 
-WORDS = dict.fromkeys(("stop", "tool_calls"), COMPLETED) | {"length": WIRE_REASONS["length"]}
-"""Finish reasons that the wire says just so."""
+WORDS = {
+    "stop": encode_finish(COMPLETED),
+    "tool_calls": encode_finish(COMPLETED),
+    "length": encode_finish(WIRE_REASONS["length"]),
+}
+"""Status and `incomplete_details` of the finish reasons that the wire says just so."""
 
 
 class _Summary(ExactStruct):
@@ -105,25 +106,27 @@ class _Answer(ExactStruct):
 
 def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | None:
     """The reply that a usual answer is; None for any other."""
-    usage, word = response.usage, WORDS.get(response.finish_reason)
-    if word is None or context.request is not None or context.source == NAME or response.alternatives:
+    usage, ended = response.usage, WORDS.get(response.finish_reason)
+    if ended is None or context.request is not None or context.source == NAME or response.alternatives:
         return None
-    turn = None if response.extra.get(NAME) or (usage and usage.extra.get(NAME)) else plain_turn(response.parts, NAME)
-    if turn is None or _hides(response.parts, turn):
+    if (NAME in response.extra and response.extra[NAME]) or (usage and NAME in usage.extra and usage.extra[NAME]):
         return None
+    parts = response.parts
+    turn = plain_turn(parts, NAME)
+    if turn is None or len(parts) != bool(turn[0]) + len(turn[1]) + len(turn[2]) or len(parts) >= len(_NUMBERS):
+        return None  # thinking without words is an item all the same
     answer_id = response.id or (context.make_id() if context.make_id else None)
-    status, details = encode_finish(word)
     body = encode_exact(
         _Answer(
             answer_id or UNSET,
             "response",
             context.created or UNSET,
-            status,
+            ended[0],
             None,
-            details,
+            ended[1],
             None,
             context.model or response.wire_model or response.model,
-            _items(turn, ItemIds(answer_id or "")),
+            _items(turn, tail_of(answer_id) if answer_id else ""),
             True,
             False,
             None,
@@ -138,7 +141,7 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
         return None
     if context.changes is not None:
         changes = Changes(NAME, "encode_response")
-        note_seals(changes, response.parts)
+        note_seals(changes, parts)
         if usage is not None:
             note_unknown(usage, changes)
         context.changes.extend(changes.entries)
@@ -152,21 +155,20 @@ def _usage(usage: Usage) -> _Usage:
     return _Usage(read, details, written, _OutputDetails(usage.reasoning_tokens or 0), read + written)
 
 
-def _hides(parts: Sequence[Part], turn: Turn) -> bool:
-    """Whether there is thinking without words, which is an item all the same."""
-    return len(parts) != bool(turn[0]) + len(turn[1]) + len(turn[2])
-
-
-def _items(turn: Turn, make_id: ItemIds) -> list[_Reasoning | _Message | _Call]:
-    """The items of a turn."""
+def _items(turn: Turn, tail: str) -> list[_Reasoning | _Message | _Call]:
+    """The items of a turn; `tail` is what their ids have from the answer's own."""
     thinking, texts, calls = turn
     items: list[_Reasoning | _Message | _Call] = []
     if thinking:
-        items.append(_Reasoning("reasoning", make_id("rs"), (_Summary("summary_text", thinking),)))
+        items.append(_Reasoning("reasoning", f"rs_{tail}01", (_Summary("summary_text", thinking),)))
     if texts:
         content = [_Text("output_text", text) for text in texts]
-        items.append(_Message("message", make_id("msg"), "assistant", COMPLETED, content))
-    items += [
-        _Call("function_call", make_id("fc"), COMPLETED, call.id, call.name, call.arguments_json) for call in calls
-    ]
+        items.append(_Message("message", f"msg_{tail}{_NUMBERS[len(items)]}", "assistant", COMPLETED, content))
+    for call in calls:
+        item_id = f"fc_{tail}{_NUMBERS[len(items)]}"
+        items.append(_Call("function_call", item_id, COMPLETED, call.id, call.name, call.arguments_json))
     return items
+
+
+_NUMBERS = tuple([f"{number:02}" for number in range(1, 100)])
+"""How the items are counted."""

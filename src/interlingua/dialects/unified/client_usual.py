@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Raw
 
@@ -12,7 +12,7 @@ from interlingua.types.change import Change
 from interlingua.types.content import TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Attempt, Response
 from interlingua.types.usage import Usage
-from interlingua.wire.json import ExactStruct, exact_reader
+from interlingua.wire.json import ExactStruct, exact_reader, shallow
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["read_usual"]
 
-_Members = dict[str, dict[str, Any]]
+if TYPE_CHECKING:
+    _Members: TypeAlias = dict[str, dict[str, Any]]
+else:
+    _Members = dict[str, dict[str, shallow(6)]]
 
 
 class _Text(ExactStruct, tag="text", tag_field="type"):
@@ -68,7 +71,7 @@ class _Answer(ExactStruct, kw_only=True):
     extra: _Members = {}
 
 
-_read = exact_reader(_Answer, is_free=True)
+_read = exact_reader(_Answer)
 
 
 def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
@@ -98,19 +101,20 @@ def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
     """The parts of an answer; None where one is unusual, or stands behind a call."""
     parts: list[Part] = []
     calls: list[ToolCall] = []
-    for part in wire.parts:
-        if type(part) is _Call:
-            try:
+    views = wire.tool_calls or None
+    try:
+        for part in wire.parts:
+            if type(part) is _Call:
+                if views and part.arguments != views[len(calls)].arguments:
+                    return None
                 calls.append(ToolCall(part.id, part.name, str(part.arguments, "utf-8")))
-            except UnicodeDecodeError:
+            elif calls:
                 return None
-        elif calls:
-            return None
-        else:
-            parts.append(TextPart(part.text) if type(part) is _Text else ThinkingPart(part.text))
-    if bool(calls) is not (wire.finish_reason == "tool_calls"):
+            else:
+                parts.append(TextPart(part.text) if type(part) is _Text else ThinkingPart(part.text))
+    except (UnicodeDecodeError, IndexError):
         return None
-    if wire.tool_calls and not _shows(wire.tool_calls, calls):
+    if bool(calls) is not (wire.finish_reason == "tool_calls") or (views and not _shows(views, calls)):
         return None
     if not calls:
         return tuple(parts)
@@ -123,7 +127,7 @@ def _shows(views: list[_View], calls: list[ToolCall]) -> bool:
     if len(views) != len(calls):
         return False
     for view, call in zip(views, calls, strict=True):
-        if view.id != call.id or view.name != call.name or bytes(view.arguments) != call.arguments_json.encode():
+        if view.id != call.id or view.name != call.name:
             return False
     return True
 
