@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from interlingua.types.response import Response
     from interlingua.wire.http import HttpReply
 
-__all__ = ["late", "late_dialect"]
+__all__ = ["late", "late_dialect", "late_pair"]
 
 
 def late(module: str, name: str) -> Callable[..., Any]:
@@ -31,6 +31,19 @@ def late(module: str, name: str) -> Callable[..., Any]:
         if found is None:
             found = cast("Callable[..., Any]", getattr(import_module(module), name))
         return found(*arguments)
+
+    return call
+
+
+def late_pair(module: str, name: str) -> Callable[[Any, Any], Any]:
+    """The same for what takes two arguments, as most of a dialect's functions do: it is called for every answer."""
+    found: Callable[[Any, Any], Any] | None = None
+
+    def call(one: Any, other: Any) -> Any:
+        nonlocal found
+        if found is None:
+            found = cast("Callable[[Any, Any], Any]", getattr(import_module(module), name))
+        return found(one, other)
 
     return call
 
@@ -52,8 +65,8 @@ def late_dialect(
         decode_response=decode_response,
         decode_error=decode_error,
         stream_decoder=late(f"{package}.client_stream", stream_decoder),
-        decode_request=late(f"{package}.server", "decode_request"),
-        encode_response=late(f"{package}.server", "encode_response"),
+        decode_request=late_pair(f"{package}.server", "decode_request"),
+        encode_response=late_pair(f"{package}.server", "encode_response"),
         encode_error=late(f"{package}.server", "encode_error"),
         stream_encoder=late(f"{package}.server_stream", stream_encoder),
         normal_form=late(f"{package}.normal", "normal_form"),

@@ -22,10 +22,9 @@ __all__ = ["sound_calls"]
 
 
 def sound_calls(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall] | None:
-    """The calls of an answer, with what the request has to say of them; None where one is unusual, or would get an
-    id that has to be noted.
+    """The calls of an answer, with what the request has to say of them; None where one is unusual.
 
-    Asked last of all, since ids that were made are used up.
+    So is one that would get an id which has to be noted. Asked last of all, since ids that were made are used up.
     """
     undo = context.undo
     if undo.names:
@@ -35,19 +34,19 @@ def sound_calls(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall]
     taken = set(PLACEHOLDER_IDS)
     for call in calls:
         name, text = call.name, call.arguments_json
-        if not name or (name not in declared and ("<|" in name or name in WRAPPERS)):  # to be cleaned, or holds others
-            return None
+        if not name or (declared and name not in declared and ("<|" in name or name in WRAPPERS)):
+            return None  # it may have to be cleaned, or hold calls of tools that are declared
         if keeps_ids:
             call_id = call.id
             if call_id.strip() in taken or (before and call_id in before):
                 return None
             taken.add(call_id)
-        try:
-            if len(text) > SHORT or text.count(":") != len(parse_object(text)):
-                raise ValueError
+        try:  # what `are_sound` finds first, without the call
+            sound = len(text) <= SHORT and text.count(":") == len(parse_object(text))
         except ValueError:
-            if not are_sound(text):
-                return None
+            sound = False
+        if not sound and not are_sound(text):
+            return None
     return calls if keeps_ids and not undo.freeform else _told(calls, context)
 
 

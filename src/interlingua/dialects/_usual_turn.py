@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["Turn", "note_foreign", "note_seals", "plain_turn"]
 
 Turn: TypeAlias = tuple[str, list[str], list[ToolCall]]
-"""What a turn says that has nothing but this, in this order: thinking in words, empty where there is none or nothing but
-a seal of it; texts, none of them empty; calls."""
+"""What a turn says that has nothing but this, in this order: thinking in words, texts, calls.
+
+The thinking is empty where there is none, or nothing but a seal of it; of the texts none is.
+"""
 
 
 def plain_turn(parts: Sequence[Part], dialect: str) -> Turn | None:
@@ -28,7 +30,7 @@ def plain_turn(parts: Sequence[Part], dialect: str) -> Turn | None:
     calls: list[ToolCall] = []
     for part in parts:
         if type(part) is ToolCall:
-            if part.freeform or (part.extra and _is_told(part.extra, dialect)):
+            if part.freeform or (part.extra and _is_told(part, dialect)):
                 return None
             calls.append(part)
         elif type(part) is TextPart:
@@ -45,9 +47,12 @@ def plain_turn(parts: Sequence[Part], dialect: str) -> Turn | None:
     return thinking, texts, calls
 
 
-def _is_told(extra: dict[str, dict[str, Any]], dialect: str) -> bool:
-    """Whether members of a part are written, or have to be noted, in a dialect."""
-    return dialect in extra or bool(foreign_extras(extra, dialect))
+def _is_told(call: ToolCall, dialect: str) -> bool:
+    """Whether members of a call are written, or have to be noted, in a dialect; its id alone is in every one."""
+    extra = call.extra
+    if dialect in extra:
+        return True
+    return extra != {"google": {"functionCall": {"id": call.id}}} and bool(foreign_extras(extra, dialect))
 
 
 def note_seals(changes: Changes, parts: Sequence[Part]) -> None:

@@ -50,7 +50,6 @@ __all__ = [
     "encode_wire",
     "encode_wires",
     "exact_reader",
-    "parse",
     "parse_object",
     "pointer",
     "raw",
@@ -452,10 +451,8 @@ def _collecting_decoder(type: object) -> msgspec.json.Decoder[Any]:
 
 
 _ANYTHING = msgspec.json.Decoder()
-parse: Callable[[str], JsonValue] = _ANYTHING.decode
-"""The parser itself, for texts that are bounded already; raises ValueError and RecursionError for what is no JSON."""
 parse_object: Callable[[str], dict[str, Any]] = msgspec.json.Decoder(dict[str, Any]).decode
-"""The same for objects, and raises ValueError for anything else, too."""
+"""The parser itself, for texts that are bounded already; raises ValueError and RecursionError for what is no object."""
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 

@@ -12,9 +12,10 @@ from msgspec import Raw
 from interlingua.dialects._usual import sound_calls
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.reasons import FINISH_REASONS
-from interlingua.dialects.anthropic.usage import decode_usage
+from interlingua.dialects.anthropic.usage import DETAILS, INPUT, OUTPUT, READ, THINKING, decode_usage
 from interlingua.types.content import Sealed, TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Response
+from interlingua.types.usage import Usage
 from interlingua.wire.json import ExactStruct, exact_reader
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
         parts=parts,
         finish_reason=FINISH_REASONS[raw],
         finish_reason_raw=raw,
-        usage=None if wire.usage is None else decode_usage(wire.usage),
+        usage=None if wire.usage is None else _usage(wire.usage),
         model=wire.model,
         wire_model=wire.model,
         id=wire.id or None,
@@ -84,7 +85,7 @@ def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
     parts: list[Part] = []
     calls: list[ToolCall] = []
     for block in wire.content:
-        if type(block) is _Call:
+        if isinstance(block, _Call):
             try:
                 call = ToolCall(block.id, block.name, str(block.input, "utf-8"))
             except UnicodeDecodeError:
@@ -94,7 +95,7 @@ def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
             calls.append(call)
         elif calls:
             return None
-        elif type(block) is _Thinking:
+        elif isinstance(block, _Thinking):
             parts.append(_thinking(block, context.target))
         elif block.text:
             parts.append(TextPart(block.text))
@@ -110,3 +111,19 @@ def _thinking(block: _Thinking, target: Target) -> ThinkingPart:
     seal = {"signature": block.signature}
     sealed = Sealed(NAME, seal, target.provider or None, target.model or None) if block.signature else None
     return ThinkingPart(block.thinking, sealed)
+
+
+def _usage(wire: _Counts) -> Usage:
+    """The counts; those that have nothing beside them are told without a look at each member."""
+    fresh, read, output, details = wire.get(INPUT), wire.get(READ), wire.get(OUTPUT), wire.get(DETAILS)
+    known = 2 + (read is not None) + (details is not None)
+    if type(fresh) is not int or type(output) is not int or (read is not None and type(read) is not int):
+        return decode_usage(wire)
+    reasoning = None
+    if type(details) is dict and len(details) == 1:
+        reasoning = details.get(THINKING)
+    if known != len(wire) or (details is not None and reasoning is None):
+        return decode_usage(wire)
+    return Usage(
+        input_tokens=fresh + (read or 0), output_tokens=output, cache_read_tokens=read, reasoning_tokens=reasoning
+    )

@@ -96,7 +96,7 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
     usage = response.usage
     whole = context.request is not None
     counts = None if usage is None or response.alternatives else _usage(usage, whole=whole)
-    if counts is None or (NAME in response.extra and response.extra[NAME]):
+    if counts is None or response.extra.get(NAME):
         return None
     word = response.finish_reason_raw if context.source == NAME else WORDS.get(response.finish_reason)
     turn = None if word is None else plain_turn(response.parts, NAME)
@@ -139,7 +139,7 @@ def _usage(usage: Usage, *, whole: bool) -> _Usage | _WholeUsage | None:
     """The counts; None unless all are known that clients insist on, none has to give way, nothing stands beside."""
     total, output, reasoning = usage.input_tokens, usage.output_tokens, usage.reasoning_tokens
     read, written = usage.cache_read_tokens, usage.cache_write_tokens
-    if total is None or output is None or (NAME in usage.extra and usage.extra[NAME]):
+    if total is None or output is None or usage.extra.get(NAME):
         return None
     fresh = total - (read or 0) - (written or 0)
     if fresh < 0:

@@ -27,12 +27,9 @@ COUNTS = frozenset({INPUT, READ, WRITTEN, OUTPUT})
 def decode_usage(wire: Mapping[str, Any]) -> Usage:
     """The counts of an answer, or of a stream so far."""
     fresh, read, written = _count(wire, INPUT), _count(wire, READ), _count(wire, WRITTEN)
-    extra: dict[str, Any] = {}
-    for name, value in wire.items():
-        if name not in COUNTS and value is not None:
-            extra[name] = value
-    details, reasoning = extra.get(DETAILS), None
-    if is_object(details):
+    extra = {name: value for name, value in wire.items() if name not in COUNTS and value is not None}
+    details, reasoning = extra.get(DETAILS) if extra else None, None
+    if details is not None and is_object(details):
         reasoning = _count(details, THINKING)
         if reasoning is not None:
             extra[DETAILS] = {name: value for name, value in details.items() if name != THINKING}

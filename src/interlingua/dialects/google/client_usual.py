@@ -133,16 +133,16 @@ def _sealed(signature: str, target: Target) -> Sealed | None:
 def _call(call: _Call, sealed: Sealed | None) -> ToolCall | None:
     """A call, if it is usual so far."""
     try:
-        text = "{}" if call.args is UNSET else on_one_line(str(call.args, "utf-8"))
+        text = "{}" if call.args is UNSET else str(call.args, "utf-8")
     except UnicodeDecodeError:
         return None
+    text = on_one_line(text)
     if MARK in text:
         return None
     call_id = call.id or ""
-    made = ToolCall(call_id, call.name, text, False, sealed)
     if is_made_id(call_id):
-        made.extra[NAME] = {"functionCall": {"id": call_id}}
-    return made
+        return ToolCall(call_id, call.name, text, False, sealed, {NAME: {"functionCall": {"id": call_id}}})
+    return ToolCall(call_id, call.name, text, False, sealed)
 
 
 def _extra(wire: _Answer, candidate: _Candidate) -> dict[str, Any]:

@@ -170,17 +170,16 @@ def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
     calls: list[ToolCall] = []
     provider, model = context.target.provider or None, context.target.model or None
     for item in wire.output:
-        if type(item) is _Call:
+        if isinstance(item, _Call):
             sealed = None if item.id is None else Sealed(NAME, {"id": item.id}, provider, model)
             calls.append(ToolCall(item.call_id, item.name, item.arguments, False, sealed))
         elif calls:
             return None
-        elif type(item) is _Message:
+        elif isinstance(item, _Message):
             if not item.content:
                 return None
             sealed = Sealed(NAME, {"id": item.id}, provider, model)
-            for part in item.content:
-                parts.append(TextPart(part.text, (), None, sealed))
+            parts += [TextPart(part.text, (), None, sealed) for part in item.content]
         else:
             parts.append(_thinking(item, context.target))
     if not calls:

@@ -109,7 +109,7 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
     usage, ended = response.usage, WORDS.get(response.finish_reason)
     if ended is None or context.request is not None or context.source == NAME or response.alternatives:
         return None
-    if (NAME in response.extra and response.extra[NAME]) or (usage and NAME in usage.extra and usage.extra[NAME]):
+    if response.extra.get(NAME) or (usage and usage.extra.get(NAME)):
         return None
     parts = response.parts
     turn = plain_turn(parts, NAME)

@@ -15,7 +15,7 @@ import msgspec
 
 from interlingua.dialects._answer import changes_of, failed_status, finish_of, id_source
 from interlingua.dialects._frames import framed
-from interlingua.dialects._late import late
+from interlingua.dialects._late import late_pair
 from interlingua.dialects._request import RequestWriter, check_choice
 from interlingua.dialects.unified.answer import decode_answer
 from interlingua.dialects.unified.parts import NAME, decode_part, encode_parts, own_members, split_extra, with_members
@@ -206,7 +206,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     return _read_usual(reply.body, context) or decode_any_response(reply, context)
 
 
-_read_usual: Callable[[bytes, DecodeContext], Response[Any] | None] = late(
+_read_usual: Callable[[bytes, DecodeContext], Response[Any] | None] = late_pair(
     "interlingua.dialects.unified.client_usual", "read_usual"
 )
 

@@ -104,14 +104,14 @@ def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
     views = wire.tool_calls or None
     try:
         for part in wire.parts:
-            if type(part) is _Call:
+            if isinstance(part, _Call):
                 if views and part.arguments != views[len(calls)].arguments:
                     return None
                 calls.append(ToolCall(part.id, part.name, str(part.arguments, "utf-8")))
             elif calls:
                 return None
             else:
-                parts.append(TextPart(part.text) if type(part) is _Text else ThinkingPart(part.text))
+                parts.append(TextPart(part.text) if isinstance(part, _Text) else ThinkingPart(part.text))
     except (UnicodeDecodeError, IndexError):
         return None
     if bool(calls) is not (wire.finish_reason == "tool_calls") or (views and not _shows(views, calls)):
@@ -124,12 +124,7 @@ def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
 
 def _shows(views: list[_View], calls: list[ToolCall]) -> bool:
     """Whether the calls that are told again are those of the parts, so that nobody has to look at their texts."""
-    if len(views) != len(calls):
-        return False
-    for view, call in zip(views, calls, strict=True):
-        if view.id != call.id or view.name != call.name:
-            return False
-    return True
+    return [(view.id, view.name) for view in views] == [(call.id, call.name) for call in calls]
 
 
 def _usage(wire: _Usage) -> Usage:
