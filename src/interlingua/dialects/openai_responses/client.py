@@ -13,7 +13,7 @@ from msgspec import UNSET
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, id_source
 from interlingua.dialects._error_body import read_error
 from interlingua.dialects._frames import framed
-from interlingua.dialects._late import late_pair
+from interlingua.dialects._late import late, late_pair
 from interlingua.dialects._members import merge_members, passed_on
 from interlingua.dialects._openai_errors import error_of_body
 from interlingua.dialects._openai_request import OpenAIRequestWriter
