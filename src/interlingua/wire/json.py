@@ -181,7 +181,7 @@ def decode_wire(
         return cast("W", _read_again(error, _strict_decoder(type), body, repairs, unknown_in=type))
 
 
-def shallow(levels: int) -> Any:
+def shallow(levels: int) -> object:
     """The type of free JSON in which arrays and objects nest no deeper than so; it doubles with each level."""
     kind: Any = str | int | float | bool | None
     for _ in range(levels):
