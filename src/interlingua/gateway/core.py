@@ -20,7 +20,7 @@ from interlingua.errors import BadRequestError, Error, NotFoundError
 from interlingua.gateway.calls.plan import Plans
 from interlingua.gateway.calls.replies import error_reply, own_fault
 from interlingua.gateway.calls.targets import Targets
-from interlingua.gateway.chance import random_bytes
+from interlingua.gateway.chance import random_name
 from interlingua.gateway.console.feed import Feed
 from interlingua.gateway.keys.admission import admission_of
 from interlingua.gateway.keys.auth import Guard
@@ -82,7 +82,7 @@ class Gateway:
         registry: Registry | None = None,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
-        random: Callable[[int], bytes] = random_bytes,
+        random: Callable[[], str] = random_name,
         fetch: Callable[[str], Awaitable[Fetched]] | None = None,
     ) -> None:
         """A gateway over the targets of `registry`, the process's own by default."""
@@ -200,7 +200,7 @@ class Gateway:
 
     def make_id(self, prefix: str = "call_") -> str:
         """A new id: `prefix`, then 24 of `[a-z0-9]` that begin with `il`, so that ours can be told from others."""
-        return f"{prefix}il{self._random(11).hex()}"
+        return f"{prefix}il{self._random()}"
 
     def owner(self, request: GatewayRequest) -> str:
         """The name of the key that a request brought: whose state it may see; empty where no key is asked for."""

@@ -81,6 +81,8 @@ class Seen(msgspec.Struct, gc=False):
     """That it may ask, once that was found; what is refused is looked at anew each time."""
     origin: Origin | None = None
     """What a record tells of it, once there was one."""
+    carried: Headers | None = None
+    """Those of its headers that go out with a body as it came, once there was one."""
 
 
 class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):

@@ -25,6 +25,8 @@ CREDENTIAL_HEADERS = {"bearer": "authorization"}
 """The header of an auth form, where it does not have its name."""
 MAX_KEYS = 64
 """With how many keys the same headers are remembered."""
+MAX_FORMS = 512
+"""How many forms of requests are remembered."""
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,13 +68,17 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
 
         Raises: ConfigError for a missing or unreadable key, unless `headers` bring one or none is wanted.
         """
-        accept = stream_type(self.dialect) if stream else "application/json"
-        merged = _merged(accept, encoded.headers, self.headers, headers)
-        name = CREDENTIAL_HEADERS.get(self.auth, self.auth)
-        key = self._key() if with_credential and self.auth != "none" and name not in merged.names else None
+        asked = id(self), id(encoded.headers), id(headers), encoded.path, stream
+        form = _forms.get(asked)
+        if form is None:
+            form = _Form(self, encoded.headers, headers, encoded.path, stream=stream)
+            if len(_forms) >= MAX_FORMS:
+                _forms.clear()
+            _forms[asked] = form
+        key = self._key() if with_credential and form.credential else None
         return HttpRequest(
-            url=_address(self.base_url, encoded.path, self.query),
-            headers=merged.headers if key is None else merged.with_key(name, key),
+            url=form.url,
+            headers=form.merged.headers if key is None else form.merged.with_key(form.credential, key),
             body=encoded.body,
             dialect=self.dialect,
             target=self.spec,
@@ -126,3 +132,21 @@ def _address(base_url: str, path: str, query: Headers) -> str:
     from urllib.parse import urlencode  # only who has a query pays for it
 
     return f"{url}{'&' if '?' in url else '?'}{urlencode(query)}"
+
+
+class _Form:
+    """Requests of one target for one operation, body and credential aside."""
+
+    __slots__ = ("_held", "credential", "merged", "url")
+
+    def __init__(self, endpoint: Endpoint, dialects: Headers, callers: Headers, path: str, *, stream: bool) -> None:
+        self._held = endpoint, dialects, callers  # by whose identities it is found
+        accept = stream_type(endpoint.dialect) if stream else "application/json"
+        self.merged = _merged(accept, dialects, endpoint.headers, callers)
+        name = CREDENTIAL_HEADERS.get(endpoint.auth, endpoint.auth)
+        self.credential = "" if endpoint.auth == "none" or name in self.merged.names else name
+        """The header that a key goes into; empty where none is wanted."""
+        self.url = _address(endpoint.base_url, path, endpoint.query)
+
+
+_forms: dict[tuple[int, int, int, str, bool], _Form] = {}

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from interlingua.dialects._contract import Target
 from interlingua.errors import ConfigError, Error, UnknownModelError, UsageError
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from interlingua.registry.allowance import Allowance
     from interlingua.registry.config import Config
 
-__all__ = ["Registry", "default_registry", "placeholder"]
+__all__ = ["Registry", "Resolved", "default_registry", "placeholder"]
 
 MAX_REMEMBERED_SPECS = 1024
 _NAME = r"[a-z0-9][a-z0-9.-]*"
@@ -46,10 +46,34 @@ class _Asked(NamedTuple):
     tools: bool
 
 
-class _Remembered(NamedTuple):
-    generation: object
-    seen: dict[str, str | None]
-    endpoints: tuple[Endpoint, ...]
+class Resolved:
+    """What a spec was resolved to, and what has to stay as it is for that to hold."""
+
+    __slots__ = ("_environ", "_generation", "_raw", "_registry", "_seen", "endpoints")
+
+    def __init__(self, registry: Registry, generation: object, reader: Reader, endpoints: tuple[Endpoint, ...]) -> None:
+        """What a reader of the environment has found for a generation of the registry."""
+        self._registry = registry
+        self._generation = generation if reader.repeatable else None
+        self._seen = reader.seen
+        self._environ = registry.environment()
+        self._raw = _raw(reader.seen, self._environ)
+        self.endpoints: tuple[Endpoint, ...] = endpoints
+        """The targets, in order."""
+
+    def holds(self) -> bool:
+        """Whether the spec would be resolved to the same now."""
+        registry = self._registry
+        if self._generation is not registry.generation:
+            return False
+        environ = registry.environment()
+        if self._raw is None or environ is not self._environ:
+            return _holds(self._seen, environ)
+        table, values = self._raw
+        for name, value in values:
+            if table.get(name) is not value:
+                return _holds(self._seen, environ)
+        return True
 
 
 class Registry:
@@ -58,14 +82,16 @@ class Registry:
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         """A registry that knows the rows; None reads the process's environment, whenever it is asked."""
         self._environ = environ
-        self._sources = Sources(self._environment)
-        self._generation = object()
-        self._remembered: dict[tuple[str, str | None, bool], _Remembered] = {}
+        self._sources = Sources(self.environment)
+        self.generation: object = object()
+        """Another object after every registration."""
+        self._remembered: dict[tuple[str, str | None, bool], Resolved] = {}
         self._rankings: dict[str, tuple[tuple[Endpoint, ...], Ranking | None]] = {}
         self.limits: dict[str, Allowance] = {}
         """What the file that was loaded last allows, by pattern of targets."""
 
-    def _environment(self) -> Mapping[str, str]:
+    def environment(self) -> Mapping[str, str]:
+        """Where variables are read now."""
         return os.environ if self._environ is None else self._environ
 
     def resolve(self, spec: str, *, client: str | None = None, tools: bool = False) -> tuple[Endpoint, ...]:
@@ -77,18 +103,24 @@ class Registry:
         Raises: UnknownModelError for a name that nothing defines; ConfigError for a bad entry, a circle of aliases,
             a provider without an address, and one that speaks no dialect of this version.
         """
-        remembered = self._remembered.get((spec, client, tools))
-        environ = os.environ if self._environ is None else self._environ
-        if remembered is not None and remembered.generation is self._generation and _holds(remembered.seen, environ):
-            return remembered.endpoints
+        return self.resolved(spec, client, tools=tools).endpoints
+
+    def resolved(self, spec: str, client: str | None = None, *, tools: bool = False) -> Resolved:
+        """The same, for who wants to know later whether it still holds.
+
+        Raises: as `resolve`.
+        """
+        known = self._remembered.get((spec, client, tools))
+        if known is not None and known.holds():
+            return known
         asked = _Asked(spec, client, tools)
-        generation, reader = self._generation, Reader(environ)
-        endpoints = _Resolution(self._sources, reader).endpoints(asked)
+        generation, reader = self.generation, Reader(self.environment())
+        found = Resolved(self, generation, reader, _Resolution(self._sources, reader).endpoints(asked))
         if reader.repeatable:
             if len(self._remembered) >= MAX_REMEMBERED_SPECS:
                 self._remembered = {}
-            self._remembered[asked] = _Remembered(generation, reader.seen, endpoints)
-        return endpoints
+            self._remembered[asked] = found
+        return found
 
     def ranking(self, spec: str) -> Ranking | None:
         """The rules by which the targets of a spec are put in order; None where they are asked as they are named.
@@ -100,7 +132,7 @@ class Registry:
         endpoints = self.resolve(spec)
         known = self._rankings.get(spec)
         if known is None or known[0] is not endpoints:
-            found = _Resolution(self._sources, Reader(self._environment())).ranking(spec)
+            found = _Resolution(self._sources, Reader(self.environment())).ranking(spec)
             if len(self._rankings) >= MAX_REMEMBERED_SPECS:
                 self._rankings = {}
             known = self._rankings[spec] = (endpoints, None if found.is_plain else found)
@@ -117,11 +149,11 @@ class Registry:
             raise UsageError(f"register_provider takes an il.Provider(…), not a {type(provider).__name__}")
         _check_name(provider.name)
         if key is None:
-            keyed = keyed_row(provider, self._environment, origin="code")
+            keyed = keyed_row(provider, self.environment, origin="code")
         else:
             keyed = Keyed(provider, Secret.of_key(key), "code")
         self._sources.providers[provider.name] = keyed
-        self._generation = object()
+        self.generation = object()
 
     def register_scheme(self, name: str, factory: SchemeFactory) -> None:
         """Make `name://…` a DSN: `factory` gives the row that the DSN's host, path, key and options are laid over.
@@ -130,7 +162,7 @@ class Registry:
         """
         _check_name(name)
         self._sources.schemes[name] = factory
-        self._generation = object()
+        self.generation = object()
 
     def register_alias(
         self, name: str, spec: str, *, policy: str = "ordered", weights: Sequence[float] | None = None
@@ -146,16 +178,16 @@ class Registry:
         _check_alias_name(name)
         self._sources.rules[name] = rule(policy, weights, spec)
         self._sources.aliases[name] = spec
-        self._generation = object()
+        self.generation = object()
 
     def register_resolver(self, resolver: Resolver) -> None:
         """Ask `resolver` about every element that nothing else knows, after those registered before it."""
         self._sources.resolvers = (*self._sources.resolvers, resolver)
-        self._generation = object()
+        self.generation = object()
 
     def load_env(self) -> Loaded:
         """Everything that the environment defines, read now; a bad entry is a sentence, never an exception."""
-        reader = Reader(self._environment())
+        reader = Reader(self.environment())
         names = sorted(reader.entries())
         providers = [name for name in names if self._sources.entry_text(name, reader)]
         aliases = [name for name in names if name not in providers and self._sources.exact_alias(name, reader)]
@@ -178,9 +210,9 @@ class Registry:
         self._sources.file_aliases = config.aliases
         self._sources.file_rules = config.rules
         self.limits = config.limits
-        self._generation = object()
+        self.generation = object()
         aliases = [name for name in config.aliases if not name.endswith("*")]
-        return self._checked(list(config.providers), aliases, Reader(self._environment()))
+        return self._checked(list(config.providers), aliases, Reader(self.environment()))
 
     def _checked(self, providers: list[str], aliases: list[str], reader: Reader) -> Loaded:
         problems = {name: status_of(self._sources, name, reader).problem for name in providers}
@@ -200,11 +232,11 @@ class Registry:
 
     def _in_environment(self) -> dict[str, str]:
         taken = {*self._sources.aliases, *self._sources.file_aliases}
-        return {name: variable for name, variable in Reader(self._environment()).entries().items() if name not in taken}
+        return {name: variable for name, variable in Reader(self.environment()).entries().items() if name not in taken}
 
     def providers(self) -> tuple[ProviderStatus, ...]:
         """Every provider that can be named, those with a bad entry too: configured ones first, then the rows."""
-        reader = Reader(self._environment())
+        reader = Reader(self.environment())
         of_environment = [name for name in reader.entries() if self._sources.entry_text(name, reader)]
         tables = (self._sources.providers, self._sources.file_providers, of_environment, ROWS)
         names = dict.fromkeys(name for table in tables for name in list(table))
@@ -212,7 +244,7 @@ class Registry:
 
     def aliases(self) -> dict[str, str]:
         """Every alias and the spec that it stands for."""
-        reader = Reader(self._environment())
+        reader = Reader(self.environment())
         tables = (self._sources.aliases, self._sources.file_aliases, reader.entries())
         names = dict.fromkeys(name for table in tables for name in list(table))
         return {name: spec for name in names if (spec := self._sources.exact_alias(name, reader))}
@@ -271,6 +303,22 @@ def _holds(seen: Mapping[str, str | None], environ: Mapping[str, str]) -> bool:
     except KeyError:
         return False
     return True
+
+
+def _raw(
+    seen: Mapping[str, str | None], environ: Mapping[str, str]
+) -> tuple[Mapping[Any, object], tuple[tuple[object, object], ...]] | None:
+    """The table of an environment, and what stands in it for the variables that were read; None where it has none.
+
+    The environment of a process makes texts of bytes for each reading; whether the bytes are still the same object is
+    seen at a glance. Where they are not, the texts decide.
+    """
+    table: dict[Any, object] | None = getattr(environ, "_data", None)
+    code: Callable[[str], object] | None = getattr(environ, "encodekey", None)
+    if table is None or code is None:
+        return None
+    values = tuple([(code(variable), table.get(code(variable))) for variable in seen])
+    return (table, values) if _holds(seen, environ) else None
 
 
 def _unknown(element: Element, sources: Sources, reader: Reader) -> NoReturn:

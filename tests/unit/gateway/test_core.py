@@ -107,7 +107,7 @@ async def test_a_wrong_method_names_the_right_one() -> None:
 async def test_a_fault_of_ours_is_an_error_of_the_dialect(caplog: pytest.LogCaptureFixture) -> None:
     """The client is told no more than that; the log has the rest."""
 
-    def break_down(count: int) -> bytes:
+    def break_down() -> str:
         raise RuntimeError("secret detail")
 
     made = Gateway(registry=Registry({}), random=break_down)

@@ -21,6 +21,8 @@ from interlingua.gateway.calls.reading import spaced_pieces
 from interlingua.wire.json import decode
 
 if TYPE_CHECKING:
+    from interlingua.client.job import Lane
+    from interlingua.gateway.calls.plan import Plan
     from interlingua.gateway.http import GatewayRequest
 
 __all__ = ["BODIES", "TOOL_MARKS", "Head", "Offered", "Placed", "missing", "nothing_said", "read_head"]
@@ -91,8 +93,11 @@ class Head(msgspec.Struct):
     """Whether there is anything to say to the model."""
     placed: Placed | None = None
     """Where the model is named; None where the body has no such place, or is not written as usual."""
+    relayed: tuple[Plan, tuple[Lane, ...]] | None = None
+    """The targets of a plan to which the body can go out as it came, once that was found."""
     _is_ours: bool | None = None
     _is_committed: bool | None = None
+    _marks: dict[tuple[str, bytes], bool] = {}
 
     @property
     def has_tools(self) -> bool:
@@ -122,12 +127,26 @@ class Head(msgspec.Struct):
             return True
         return self.offered is not None and self.offered.acts
 
+    def has_mark(self, member: str, mark: bytes) -> bool:
+        """Whether a mark stands in the text of a member."""
+        text = self.members.get(member)
+        if text is None:
+            return False
+        known = self._marks.get((member, mark))
+        if known is None:
+            known = self._marks[member, mark] = mark in bytes(text)
+        return known
+
     def gone_on(self, member: str, text: bytes, more: bytes) -> Head:
         """The same of a body whose history is `text`, in which `more` came behind what was known."""
         is_ours = self._is_ours
         if is_ours is False:
             is_ours = _is_ours(more, self.dialect)
-        return msgspec.structs.replace(self, members={**self.members, member: msgspec.Raw(text)}, _is_ours=is_ours)
+        marks = {
+            (where, mark): stands or (where == member and mark in more) for (where, mark), stands in self._marks.items()
+        }
+        members = {**self.members, member: msgspec.Raw(text)}
+        return msgspec.structs.replace(self, members=members, relayed=None, _is_ours=is_ours, _marks=marks)
 
 
 BODIES: KnownBodies[Head] = KnownBodies()

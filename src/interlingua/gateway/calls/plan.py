@@ -19,8 +19,11 @@ from interlingua.gateway.calls.targets import MAX_REMEMBERED
 from interlingua.types.request import Request
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.client.job import Lane
     from interlingua.gateway.calls.relay import Minded
+    from interlingua.gateway.calls.targets import Found
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.settings import GatewaySettings
 
@@ -38,9 +41,11 @@ def is_same(lane: Lane, dialect: str) -> bool:
 class Plan:
     """Whom the requests of one name, dialect and kind ask, and how."""
 
-    def __init__(self, gateway: Gateway, lanes: tuple[Lane, ...], model: str, dialect: str) -> None:
-        """What holds for clients of `dialect` that name `model`, which stands for `lanes` now."""
-        settings = gateway.settings
+    def __init__(self, gateway: Gateway, found: Found, model: str, dialect: str) -> None:
+        """What holds for clients of `dialect` that name `model`, which stands for what was `found`."""
+        settings, lanes = gateway.settings, found.lanes
+        self.holds: Callable[[], bool] = found.holds
+        """Says whether the name stands for the same targets now."""
         self.settings: GatewaySettings = settings
         """The settings of the gateway that it was made by."""
         self.lanes: tuple[Lane, ...] = lanes
@@ -85,12 +90,15 @@ class Plans:
 
         Raises: as `Targets.lanes`.
         """
-        gateway = self._gateway
-        lanes = gateway.targets.lanes(model, dialect, tools=tools)
-        asked = (model, dialect, tools)
+        gateway, asked = self._gateway, (model, dialect, tools)
         known = self._known.get(asked)
-        if known is None or known.lanes is not lanes or known.settings is not gateway.settings:
-            if len(self._known) >= MAX_REMEMBERED:
-                self._known = {}
-            known = self._known[asked] = Plan(gateway, lanes, model, dialect)
+        if known is not None and known.settings is gateway.settings and known.holds():
+            return known
+        found = gateway.targets.found(model, dialect, tools=tools)
+        if known is not None and known.settings is gateway.settings and known.lanes is found.lanes:
+            known.holds = found.holds
+            return known
+        if len(self._known) >= MAX_REMEMBERED:
+            self._known = {}
+        known = self._known[asked] = Plan(gateway, found, model, dialect)
         return known

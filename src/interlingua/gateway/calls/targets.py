@@ -10,7 +10,7 @@ Rules
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from interlingua.client.core import Lane
 from interlingua.dialects.table import get_dialect
@@ -19,15 +19,27 @@ from interlingua.registry.resolve import placeholder
 from interlingua.transport.override import answers_alone
 
 if TYPE_CHECKING:
-    from interlingua.registry.endpoint import Endpoint
-    from interlingua.registry.resolve import Registry
+    from collections.abc import Callable
 
-__all__ = ["Targets"]
+    from interlingua.registry.endpoint import Endpoint
+    from interlingua.registry.resolve import Registry, Resolved
+
+__all__ = ["Found", "Targets"]
 
 MAX_REMEMBERED = 1_024
 _STEP = re.compile(r"(?:^|[/\\,])\s*\.{1,2}\s*(?:[/\\,]|$)")
 """A step in a path: some providers have the model in theirs, and a key is not for all that is beside it."""
-_Known: TypeAlias = "tuple[tuple[Endpoint, ...], tuple[Lane, ...]]"
+
+
+class Found(NamedTuple):
+    """What a name stands for."""
+
+    endpoints: tuple[Endpoint, ...]
+    """The targets."""
+    lanes: tuple[Lane, ...]
+    """The same, with the dialect that is spoken to each."""
+    holds: Callable[[], bool]
+    """Says whether the name stands for them now."""
 
 
 class Targets:
@@ -36,7 +48,7 @@ class Targets:
     def __init__(self, registry: Registry) -> None:
         """A memory that is empty."""
         self._registry = registry
-        self._lanes: dict[tuple[str, str, bool], _Known] = {}
+        self._found: dict[tuple[str, str, bool], Found] = {}
 
     def lanes(self, model: str, client: str, *, tools: bool) -> tuple[Lane, ...]:
         """The targets of a name, in order, for a client of the dialect `client`.
@@ -44,20 +56,37 @@ class Targets:
         Raises: UnknownModelError for a name that nothing defines; DecodeError for what can be no name; ConfigError for
         a bad entry.
         """
+        return self.found(model, client, tools=tools).lanes
+
+    def found(self, model: str, client: str, *, tools: bool) -> Found:
+        """The same, for who wants to know later whether it still holds.
+
+        Raises: as `lanes`.
+        """
+        asked = (model, client, tools)
+        known = self._found.get(asked)
+        if known is not None and known.holds():
+            return known
+        resolved: Resolved | None = None
         try:
-            endpoints = self._registry.resolve(model, client=client, tools=tools)
+            resolved = self._registry.resolved(model, client, tools=tools)
+            endpoints = resolved.endpoints
         except UsageError:
             if not answers_alone():
                 raise
             endpoints = tuple([placeholder(element.strip()) for element in model.split(",")])
-        asked = (model, client, tools)
-        known = self._lanes.get(asked)
-        if known is not None and known[0] is endpoints:
-            return known[1]
         if not model.isprintable() or _STEP.search(model):
             raise DecodeError(f"/model: {model[:100]!r} is no name of a model", path="/model", status=400)
-        lanes = tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints])
-        if len(self._lanes) >= MAX_REMEMBERED:
-            self._lanes = {}
-        self._lanes[asked] = (endpoints, lanes)
-        return lanes
+        if known is not None and known.endpoints is endpoints:
+            lanes = known.lanes
+        else:
+            lanes = tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints])
+        if len(self._found) >= MAX_REMEMBERED:
+            self._found = {}
+        found = self._found[asked] = Found(endpoints, lanes, _never if resolved is None else resolved.holds)
+        return found
+
+
+def _never() -> bool:
+    """Nothing that is made up for a test holds longer than its request."""
+    return False
