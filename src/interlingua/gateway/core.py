@@ -136,30 +136,25 @@ class Gateway:
 
         The refusal of who may not ask; None for who may. Who serves it tells the entry its end.
         """
-        seen = request.seen
+        seen, recorder, welcome = request.seen, self.recorder, self.guard.welcome(request)
         if seen.route is None:
             seen.route = find_route(request.method, request.path)
-        if self.recorder.sinks or self.recorder.content_sinks:
-            self._note(request)
-        return self.screen(request)
-
-    def _note(self, request: GatewayRequest) -> None:
-        """Make the entry of a request."""
-        origin = request.seen.origin
-        if origin is None:
-            origin = request.seen.origin = self._origin_of(request)
-        name = origin.given_id or self.make_id("req_")
-        request.entry = self.recorder.begin(request, origin, name, self.guard.key(request))
+        if recorder.sinks or recorder.content_sinks:
+            origin = seen.origin or self._origin_of(request)
+            key = self.guard.key(request) if welcome is None else welcome.key
+            request.entry = recorder.begin(request, origin, origin.given_id or self.make_id("req_"), key)
+        return self.screen(request) if welcome is None else None
 
     def _origin_of(self, request: GatewayRequest) -> Origin:
         route, given = request.seen.route, request.header("x-request-id")
         pattern, client = ("", dialect_of(request)) if route is None else (route.pattern, route.dialect)
-        return origin_of(
+        origin = request.seen.origin = origin_of(
             request,
             route=pattern,
             client=client or dialect_by_headers(request),
             given_id=given if given is not None and _ID.fullmatch(given) else "",
         )
+        return origin
 
     def screen(self, request: GatewayRequest) -> GatewayReply | None:
         """The refusal of who may not ask, from the head of a request alone; None for who may."""

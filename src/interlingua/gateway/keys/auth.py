@@ -97,7 +97,7 @@ class Guard:
         Raises: PermissionDeniedError for a foreign host or origin, and for a distant client where there are no keys;
         AuthenticationError for a missing or unknown key.
         """
-        if self._is_open or self._welcome(request) is not None:
+        if self._is_open or self.welcome(request) is not None:
             return
         wants_key = bool(self._keys)
         if self._names_hosts or not wants_key:
@@ -115,7 +115,7 @@ class Guard:
         if not self._keys.is_unsure:
             request.seen.welcome = Welcome(self, self._keys.table, request.peer, key)
 
-    def _welcome(self, request: GatewayRequest) -> Welcome | None:
+    def welcome(self, request: GatewayRequest) -> Welcome | None:
         """That a request may ask, as far as it was found before of one with the same head and still holds."""
         known = request.seen.welcome
         if known is None or known.guard is not self or known.peer != request.peer:
@@ -175,7 +175,7 @@ class Guard:
 
     def key(self, request: GatewayRequest) -> GatewayKey | None:
         """The key that a request brings; None where there are no keys, or it is unknown."""
-        known = self._welcome(request)
+        known = self.welcome(request)
         if known is not None:
             return known.key
         if not self._keys:

@@ -36,6 +36,7 @@ class Batches(Generic[T]):
         self._every_s = every_s
         self._waiting: deque[T] = deque()
         self._wake = threading.Event()
+        self._is_woken = False  # what the event says, without a call
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
         self._has_failed = False
@@ -50,7 +51,8 @@ class Batches(Generic[T]):
             self.dropped += 1
             return
         self._waiting.append(item)
-        if not self._wake.is_set():
+        if not self._is_woken:
+            self._is_woken = True
             self._wake.set()
             if self._thread is None:
                 self._begin()
@@ -62,7 +64,7 @@ class Batches(Generic[T]):
         if self._thread is not None:
             self._thread.join(CLOSING_S)
         self._thread = None
-        self._wake.clear()
+        self._sleep()
         self._closing.clear()
         atexit.unregister(self.close)
 
@@ -74,10 +76,14 @@ class Batches(Generic[T]):
     def _run(self) -> None:
         while not self._closing.is_set():
             self._wake.wait()
-            self._wake.clear()  # before looking: what is put after this wakes again
+            self._sleep()  # before looking: what is put after this wakes again
             self._flush()
             self._closing.wait(self._every_s)
         self._flush()
+
+    def _sleep(self) -> None:
+        self._wake.clear()
+        self._is_woken = False
 
     def _flush(self) -> None:
         waiting = self._waiting

@@ -9,23 +9,20 @@ Rules
 - A line holds printable ASCII alone, so nothing that a client or an upstream sent can end it, begin another one or
   steer a terminal.
 - What was asked and answered, and sentences that may repeat it, are there with content alone; secrets never are.
-- Several workers may write to one pipe: what fits into it at once is written at once, and ends with a line.
+- Several workers may write to one pipe or one file: what is written at once ends with a line.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-
-import msgspec
-
-from interlingua.errors import UsageError
-from interlingua.wire.json import encode
+from json.encoder import encode_basestring_ascii
+from stat import S_ISREG
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,15 +30,26 @@ if TYPE_CHECKING:
     from interlingua.gateway.records.record import Record
     from interlingua.types.response import Attempt
 
-__all__ = ["LogForm", "facts", "json_line", "log_writer", "text_line", "time_told"]
+__all__ = ["Line", "LogForm", "facts", "json_line", "line_of", "log_writer", "text_line", "time_told", "write_lines"]
 
 LogForm: TypeAlias = Literal["json", "text", "off"]
 """How requests are logged, if at all."""
+
+
+class Line(Protocol):
+    """What makes a line of a request."""
+
+    def __call__(self, record: Record, *, content: bool = False) -> str:
+        """The line, without its end; with what was asked and answered on demand."""
+        ...
+
+
 _dumps = json.JSONEncoder(separators=(",", ":")).encode
-_PLAIN_FLOATS = (1e-4, 1e15)
-"""Between these, msgspec writes a number as Python does."""
 PIPE_BYTES = 4_096
 """What a pipe of Linux takes from one process before another one's turn; POSIX promises 512 everywhere."""
+_ALIKE = ("key", "team", "client", "method", "path", "model", "target", "stream", "status", "error")
+_LEAST_S, _MOST_S = 1e-4, 1e9
+"""Between these, six digits behind the point are what Python writes of the rounded number, but for zeros at the end."""
 _PLAIN = re.compile(r"[!#-<>-~]+")
 """Text that needs no quotes between others: printable, without space, `"` and `=`."""
 _NAMED = (
@@ -53,8 +61,13 @@ _NAMED = (
 
 def time_told(at: float) -> str:
     """A time in UTC with milliseconds."""
-    second, rest_us = divmod(round(at * 1_000_000), 1_000_000)
-    return f"{_second_told(second)}.{rest_us // 1_000:03d}Z"
+    return _millisecond_told(round(at * 1_000_000) // 1_000)
+
+
+@lru_cache(maxsize=64)
+def _millisecond_told(at_ms: int) -> str:
+    second, rest_ms = divmod(at_ms, 1_000)
+    return f"{_second_told(second)}.{rest_ms:03d}Z"
 
 
 @lru_cache(maxsize=4)
@@ -102,59 +115,11 @@ def _content(record: Record) -> dict[str, Any]:
     return told
 
 
-class _Try(msgspec.Struct, omit_defaults=True, gc=False):
-    """A try, as a line has it."""
-
-    model: str
-    outcome: str
-    error: str | None = None
-    status: int | None = None
-    duration_s: float | msgspec.Raw | None = None
-
-
-class _Line(msgspec.Struct, omit_defaults=True, gc=False):
-    """What a line says, in its order: what is at its default is left out, what is always told has none of its kind."""
-
-    at: str
-    id: str = ""
-    key: str = ""
-    team: str = ""
-    client: str = ""
-    method: str = ""
-    path: str = ""
-    model: str = ""
-    target: str = ""
-    stream: bool = False
-    status: int | None = None
-    error: str = ""
-    attempts: tuple[_Try, ...] = ()
-    changes: int = 0
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_tokens: int | None = None
-    cost_usd: float | msgspec.Raw | None = None
-    first_s: float | msgspec.Raw | None = None
-    total_s: float | msgspec.Raw | None = None
-    aborted: bool = False
-    peer: str = ""
-
-
 def json_line(record: Record, *, content: bool = False) -> str:
     """A request as one JSON object."""
-    if not content:
-        with suppress(UsageError):  # half of a surrogate pair
-            line = encode(_line(record))
-            if line.isascii():
-                return line.decode()
-    return _dumps(facts(record, content=content))
-
-
-def _line(record: Record) -> _Line:
-    """What `facts` says of a request without content, written many times as fast."""
-    first_s = record.first_s
-    return _Line(  # in the order of its members: by their names it takes several times as long
-        time_told(record.at),
-        record.id,
+    if content:
+        return _dumps(facts(record, content=True))
+    alike = _alike(
         record.key,
         record.team,
         record.client,
@@ -165,36 +130,69 @@ def _line(record: Record) -> _Line:
         record.stream,
         record.status,
         record.error,
-        tuple([_try(attempt) for attempt in record.attempts]),
-        record.changes,
-        record.input_tokens,
-        record.output_tokens,
-        record.cache_read_tokens,
-        _number(record.cost_usd),
-        _number(round(first_s, 6)) if first_s else None,
-        _number(round(record.total_s, 6)),
-        record.aborted,
-        record.peer,
     )
+    end = _end(record.aborted, record.peer)
+    told = f'{_tries_told(record.attempts)}{_sums(record)},"total_s":{_seconds(record.total_s)}{end}'
+    name = f',"id":{encode_basestring_ascii(record.id)}' if record.id else ""
+    return f'{{"at":"{time_told(record.at)}"{name},{alike}{told}}}'
 
 
-def _try(attempt: Attempt) -> _Try:
+@lru_cache(maxsize=1_024)
+def _alike(*values: str | bool | int) -> str:
+    """What most lines have in common with others: the members from `key` to `error`."""
+    named = zip(_ALIKE, values, strict=True)
+    return _dumps({name: value for name, value in named if value or name in _COUNTS})[1:-1]
+
+
+@lru_cache(maxsize=1_024)
+def _end(aborted: bool, peer: str) -> str:  # noqa: FBT001 - a key of what is remembered
+    told = {"aborted": aborted, "peer": peer}
+    members = _dumps({name: value for name, value in told.items() if value})[1:-1]
+    return f",{members}" if members else ""
+
+
+def _tries_told(attempts: tuple[Attempt, ...]) -> str:
+    if len(attempts) == 1:
+        return f',"attempts":[{_tried(attempts[0])}]'
+    return f',"attempts":[{",".join(map(_tried, attempts))}]' if attempts else ""
+
+
+def _tried(attempt: Attempt) -> str:
     took, error = attempt.duration_s, attempt.error
-    return _Try(
-        attempt.model,
-        attempt.outcome,
-        None if error is None else _class_of(error),
-        attempt.status,
-        None if took is None else _number(round(took, 6)),
-    )
+    told = _try(attempt.model, attempt.outcome, None if error is None else _class_of(error), attempt.status)
+    return f"{told}}}" if took is None else f'{told},"duration_s":{_seconds(took)}}}'
 
 
-def _number(value: float | None) -> float | msgspec.Raw | None:
-    """A number that is written as Python writes it."""
-    least, most = _PLAIN_FLOATS
-    if value is None or value == 0 or least <= abs(value) < most:
-        return value
-    return msgspec.Raw(repr(value).encode())
+def _seconds(value: float) -> str:
+    """A number of seconds to the microsecond, as JSON has it."""
+    if not _LEAST_S <= value < _MOST_S:
+        return repr(round(value, 6))
+    told = f"{value:.6f}".rstrip("0")
+    return f"{told}0" if told[-1] == "." else told
+
+
+@lru_cache(maxsize=1_024)
+def _try(model: str, outcome: str, error: str | None, status: int | None) -> str:
+    """A try as a line has it, but for how long it took."""
+    told = {"model": model, "outcome": outcome, "error": error, "status": status}
+    return _dumps({name: value for name, value in told.items() if value is not None})[:-1]
+
+
+def _sums(record: Record) -> str:
+    """What was changed, what was used, and when the first content came."""
+    told = f',"changes":{record.changes}' if record.changes else ""
+    read, written = record.input_tokens, record.output_tokens
+    if read is not None:
+        told += f',"input_tokens":{read}'
+    if written is not None:
+        told += f',"output_tokens":{written}'
+    if record.cache_read_tokens is not None:
+        told += f',"cache_read_tokens":{record.cache_read_tokens}'
+    if record.cost_usd is not None:
+        told += f',"cost_usd":{record.cost_usd}'
+    if record.first_s:
+        told += f',"first_s":{_seconds(record.first_s)}'
+    return told
 
 
 def text_line(record: Record, *, content: bool = False) -> str:
@@ -245,25 +243,48 @@ def _quoted(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else json.dumps(text)
 
 
-def log_writer(form: LogForm, *, content: bool = False) -> Callable[[list[Record]], None]:
-    """What writes requests to stderr, many at a time."""
-    line = json_line if form == "json" else text_line
+def line_of(form: LogForm) -> Line:
+    """What makes lines of requests."""
+    return json_line if form == "json" else text_line
 
-    def write(records: list[Record]) -> None:
-        for piece in _pieces([f"{line(record, content=content)}\n" for record in records]):
-            sys.stderr.write(piece)
-            sys.stderr.flush()
 
-    return write
+def log_writer(form: LogForm) -> Callable[[list[Record]], None]:
+    """What writes requests with their content to stderr, many at a time."""
+    line = line_of(form)
+    return lambda records: write_lines([line(record, content=True) for record in records])
+
+
+def write_lines(lines: list[str]) -> None:
+    """Write lines to stderr, many at a time."""
+    if _is_file(sys.stderr):
+        sys.stderr.flush()
+        _append(sys.stderr.fileno(), "\n".join([*lines, ""]).encode())
+        return
+    for piece in _pieces(lines):
+        sys.stderr.write(piece)
+        sys.stderr.flush()
+
+
+def _is_file(place: TextIO) -> bool:
+    """Whether lines go to a file: it takes any number of them at once, before another process has its turn."""
+    try:
+        return S_ISREG(os.fstat(place.fileno()).st_mode)
+    except (AttributeError, OSError, ValueError):  # somebody has put something else in the place of stderr
+        return False
+
+
+def _append(file: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(file, data) :]
 
 
 def _pieces(lines: Iterable[str]) -> Iterable[str]:
     """Lines in pieces that a pipe takes at once, so that those of several workers do not run into one another."""
     piece = ""
     for line in lines:
-        if piece and len(piece) + len(line) > PIPE_BYTES:
+        if piece and len(piece) + len(line) >= PIPE_BYTES:
             yield piece
             piece = ""
-        piece += line
+        piece += f"{line}\n"
     if piece:
         yield piece

@@ -76,10 +76,14 @@ def _listen(gateway: Gateway, sink: Sink, *, content: bool = False) -> None:
 
 def _log(gateway: Gateway, wanted: Observing) -> tuple[Callable[[], None], ...]:
     from interlingua.gateway.records.batches import Batches
-    from interlingua.gateway.records.log import log_writer
+    from interlingua.gateway.records.log import line_of, log_writer, write_lines
 
-    lines = Batches(log_writer(wanted.log, content=wanted.log_content), name="log")
-    _listen(gateway, lines.put, content=wanted.log_content)
+    if wanted.log_content:  # it takes long to write what was asked and answered: the thread does it all
+        contents = Batches(log_writer(wanted.log), name="log")
+        _listen(gateway, contents.put, content=True)
+        return (contents.close,)
+    lines, line = Batches(write_lines, name="log"), line_of(wanted.log)
+    _listen(gateway, lambda record: lines.put(line(record)))
     return (lines.close,)
 
 

@@ -43,6 +43,8 @@ LEFT_STATUS = 499
 """The status of a request whose client left before there was one."""
 MAX_CHANGED = 20
 """How many changes of a request are named."""
+MAX_NAMES = 64
+"""How many names are remembered for one head."""
 LONGEST = 200
 """Characters of a name or a path that are kept; an error's sentence may be five times as long."""
 
@@ -173,6 +175,19 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
     """The same as it is told."""
     secret: str
     """The key itself, so that it can be cut out of whatever is told."""
+    names: dict[str, str] = {}
+    """Names of models and targets in requests with this head, as they are told."""
+
+    def told(self, text: str) -> str:
+        """A name as it is told."""
+        told = self.names.get(text)
+        if told is None:
+            told = _clean(text, LONGEST, self.secret)
+            if len(text) <= LONGEST:
+                if len(self.names) >= MAX_NAMES:
+                    self.names.clear()
+                self.names[text] = told
+        return told
 
 
 def origin_of(request: GatewayRequest, *, route: str, client: str, given_id: str) -> Origin:
@@ -246,7 +261,8 @@ class Entry(msgspec.Struct, eq=False):
     def tried(self, attempts: tuple[Attempt, ...]) -> None:
         """Targets were tried; the one that served is who answers."""
         self.attempts = attempts
-        self.target = next((attempt.model for attempt in attempts if attempt.outcome == "served"), self.target)
+        if attempts and attempts[-1].outcome == "served":  # whoever has served is the last one
+            self.target = attempts[-1].model
 
     def answered(self, response: Response[Any] | None, changes: Iterable[Change] = ()) -> None:
         """An answer is there, or as much of it as came."""
@@ -256,9 +272,11 @@ class Entry(msgspec.Struct, eq=False):
             self.changed = tuple([f"{one.action} {one.code} {one.path}"[:LONGEST] for one in found[:MAX_CHANGED]])
         if response is None:
             return
-        self.usage, self.cost_usd = response.usage, response.cost_usd
-        if response.attempts:
-            self.tried(response.attempts)
+        self.usage, self.cost_usd, tries = response.usage, response.cost_usd, response.attempts
+        if tries:
+            self.attempts = tries
+            if tries[-1].outcome == "served":
+                self.target = tries[-1].model
 
     def failed(self, error: Error) -> None:
         """It ends in an error, before its status or in the middle of a stream."""
@@ -285,8 +303,10 @@ class Entry(msgspec.Struct, eq=False):
 
     def record(self, *, content: bool = False) -> Record:
         """What is known now, as it is told at the end; what was asked and answered only on demand."""
-        origin, usage, secret = self.origin, self.usage, self.origin.secret
-        told = [_told(attempt, secret) for attempt in self.attempts]
+        origin, usage, attempts = self.origin, self.usage, self.attempts
+        target, secret = origin.told(self.target), origin.secret
+        if len(attempts) != 1 or attempts[0].error or attempts[0].model != target:
+            attempts = tuple([_told(attempt, secret) for attempt in attempts])
         return Record(  # in the order of its members: by their names it takes seven times as long
             origin.told_id or self.id,
             self.at,
@@ -296,13 +316,13 @@ class Entry(msgspec.Struct, eq=False):
             origin.method,
             origin.path,
             origin.route,
-            _clean(self.model, LONGEST, secret),
-            _clean(self.target, LONGEST, secret),
+            origin.told(self.model),
+            target,
             self.stream,
             self.status or LEFT_STATUS,
             self.error,
             _clean(self.message, 5 * LONGEST, secret) if self.message else "",
-            tuple(told),
+            attempts,
             self.changes,
             self.changed,
             None if usage is None else usage.input_tokens,
@@ -391,9 +411,8 @@ class Recorder:
     def begin(self, request: GatewayRequest, origin: Origin, name: str, key: GatewayKey | None) -> Entry:
         """The entry of a request that has just come, with the key that it brought; `name` is its id."""
         gateway = self._gateway
-        entry = Entry(gateway, origin, name, gateway.now(), gateway.clock(), request.peer)
-        if key is not None:
-            entry.key, entry.team = key.name, key.team
+        owner, team = ("", "") if key is None else (key.name, key.team)
+        entry = Entry(gateway, origin, name, gateway.now(), gateway.clock(), request.peer, owner, team)
         if self.content_sinks:
             from interlingua.gateway.records.traffic import Traffic  # only who wants content pays for it
 
@@ -405,19 +424,18 @@ class Recorder:
         """Tell everybody about a request that is over."""
         self.under_way.pop(entry, None)
         record = entry.record(content=True)
-        for sink in self.content_sinks if entry.ending is None else (entry.ending, *self.content_sinks):
-            self._tell(sink, record)
-        if not self.sinks:
-            return
-        plain = record if record.content is None else msgspec.structs.replace(record, content=None)
-        for sink in self.sinks:
-            self._tell(sink, plain)
+        if self.content_sinks or entry.ending is not None:
+            self._tell(self.content_sinks if entry.ending is None else (entry.ending, *self.content_sinks), record)
+        if self.sinks:
+            plain = record if record.content is None else msgspec.structs.replace(record, content=None)
+            self._tell(self.sinks, plain)
 
-    def _tell(self, sink: Sink, record: Record) -> None:
-        try:
-            sink(record)
-        except Exception as error:  # noqa: BLE001 - a sink cannot break a request
-            self._note(sink, error)
+    def _tell(self, sinks: tuple[Sink, ...], record: Record) -> None:
+        for sink in sinks:
+            try:
+                sink(record)
+            except Exception as error:  # noqa: BLE001 - a sink cannot break a request
+                self._note(sink, error)
 
     def _note(self, sink: Sink, error: Exception) -> None:
         if id(sink) in self._failed:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 
 import msgspec
@@ -10,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlingua.gateway.records.log import facts, json_line, log_writer, text_line
+from interlingua.gateway.records.log import facts, json_line, log_writer, text_line, write_lines
 from interlingua.gateway.records.record import Content, Record
 from interlingua.types.response import Attempt
 
@@ -159,7 +162,7 @@ def test_lines_of_several_workers_do_not_run_into_one_another(monkeypatch: pytes
     written: list[str] = []
     monkeypatch.setattr("sys.stderr", SimpleNamespace(write=written.append, flush=lambda: None))
     sizes = (*[1_500] * 5, 9_000, 10)
-    log_writer("json")([Record(id=f"r{number}", at=0.0, path="x" * size) for number, size in enumerate(sizes)])
+    write_lines([json_line(Record(id=f"r{number}", at=0.0, path="x" * size)) for number, size in enumerate(sizes)])
     assert [[json.loads(line)["id"] for line in piece.splitlines()] for piece in written] == [
         ["r0", "r1"], ["r2", "r3"], ["r4"], ["r5"], ["r6"],
     ]  # fmt: skip
@@ -167,9 +170,49 @@ def test_lines_of_several_workers_do_not_run_into_one_another(monkeypatch: pytes
 
 
 def test_lines_go_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    """Many at a time, one line each."""
-    log_writer("text")([RECORD, FAILED])
+    """Many at a time, one line each; with content where that is wanted."""
+    write_lines([text_line(RECORD), text_line(FAILED)])
     log_writer("json")([FAILED])
     out, err = capsys.readouterr()
     assert out == ""
-    assert err == f"{text_line(RECORD)}\n{text_line(FAILED)}\n{json_line(FAILED)}\n"
+    assert err == f"{text_line(RECORD)}\n{text_line(FAILED)}\n{json_line(FAILED, content=True)}\n"
+
+
+def test_lines_go_to_a_file_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """However many they are, and after what was said there before."""
+    lines = [json_line(Record(id=f"r{number}", at=0.0)) for number in range(1_000)]
+    written: list[int] = []
+
+    def write(file: int, data: bytes, real: Callable[[int, bytes], int] = os.write) -> int:
+        written.append(len(data))
+        return real(file, data)
+
+    monkeypatch.setattr("interlingua.gateway.records.log.os.write", write)
+    with (tmp_path / "log").open("w") as place:
+        monkeypatch.setattr("sys.stderr", place)
+        place.write("ready\n")
+        write_lines(lines)
+    monkeypatch.undo()
+    assert (tmp_path / "log").read_text().splitlines() == ["ready", *lines]
+    assert len(written) == 1
+
+
+def test_what_a_file_takes_in_two_parts_is_written_in_two(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As when a disk is nearly full."""
+
+    def write(file: int, data: bytes, real: Callable[[int, bytes], int] = os.write) -> int:
+        return real(file, data[:10])
+
+    monkeypatch.setattr("interlingua.gateway.records.log.os.write", write)
+    with (tmp_path / "log").open("w") as place:
+        monkeypatch.setattr("sys.stderr", place)
+        write_lines([text_line(RECORD), text_line(FAILED)])
+    monkeypatch.undo()
+    assert (tmp_path / "log").read_text() == f"{text_line(RECORD)}\n{text_line(FAILED)}\n"
+
+
+@given(st.floats(0, 1e12) | st.sampled_from([1e-4, 9.99999e-05, 1e9, 999_999_999.9999999, 0.1, 1.0, 100.0, 2.0000005]))
+def test_seconds_are_told_to_the_microsecond_as_python_writes_them(value: float) -> None:
+    """With as many digits as are needed, whatever their size."""
+    record = Record(id="x", at=0.0, total_s=value)
+    assert json_line(record).endswith(f'"total_s":{json.dumps(round(value, 6))}}}')
