@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["ChatStreamEncoder"]
 
 DONE = b"data: [DONE]\n\n"
+_OPENING = b',"choices":[{"index":%d,"delta":{"role":"assistant","content":""},"finish_reason":null}]}\n\n'
 _STRING_END = b'},"finish_reason":null}]}\n\n'
 
 
@@ -139,14 +140,15 @@ class ChatStreamEncoder:
     ) -> bytes:
         opening = self._opening(choice)
         body = {"index": choice, "delta": delta, **(members or {}), "finish_reason": finish}
-        return opening + self._head + b',"choices":[' + encode(body) + b"]}\n\n"
+        nulls = 0 if finish else 1
+        return opening + self._head + b',"choices":[' + encode(body, nulls=nulls) + b"]}\n\n"
 
     def _opening(self, choice: int) -> bytes:
         """The first chunk of a choice, once."""
         if choice in self._choices:
             return b""
         self._choices[choice] = _Choice()
-        return self._chunk(choice, {"role": "assistant", "content": ""})
+        return self._head + _OPENING % choice
 
     def _text(self, event: TextDelta) -> bytes:
         """The first text of a choice; what stands before it is the same for all that follow."""
@@ -160,7 +162,7 @@ class ChatStreamEncoder:
             opening = self._opening(choice)
             start = f',"choices":[{{"index":{choice},"delta":{{"{member}":'.encode()
             head = self._heads[choice, member] = self._head + start
-            return opening + head + encode(text) + _STRING_END
+            return opening + head + encode_text(text) + _STRING_END
         return head + encode_text(text) + _STRING_END
 
     # Blocks
