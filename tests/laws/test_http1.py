@@ -170,6 +170,16 @@ FIRSTS = [
     b"HTTP/1.1 099 A",
 ]
 
+CHUNKED = [
+    b"5\r\nhello\r\n0\r\n\r\n",
+    b"3;a=b\r\nhel\r\n2\r\nlo\r\n0\r\nx: 1\r\n\r\n",
+    b"6\r\nhelloo\r\n0\r\n\r\n",
+    b"5\r\nhello\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n",
+    b"5\r\nhello\r\n",
+    b"x\r\nhello\r\n",
+]
+"""Bodies in chunks: two that are whole, too much, followed by something, cut off, broken."""
+
 
 def outcome(pieces: list[bytes], method: str) -> object:
     """All that can be told of the reply in `pieces`, or of how it is broken."""
@@ -188,7 +198,7 @@ def outcome(pieces: list[bytes], method: str) -> object:
     first=st.sampled_from(FIRSTS) | st.just(FIRSTS[0]),
     lines=st.lists(st.sampled_from(LINES) | st.binary(max_size=20).map(lambda noise: b"x: " + noise), max_size=6),
     is_framed=st.booleans(),
-    body=st.sampled_from([b"hello", b"hell", b"helloo", b""]),
+    body=st.sampled_from([b"hello", b"hell", b"helloo", b"", *CHUNKED]),
     method=st.sampled_from(["POST", "HEAD"]),
 )
 def test_a_head_that_is_read_line_by_line_reads_as_the_parser_does(

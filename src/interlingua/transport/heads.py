@@ -1,9 +1,9 @@
 """Heads of replies that are read line by line: what a server says of one reply it nearly says of the next.
 
 Strategy: a line that came before is known, so a head is one split and one look-up for each line. Only heads that leave
-nothing open are read here: HTTP/1.1, a body of a length that is given once, no coding, a connection that is kept. All
-others, and whatever is not plainly written, are the parser's (`http1`), which reads these to the same result. A head
-that says what the one before it on its connection said, but for the length, is not even split.
+nothing open are read here: HTTP/1.1, a body of a length that is given once or in chunks, no coding, a connection that
+is kept. All others, and whatever is not plainly written, are the parser's (`http1`), which reads these to the same
+result. A head that says what the one before it on its connection said, but for the length, is not even split.
 
 Rules
 - Lines are remembered up to a bound, and one head for each connection; cookies never.
@@ -17,10 +17,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from interlingua.wire.http import Headers
 
-__all__ = ["MAX_PLAIN_HEAD_BYTES", "LatestHead", "latest_head", "plain_head"]
+__all__ = ["CHUNKED", "MAX_PLAIN_HEAD_BYTES", "LatestHead", "latest_head", "plain_head"]
 
 MAX_PLAIN_HEAD_BYTES = 4096
 """Longer heads are the parser's; with the number of lines it bounds what is remembered."""
+
+CHUNKED = -2
+"""In the place of the length of a body that comes in chunks."""
 
 _MAX_LINES = 2048
 _STATUS = re.compile(rb"HTTP/1\.1 ([2-5][0-9]{2}) [ -~]*")
@@ -28,19 +31,23 @@ _LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([!-~\x80-\xff](?:[\t 
 _LENGTH = re.compile(r"[0-9]{1,15}")
 _LENGTH_LINE = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]+)\r\n", re.IGNORECASE)
 _MOST_DIGITS = 15
-_NOT_PLAIN = frozenset({"transfer-encoding", "content-encoding", "upgrade", "trailer"})
+_NOT_PLAIN = frozenset({"content-encoding", "upgrade", "trailer"})
+_FRAMING = frozenset({"content-length", "transfer-encoding"})
 _NOT_KEPT = frozenset({"set-cookie", "set-cookie2"})
 _WITHOUT_BODY = frozenset({204, 304})
 
 _statuses: dict[bytes, int] = {}
 _lines: dict[bytes, tuple[str, str]] = {}
 _lengths: dict[bytes, int] = {}
-"""Of the lines that say a length: the length and one."""
+"""Of the lines that say where a body ends: its length, or `CHUNKED`, and one."""
 _unusual: set[bytes] = set()
 
 
 def plain_head(head: bytes) -> tuple[int, Headers, int] | None:
-    """Status, headers and the length of the body, from a head without its last line ends; None: ask the parser."""
+    """Status, headers and the length of the body, from a head without its last line ends; None: ask the parser.
+
+    `CHUNKED` is the length of a body that comes in chunks.
+    """
     lines = head.split(b"\r\n")
     first = lines.pop(0)
     status = _statuses.get(first) or _status(first)
@@ -93,7 +100,7 @@ class LatestHead:
 
 
 def latest_head(head: bytes, found: tuple[int, Headers, int]) -> LatestHead | None:
-    """What is remembered of a plain head; None where it holds what is not to be."""
+    """What is remembered of a plain head with a length; None where it holds what is not to be."""
     return None if any([name in _NOT_KEPT for name, _ in found[1]]) else LatestHead(head, *found)  # noqa: C419 - faster
 
 
@@ -131,8 +138,8 @@ def _read(line: bytes) -> tuple[str, str] | None:
     if pair is None or not _is_plain(*pair):
         _unusual.add(line)
         return None
-    if pair[0] == "content-length":
-        _lengths[line] = int(pair[1]) + 1
+    if pair[0] in _FRAMING:
+        _lengths[line] = 1 + (CHUNKED if pair[0] == "transfer-encoding" else int(pair[1]))
     if pair[0] not in _NOT_KEPT:
         _lines[line] = pair
     return pair
@@ -142,6 +149,8 @@ def _is_plain(name: str, value: str) -> bool:
     match name:
         case "content-length":
             return _LENGTH.fullmatch(value) is not None
+        case "transfer-encoding":
+            return value == "chunked"
         case "connection":
             return value.lower() == "keep-alive"
         case _:

@@ -27,7 +27,7 @@ import httptools
 
 from interlingua.errors import APIConnectionError, ConfigError, Error, LimitExceededError
 from interlingua.transport.body import Body, said_of_body
-from interlingua.transport.heads import MAX_PLAIN_HEAD_BYTES, latest_head, plain_head
+from interlingua.transport.heads import CHUNKED, MAX_PLAIN_HEAD_BYTES, latest_head, plain_head
 from interlingua.transport.options import MAX_HEAD_BYTES, MAX_HEADERS
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ _FRAMING_HEADERS = frozenset({"content-length", "transfer-encoding"})
 _WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 _BODILESS = frozenset({"HEAD", "CONNECT"})
 _NO_BODY_STATUSES = frozenset({204, 304})
+_CHUNKED_HEAD = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 _MOST_STRANGE = 8
 """After how many heads that were not like the one before it only few are remembered: the server dates them, say."""
 _SELDOM = 64
@@ -147,6 +148,7 @@ class ResponseReader:
         "_framed",
         "_head_left",
         "_is_bodiless",
+        "_is_told",
         "_latest",
         "_left_bytes",
         "_length",
@@ -186,6 +188,7 @@ class ResponseReader:
         self._max_body_bytes = max_body_bytes
         self._parser = httptools.HttpResponseParser(self)
         self._left_bytes = 0
+        self._is_told = False
         self._latest: LatestHead | None = None
         self._strange = 0
         self.started: bool = False
@@ -247,6 +250,9 @@ class ResponseReader:
             self._start_parsing()
         if (not self.head_done or self.complete) and not self._is_for_the_parser(data):
             return
+        self._parse(data)
+
+    def _parse(self, data: bytes | memoryview) -> None:
         known = len(self.body.pieces)
         try:
             self._parser.feed_data(data)
@@ -332,6 +338,8 @@ class ResponseReader:
         found = plain_head(data[:end]) if end > 0 else None
         if found is None:
             return False
+        if found[2] == CHUNKED:
+            return self._begin_chunked(data, end + 4, found[0], found[1])
         self._strange += 1
         if self._strange < _MOST_STRANGE or not self._strange % _SELDOM:
             self._latest = latest_head(data[: end + 4], found)
@@ -351,6 +359,23 @@ class ResponseReader:
             self.body.begin()
             self._left_bytes = length
             self._feed_plainly(data[begin:])
+        return True
+
+    def _begin_chunked(self, data: bytes, begin: int, status: int, headers: Headers) -> bool:
+        """The same of a body in chunks: those are the parser's, which is told of a head that says no more than that."""
+        if len(headers) > MAX_HEADERS:
+            return False
+        limit_bytes, _, shown = said_of_body(headers, self.peer, self._max_body_bytes)
+        self._start_parsing()
+        self._is_told = True
+        self._parser.feed_data(_CHUNKED_HEAD)
+        self._is_told = False
+        self._raw_headers = [(b"", b"")] * len(headers)  # trailers count with them
+        self.body.begin(limit_bytes)
+        self.status, self.headers = status, shown
+        self.head_done = self._framed = True
+        if len(data) > begin:
+            self._parse(data[begin:])
         return True
 
     def _feed_plainly(self, data: bytes) -> None:
@@ -398,6 +423,8 @@ class ResponseReader:
 
     def on_headers_complete(self) -> None:
         """The head of an interim or the final reply is there."""
+        if self._is_told:
+            return
         self.status = self._parser.get_status_code()
         headers = tuple([(_lowered(name), value.decode("latin-1")) for name, value in self._raw_headers])
         for name, value in headers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from interlingua.transport import heads
-from interlingua.transport.heads import plain_head
+from interlingua.transport.heads import CHUNKED, plain_head
 
 FIRST = b"HTTP/1.1 200 OK\r\n"
 LENGTH = b"content-length: 3"
@@ -29,6 +29,13 @@ def test_a_plain_head_is_read() -> None:
     assert [plain_head(head), plain_head(head)] == [expected, expected]
 
 
+def test_a_body_in_chunks_is_plain() -> None:
+    """With no length beside it; the first time and when the lines are known."""
+    expected = (200, (("transfer-encoding", "chunked"), ("x", "1")), CHUNKED)
+    head = FIRST + b"Transfer-Encoding: chunked\r\nx: 1"
+    assert [plain_head(head), plain_head(head)] == [expected, expected]
+
+
 @pytest.mark.parametrize(
     "head",
     [
@@ -43,6 +50,9 @@ def test_a_plain_head_is_read() -> None:
         FIRST + b"content-length: +3",
         FIRST + b"content-length: 1234567890123456",
         FIRST + LENGTH + b"\r\ntransfer-encoding: chunked",
+        FIRST + b"transfer-encoding: chunked\r\ntransfer-encoding: chunked",
+        FIRST + b"transfer-encoding: gzip, chunked",
+        FIRST + b"transfer-encoding: Chunked",
         FIRST + LENGTH + b"\r\ncontent-encoding: gzip",
         FIRST + LENGTH + b"\r\nconnection: close",
         FIRST + LENGTH + b"\r\nconnection: keep-alive, upgrade",

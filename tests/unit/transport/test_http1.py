@@ -84,6 +84,15 @@ def test_the_number_of_headers_is_bounded_at_its_edge() -> None:
         reader(wire + b"x: 1\r\n\r\n")
 
 
+@pytest.mark.parametrize("spelling", [b"chunked", b"Chunked"], ids=["read line by line", "parsed"])
+def test_trailers_count_with_the_headers(spelling: bytes) -> None:
+    """A hundred of both pass, one more is LimitExceededError, however the head was read."""
+    wire = b"HTTP/1.1 200 OK\r\ntransfer-encoding: " + spelling + b"\r\n" + b"x: 1\r\n" * 59 + b"\r\n0\r\n"
+    assert reader(wire + b"t: 1\r\n" * 40 + b"\r\n").complete
+    with pytest.raises(LimitExceededError, match="100 headers"):
+        reader(wire + b"t: 1\r\n" * 41 + b"\r\n")
+
+
 def test_interim_replies_share_the_bound() -> None:
     """A server cannot send interim replies for ever."""
     made = reader()
