@@ -54,13 +54,15 @@ MAX_GENERATION_BYTES = 3_000_000
 """How much text each of the two generations of a memo holds."""
 MAX_ALIKE = 8
 """How many bodies are looked at."""
+MAX_TAILS = 32
+"""How many texts behind the messages are known again."""
 _SPACE = b" \t\r\n"
 _ONE_VALUE = msgspec.json.Decoder(msgspec.Raw)
 _VALUES = ("output_schema", "logit_bias", "metadata", "extra")
 """Members of a request that hold plain JSON."""
 
 
-class _KnownBody(msgspec.Struct, frozen=True):
+class _KnownBody(msgspec.Struct, frozen=True, gc=False):
     """A body up to the end of its messages, and what it says."""
 
     head: bytes
@@ -113,7 +115,7 @@ class _Generation:
 class BodyMemo:
     """The bodies that one dialect read lately."""
 
-    __slots__ = ("_dialect", "_further", "_max_bytes", "_old", "_read", "_usual", "_young")
+    __slots__ = ("_dialect", "_further", "_max_bytes", "_old", "_read", "_tails", "_usual", "_young")
 
     def __init__(
         self,
@@ -134,6 +136,7 @@ class BodyMemo:
         self._max_bytes = max_generation_bytes
         self._young = _Generation()
         self._old = _Generation()
+        self._tails: dict[bytes, bytes] = {}
 
     def find(self, body: bytes, options: DecodeOptions, about: tuple[object, ...]) -> DecodedRequest | None:
         """What a body says that came before, or that goes on with one that did; None where it must be read."""
@@ -203,7 +206,13 @@ class BodyMemo:
             return
         head = body[: body.index(text) + len(text) - 1].rstrip(_SPACE)
         kept = msgspec.structs.replace(decoded, request=_read_only(request, system))
-        self._put(_KnownBody(head, body[len(head) :], (options, *about), kept, history.known))
+        self._put(_KnownBody(head, self._shared(body[len(head) :]), (options, *about), kept, history.known))
+
+    def _shared(self, tail: bytes) -> bytes:
+        """The same text as before where it came before, as the tools of an agent do: it is at hand, and kept once."""
+        if len(self._tails) >= MAX_TAILS:
+            self._tails.clear()
+        return self._tails.setdefault(tail, tail)
 
     def _put(self, known: _KnownBody) -> None:
         size, young = len(known.head) + len(known.tail), self._young

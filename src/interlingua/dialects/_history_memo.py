@@ -82,7 +82,7 @@ class KnownMessages(tuple[Message, ...]):  # noqa: SLOT001 — a tuple has no sl
         return tuple, (list(self),)
 
 
-class WrittenHistory(msgspec.Struct, frozen=True):
+class WrittenHistory(msgspec.Struct, frozen=True, gc=False):
     """A conversation as one dialect writes it."""
 
     ways: tuple[object, ...]
@@ -121,11 +121,11 @@ class KnownHistory:
         entries: Sequence[Change] = (),
         parent: KnownHistory | None = None,
         *,
-        calls: Sequence[ToolCall] | None = None,
+        calls: tuple[list[str], list[str]] | None = None,
     ) -> None:
         """`parent` is the conversation that this one goes on; without messages, only the text is known.
 
-        `calls` are those of the messages after the parent's, if nothing there has a mark for the prompt cache.
+        `calls` are the ids and names of those after the parent's, if nothing there has a mark for the prompt cache.
         """
         self.text: bytes = text
         self.entries: tuple[Change, ...] = tuple(entries)
@@ -136,9 +136,9 @@ class KnownHistory:
         rest = messages if parent is None else messages[len(parent.messages) :]
         is_marked = False
         if calls is None:
-            calls, is_marked = _calls_of(rest)
-        ids = [call.id for call in calls]
-        names = [call.name for call in calls]
+            ids, names, is_marked = _calls_of(rest)
+        else:
+            ids, names = calls
         self.rest: tuple[Message, ...] = tuple(rest)
         """The messages after those of the parent."""
         self.calls: tuple[str, ...] = tuple(ids)
@@ -152,7 +152,7 @@ class KnownHistory:
         self.frames: list[Frame] = []
         """What stood around these messages, or those that they go on, when they were written."""
         if parent is not None:
-            self.called = parent.called if self.called <= parent.called else parent.called | self.called
+            self.called = parent.called if parent.called.issuperset(names) else parent.called | self.called
             self.calls = parent.calls + self.calls
             self.taken_ids = parent.taken_ids | self.taken_ids
             self.names = parent.names + self.names
@@ -208,17 +208,19 @@ class KnownHistory:
         self._written = [*self._written[1 - MAX_WAYS :], whole]
 
 
-def _calls_of(messages: Sequence[Message]) -> tuple[list[ToolCall], bool]:
-    """The calls in messages, and whether something in them has a mark for the prompt cache."""
-    calls: list[ToolCall] = []
+def _calls_of(messages: Sequence[Message]) -> tuple[list[str], list[str], bool]:
+    """The ids and names of the calls in messages, and whether something in them has a mark for the prompt cache."""
+    ids: list[str] = []
+    names: list[str] = []
     is_marked = False
     for message in messages:
         for part in message.parts:
             if type(part) is ToolCall:
-                calls.append(part)
+                ids.append(part.id)
+                names.append(part.name)
             elif getattr(part, "cache", None):
                 is_marked = True
-    return calls, is_marked
+    return ids, names, is_marked
 
 
 def _elements(wires: list[W] | bytes) -> bytes:
@@ -322,7 +324,7 @@ class HistoryMemo:
         if is_new:
             self._keep(KnownHistory(text))
             return usual.system, tuple(usual.messages)
-        known = KnownHistory(text, usual.system, usual.messages, usual.entries, None, calls=usual.calls)
+        known = KnownHistory(text, usual.system, usual.messages, usual.entries, None, calls=(usual.ids, usual.names))
         self._keep(known)
         return known.system, known.messages
 
@@ -415,8 +417,10 @@ def usual_further(known: KnownHistory, rest: bytes, read: ReadUsual, text: bytes
     usual = read(rest, known)
     if usual is None or not usual.messages or usual.messages[0].role == known.messages[-1].role:
         return None
-    whole = [*known.messages, *usual.messages]
-    further = KnownHistory(text, known.system, whole, known.entries + tuple(usual.entries), known, calls=usual.calls)
+    whole = known.messages + tuple(usual.messages)
+    further = KnownHistory(
+        text, known.system, whole, known.entries + tuple(usual.entries), known, calls=(usual.ids, usual.names)
+    )
     known.parent = None
     return further
 

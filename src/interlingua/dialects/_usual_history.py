@@ -59,7 +59,7 @@ class UnusualError(Exception):
 class UsualHistory:
     """A usual history, told message by message."""
 
-    __slots__ = ("apart", "before", "calls", "entries", "messages", "open", "results", "system", "taken")
+    __slots__ = ("apart", "before", "entries", "ids", "messages", "names", "open", "results", "system", "taken")
 
     def __init__(self, before: KnownHistory | None, apart: frozenset[Role] = frozenset()) -> None:
         """An empty one, that may go on with what came `before`; neighbours of a role in `apart` are unusual."""
@@ -67,7 +67,10 @@ class UsualHistory:
         self.apart: frozenset[Role] = apart
         self.system: tuple[TextPart, ...] = ()
         self.messages: list[Message] = []
-        self.calls: list[ToolCall] = []
+        self.ids: list[str] = []
+        """The ids of all calls, in order."""
+        self.names: list[str] = []
+        """The tools that they call."""
         self.entries: list[Change] = []
         """What reading it repaired."""
         self.open: dict[str, str] = {}
@@ -75,7 +78,7 @@ class UsualHistory:
         self.results: list[Part] = []
         """The results since the last turn."""
         self.taken: set[str] = set()
-        """The ids of all calls."""
+        """The ids of all calls, in no order."""
 
     def instruct(self, text: str | None) -> None:
         """The system text, if it comes first of all."""
@@ -100,11 +103,11 @@ class UsualHistory:
         for call_id, name, arguments in calls:
             if not name or call_id in taken or call_id.strip() in PLACEHOLDER_IDS or not are_sound(arguments):
                 raise UnusualError
-            call = ToolCall(call_id, name, arguments, False, None, NO_EXTRA)
             taken.add(call_id)
             self.open[call_id] = name
-            self.calls.append(call)
-            parts.append(call)
+            self.ids.append(call_id)
+            self.names.append(name)
+            parts.append(ToolCall(call_id, name, arguments, False, None, NO_EXTRA))
         if not parts:
             raise UnusualError
         self.messages.append(Message("assistant", tuple(parts), None, NO_EXTRA))
@@ -112,7 +115,7 @@ class UsualHistory:
     def made_id(self, place: int, dialect: str) -> str:
         """An id for the next call of the turn that is told, which has none; it will be the part at a place there."""
         before = self.before
-        number, at = len(self.calls), len(self.messages)
+        number, at = len(self.ids), len(self.messages)
         if before is not None:
             number += len(before.calls)
             at += len(before.messages)
@@ -131,10 +134,8 @@ class UsualHistory:
 
     def answer_marked(self, call_id: str, text: str, extra: dict[str, dict[str, Any]] = NO_EXTRA) -> None:
         """The same, where a mark before the text says that it is an error."""
-        if text.startswith(ERROR_PREFIX):
-            self.answer(call_id, text[len(ERROR_PREFIX) :], is_error=True, extra=extra)
-        else:
-            self.answer(call_id, text, extra=extra)
+        is_error = text.startswith(ERROR_PREFIX)
+        self.answer(call_id, text[len(ERROR_PREFIX) :] if is_error else text, is_error=is_error, extra=extra)
 
     def _begin(self, role: Role) -> None:
         """A message of another role than the last one, if that matters; the results before it are told."""
