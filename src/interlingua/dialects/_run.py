@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from interlingua.stream.build import Block
     from interlingua.types.event import Event, RefusalDelta, TextDelta, ThinkingDelta, ToolCallDelta
 
-__all__ = ["DATA", "MOST_LETTERS", "Between", "Frame", "Run", "RunDecoder", "run_of"]
+__all__ = ["DATA", "MOST_BYTES", "Between", "Frame", "Run", "RunDecoder", "run_of"]
 
-MOST_LETTERS = 65_536
-"""A longer text is cut out of its event first, which is bounded."""
+MOST_BYTES = 65_536
+"""A larger piece is cut into events first, which are bounded."""
 
 Frame: TypeAlias = tuple[bytes, bytes]
 """What stands around the data of an event."""
@@ -79,7 +79,7 @@ class RunDecoder(ABC):
                     text = read_text(said)
                 except (DecodeError, UnicodeDecodeError):  # bytes that are no text are named where events are parsed
                     text = ""
-                if text and said.strip() is said and len(text) <= MOST_LETTERS:  # a line break would end the event
+                if text and said.strip() is said and len(data) <= MOST_BYTES:  # a line break would end the event
                     grow(text)
                     self._piece = data
                     return [delta(index, text, choice)]

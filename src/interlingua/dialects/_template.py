@@ -10,20 +10,16 @@ Bytes are taken off and parted instead of looked for: `removeprefix` and its lik
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+import string
+from typing import NamedTuple, Protocol
 
 from interlingua.errors import DecodeError
-from interlingua.wire.json import raw_text
+from interlingua.wire.json import encode_text, raw_text
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = ["LONGEST_NUMBER", "Ahead", "Behind", "Inside", "Template", "template_of"]
+__all__ = ["NUMBER", "RANDOM", "Ahead", "Behind", "Inside", "Letters", "Template", "template_of"]
 
 PADDING = b'"obfuscation":'
 """Before random padding; its length and letters say nothing."""
-LONGEST_NUMBER = 19
-"""Digits; a longer number is parsed."""
 _QUOTE = 34
 
 
@@ -35,52 +31,57 @@ class Inside(Protocol):
         ...
 
 
+class Letters(NamedTuple):
+    """What something may be that differs and says nothing."""
+
+    letters: bytes
+    """The characters that it has, one of them at least."""
+    most: int
+    """How many there are at most."""
+
+
+NUMBER = Letters(b"0123456789", 19)
+"""A number that counts events; a longer one is parsed."""
+RANDOM = Letters(string.digits.encode() + string.ascii_letters.encode(), 65_536)
+"""Padding."""
+
+
 class Ahead:
-    """A number before the text, another one in each chunk, that says nothing."""
+    """A number before the text, another one in each chunk."""
 
-    __slots__ = ("_first", "_middle", "_then", "middle")
+    __slots__ = ("_letters", "_most", "_then", "middle")
 
-    def __init__(self, middle: bytes, then: Inside | None = None) -> None:
-        """`middle` stands between the number and the text, `then` finds the text in what follows."""
+    def __init__(self, kind: Letters, middle: bytes, then: Inside | None = None) -> None:
+        """`middle` stands between it and the text, `then` finds the text in what follows."""
         self.middle: bytes = middle
-        self._first = middle[:1]
-        self._middle = middle[1:]
+        self._letters, self._most = kind
         self._then = then
 
     def text(self, said: bytes) -> bytes:
         """As in `Inside`."""
-        number, _, rest = said.partition(self._first)
-        text = rest.removeprefix(self._middle)
-        if text is rest or not number.isdigit() or len(number) > LONGEST_NUMBER:
+        rest = said.lstrip(self._letters)
+        text = rest.removeprefix(self.middle)
+        if text is rest or rest is said or len(said) - len(rest) > self._most:
             return b""
         return text if self._then is None else self._then.text(text)
 
 
 class Behind:
-    """Padding or a number behind the text, another one in each chunk, that says nothing."""
+    """Padding or a number behind the text, another one in each chunk."""
 
-    __slots__ = ("_before", "_is_one", "_last", "_most", "_then", "before")
+    __slots__ = ("_letters", "_most", "_then", "before")
 
-    def __init__(
-        self,
-        before: bytes,
-        is_one: Callable[[bytes], bool] = bytes.isalnum,
-        most: int | None = None,
-        then: Inside | None = None,
-    ) -> None:
-        """`before` stands before it, `is_one` knows it, `then` finds the text in what stands before all of that."""
+    def __init__(self, kind: Letters, before: bytes, then: Inside | None = None) -> None:
+        """`before` stands before it, `then` finds the text in what stands before all of that."""
         self.before: bytes = before
-        self._before = before[:-1]
-        self._last = before[-1:]
-        self._is_one = is_one
-        self._most = most
+        self._letters, self._most = kind
         self._then = then
 
     def text(self, said: bytes) -> bytes:
         """As in `Inside`."""
-        rest, _, padding = said.rpartition(self._last)
-        text = rest.removesuffix(self._before)
-        if text is rest or not self._is_one(padding) or (self._most is not None and len(padding) > self._most):
+        rest = said.rstrip(self._letters)
+        text = rest.removesuffix(self.before)
+        if text is rest or rest is said or len(said) - len(rest) > self._most:
             return b""
         return text if self._then is None else self._then.text(text)
 
@@ -112,35 +113,26 @@ class Template:
 
 def template_of(data: bytes, member: str, text: str) -> Template | None:
     """The template of a chunk whose only text is `member`; None where its string is not found in the bytes."""
-    if b"\n" in data:  # several lines of a stream, which another piece would have to part in the same way
+    _, name, rest = data.partition(b'"%b":' % member.encode())
+    string = rest.lstrip(b" ")
+    if not name or b"\n" in data:  # several lines of a stream, which another piece would have to part in the same way
         return None
-    start = _after(data, b'"%b":' % member.encode(), 0)
-    end = _end_of_string(data, start)
-    if start < 0 or end < 0:
-        return None
-    padded = _after(data, PADDING, end)
-    until = data.find(b'"', padded + 1)
-    if padded < 0 or until < 0:
-        template = Template(data[:start], data[end:])
+    tail = string.removeprefix(encode_text(text))
+    if tail is string:  # it is written in another way than ours
+        tail = string[_end_of_string(string) :]
+    head = data[: len(data) - len(string)]
+    padding = tail.partition(PADDING)[2].lstrip(b" ")
+    if padding.startswith(b'"'):
+        before = tail[: len(tail) - len(padding) + 1]
+        template = Template(head, padding[padding.find(b'"', 1) :], Behind(RANDOM, before))
     else:
-        template = Template(data[:start], data[until:], Behind(data[end : padded + 1]))
+        template = Template(head, tail)
     return template if template.text_in(data) == text else None
 
 
-def _after(data: bytes, name: bytes, start: int) -> int:
-    """Where the string begins that is the value of the first member `name` from `start` on; -1 where there is none."""
-    place = data.find(name, start)
-    if place < 0:
-        return -1
-    place += len(name)
-    while data[place : place + 1] == b" ":
-        place += 1
-    return place if data[place : place + 1] == b'"' else -1
-
-
-def _end_of_string(data: bytes, start: int) -> int:
-    """The place after the string that begins at `start`: after its first quote that is not escaped; -1 without one."""
-    place = data.find(b'"', start + 1) if start >= 0 else -1
-    while place > 0 and (place - len(data[start:place].rstrip(b"\\")) - start) % 2:
+def _end_of_string(data: bytes) -> int:
+    """The place after the string that data begins with: after its first quote that is not escaped; -1 without one."""
+    place = data.find(b'"', 1) if data.startswith(b'"') else -1
+    while place > 0 and (place - len(data[:place].rstrip(b"\\"))) % 2:
         place = data.find(b'"', place + 1)
     return place + 1 if place >= 0 else -1

@@ -90,8 +90,11 @@ class Block:
 
     @property
     def content(self) -> str:
-        """Everything that came so far."""
-        return "".join(self.pieces)
+        """Everything that came so far, joined once."""
+        pieces = self.pieces
+        if len(pieces) > 1:
+            pieces[:] = ["".join(pieces)]  # whoever puts pieces there has this very list
+        return pieces[0] if pieces else ""
 
     @property
     def path(self) -> str:

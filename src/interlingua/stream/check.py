@@ -100,7 +100,8 @@ class Checker:
             self._say("L2", place, f"{type(event).__name__} after the terminal event")
         if place == 0 and not isinstance(event, StreamStart | StreamError):
             self._say("L1", place, f"the stream begins with {type(event).__name__}")
-        self._ready(place, event)
+        if self._expected_ready is not None or type(event) is ToolCallReady:
+            self._ready(place, event)
         match event:
             case StreamStart():
                 if place:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from interlingua.types.event import Event
 
 __all__ = ["Folder", "error_of", "fold"]
+
+_PLACE = itemgetter(0)
 
 
 class _Open:
@@ -118,6 +121,11 @@ class Folder:
         """The texts of an open block: that of another delta may be put there instead of feeding it."""
         return self._open[choice, index].pieces
 
+    @property
+    def usage(self) -> Usage | None:
+        """The counts so far."""
+        return self._usage
+
     def response(self) -> Response[Any]:
         """The response that the events add up to.
 
@@ -133,15 +141,17 @@ class Folder:
 
     def _fold(self, end: Response[Any]) -> Response[Any]:
         """Parts, counts and names from the events; the reasons and extras, which only the end knows, from there."""
-        grown = max((choice for choice, _ in [*self._parts, *self._open]), default=0)
+        grown = max([choice for choice, _ in (*self._parts, *self._open)], default=0)
         number = 1 + max(grown, len(end.alternatives))  # a choice may be empty
         first, *others = [self._choice_parts(choice) for choice in range(number)]
         return msgspec.structs.replace(
             end,
             parts=first,
             alternatives=tuple(
-                msgspec.structs.replace(_nth(end.alternatives, place), parts=parts)
-                for place, parts in enumerate(others)
+                [
+                    msgspec.structs.replace(_nth(end.alternatives, place), parts=parts)
+                    for place, parts in enumerate(others)
+                ]
             ),
             usage=self._usage,
             model=self._start.model,
@@ -153,9 +163,10 @@ class Folder:
         found: dict[int, Part | None] = {
             index: part for (number, index), part in self._parts.items() if number == choice
         }
-        found.update({index: block.part() for (number, index), block in self._open.items() if number == choice})
-        ordered = (found[index] for index in sorted(found))
-        return tuple([part for part in ordered if part is not None])
+        for (number, index), block in self._open.items():
+            if number == choice:
+                found[index] = block.part()
+        return tuple([part for _, part in sorted(found.items(), key=_PLACE) if part is not None])
 
 
 def _nth(alternatives: tuple[Alternative, ...], place: int) -> Alternative:

@@ -24,15 +24,15 @@ E = TypeVar("E")
 class Feed(ABC, Generic[E]):
     """Cuts a stream of bytes into things of type `E`."""
 
-    cut: bool
+    cut: bool = False
     """Whether the stream ended in the middle of something, which was then left out. Known after `close`."""
     max_event_bytes: int
     """The longest line and the largest event."""
 
+    _fault: WireError | None = None
+
     def __init__(self, *, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
-        self.cut = False
         self.max_event_bytes = max_event_bytes
-        self._fault: WireError | None = None
 
     def feed(self, data: bytes) -> list[E]:
         """What became whole with this piece, in order.

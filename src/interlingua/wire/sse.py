@@ -54,29 +54,31 @@ class SseDecoder(Feed[SseEvent]):
     Raises: LimitExceededError, for a line or the data of an event beyond `max_event_bytes`.
     """
 
-    comments: int
+    comments: int = 0
     """How many comment lines have come: a stream that sends them is alive."""
-    is_between: bool
+    is_between: bool = True
     """Whether nothing of an event or a line is waiting for its rest."""
+    _at_start: bool = True
+    _after_cr: bool = False
+    _data: bytes | bytearray | None = None
+    _event: str | None = None
+    _id: str | None = None
+    _bare: bool = False
 
     def __init__(self, *, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
         super().__init__(max_event_bytes=max_event_bytes)
-        self.comments = 0
-        self.is_between = True
         self._line = bytearray()
-        self._at_start = True
-        self._after_cr = False
-        self._data: bytes | bytearray | None = None
-        self._event: str | None = None
-        self._id: str | None = None
-        self._bare = False
+
+    def feed(self, data: bytes) -> list[SseEvent]:
+        """As in `Feed`; a piece of whole plain events is read at once."""
+        if self.is_between:  # never after a fault
+            events = self._plain(data)
+            if events is not None:
+                self._at_start = False
+                return events
+        return super().feed(data)
 
     def _take(self, data: bytes, whole: list[SseEvent]) -> None:
-        events = self._plain(data) if self.is_between else None
-        if events is not None:
-            self._at_start = False
-            whole += events
-            return
         self.is_between = False
         self._take_lines(data, whole)
         waits = self._line or self._after_cr or self._event or self._id or self._data is not None
@@ -89,9 +91,9 @@ class SseDecoder(Feed[SseEvent]):
             body = data.removesuffix(b"\r\n\r\n")
         if body is data or len(body) > self.max_event_bytes or b"\r" in body:
             return None
-        event = _plain_event(body)
-        if event is not None:
-            return [event]
+        text = body.removeprefix(b"data: ")
+        if text is not body and text and b"\n" not in text:
+            return [SseEvent(text)]
         events: list[SseEvent] = []
         for block in body.split(b"\n\n"):
             event = _plain_event(block)

@@ -149,7 +149,7 @@ def test_a_block_of_another_kind_grows_in_its_own_way(kind: Any, delta: Any) -> 
 )
 def test_a_line_of_a_run_is_one_delta_and_a_time(line: bytes, text: str | None, time: str) -> None:
     """The time of the last line is kept, and nothing of any other piece."""
-    template = Template(b'{"created_at":"', b"}", Time(b'","content":'))
+    template = Template(b'{"created_at":"', b"}", Time(b"2026-01", b'","content":'))
     run = Run(template, Block("text", 0, 0), frame=LINE)
     assert run.more(line) == (None if text is None else [TextDelta(0, text, 0)])
     assert time_of(template, run.piece) == time

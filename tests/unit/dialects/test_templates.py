@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interlingua.dialects._template import Ahead, Behind, Template, template_of
+from interlingua.dialects._template import RANDOM, Ahead, Behind, Template, template_of
 from interlingua.dialects.ollama import lines
 from interlingua.dialects.openai_responses.template import numbered_template_of
 
@@ -83,7 +83,7 @@ def test_what_is_like_a_template(chunk: bytes, text: str | None) -> None:
 )
 def test_what_is_like_a_template_with_padding(chunk: bytes, text: str | None) -> None:
     """The padding may be any letters and digits, and stands behind the text."""
-    assert Template(b'{"content":', b'"}', Behind(b',"obfuscation":"')).text_in(chunk) == text
+    assert Template(b'{"content":', b'"}', Behind(RANDOM, b',"obfuscation":"')).text_in(chunk) == text
 
 
 # With a number
@@ -200,6 +200,6 @@ def test_what_becomes_a_template_of_lines(line: bytes, found: tuple[bytes, bytes
 )
 def test_what_is_like_a_template_of_lines(line: bytes, read: tuple[str, str] | None) -> None:
     """A plain time and exactly one JSON string."""
-    template = Template(b'{"created_at":"', b"}", lines.Time(b'","content":'))
+    template = Template(b'{"created_at":"', b"}", lines.Time(b"2026-01", b'","content":'))
     text = template.text_in(line)
     assert (None if text is None else (lines.time_of(template, line), text)) == read

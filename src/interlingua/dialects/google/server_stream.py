@@ -73,20 +73,22 @@ class GoogleStreamEncoder:
         self._choices: dict[int, _Choice] = {}
         self._tail = b"}"
         self._begun = False
-        self._plain: _Choice | None = None
+        self._plain_choice = -1
+        self._held = ""
         self._text_head = self._text_tail = b""
 
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
-        plain = self._plain
-        if plain is not None and type(event) is TextDelta and event.choice == plain.number and event.text:
-            whole = plain.text + event.text
-            plain.text = whole[-1:]
+        if type(event) is TextDelta and event.choice == self._plain_choice and (text := event.text):
+            said = self._held + text[:-1]
+            self._held = text[-1]
             try:
-                return self._text_head + write_text(whole[:-1]) + self._text_tail
+                return self._text_head + write_text(said) + self._text_tail
             except UnicodeEncodeError:
-                return encode_text(whole[:-1])  # says what is wrong with it
-        self._plain = None
+                return encode_text(said)  # says what is wrong with it
+        if self._plain_choice >= 0:
+            self._choices[self._plain_choice].text = self._held
+            self._plain_choice = -1
         match event:
             case TextDelta(text=text, choice=choice):
                 told = self._text(text, choice, thought=False)
@@ -165,7 +167,7 @@ class GoogleStreamEncoder:
         if not choice.text or choice.kept or choice.kept_thought or (self.context.json_array and not self._begun):
             return
         self._text_head, self._text_tail = self._parts(choice.number, b'{"text":\0}').split(b"\0")
-        self._plain = choice
+        self._plain_choice, self._held = choice.number, choice.text
 
     def _whole_text(self, choice: _Choice, text: str, *, thought: bool) -> bytes:
         """A part of its own: text with a signature and members."""

@@ -21,25 +21,24 @@ _PLAIN = b"0123456789TZ:.+-"
 class Time:
     """The time of a line, which stands before its text."""
 
-    __slots__ = ("_known", "_middle", "middle")
+    __slots__ = ("_known", "middle")
 
-    def __init__(self, middle: bytes) -> None:
-        """`middle` stands between the time and the text, from the quote that ends the time."""
+    def __init__(self, time: bytes, middle: bytes) -> None:
+        """`time` is that of the first line, which is plain; `middle` stands between it and the text."""
         self.middle: bytes = middle
-        self._middle = middle[1:]
-        self._known = b""
+        self._known = time
 
     def text(self, said: bytes) -> bytes:
         """As in `Inside`."""
-        time, _, rest = said.partition(b'"')
-        text = rest.removeprefix(self._middle)
-        if text is rest:
-            return b""
-        if time != self._known:
-            if time.strip(_PLAIN):
-                return b""
-            self._known = time
-        return text
+        known = self._known
+        rest = said.removeprefix(known)  # what all times begin with need not be looked at again
+        if rest is said:
+            while not said.startswith(known):
+                known = known[:-1]
+            self._known = known
+        rest = rest.lstrip(_PLAIN)
+        text = rest.removeprefix(self.middle)
+        return b"" if text is rest else text
 
 
 def time_of(template: Template, line: bytes) -> str:
@@ -52,10 +51,12 @@ def template_of(line: bytes, time: str, member: str, text: str) -> Template | No
     shown = encode(time)
     start = _place_of(line, "created_at", shown)
     place = _place_of(line, member, encode(text))
-    if start < 0 or place < start:
+    if start < 0 or place < start or shown[1:-1].strip(_PLAIN):
         return None
     middle = line[start + len(shown) - 1 : place]
-    template = Template(line[: start + 1], line[place + len(encode(text)) :], Time(middle))
+    template = Template(
+        line[: start + 1], line[place + len(encode(text)) :], Time(line[start + 1 : start + len(shown) - 1], middle)
+    )
     return template if template.text_in(line) == text and time_of(template, line) == time else None
 
 

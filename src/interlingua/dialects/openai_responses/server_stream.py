@@ -16,8 +16,6 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from msgspec import Raw
-
 from interlingua.dialects._members import is_object, merge_members, plain
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects.openai_responses.assistant import COMPLETED
@@ -60,6 +58,11 @@ PREFIXES = {"text": "msg", "refusal": "msg", "thinking": "rs", "tool_call": "fc"
 """How the ids of items begin that are made here, by the kind of block."""
 BREAK = "\n\n"
 """What parts the summaries of one piece of reasoning."""
+MEANT = 1 << 30
+"""Every null is meant."""
+ADDED, DONE = b"response.output_item.added", b"response.output_item.done"
+EMPTY_TEXT = b'"part":{"type":"output_text","text":"","annotations":[]}'
+EMPTY_REFUSAL = b'"part":{"type":"refusal","refusal":""}'
 
 
 KNOWN_NUMBERS = 4_096
@@ -76,7 +79,7 @@ def _ends() -> tuple[bytes, ...]:
 class _Item:
     """An item under way."""
 
-    __slots__ = ("deltas", "head", "id", "index", "key", "members", "pieces", "place", "start", "wire")
+    __slots__ = ("deltas", "head", "id", "index", "key", "members", "named", "pieces", "place", "start", "wire")
 
     def __init__(self, start: BlockStart, index: int, item_id: str | None, members: dict[str, Any]) -> None:
         self.start = start
@@ -89,10 +92,12 @@ class _Item:
         self.deltas = 0
         self.pieces: list[str] = []
         self.wire = ItemWire()
+        self.named = b'"item_id":%b,"output_index":%d' % (encode_text(item_id or ""), index)
+        """How events name it."""
 
     @property
     def names(self) -> dict[str, Any]:
-        """How events name it."""
+        """The same as members."""
         return {"item_id": self.id or "", "output_index": self.index}
 
 
@@ -175,7 +180,19 @@ class ResponsesStreamEncoder:
         """One event, under the next number."""
         body = {"type": kind, **members, "sequence_number": self._number}
         self._number += 1
-        return b"event: %b\ndata: %b\n\n" % (kind.encode(), encode(body, nulls=1 << 30))
+        return b"event: %b\ndata: %b\n\n" % (kind.encode(), encode(body, nulls=MEANT))
+
+    def _tell(self, kind: bytes, told: bytes) -> bytes:
+        """The same, for members that are JSON already."""
+        number = self._number
+        self._number = number + 1
+        return b'event: %b\ndata: {"type":"%b",%b,"sequence_number":%d}\n\n' % (kind, kind, told, number)
+
+    def _tell_item(self, kind: bytes, index: int, wire: ItemWire) -> bytes:
+        return self._tell(kind, b'"output_index":%d,"item":%b' % (index, encode_wire(wire)))
+
+    def _tell_part(self, kind: bytes, item: _Item, part: bytes) -> bytes:
+        return self._tell(kind, b'%b,"content_index":%d,%b' % (item.named, item.place, part))
 
     # The answer as a whole
 
@@ -193,10 +210,7 @@ class ResponsesStreamEncoder:
         return self._shown("response.created", snapshot) + self._shown("response.in_progress", snapshot)
 
     def _shown(self, kind: str, answer: bytes) -> bytes:
-        number = self._number
-        self._number += 1
-        name = kind.encode()
-        return b'event: %b\ndata: {"type":"%b","response":%b,"sequence_number":%d}\n\n' % (name, name, answer, number)
+        return self._tell(kind.encode(), b'"response":' + answer)
 
     def _end(self, response: Response[Any]) -> bytes:
         said = self._close_message() + self._flush()
@@ -257,9 +271,7 @@ class ResponsesStreamEncoder:
         self._output.append(None)
         wire.id = item_id
         item.wire = wire
-        return item, said + self._say(
-            "response.output_item.added", output_index=item.index, item=Raw(encode_wire(wire))
-        )
+        return item, said + self._tell_item(ADDED, item.index, wire)
 
     def open_prose(self, start: BlockStart, members: dict[str, Any]) -> bytes:
         """Open a content part, in the open message or in a new one."""
@@ -273,10 +285,8 @@ class ResponsesStreamEncoder:
         self._items[start.index] = item
         item.place += 1
         item.head = b""
-        empty: dict[str, Any] = {"type": "refusal", "refusal": ""}
-        if start.block == "text":
-            empty = {"type": "output_text", "text": "", "annotations": []}
-        return said + self._say("response.content_part.added", **item.names, content_index=item.place, part=empty)
+        empty = EMPTY_TEXT if start.block == "text" else EMPTY_REFUSAL
+        return said + self._tell_part(b"response.content_part.added", item, empty)
 
     def open_thinking(self, start: BlockStart, members: dict[str, Any]) -> bytes:
         """Open a piece of reasoning."""
@@ -324,13 +334,13 @@ class ResponsesStreamEncoder:
         return b'%b%b%b,"sequence_number":%d}\n\n' % (item.head, encode_text(text), tail, number)
 
     def _head(self, item: _Item, kind: str) -> bytes:
-        place: dict[str, Any] = {}
+        place = b""
         if item.start.block == "thinking":
-            place = {"summary_index": item.place}
+            place = b',"summary_index":%d' % item.place
         elif item.start.block != "tool_call":
-            place = {"content_index": item.place}
-        told = encode({"type": kind, **item.names, **place})
-        return b'event: %b\ndata: %b,"delta":' % (kind.encode(), told[:-1])
+            place = b',"content_index":%d' % item.place
+        name = kind.encode()
+        return b'event: %b\ndata: {"type":"%b",%b%b,"delta":' % (name, name, item.named, place)
 
     def _thought(self, item: _Item, text: str) -> bytes:
         said = b""
@@ -398,19 +408,19 @@ class ResponsesStreamEncoder:
 
     def _end_prose(self, item: _Item, part: TextPart | RefusalPart, path: str) -> bytes:
         content = self._encoder.content(part, path)
-        names = {**item.names, "content_index": item.place}
         if isinstance(part, TextPart):
             if part.sealed is not None and not seal_fits(part.sealed, NAME, NOBODY):
                 note_seal(self.changes, part.sealed, path)
-            logprobs = content.logprobs or []
-            said = self._say("response.output_text.done", **names, text=part.text, logprobs=logprobs)
+            logprobs = encode(content.logprobs, nulls=MEANT) if content.logprobs else b"[]"
+            told = b'"text":%b,"logprobs":%b' % (encode_text(part.text), logprobs)
+            said = self._tell_part(b"response.output_text.done", item, told)
         else:
-            said = self._say("response.refusal.done", **names, refusal=part.text)
+            said = self._tell_part(b"response.refusal.done", item, b'"refusal":' + encode_text(part.text))
         members = _members(part)
         item.members = {**members, "id": item.id} if item.id is not None else members
         cast("list[Any]", item.wire.content).append(content)
         item.pieces = []
-        return said + self._say("response.content_part.done", **names, part=Raw(encode_wire(content)))
+        return said + self._tell_part(b"response.content_part.done", item, b'"part":' + encode_wire(content))
 
     def _close_message(self) -> bytes:
         item, self._message = self._message, None
@@ -449,7 +459,7 @@ class ResponsesStreamEncoder:
 
     def _item_done(self, item: _Item, wire: ItemWire) -> bytes:
         self._output[item.index] = wire
-        return self._say("response.output_item.done", output_index=item.index, item=Raw(encode_wire(wire)))
+        return self._tell_item(DONE, item.index, wire)
 
     # Items that come in one piece
 
@@ -465,9 +475,9 @@ class ResponsesStreamEncoder:
         if index is None:
             index = len(self._output)
             self._output.append(None)
-            said += self._say("response.output_item.added", output_index=index, item=Raw(encode_wire(wire)))
+            said += self._tell_item(ADDED, index, wire)
         self._output[index] = wire
-        return said + self._say("response.output_item.done", output_index=index, item=Raw(encode_wire(wire)))
+        return said + self._tell_item(DONE, index, wire)
 
     def _progress(self, raw: dict[str, Any]) -> bytes:
         """An event of a hosted tool, under our own numbers."""

@@ -6,20 +6,20 @@ also has another `sequence_number`; it says nothing, so it is stepped over, befo
 
 from __future__ import annotations
 
-from interlingua.dialects._template import LONGEST_NUMBER, Ahead, Behind, Template, template_of
+from interlingua.dialects._template import NUMBER, Ahead, Behind, Template, template_of
 
 __all__ = ["numbered_template_of"]
 
-NUMBER = b'"sequence_number":'
+NAME = b'"sequence_number":'
 
 
 def numbered_template_of(data: bytes, text: str) -> Template | None:
     """The template of a delta that says `text`; None where its parts are not found in the bytes."""
-    start = data.find(NUMBER) + len(NUMBER)
+    start = data.find(NAME) + len(NAME)
     end = data.find(b",", start)
-    if start < len(NUMBER):
+    if start < len(NAME):
         return None
-    found = _last(data[: start - len(NUMBER)], text) if end < 0 else _first(data, start, end, text)
+    found = _last(data[: start - len(NAME)], text) if end < 0 else _first(data, start, end, text)
     return found if found is not None and found.text_in(data) == text else None
 
 
@@ -28,10 +28,10 @@ def _last(data: bytes, text: str) -> Template | None:
     rest = template_of(data, "delta", text)
     if rest is None:
         return None
-    return Template(rest.head, b"}", Behind(rest.tail + NUMBER, bytes.isdigit, LONGEST_NUMBER, rest.inside))
+    return Template(rest.head, b"}", Behind(NUMBER, rest.tail + NAME, rest.inside))
 
 
 def _first(data: bytes, start: int, end: int, text: str) -> Template | None:
     """The template of a delta whose number, which stands from `start` to `end`, comes before its text."""
     rest = template_of(data[end:], "delta", text) if data.find(b'"delta":') > end else None
-    return None if rest is None else Template(data[:start], rest.tail, Ahead(rest.head, rest.inside))
+    return None if rest is None else Template(data[:start], rest.tail, Ahead(NUMBER, rest.head, rest.inside))

@@ -250,20 +250,22 @@ class UnifiedStreamDecoder(RunDecoder):
 
     def _end(self, end: Response[Any]) -> None:
         """The end: counts that only it knows, then what all events add up to."""
-        known = self._folder.partial().usage
+        known = self._folder.usage
         if end.usage is not None and merge_usage(known, end.usage) != known:
             self._say(UsageUpdate(end.usage))
         self._check_open()
         self._folder.feed(StreamEnd(end))
         response = settled(self._folder.response(), self._changes)
-        changes = (*end.changes, *self._changes.done())
-        self._say(StreamEnd(msgspec.structs.replace(response, changes=changes)))
+        made = self._changes.done()
+        if made:
+            response = msgspec.structs.replace(response, changes=(*end.changes, *made))
+        self._say(StreamEnd(response))
 
     def _check_open(self) -> None:
         """Raises: DecodeError, where a block is still open, or nothing came at all."""
         if not self._number:
             raise DecodeError("the stream ends before it began")
-        if self._checker.blocks.keys() - self._checker.closed:
+        if len(self._checker.blocks) > len(self._checker.closed):
             raise DecodeError("the stream ends while a block is open")
 
     def _say(self, event: Event) -> None:
