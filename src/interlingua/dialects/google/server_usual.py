@@ -113,7 +113,8 @@ def _parts(turn: Turn, *, own: bool) -> list[_Text | _Thought | _Called]:
     """The parts of a turn."""
     thinking, texts, calls = turn
     parts: list[_Text | _Thought | _Called] = [_Thought(thinking, True)] if thinking else []
-    parts += [_Text(text) for text in texts]
+    if texts:
+        parts += [_Text(texts[0])] if len(texts) == 1 else [_Text(text) for text in texts]
     for call in calls:
         call_id = UNSET if own and is_made_id(call.id) else call.id
         parts.append(_Called(_Call(call_id, call.name, Raw(call.arguments_json))))
@@ -123,7 +124,7 @@ def _parts(turn: Turn, *, own: bool) -> list[_Text | _Thought | _Called]:
 def _usage(usage: Usage) -> _Usage | None:
     """The counts; None where one is unknown, or is told in an unusual way."""
     given, output, thoughts = usage.input_tokens, usage.output_tokens, usage.reasoning_tokens
-    if given is None or output is None or usage.extra.get(NAME):
+    if given is None or output is None or (usage.extra and usage.extra.get(NAME)):
         return None
     cached = UNSET if usage.cache_read_tokens is None else usage.cache_read_tokens
     if thoughts is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, UnsetType
 
@@ -24,8 +24,6 @@ __all__ = ["write_usual"]
 
 WORDS = {"stop": "stop", "length": "length", "tool_calls": "tool_calls", "content_filter": "content_filter"}
 """Finish reasons that the wire says just so."""
-MEMBERS = ("created", "service_tier", "system_fingerprint")
-"""Members of our own `extra` that are written without further ado."""
 DETAILS = ("prompt_tokens_details", "completion_tokens_details")
 """Parts of the counts, in the order in which they are written."""
 
@@ -118,17 +116,23 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
 
 
 def _members(members: dict[str, Any]) -> tuple[Any, Any, Any] | None:
-    """The members of our own `extra`; None where there are others, or one may hold a number that JSON has not."""
-    said = 0
-    values: list[Any] = []
-    for name in MEMBERS:
-        value = members.get(name, UNSET)
-        if value is not UNSET:
-            said += 1
-            if type(value) is not int and type(value) is not str:
-                return None
-        values.append(value)
-    return None if said != len(members) else (values[0], values[1], values[2])
+    """The members of our own `extra`, each of its usual type; None where there are others."""
+    get = members.get
+    created, tier, fingerprint = get("created", UNSET), get("service_tier", UNSET), get("system_fingerprint", UNSET)
+    known = 0
+    if created is not UNSET:
+        known = 1
+        if type(created) is not int:
+            return None
+    if tier is not UNSET:
+        known += 1
+        if type(tier) is not str:
+            return None
+    if fingerprint is not UNSET:
+        known += 1
+        if type(fingerprint) is not str:
+            return None
+    return (created, tier, fingerprint) if known == len(members) else None
 
 
 _NO_MEMBERS = (UNSET, UNSET, UNSET)
@@ -166,14 +170,15 @@ def _usage_with(usage: Usage, read: int, written: int, own: JsonObject) -> _Usag
     """The counts with parts of them that have no count of ours; None where something else stands beside them."""
     if tuple(own) != DETAILS or usage.cache_write_tokens is not None:
         return None
-    for details in own.values():
-        if type(details) is not dict:
-            return None
-        for part in cast("JsonObject", details).values():
-            if type(part) is not int:
-                return None
-    cached, reasoning = usage.cache_read_tokens, usage.reasoning_tokens
+    prompt: JsonObject
+    completion: JsonObject
     prompt, completion = own.values()
+    if type(prompt) is not dict or type(completion) is not dict:
+        return None
+    for part in (*prompt.values(), *completion.values()):
+        if type(part) is not int:
+            return None
+    cached, reasoning = usage.cache_read_tokens, usage.reasoning_tokens
     prompt = prompt if cached is None else {"cached_tokens": cached, **prompt}
     completion = completion if reasoning is None else {"reasoning_tokens": reasoning, **completion}
     return _Usage(read, written, read + written, prompt, completion)
