@@ -139,7 +139,9 @@ def _call(call: _Call, sealed: Sealed | None) -> ToolCall | None:
     text = on_one_line(text)
     if MARK in text:
         return None
-    call_id = call.id or ""
+    call_id = call.id
+    if call_id is None:
+        return ToolCall("", call.name, text, False, sealed)
     if is_made_id(call_id):
         return ToolCall(call_id, call.name, text, False, sealed, {NAME: {"functionCall": {"id": call_id}}})
     return ToolCall(call_id, call.name, text, False, sealed)

@@ -192,7 +192,8 @@ def call_extra(wire: PartWire, call: CallWire) -> dict[str, dict[str, Any]]:
 
 def is_made_id(call_id: str) -> bool:
     """Whether an id looks like those that are made here to pair a call with its result."""
-    return call_id[:5] == "call_" and call_id[5:].isdecimal()
+    number = call_id.removeprefix("call_")
+    return number is not call_id and number.isdecimal()
 
 
 def arguments_text(call: CallWire) -> str:

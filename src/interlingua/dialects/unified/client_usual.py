@@ -101,20 +101,20 @@ def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
     """The parts of an answer; None where one is unusual, or stands behind a call."""
     parts: list[Part] = []
     calls: list[ToolCall] = []
-    views = wire.tool_calls or None
-    try:
-        for part in wire.parts:
-            if isinstance(part, _Call):
-                if views and part.arguments != views[len(calls)].arguments:
-                    return None
-                calls.append(ToolCall(part.id, part.name, str(part.arguments, "utf-8")))
-            elif calls:
+    views = wire.tool_calls
+    for part in wire.parts:
+        if isinstance(part, _Call):
+            if views and not _shows(views, len(calls), part):
                 return None
-            else:
-                parts.append(TextPart(part.text) if isinstance(part, _Text) else ThinkingPart(part.text))
-    except (UnicodeDecodeError, IndexError):
-        return None
-    if bool(calls) is not (wire.finish_reason == "tool_calls") or (views and not _shows(views, calls)):
+            try:
+                calls.append(ToolCall(part.id, part.name, str(part.arguments, "utf-8")))
+            except UnicodeDecodeError:
+                return None
+        elif calls:
+            return None
+        else:
+            parts.append(TextPart(part.text) if isinstance(part, _Text) else ThinkingPart(part.text))
+    if bool(calls) is not (wire.finish_reason == "tool_calls") or (views and len(views) != len(calls)):
         return None
     if not calls:
         return tuple(parts)
@@ -122,9 +122,12 @@ def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
     return None if sound is None else (*parts, *sound)
 
 
-def _shows(views: list[_View], calls: list[ToolCall]) -> bool:
-    """Whether the calls that are told again are those of the parts, so that nobody has to look at their texts."""
-    return [(view.id, view.name) for view in views] == [(call.id, call.name) for call in calls]
+def _shows(views: list[_View], place: int, call: _Call) -> bool:
+    """Whether a call that is told again is the one of the parts, so that nobody has to look at its text."""
+    if place >= len(views):
+        return False
+    view = views[place]
+    return view.id == call.id and view.name == call.name and view.arguments == call.arguments
 
 
 def _usage(wire: _Usage) -> Usage:

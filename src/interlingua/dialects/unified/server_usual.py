@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
@@ -14,10 +14,13 @@ from interlingua.types.response import Attempt
 from interlingua.types.shared import owned_part
 from interlingua.types.usage import Usage
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import ExactStruct, encode
+from interlingua.wire.json import ExactStruct, encode, encode_exact
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from interlingua.dialects._contract import ServerContext
+    from interlingua.types.content import Part
     from interlingua.types.response import Response
 
 __all__ = ["write_usual"]
@@ -59,21 +62,10 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
     usage = response.usage
     if response.alternatives or NAME in response.extra or (usage is not None and NAME in usage.extra):
         return None
-    texts: list[str] = []
-    views: list[_View] = []
-    told: list[TextPart | ThinkingPart | _Call] = []
-    for part in response.parts:
-        if isinstance(part, ToolCall) and NAME not in part.extra:
-            text = Raw(part.arguments_json)
-            views.append(_View(part.id, part.name, text))
-            told.append(_Call(part.id, part.name, text, part.freeform, part.sealed, part.extra))
-        elif isinstance(part, TextPart) and NAME not in part.extra:
-            texts.append(part.text)
-            told.append(owned_part(part))
-        elif isinstance(part, ThinkingPart) and NAME not in part.extra:
-            told.append(owned_part(part))
-        else:
-            return None
+    parts = _parts(response.parts)
+    if parts is None:
+        return None
+    texts, views, told, plain = parts
     wire = _Answer(
         response.id or (context.make_id() if context.make_id else UNSET),
         context.model or response.model,
@@ -89,4 +81,45 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
         response.cost_usd,
         response.extra,
     )
-    return HttpReply(status=200, headers=JSON_HEADERS, body=encode(wire))
+    plain = plain and not response.attempts and response.cost_usd is None and _is_plain(response.extra)
+    body = encode_exact(wire) if plain and (usage is None or _is_plain(usage.extra)) else encode(wire)
+    return None if body is None else HttpReply(status=200, headers=JSON_HEADERS, body=body)
+
+
+_Told: TypeAlias = tuple[list[str], "list[_View]", "list[TextPart | ThinkingPart | _Call]", bool]
+"""Texts, views of the calls, parts, and whether nothing stands beside what the parts say."""
+
+
+def _parts(parts: Sequence[Part]) -> _Told | None:
+    """The parts of an answer on the wire; None where one is unusual."""
+    texts: list[str] = []
+    views: list[_View] = []
+    told: list[TextPart | ThinkingPart | _Call] = []
+    plain = True
+    for part in parts:
+        if isinstance(part, ToolCall):
+            text = Raw(part.arguments_json)
+            views.append(_View(part.id, part.name, text))
+            told.append(_Call(part.id, part.name, text, part.freeform, part.sealed, part.extra))
+        elif isinstance(part, TextPart):
+            texts.append(part.text)
+            told.append(owned_part(part))
+            plain = plain and not part.annotations
+        elif isinstance(part, ThinkingPart):
+            told.append(owned_part(part))
+        else:
+            return None
+        if part.extra or part.sealed is not None:
+            plain = False
+            if NAME in part.extra:
+                return None
+    return texts, views, told, plain
+
+
+def _is_plain(extra: dict[str, dict[str, Any]]) -> bool:
+    """Whether no number that JSON has not can be among these members, which is told at once of nearly all."""
+    for members in extra.values():
+        for value in members.values():
+            if type(value) is not str and type(value) is not int:
+                return False
+    return True
