@@ -36,7 +36,7 @@ from interlingua.types.tool import Tool
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from interlingua.types.content import Part
     from interlingua.types.request import Request
@@ -93,6 +93,7 @@ BODY_BYTES = 3.5
 """How many bytes of a body that nobody reads make a token."""
 LEAST_FILE_BYTES = 4_096
 """Shorter texts of such a body are no files: they count like the rest of it."""
+_STEP_BYTES = LEAST_FILE_BYTES // 2
 IMAGE_TOKENS = 1_600
 """For an image whose pixels nobody counts."""
 _IMAGES = (b"iVBORw0KGgo", b"/9j/", b"R0lGOD", b"UklGR")
@@ -130,22 +131,26 @@ def estimate_tokens(request: Request, model: str = "") -> int:
 
 def estimate_body(body: bytes) -> int:
     """About how many input tokens a body has that nobody reads, from its size; files in it count as files."""
-    files = [text for text in _long_texts(body) if _is_file(text)]
-    size = len(body) - sum([len(text) for text in files])
-    return max(1, round(size / BODY_BYTES + sum([_file(text) for text in files])))
+    size, of_files = len(body), 0.0
+    for text in _long_texts(body):
+        if _is_file(text):
+            size -= len(text)
+            of_files += _file(text)
+    return round(size / BODY_BYTES + of_files) or 1
 
 
-def _long_texts(body: bytes) -> Iterator[bytes]:
+def _long_texts(body: bytes) -> list[bytes]:
     """What stands in a body for longer than the least file without a quote; a long one has none in half of that."""
-    place, step = 0, LEAST_FILE_BYTES // 2
-    while place + step <= len(body):
-        if body.find(b'"', place, place + step) < 0:
-            end = body.find(b'"', place)
-            text = body[body.rfind(b'"', 0, place) + 1 : end if end >= 0 else len(body)]
-            if len(text) > LEAST_FILE_BYTES:
-                yield text
-            place = end if end >= 0 else len(body)
-        place += step
+    found: list[bytes] = []
+    place, end, find = _STEP_BYTES, len(body), body.find
+    while place <= end:
+        if find(b'"', place - _STEP_BYTES, place) < 0:
+            begins, ends = body.rfind(b'"', 0, place - _STEP_BYTES) + 1, find(b'"', place)
+            place = ends if ends >= 0 else end
+            if place - begins > LEAST_FILE_BYTES:
+                found.append(body[begins:place])
+        place += _STEP_BYTES
+    return found
 
 
 def _is_file(text: bytes) -> bool:

@@ -3,7 +3,8 @@
 Rules
 - A store applies an operation to all of its accounts or to none, and no two operations at the same time.
 - What was settled stays settled: `leave` returns when the store would still know it if the process were killed.
-- The face is awaited, so that a store on another machine can have it; the one in memory never waits.
+- The face is awaited, so that a store on another machine can have it. What needs no waiting is done at once,
+  by plain calls (`AtOnce`): on a gateway's own machine that is so for all calls but a few.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Sequence
 
-    from interlingua.gateway.keys.budget import Account, Enter, Leave, Refusal
+    from interlingua.gateway.keys.budget import Account, Call, Enter, Leave, Owed, Refusal, Used
 
-__all__ = ["COUNTS", "Accounts", "Row", "add_rows", "added", "chosen"]
+__all__ = ["COUNTS", "Accounts", "AtOnce", "Row", "add_rows", "added", "chosen"]
 
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -45,12 +46,27 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Calls whose price is not known."""
 
 
+class AtOnce(Protocol):
+    """Accounts that seldom have to wait for anything."""
+
+    def enter_now(self, call: Call, terms: Owed) -> Refusal | bool:
+        """As `enter`: True where the call is in; False where that has to be awaited, and nothing was done."""
+        ...
+
+    def leave_now(self, call: Call, accounts: tuple[str, ...], used: Used, now_s: float, rows: tuple[Row, ...]) -> bool:
+        """As `leave`; False where that has to be awaited, and nothing was done."""
+        ...
+
+
 class Accounts(Protocol):
     """Keeps the accounts of keys and teams, and what was used."""
 
     @property
-    def immediate(self) -> bool:
-        """Whether a call cannot be left in the middle of a method: none waits, but before it begins or after it has."""
+    def at_once(self) -> AtOnce | None:
+        """What does most of it by plain calls, where nobody has to be asked who is far away.
+
+        There a call cannot be left in the middle of a method: none waits, but before it begins or after it has.
+        """
         ...
 
     @property

@@ -30,7 +30,7 @@ from interlingua.client.estimate import estimate_body, estimate_tokens
 from interlingua.client.price import price_of
 from interlingua.errors import BillingError, Error, PermissionDeniedError, RateLimitError
 from interlingua.gateway.keys.accounts import Row
-from interlingua.gateway.keys.budget import Call, Enter, Leave, Used
+from interlingua.gateway.keys.budget import Call, Enter, Leave, Refusal, Used
 from interlingua.gateway.keys.memory import MemoryAccounts
 from interlingua.gateway.keys.terms import NO_TERMS, money, nano_usd, told_budget
 from interlingua.providers.price import cost_usd
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.keys.accounts import Accounts
-    from interlingua.gateway.keys.budget import Refusal
     from interlingua.gateway.keys.terms import Terms
     from interlingua.gateway.settings import GatewayKey
     from interlingua.providers.price import Price
@@ -115,27 +114,19 @@ class _Plan:
 class Grant:
     """The right to make one call, until it is settled."""
 
-    __slots__ = ("_admission", "_call", "_failed", "_is_settled", "_plan", "_wanted")
+    __slots__ = ("_admission", "_failed", "_wanted", "call", "counts", "plan")
 
-    def __init__(
-        self,
-        admission: Admission | None,
-        plan: _Plan | None = None,
-        call: Call | None = None,
-        wanted: _Wanted | None = None,
-    ) -> None:
-        """A grant of a call that has entered; without an admission it costs nothing and counts nothing."""
+    def __init__(self, admission: Admission, plan: _Plan, call: Call, wanted: _Wanted | None = None) -> None:
+        """A grant of a call that has entered."""
         self._admission = admission
-        self._plan = plan
-        self._call = call
         self._wanted = wanted
-        self._is_settled = admission is None
-        self._failed: list[_Failed] | None = None
-
-    @property
-    def counts(self) -> bool:
+        self._failed: list[_Failed] = _NONE_FAILED
+        self.plan: _Plan = plan
+        """What there is to know of its key."""
+        self.call: Call = call
+        """The call."""
+        self.counts: bool = True
         """Whether it matters to anybody what the call has used."""
-        return not self._is_settled
 
     async def settle(
         self, response: Response[Any] | None, lane: Lane | None = None, *, is_partial: bool = False
@@ -145,27 +136,25 @@ class Grant:
         `response` is the answer of the target `lane`, None where there was none; `is_partial` says that it is what had
         come of one.
         """
-        if self._is_settled or self._admission is None or self._plan is None or self._call is None:
+        if not self.counts:
             return
-        self._is_settled = True
+        self.counts = False
         wanted, self._wanted = self._wanted, None  # it leads back here
-        call, plan, admission = self._call, self._plan, self._admission
+        call, plan, admission = self.call, self.plan, self._admission
         used, row = _spent(call, plan.key.name, wanted, response, lane, is_partial=is_partial)
-        if self._failed:
-            rows = [row]
-            for failed in self._failed:
-                tried, row = _spent(call, plan.key.name, wanted, failed.came, failed.lane)
-                used = used.plus(tried)
-                rows.append(msgspec.structs.replace(row, requests=0, failed=1))
-            await admission.settle(call, plan.names, used, *rows)
-        else:
-            await admission.settle(call, plan.names, used, row)
+        rows = (row,)
+        for failed in self._failed:
+            tried, row = _spent(call, plan.key.name, wanted, failed.came, failed.lane)
+            used = used.plus(tried)
+            rows += (msgspec.structs.replace(row, requests=0, failed=1),)
+        if not admission.settled(call, plan.names, used, rows):
+            await admission.settle(call, plan.names, used, rows)
 
     def failed(self, error: Error, lane: Lane) -> None:
         """Remember a try that failed: where its target had answered, it was paid for."""
         came = getattr(error, "response", None) or getattr(error, "partial", None)
-        if came is not None and not self._is_settled:
-            self._failed = [*(self._failed or ()), _Failed(error, came, lane)]
+        if came is not None and self.counts:
+            self._failed = [*self._failed, _Failed(error, came, lane)]
 
     async def settle_failed(self, error: BaseException) -> None:
         """Write down a call that ended with an error; what its last target had answered is its answer."""
@@ -174,13 +163,13 @@ class Grant:
 
     async def settle_unread(self, spec: str, *, is_failed: bool = False) -> None:
         """Write down a call of which nobody reads what it used: as it was reserved. A second time does nothing."""
-        if self._is_settled or self._admission is None or self._plan is None or self._call is None:
+        if not self.counts:
             return
-        self._is_settled = True
-        call = self._call
+        self.counts = False
+        call = self.call
         tokens = 0 if is_failed else call.tokens
         row = Row(
-            key=self._plan.key.name,
+            key=self.plan.key.name,
             day=_day(call),
             model=spec,
             requests=1,
@@ -189,10 +178,25 @@ class Grant:
             estimated=int(not is_failed),
             unpriced=int(not is_failed),
         )
-        await self._admission.settle(call, self._plan.names, Used(tokens), row)
+        await self._admission.settle(call, self.plan.names, Used(tokens), (row,))
 
 
-FREE = Grant(None)
+_NONE_FAILED: list[_Failed] = []
+"""Is never added to."""
+
+
+class _Free(Grant):
+    """A grant that costs nothing and counts nothing."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        """There is nothing to settle."""
+        self._failed = _NONE_FAILED
+        self.counts = False
+
+
+FREE: Grant = _Free()
 """Lets in whoever has no limits, where nothing is counted."""
 
 
@@ -243,7 +247,8 @@ class Admission:
         wanted = _Wanted(asked, job)
         most = wanted.most(needs_money=plan.needs_money)
         try:
-            return await self._enter(plan, *most, wanted)
+            grant = self._grant(plan, most[0], most[1], wanted)
+            return grant if self._is_in(grant) else await self._waited(grant)
         except (RateLimitError, BillingError):
             nearer = wanted.nearer(needs_money=plan.needs_money)
             if nearer >= most:
@@ -268,10 +273,15 @@ class Admission:
             )
         return await self._enter(plan, tokens or 0)
 
-    async def settle(self, call: Call, names: tuple[str, ...], used: Used, *rows: Row) -> None:
+    def settled(self, call: Call, names: tuple[str, ...], used: Used, rows: tuple[Row, ...]) -> bool:
+        """Whether what a call has used could be written down at once; else nothing was done."""
+        at_once = self.accounts.at_once
+        return at_once is not None and at_once.leave_now(call, names, used, self._now(), rows)
+
+    async def settle(self, call: Call, names: tuple[str, ...], used: Used, rows: tuple[Row, ...]) -> None:
         """Write down what a call has used; it is written also when the client leaves meanwhile."""
         leaving = self.accounts.leave(Leave(call, names, used, self._now()), *rows)
-        await (leaving if self.accounts.immediate else self._whole(leaving))
+        await (self._whole(leaving) if self.accounts.at_once is None else leaving)
 
     def move(self, accounts: Accounts, holder: str) -> None:
         """Keep what keys have used in other accounts from now on, also of keys without limits; `holder` is us there."""
@@ -297,16 +307,38 @@ class Admission:
             return FREE
         return Grant(self, plan, Call("", self._holder, self._now()))
 
-    async def _enter(self, plan: _Plan, tokens: int = 0, cost: int = 0, wanted: _Wanted | None = None) -> Grant:
+    def _grant(self, plan: _Plan, tokens: int = 0, cost: int = 0, wanted: _Wanted | None = None) -> Grant:
+        """The grant of a call that has not entered yet."""
         self._beginning = self._beginning or self._make_id()
         call = Call(f"{self._beginning}.{next(self._numbers)}", self._holder, self._now(), tokens, cost)
-        grant = Grant(self, plan, call, wanted)
-        entering = self.accounts.enter(Enter(call, plan.limited))
-        if not self.accounts.immediate:
+        return Grant(self, plan, call, wanted)
+
+    def _is_in(self, grant: Grant) -> bool:
+        """Whether a call could enter at once; else nothing was done.
+
+        Raises: as `admit`.
+        """
+        at_once = self.accounts.at_once
+        entered = at_once is not None and at_once.enter_now(grant.call, grant.plan.limited)
+        if isinstance(entered, Refusal):
+            raise refusal_error(entered, grant.call)
+        return entered is True
+
+    async def _enter(self, plan: _Plan, tokens: int = 0, cost: int = 0, wanted: _Wanted | None = None) -> Grant:
+        grant = self._grant(plan, tokens, cost, wanted)
+        return grant if self._is_in(grant) else await self._waited(grant)
+
+    async def _waited(self, grant: Grant) -> Grant:
+        """A grant whose call has entered, after others.
+
+        Raises: as `admit`.
+        """
+        entering = self.accounts.enter(Enter(grant.call, grant.plan.limited))
+        if self.accounts.at_once is None:
             entering = self._whole(entering, on_left=lambda: grant.settle(None))
         refusal = await entering
         if refusal is not None:
-            raise refusal_error(refusal, call)
+            raise refusal_error(refusal, grant.call)
         return grant
 
     async def _whole(
@@ -377,7 +409,9 @@ class _Wanted:
         Raises: PermissionDeniedError where money is limited and a price is not known.
         """
         read, written = estimate_body(self._asked.http.body), self._written()
-        return read + written, self._most_cost([read] * len(self._job.lanes), written) if needs_money else 0
+        if not needs_money:
+            return read + written, 0
+        return read + written, self._most_cost([read] * len(self._job.lanes), written)
 
     def nearer(self, *, needs_money: bool) -> tuple[int, int]:
         """The same, with the request read for it.
@@ -414,13 +448,17 @@ class _Wanted:
 
     def _written(self) -> int:
         """The most tokens of its answers; where its head does not say that plainly, it is read."""
-        names, members = _MOST_WRITTEN.get(self._asked.dialect.name), self._asked.head.members
-        if names is not None and not self._asked.is_read and "n" not in members:
-            told = [bytes(members[name]) for name in names if name in members]
+        asked = self._asked
+        names, members = _MOST_WRITTEN.get(asked.dialect.name), asked.head.members
+        if names is not None and "n" not in members and not asked.is_read:
+            told = b""
+            for name in names:
+                if name in members:
+                    told = b"twice" if told else bytes(members[name])
             if not told:
                 return OUTPUT_TOKENS
-            if len(told) == 1 and told[0].isdigit() and len(told[0]) <= MOST_DIGITS:
-                return int(told[0]) or OUTPUT_TOKENS
+            if told.isdigit() and len(told) <= MOST_DIGITS:
+                return int(told) or OUTPUT_TOKENS
         request = self._request()
         return OUTPUT_TOKENS if request is None else (request.max_tokens or OUTPUT_TOKENS) * (request.n or 1)
 

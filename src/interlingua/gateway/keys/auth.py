@@ -121,9 +121,9 @@ class Guard:
         if known is None or known.guard is not self or known.peer != request.peer:
             return None
         key = known.key
-        if known.keys is not self._keys.table or (key is not None and self._is_over(key)):
+        if key is not None and key.expires_s is not None and self._is_over(key):
             return None
-        return known
+        return known if known.keys is self._keys.table else None
 
     def _is_over(self, key: GatewayKey) -> bool:
         return key.expires_s is not None and key.expires_s <= self._now()
@@ -169,9 +169,7 @@ class Guard:
         """Whether a key that `key` has given may ask for a model name."""
         if key is None:
             return self._is_open or not self._keys  # a key that was taken away meanwhile may nothing any more
-        if not key.models:
-            return True
-        return all(any(_fits(pattern, name.strip()) for pattern in key.models) for name in model.split(","))
+        return not key.models or _are_ours(key.models, model)
 
     def key(self, request: GatewayRequest) -> GatewayKey | None:
         """The key that a request brings; None where there are no keys, or it is unknown."""
@@ -215,6 +213,12 @@ def _name_of(host: str) -> tuple[str, bool]:
     found = _HOST.fullmatch(host)
     name = found["name"].lower().rstrip(".") if found else ""
     return name, _ADDRESS.fullmatch(name) is not None
+
+
+@lru_cache(maxsize=1_024)
+def _are_ours(patterns: tuple[str, ...], model: str) -> bool:
+    """Whether every element of a chain fits one of the patterns; clients name the same ones again and again."""
+    return all(any(_fits(pattern, name.strip()) for pattern in patterns) for name in model.split(","))
 
 
 def _fits(pattern: str, model: str) -> bool:

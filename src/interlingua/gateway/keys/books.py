@@ -19,9 +19,9 @@ from interlingua.gateway.keys.budget import Call, Refusal, Used, charge_of
 from interlingua.gateway.keys.running import Running, refusal_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from interlingua.gateway.keys.budget import Account, Enter, Leave
+    from interlingua.gateway.keys.budget import Account, Owed
 
 __all__ = ["Books", "Entered", "Gone", "Left", "Line", "Next", "Since", "rows_of"]
 
@@ -90,12 +90,13 @@ class Since:
             if sums is None:
                 sums = self.sums[place] = [0] * len(COUNTS)
             sums[0] += row.requests
-            sums[1] += row.failed
             sums[2] += row.input_tokens
             sums[3] += row.output_tokens
-            sums[4] += row.estimated
             sums[5] += row.nano_usd
             sums[6] += row.unpriced
+            if row.failed or row.estimated:
+                sums[1] += row.failed
+                sums[4] += row.estimated
 
 
 def rows_of(sums: dict[tuple[str, str, str], list[int]]) -> list[Row]:
@@ -119,33 +120,28 @@ class Books:
         """The generation that is being written."""
         self._now = self.since[generation] = Since()
 
-    def entered(self, operation: Enter) -> Entered | Refusal:
+    def entered(self, call: Call, terms: Owed) -> Entered | Refusal:
         """The line that lets a call in, or why it does not enter."""
-        call, refusal = operation.call, refusal_of(self._account, operation.call, operation.terms)
+        refusal = refusal_of(self.accounts.get, call, terms)
         if refusal is not None:
             return refusal
-        charged = [
-            (name, charge_of(terms, call), terms.rpm is not None or terms.tpm is not None)
-            for name, terms in operation.terms
-        ]
-        return Entered(call, tuple(charged))
-
-    def left(self, operation: Leave, rows: Sequence[Row]) -> Left:
-        """The line that settles a call."""
-        return Left(operation.call, operation.accounts, operation.used, operation.now_s, tuple(rows))
+        charged: tuple[tuple[str, int, bool], ...] = ()
+        for name, each in terms:
+            charged += ((name, charge_of(each, call), each.rpm is not None or each.tpm is not None),)
+        return Entered(call, charged)
 
     def write(self, line: Line) -> None:
         """Have a line count."""
         if type(line) is Entered:
-            now = self._now
+            names, accounts, call = self._now.names, self.accounts, line.call
             for name, tokens, in_minute in line.charged:
-                now.names.add(name)
-                self._kept(name).add(line.call, tokens, in_minute)
+                names.add(name)
+                (accounts.get(name) or self._opened(name)).add(call, tokens, in_minute)
         elif type(line) is Left:
-            now, call, used, now_s = self._now, line.call, line.used, line.now_s
+            now, accounts, call, used, now_s = self._now, self.accounts, line.call, line.used, line.now_s
             for name in line.accounts:
                 now.names.add(name)
-                self._kept(name).leave(call, used, now_s)
+                (accounts.get(name) or self._opened(name)).leave(call, used, now_s)
             now.count(line.rows)
         else:
             self._write_seldom(line)
@@ -180,13 +176,7 @@ class Books:
             whole.count(rows_of(since.sums))
         return rows_of(whole.sums)
 
-    def _account(self, name: str) -> Running:
-        """The account, for looking at."""
-        return self.accounts.get(name) or Running()
-
-    def _kept(self, name: str) -> Running:
-        """The account, for changing it."""
-        found = self.accounts.get(name)
-        if found is None:
-            found = self.accounts[name] = Running()
-        return found
+    def _opened(self, name: str) -> Running:
+        """The account that nobody has used yet."""
+        account = self.accounts[name] = Running()
+        return account

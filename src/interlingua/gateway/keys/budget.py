@@ -43,6 +43,7 @@ __all__ = [
     "Leave",
     "Limit",
     "Operation",
+    "Owed",
     "Refusal",
     "Spent",
     "Used",
@@ -325,21 +326,25 @@ def _counts(grant: Granted, now_s: float) -> bool:
 
 def charge_of(terms: Terms, call: Call) -> int:
     """The tokens that a call is charged in its minute."""
-    return call.tokens if terms.tpm is None else min(call.tokens, terms.tpm)
+    tokens, most = call.tokens, terms.tpm
+    return tokens if most is None or tokens < most else most
 
 
 def add_grant(granted: list[Granted], at_s: float, tokens: int) -> None:
     """Remember a request of the minute."""
-    last = granted[-1] if len(granted) >= SINGLE else None
-    if last is not None and 0 <= at_s - last.begun_s <= GRAIN_S:
-        granted[-1] = Granted(last.begun_s, max(last.at_s, at_s), last.requests + 1, last.tokens + tokens)
-    else:
-        granted.append(Granted(at_s, at_s, 1, tokens))
+    if len(granted) >= SINGLE:
+        last = granted[-1]
+        if 0 <= at_s - last.begun_s <= GRAIN_S:
+            granted[-1] = Granted(last.begun_s, max(last.at_s, at_s), last.requests + 1, last.tokens + tokens)
+            return
+    granted.append(Granted(at_s, at_s, 1, tokens))
 
 
 def correct_grant(granted: list[Granted], at_s: float, difference: int) -> bool:
     """Have a call of the minute charged otherwise; False where nothing is left to correct, since it has passed."""
-    for place in range(len(granted) - 1, -1, -1) if difference else ():  # what ends now began lately
+    place = len(granted) if difference else 0
+    while place:  # from the end: what ends now began lately
+        place -= 1
         grant = granted[place]
         if grant.begun_s <= at_s <= grant.at_s:
             granted[place] = Granted(grant.begun_s, grant.at_s, grant.requests, grant.tokens + difference)
@@ -410,13 +415,17 @@ def _has_lapsed(held: Held, now_s: float, is_gone: Callable[[str], bool] | None)
 # Several accounts at once
 
 
+Owed: TypeAlias = tuple[tuple[str, Terms], ...]
+"""The accounts that a call concerns, a key's and its team's, with what they may use."""
+
+
 class Enter(NamedTuple):
     """A call wants to begin."""
 
     call: Call
     """The call."""
-    terms: tuple[tuple[str, Terms], ...]
-    """The accounts that it concerns, a key's and its team's, with what they may use."""
+    terms: Owed
+    """Its accounts."""
 
 
 class Leave(NamedTuple):

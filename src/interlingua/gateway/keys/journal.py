@@ -2,7 +2,7 @@
 
 Shape: `keys.sqlite-calls-N` has the lines of generation N: 8 bytes that say how long they are together, 8 that say
 nothing, the lines, each ended by a line feed, and room for more. `keys.sqlite-lock` is locked by who reads and writes
-them. The last line of a generation that is over is `next`.
+them; its second 8 bytes are not 0 where somebody waits for that. The last line of a generation that is over is `next`.
 
 Strategy: every process has the file mapped into its memory, shared. What was stored there is the system's, and survives
 the process, however it ends. So a settlement costs a lock, a look at the length, and a store: microseconds of the event
@@ -91,8 +91,10 @@ class Journal:
         self._database = database
         self._capacity_bytes = capacity_bytes
         self._lock = os.open(database.with_name(f"{database.name}-lock"), _FLAGS | os.O_CREAT, 0o600)
+        self._wanted = _words(self._lock)
         self._lines: mmap.mmap | None = None
         self._length = memoryview(bytearray(8)).cast("Q")
+        self._room = 0
         self.generation: int = 0
         """The generation that is being written."""
         self.size: int = 0
@@ -100,7 +102,19 @@ class Journal:
 
     def lock(self) -> bool:
         """Whether nobody else reads or writes until `unlock`."""
-        return _is_locked(self._lock) or any(_is_locked(self._lock) for _ in range(SPINS))
+        if _is_locked(self._lock):
+            return True
+        self.is_wanted = True  # with each try: who has it may just have said that it was told
+        return any(_is_locked(self._lock) for _ in range(SPINS))
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether somebody waits for the lock, as far as nobody has seen that yet."""
+        return self._wanted[1] != 0
+
+    @is_wanted.setter
+    def is_wanted(self, value: bool) -> None:
+        self._wanted[1] = value
 
     def unlock(self) -> None:
         """Let others read and write."""
@@ -124,7 +138,7 @@ class Journal:
 
     def has_room(self, size: int) -> bool:
         """Whether so many bytes can be written in this generation."""
-        return self._lines is not None and _HEAD_BYTES + self.size + size + _LAST_BYTES <= len(self._lines)
+        return self.size + size <= self._room
 
     def append(self, text: bytes) -> None:
         """Write lines; the lock is ours, and everything was read.
@@ -132,12 +146,11 @@ class Journal:
         Raises: OSError where there is no room.
         """
         assert self._lines is not None, "a journal that is written has begun"  # noqa: S101 - an invariant
-        begin = _HEAD_BYTES + self.size
-        if begin + len(text) > len(self._lines):
+        size = self.size + len(text)
+        if size > self._room + _LAST_BYTES:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-        self._lines[begin : begin + len(text)] = text
-        self.size += len(text)
-        self._length[0] = self.size
+        self._lines[_HEAD_BYTES + self.size : _HEAD_BYTES + size] = text
+        self.size = self._length[0] = size
 
     def end(self, last: Next) -> None:
         """Begin the next generation; the lock is ours.
@@ -161,6 +174,7 @@ class Journal:
     def close(self) -> None:
         """Let go of the files."""
         self._let_go()
+        self._wanted.release()
         os.close(self._lock)
         self._lock = -1
 
@@ -178,6 +192,7 @@ class Journal:
     def _turn_to(self, lines: mmap.mmap, generation: int) -> None:
         self._let_go()
         self._lines, self._length = lines, memoryview(lines)[:8].cast("Q")
+        self._room = len(lines) - _HEAD_BYTES - _LAST_BYTES
         self.generation, self.size = generation, 0
 
     def _let_go(self) -> None:
@@ -194,6 +209,13 @@ class Journal:
         if self.size != end:
             self._length[0] = self.size
         return lines
+
+
+def _words(file: int) -> memoryview:
+    """The words of a lock in memory, for all processes that have it open."""
+    if os.fstat(file).st_size < _HEAD_BYTES:
+        os.ftruncate(file, _HEAD_BYTES)
+    return memoryview(mmap.mmap(file, _HEAD_BYTES)).cast("Q")
 
 
 def _reserve(file: int, size: int, capacity_bytes: int) -> None:

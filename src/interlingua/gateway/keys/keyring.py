@@ -108,8 +108,11 @@ class KeyRing:
     @property
     def table(self) -> dict[str, GatewayKey]:
         """The keys by their digests; another object as soon as any of them has changed."""
-        if self._database is not None or self._shared is not None:
-            self._look_again()
+        shared = self._shared
+        if (self._database is not None and self._clock() >= self._look_at_s) or (
+            shared is not None and self._version is not None and shared.version != self._version[1]
+        ):
+            self._look()
         return self._keys
 
     def __bool__(self) -> bool:
@@ -121,12 +124,6 @@ class KeyRing:
         found = self.table.get(digest)
         known = _NOBODY if found is None else found.hash.encode()
         return found if hmac.compare_digest(digest.encode(), known) else None
-
-    def _look_again(self) -> None:
-        shared = self._shared
-        is_news = shared is not None and self._version is not None and shared.version != self._version[1]
-        if is_news or (self._database is not None and self._clock() >= self._look_at_s):
-            self._look()
 
     def _stay(self, error: ConfigError) -> None:
         """Go on with the keys that are known.

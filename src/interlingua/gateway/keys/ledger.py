@@ -28,11 +28,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from interlingua.errors import ConfigError, InternalServerError
 from interlingua.gateway.keys.accounts import COUNTS
-from interlingua.gateway.keys.books import Books, Gone, Next, Since
+from interlingua.gateway.keys.books import Books, Gone, Left, Next, Since
 from interlingua.gateway.keys.budget import Refusal
 from interlingua.gateway.keys.database import BUSY_S, connect, read_kept, read_stored
 from interlingua.gateway.keys.journal import GenerationGone, Journal
-from interlingua.wire.json import encode
+from interlingua.gateway.keys.turn import Turn, let_go_here
+from interlingua.wire.json import encode, encode_exact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from interlingua.gateway.keys.accounts import Row
-    from interlingua.gateway.keys.books import Left, Line
-    from interlingua.gateway.keys.budget import Account, Enter, Leave
+    from interlingua.gateway.keys.books import Line
+    from interlingua.gateway.keys.budget import Account, Call, Enter, Leave, Owed, Used
 
 __all__ = ["FileAccounts", "holder_here", "is_gone_here"]
 
@@ -106,8 +107,6 @@ def _lives(pid: int) -> bool:
 class FileAccounts:
     """Accounts in a file; the processes of one machine share them."""
 
-    immediate: bool = True
-    """What it has begun is done at once, or goes on by itself."""
     is_shared: bool = True
     """Other processes have the same accounts."""
 
@@ -125,6 +124,8 @@ class FileAccounts:
         try:
             self._connection.execute("PRAGMA synchronous = FULL")  # a generation is removed once this has it
             self._journal = Journal(path, GENERATION_BYTES)
+            self._turn = Turn(self._journal)
+            let_go_here()
             self._lock_now()
             try:
                 self._load()
@@ -135,38 +136,51 @@ class FileAccounts:
             self._connection.close()
             raise ConfigError(f"the calls beside {path.name} cannot be written: {error}") from None
 
-    async def enter(self, operation: Enter) -> Refusal | None:
-        """Reserve what a call may use; the refusal where it does not fit.
+    @property
+    def at_once(self) -> FileAccounts:
+        """Itself: it waits where another process has the lock, and what has ended is settled without its client."""
+        return self
+
+    def enter_now(self, call: Call, terms: Owed) -> Refusal | bool:
+        """Reserve what a call may use; the refusal where it does not fit, False where another process has the lock.
 
         Raises: InternalServerError where the journal cannot be written.
         """
         try:
+            return self._begins() and self._enter(call, terms)
+        except OSError as error:
+            raise _outage(error) from None
+
+    def leave_now(self, call: Call, accounts: tuple[str, ...], used: Used, now_s: float, rows: tuple[Row, ...]) -> bool:
+        """Settle a call, and add rows to what was used; False where another process has the lock."""
+        self._late.append(Left(call, accounts, used, now_s, rows))
+        try:
+            if not self._begins():
+                self._late.pop()
+                return False
+            self._turn.ends()
+        except OSError as error:
+            self._postpone(error)
+        return True
+
+    async def enter(self, operation: Enter) -> Refusal | None:
+        """As `enter_now`, and waits for the lock.
+
+        Raises: as `enter_now`, also where somebody else has the lock for too long.
+        """
+        try:
             if not self._begins():
                 await self._begun()
-            try:
-                line = self._books.entered(operation)
-                if isinstance(line, Refusal):
-                    return line
-                self._write(line)
-            finally:
-                self._journal.unlock()
+            entered = self._enter(*operation)
         except OSError as error:
-            _say(error)
-            raise InternalServerError(
-                "what this key has used cannot be written, so nothing more is let in", status=503
-            ) from None
-        return None
+            raise _outage(error) from None
+        return entered if isinstance(entered, Refusal) else None
 
     async def leave(self, operation: Leave, *rows: Row) -> None:
         """Settle a call, and add rows to what was used; it is done also when nobody waits for that any more."""
-        self._late.append(self._books.left(operation, rows))
-        try:
-            if self._begins():
-                self._journal.unlock()
-                return
-        except OSError as error:
-            self._postpone(error)
+        if self.leave_now(*operation, rows):
             return
+        self._late.append(Left(*operation, rows))
         task = asyncio.ensure_future(self._settle_later())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -182,7 +196,7 @@ class FileAccounts:
         """The account of each name, as it was written last."""
         if not self._begins():
             await self._begun()
-        self._journal.unlock()
+        self._turn.ends()
         found = self._books.values(names)
         return [found.get(name) for name in names]
 
@@ -195,12 +209,13 @@ class FileAccounts:
         with suppress(OSError):  # what cannot be written stays in the journal
             await self._begun()
             fold = self._folded() if any(since.names for since in self._books.since.values()) else None
-            self._journal.unlock()
+            self._turn.give_up()
             if fold is not None:
                 await asyncio.wait([self._fold(fold)])
         if self._thread is not None:
             self._thread.shutdown()
             self._thread = None
+        self._turn.close()
         self._journal.close()
         self._connection.close()
 
@@ -211,17 +226,32 @@ class FileAccounts:
 
         Raises: OSError; then it is not.
         """
-        if not self._journal.lock():
+        turn = self._turn
+        if not turn.begins():
             return False
         try:
-            lines = self._journal.read()
-            if lines:
-                self._read_on(lines)
-            if self._late:
-                self._settle()
+            if not turn.is_kept:
+                lines = self._journal.read()
+                turn.met(others=bool(lines))
+                if lines:
+                    self._read_on(lines)
+            while self._late:
+                self._write(self._late[0])
+                self._late.popleft()
         except BaseException:
-            self._journal.unlock()
+            turn.ends()
             raise
+        return True
+
+    def _enter(self, call: Call, terms: Owed) -> Refusal | bool:
+        """Let a call in, or refuse it; the lock was ours."""
+        try:
+            line = self._books.entered(call, terms)
+            if isinstance(line, Refusal):
+                return line
+            self._write(line)
+        finally:
+            self._turn.ends()
         return True
 
     async def _begun(self) -> None:
@@ -243,23 +273,18 @@ class FileAccounts:
             time.sleep(TURN_S)
 
     def _write(self, line: Line) -> None:
+        """Write a line, and have it count; where a generation was full, it is folded."""
         fold = self._append(line)
         if fold is not None and self._folding is None:  # else it is folded with the next one
             self._folding = self._fold(fold)
 
     def _append(self, line: Line) -> _Fold | None:
         """Write a line, and have it count; what is to be folded where a generation was full."""
-        text = encode(line) + b"\n"
-        fold = None if self._journal.has_room(len(text)) else self._folded()
-        self._journal.append(text)
+        text, journal = (encode_exact(line) or encode(line)) + b"\n", self._journal
+        fold = None if journal.has_room(len(text)) else self._folded()
+        journal.append(text)
         self._books.write(line)
         return fold
-
-    def _settle(self) -> None:
-        """Write what has ended; the lock is ours."""
-        while self._late:
-            self._write(self._late[0])
-            self._late.popleft()
 
     async def _settle_later(self) -> None:
         try:
@@ -267,7 +292,7 @@ class FileAccounts:
         except OSError as error:
             self._postpone(error)
         else:
-            self._journal.unlock()
+            self._turn.ends()
 
     def _postpone(self, error: OSError) -> None:
         """What has ended is kept, to be written with the next one."""
@@ -370,6 +395,11 @@ class FileAccounts:
 
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="interlingua-keys")
         return self._thread
+
+
+def _outage(error: OSError) -> InternalServerError:
+    _say(error)
+    return InternalServerError("what this key has used cannot be written, so nothing more is let in", status=503)
 
 
 def _say(error: BaseException) -> None:

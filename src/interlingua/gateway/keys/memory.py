@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interlingua.gateway.keys.accounts import chosen
-from interlingua.gateway.keys.books import Books, rows_of
+from interlingua.gateway.keys.books import Books, Left, rows_of
 from interlingua.gateway.keys.budget import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.gateway.keys.accounts import Row
-    from interlingua.gateway.keys.budget import Account, Enter, Leave
+    from interlingua.gateway.keys.budget import Account, Call, Enter, Leave, Owed, Used
 
 __all__ = ["MemoryAccounts"]
 
@@ -24,8 +24,6 @@ __all__ = ["MemoryAccounts"]
 class MemoryAccounts:
     """Accounts in this process."""
 
-    immediate: bool = True
-    """It never waits."""
     is_shared: bool = False
     """Every process has its own."""
 
@@ -34,21 +32,36 @@ class MemoryAccounts:
         self._books = Books({})
 
     @property
+    def at_once(self) -> MemoryAccounts:
+        """Itself: it never waits."""
+        return self
+
+    @property
     def rows(self) -> list[Row]:
         """What was used, in no order; also for a thread that other workers are answered from."""
         return rows_of(self._books.since[0].sums.copy())
 
-    async def enter(self, operation: Enter) -> Refusal | None:
+    def enter_now(self, call: Call, terms: Owed) -> Refusal | bool:
         """Reserve what a call may use; the refusal where it does not fit."""
-        line = self._books.entered(operation)
+        line = self._books.entered(call, terms)
         if isinstance(line, Refusal):
             return line
         self._books.write(line)
-        return None
+        return True
+
+    def leave_now(self, call: Call, accounts: tuple[str, ...], used: Used, now_s: float, rows: tuple[Row, ...]) -> bool:
+        """Settle a call, and add rows to what was used."""
+        self._books.write(Left(call, accounts, used, now_s, rows))
+        return True
+
+    async def enter(self, operation: Enter) -> Refusal | None:
+        """As `enter_now`."""
+        entered = self.enter_now(*operation)
+        return entered if isinstance(entered, Refusal) else None
 
     async def leave(self, operation: Leave, *rows: Row) -> None:
-        """Settle a call, and add rows to what was used."""
-        self._books.write(self._books.left(operation, rows))
+        """As `leave_now`."""
+        self.leave_now(*operation, rows)
 
     async def used(self, key: str = "", since: str = "") -> list[Row]:
         """What was used, by key, day and model; of one key where it is named, from a day on."""

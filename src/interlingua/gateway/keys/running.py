@@ -105,7 +105,9 @@ class Running:
 
     def refusal(self, terms: Terms, call: Call) -> Refusal | None:
         """Why a call does not enter; None for one that may be added."""
-        if self._is_plain(call.at_s) and self._fits(terms, call):
+        at_s = call.at_s
+        is_plain = self._plain_from_s <= at_s < self._plain_until_s or self._is_plain(at_s)
+        if is_plain and self._fits(terms, call):
             return None
         found = enter(self.value(), terms, call)
         return found if isinstance(found, Refusal) else None
@@ -113,25 +115,30 @@ class Running:
     def add(self, call: Call, charged: int, in_minute: bool) -> None:  # noqa: FBT001 - twice a request, from one place
         """Reserve what a call may use, which was let in; `in_minute` says that its minute is limited."""
         at_s = call.at_s
-        if not self._is_plain(at_s):
+        if not (self._plain_from_s <= at_s < self._plain_until_s or self._is_plain(at_s)):
             self._take(lapse(self.value(), at_s))
+        plain_s = LEASE_S
         if in_minute:
             add_grant(self._granted, at_s, charged)
             self._requests += 1
             self._tokens += charged
+            plain_s = MINUTE_S
             self._plain_from_s = max(self._plain_from_s, at_s - MINUTE_S)
-            self._plain_until_s = min(self._plain_until_s, at_s + MINUTE_S)
+        self._plain_until_s = min(self._plain_until_s, at_s + plain_s)
         self._held[call.id] = Held(call, charged)
         self._reserved_tokens += call.tokens
         self._reserved_nano += call.nano_usd
-        self._plain_until_s = min(self._plain_until_s, at_s + LEASE_S)
         if at_s < self._counts_from_s:
             self._early += 1
 
     def leave(self, call: Call, used: Used, now_s: float) -> None:
         """Put what a call has used in the place of its reservation."""
         held = self._held.get(call.id)
-        if held is None or call.at_s < self._counts_from_s or not self._is_plain(now_s):
+        if (
+            held is None
+            or call.at_s < self._counts_from_s
+            or not (self._plain_from_s <= now_s < self._plain_until_s or self._is_plain(now_s))
+        ):
             self._take(leave(self.value(), call, used, now_s))
             return
         del self._held[call.id]
@@ -159,10 +166,9 @@ class Running:
     def _is_plain(self, now_s: float) -> bool:
         """Whether nothing has passed since it was changed last: no day, no minute, no lease.
 
-        It is so for sure between two times; what is taken out meanwhile only brings them nearer than they need to be.
+        It is so for sure between two times, which are looked at first, and found anew here; what is taken out meanwhile
+        only brings them nearer than they need to be.
         """
-        if self._plain_from_s <= now_s < self._plain_until_s:
-            return True
         granted = self._granted
         ends = [grant.at_s for grant in (granted[0], granted[-1])] if granted else []
         from_s, until_s = max(ends, default=0.0) - MINUTE_S, min(ends, default=inf) + MINUTE_S
@@ -182,29 +188,33 @@ class Running:
         ):
             return False
         for budget in terms.budgets:
+            used_tokens, used_nano = self._used_in(budget.period)
             if budget.unit == "usd":
-                wanted, left = nano, budget.amount - self._reserved_nano - self._nano_of(budget.period)
+                wanted, left = nano, budget.amount - self._reserved_nano - used_nano
             else:
-                wanted, left = tokens, budget.amount - self._reserved_tokens - self._tokens_of(budget.period)
+                wanted, left = tokens, budget.amount - self._reserved_tokens - used_tokens
             if self._early or wanted > left or left <= 0:
                 return False
         return True
 
-    def _tokens_of(self, period: str) -> int:
+    def _used_in(self, period: str) -> tuple[int, int]:
+        """Tokens and billionths."""
         if period == "day":
-            return self._day_tokens
-        return self._month_tokens if period == "month" else self._total_tokens
-
-    def _nano_of(self, period: str) -> int:
-        if period == "day":
-            return self._day_nano
-        return self._month_nano if period == "month" else self._total_nano
+            return self._day_tokens, self._day_nano
+        if period == "month":
+            return self._month_tokens, self._month_nano
+        return self._total_tokens, self._total_nano
 
 
-def refusal_of(accounts: Callable[[str], Running], call: Call, terms: Iterable[tuple[str, Terms]]) -> Refusal | None:
+_UNUSED = Running()
+
+
+def refusal_of(
+    accounts: Callable[[str], Running | None], call: Call, terms: Iterable[tuple[str, Terms]]
+) -> Refusal | None:
     """Why a call enters none of its accounts; None where it may be added to all of them."""
     for name, each in terms:
-        refusal = accounts(name).refusal(each, call)
+        refusal = (accounts(name) or _UNUSED).refusal(each, call)
         if refusal is not None:
             return msgspec.structs.replace(refusal, account=name)
     return None

@@ -248,7 +248,7 @@ class _Waiting(NamedTuple):
 class RedisAccounts:
     """Accounts in Redis; every gateway that has the same address shares them."""
 
-    immediate: bool = False
+    at_once: None = None
     """Redis has to be asked."""
     is_shared: bool = True
     """Other gateways have the same accounts."""

@@ -491,7 +491,7 @@ async def test_a_key_without_limits_costs_nothing_where_nothing_is_kept() -> Non
 class SlowAccounts(MemoryAccounts):
     """Accounts that have to be waited for."""
 
-    immediate = False
+    at_once: Any = None
 
     def __init__(self) -> None:
         """Nothing was asked yet."""
