@@ -9,7 +9,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from interlingua.dialects._contract import Target
 from interlingua.dialects._members import foreign_extras, is_list
@@ -42,6 +42,8 @@ from interlingua.wire.json import decode_any, encode, encode_text, encode_wire, 
 from interlingua.wire.media import to_base64
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.dialects._contract import ServerContext
     from interlingua.types.event import Event
     from interlingua.types.response import Response
@@ -86,39 +88,8 @@ class ChatStreamEncoder:
                 return self._text(event) if head is None else head + write_text(event.text) + _STRING_END
             except UnicodeEncodeError:
                 return encode_text(event.text)  # says what is wrong with it
-        match event:
-            case ThinkingDelta() | ToolCallDelta() | RefusalDelta():
-                return self._delta(event)
-            case StreamStart():
-                return self._start(event)
-            case BlockStart() | BlockEnd() | Seal() | DataDelta():
-                return self._block(event)
-            case StreamEnd(response=response):
-                return self._end(response)
-            case StreamError():
-                return self._error(event)
-            case _:
-                return b""
-
-    def _delta(self, event: ThinkingDelta | ToolCallDelta | RefusalDelta) -> bytes:
-        match event:
-            case ThinkingDelta(text=text, choice=choice):
-                return self._thinking(text, choice)
-            case RefusalDelta(text=text, choice=choice):
-                return self._string("refusal", text, choice)
-            case ToolCallDelta():
-                return self._arguments(event)
-
-    def _block(self, event: BlockStart | BlockEnd | Seal | DataDelta) -> bytes:
-        match event:
-            case BlockStart():
-                return self._block_start(event)
-            case BlockEnd():
-                return self._block_end(event)
-            case Seal():
-                return self._seal(event)
-            case DataDelta():
-                return self._audio(event)
+        write = self._writers.get(type(event))
+        return b"" if write is None else write(self, event)
 
     # Chunks
 
@@ -203,7 +174,11 @@ class ChatStreamEncoder:
         call = {"index": state.ordinals[event.index], "function": {"arguments": event.arguments}}
         return self._chunk(event.choice, {"tool_calls": [call]})
 
-    def _thinking(self, text: str, choice: int) -> bytes:
+    def _refusal(self, event: RefusalDelta) -> bytes:
+        return self._string("refusal", event.text, event.choice)
+
+    def _thinking(self, event: ThinkingDelta) -> bytes:
+        text, choice = event.text, event.choice
         field = self._choices[choice].reasoning_field
         match field:
             case "thinking_chunks":
@@ -224,6 +199,8 @@ class ChatStreamEncoder:
         return self._chunk(event.choice, {"tool_calls": [{"index": ordinal, **event.sealed.data}]})
 
     def _block_end(self, event: BlockEnd) -> bytes:
+        if type(event.part) is TextPart and not (event.part.annotations or event.part.extra):
+            return b""
         if not isinstance(event.part, OpaquePart | ImagePart) and event.part.extra:
             for dialect in foreign_extras(event.part.extra, NAME):
                 self.changes.add("extra_foreign", f"/parts/{event.index}/extra/{dialect}")
@@ -253,8 +230,8 @@ class ChatStreamEncoder:
 
     # The end
 
-    def _end(self, response: Response[Any]) -> bytes:
-        return self._last_chunks(response) + DONE
+    def _end(self, event: StreamEnd) -> bytes:
+        return self._last_chunks(event.response) + DONE
 
     def _error(self, event: StreamError) -> bytes:
         """The error object; an answer that came in this dialect brings what it had besides its blocks."""
@@ -286,3 +263,17 @@ class ChatStreamEncoder:
         path = f"/alternatives/{place - 1}" if place else ""
         word = finish_word(alternative, self.changes, path, own=self.context.source == NAME)
         return self._chunk(place, extra.get("message", {}), word, extra.get("choice"))
+
+    _writers: ClassVar[dict[type[Any], Callable[[ChatStreamEncoder, Any], bytes]]] = {
+        ThinkingDelta: _thinking,
+        RefusalDelta: _refusal,
+        ToolCallDelta: _arguments,
+        StreamStart: _start,
+        BlockStart: _block_start,
+        BlockEnd: _block_end,
+        Seal: _seal,
+        DataDelta: _audio,
+        StreamEnd: _end,
+        StreamError: _error,
+    }
+    """What writes the events that add something; a match over their classes takes ten times as long."""
