@@ -100,16 +100,16 @@ class _Generation:
 
     def alike(self, body: bytes) -> list[_KnownBody]:
         """The bodies whose beginning is the longest that this one has, the last one first."""
-        place = bisect_right(self.bodies, body, key=_HEAD)
-        found: list[_KnownBody] = []
-        for known in reversed(self.bodies[max(0, place - MAX_ALIKE) : place]):
-            if found:
-                if known.head != found[0].head:
-                    break
-            elif not body.startswith(known.head):
-                continue
-            found.append(known)
-        return found
+        bodies = self.bodies
+        last = bisect_right(bodies, body, key=_HEAD)
+        for place in range(last - 1, max(-1, last - 1 - MAX_ALIKE), -1):
+            head = bodies[place].head
+            if body.startswith(head):
+                first = place
+                while first and last - first < MAX_ALIKE and bodies[first - 1].head == head:
+                    first -= 1
+                return bodies[first : place + 1][::-1]
+        return []
 
 
 class BodyMemo:

@@ -103,7 +103,7 @@ def shared_of(request: Request) -> tuple[bool, object]:
     """Whether the tools of a request are known ones or none, and what those have in common that are the same."""
     tools = request.tools
     if type(tools) is KnownTools:
-        return tools.untouched, tools.written
+        return tools.is_sealed or tools.untouched, tools.written
     return not tools, None
 
 

@@ -141,23 +141,17 @@ class KnownHistory:
             ids, names = calls
         self.rest: tuple[Message, ...] = tuple(rest)
         """The messages after those of the parent."""
-        self.calls: tuple[str, ...] = tuple(ids)
-        self.taken_ids: frozenset[str] = frozenset(ids)
+        before = _NOTHING if parent is None else parent
+        self.calls: tuple[str, ...] = (*before.calls, *ids)
+        self.taken_ids: frozenset[str] = before.taken_ids.union(ids)
         """The same, in no order."""
-        self.names: tuple[str, ...] = tuple(names)
-        self.called: frozenset[str] = frozenset(names)
+        self.names: tuple[str, ...] = (*before.names, *names)
+        self.called: frozenset[str] = before.called if before.called.issuperset(names) else before.called.union(names)
         """The tools that are called."""
-        self.is_marked: bool = is_marked
+        self.is_marked: bool = is_marked or before.is_marked
         """Whether something has a mark for the prompt cache."""
-        self.frames: list[Frame] = []
+        self.frames: list[Frame] = [] if parent is None else parent.frames
         """What stood around these messages, or those that they go on, when they were written."""
-        if parent is not None:
-            self.called = parent.called if parent.called.issuperset(names) else parent.called | self.called
-            self.calls = parent.calls + self.calls
-            self.taken_ids = parent.taken_ids | self.taken_ids
-            self.names = parent.names + self.names
-            self.is_marked = is_marked or parent.is_marked
-            self.frames = parent.frames
         self._written: list[WrittenHistory] = []
         self.aside: dict[object, Any] = {}
         """What somebody made of it, by who that is; forgotten together with it."""
@@ -206,6 +200,19 @@ class KnownHistory:
 
     def _keep(self, whole: WrittenHistory) -> None:
         self._written = [*self._written[1 - MAX_WAYS :], whole]
+
+
+class _Nothing:
+    """What comes before a conversation that goes on no other."""
+
+    calls: tuple[str, ...] = ()
+    taken_ids: frozenset[str] = frozenset()
+    names: tuple[str, ...] = ()
+    called: frozenset[str] = frozenset()
+    is_marked: bool = False
+
+
+_NOTHING = _Nothing()
 
 
 def _calls_of(messages: Sequence[Message]) -> tuple[list[str], list[str], bool]:

@@ -90,14 +90,16 @@ class UsualHistory:
         """A message of one text."""
         if not text or self.open:
             raise UnusualError
-        self._begin(role)
+        if self.results or self.apart:
+            self._begin(role)
         self.messages.append(Message(role, (TextPart(text, (), None, None, NO_EXTRA),), None, NO_EXTRA))
 
     def turn(self, text: str | None, calls: Iterable[tuple[str, str, str]]) -> None:
         """A turn of the model: a text, then calls, each with its id, the name of its tool and its arguments."""
         if self.open:
             raise UnusualError
-        self._begin("assistant")
+        if self.results or self.apart:
+            self._begin("assistant")
         parts: list[Part] = [TextPart(text, (), None, None, NO_EXTRA)] if text else []
         taken = self.taken
         for call_id, name, arguments in calls:

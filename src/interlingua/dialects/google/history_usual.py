@@ -116,11 +116,19 @@ def _prompt(history: UsualHistory, parts: Sequence[_Part]) -> None:
         _answer(history, result)
 
 
+def _called(history: UsualHistory, name: str) -> str:
+    """The id of the first call of a tool that has no result."""
+    for call_id, called in history.open.items():
+        if called == name:
+            return call_id
+    raise UnusualError
+
+
 def _answer(history: UsualHistory, result: _Result) -> None:
     """A result, by the id of its call, or by the name of its tool where it has no id."""
-    call_id = result.id or next((one for one, name in history.open.items() if name == result.name), None)
+    call_id = result.id or _called(history, result.name)
     output, error = result.response.output, result.response.error
-    if call_id is None or is_made_id(result.id or "") or (output is UNSET) is (error is UNSET):
+    if (result.id is not None and is_made_id(result.id)) or (output is UNSET) is (error is UNSET):
         raise UnusualError
     history.answer(call_id, error if isinstance(error, str) else str(output), is_error=error is not UNSET)
 
