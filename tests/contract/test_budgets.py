@@ -29,7 +29,7 @@ from tests.support.wire import Wire, answering, post, settled
 
 HERE = str(Path(il.__file__).parent)
 BUDGETS = {
-    "translated request": 20,
+    "translated request": 15,
     "translated reply": 30,
     "library call": 125,
     "library call, awaited": 125,
