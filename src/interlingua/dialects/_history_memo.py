@@ -189,17 +189,14 @@ class KnownHistory:
         entries = tuple(changes.entries[told:])
         whole = WrittenHistory(ways, text, entries)
         if can_be_told_again(entries):
-            self._keep(whole)
+            self._written = [*self._written[1 - MAX_WAYS :], whole]
         return whole
 
     def write_on(self, before: WrittenHistory, rest: bytes) -> WrittenHistory:
         """The messages written, of which those of the parent are known; the rest is said without any change."""
         whole = WrittenHistory(before.ways, b"%b,%b]" % (before.text[:-1], rest), before.entries)
-        self._keep(whole)
-        return whole
-
-    def _keep(self, whole: WrittenHistory) -> None:
         self._written = [*self._written[1 - MAX_WAYS :], whole]
+        return whole
 
 
 class _Nothing:

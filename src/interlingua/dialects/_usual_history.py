@@ -136,8 +136,12 @@ class UsualHistory:
 
     def answer_marked(self, call_id: str, text: str, extra: dict[str, dict[str, Any]] = NO_EXTRA) -> None:
         """The same, where a mark before the text says that it is an error."""
+        name = self.open.pop(call_id, None)
+        if name is None:
+            raise UnusualError
         is_error = text.startswith(ERROR_PREFIX)
-        self.answer(call_id, text[len(ERROR_PREFIX) :] if is_error else text, is_error=is_error, extra=extra)
+        said = text[len(ERROR_PREFIX) :] if is_error else text
+        self.results.append(ToolResult(call_id, name, said, is_error, None, extra))
 
     def _begin(self, role: Role) -> None:
         """A message of another role than the last one, if that matters; the results before it are told."""
