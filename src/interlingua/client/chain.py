@@ -80,10 +80,15 @@ def routed(job: Job, attempt: Callable[[Job, Lane], Steps[A]]) -> Steps[tuple[A,
 
     Raises: the error of the only target, or of a request that nobody would take; ChainExhaustedError otherwise.
     """
-    store, limits = neighbours()
-    store, limits = job.health or store, job.limits or limits
-    at_s = _clear_at_s(job, store, limits)
-    if at_s is None:
+    store, limits = job.health, job.limits
+    if store is None or limits is None:
+        made = neighbours()
+        store, limits = store or made[0], limits or made[1]
+    at_s = None
+    if len(job.lanes) == 1 and job.ranking is None and job.watch is None:
+        spec = job.lanes[0].endpoint.spec
+        at_s = None if limits.covers(spec) else store.clear_at_s(spec)
+    if at_s is None:  # it is not to be asked straight away, or somebody looks on
         return (yield from _Trip(job, attempt, store, limits).go())
     lane, started_s = job.lanes[0], job.clock()
     try:
@@ -99,14 +104,6 @@ def routed(job: Job, attempt: Callable[[Job, Lane], Steps[A]]) -> Steps[tuple[A,
         return answer, (served(lane.endpoint.spec, duration_s),)
     visit = Visit(lane, store, Standing("open", at_s), None, started_s, 1)
     return (yield from _Trip(job, attempt, store, limits).taken_over(visit, failure))
-
-
-def _clear_at_s(job: Job, store: HealthStore, limits: Limiter) -> float | None:
-    """The store's time, where a call has one target that may be asked straight away, and nobody looks on."""
-    if len(job.lanes) > 1 or not job.lanes or job.ranking is not None or job.watch is not None:
-        return None
-    spec = job.lanes[0].endpoint.spec
-    return None if limits.covers(spec) else store.clear_at_s(spec)
 
 
 def is_committed(request: Request) -> bool:

@@ -143,7 +143,8 @@ def call(job: Job) -> Steps[Response[Any]]:
 
         return (yield from watched_call(job, call))
     answer, attempts = yield from routed(job, whole)
-    return msgspec.structs.replace(answer, attempts=attempts)
+    msgspec.structs.force_setattr(answer, "attempts", attempts)  # it was made for this call, and nobody has it yet
+    return answer
 
 
 def stream(job: Job, outcome: Outcome) -> Steps[None]:
@@ -228,7 +229,7 @@ def _sent(job: Job, lane: Lane, encoded: Encoded, *, stream: bool) -> HttpReques
 def _deadlines(job: Job, *, stream: bool) -> Timeouts:
     """The deadlines of one try: an answer has to begin in time, and a whole one has to be there."""
     timeouts = job.settings.timeouts
-    if job.answer_by_s is None:
+    if job.answer_by_s is None:  # the usual case
         return timeouts
     left_s = max(0.001, job.answer_by_s - job.clock())
     phases = ("connect_s", "pool_s", "first_byte_s") if stream else ("total_s",)
@@ -266,7 +267,8 @@ def fetching(job: Job, lane: Lane, encoded: Encoded) -> Fetch:
 
     Raises: ConfigError for a missing or unreadable key.
     """
-    return Fetch(_sent(job, lane, encoded, stream=False), _deadlines(job, stream=False))
+    timeouts = job.settings.timeouts if job.answer_by_s is None else _deadlines(job, stream=False)
+    return Fetch(_sent(job, lane, encoded, stream=False), timeouts)
 
 
 def answered(job: Job, lane: Lane, encoded: Encoded, reply: HttpReply) -> Response[Any]:

@@ -48,7 +48,7 @@ class Face:
         self._spec = spec
         self._settings = settings or Settings()
         self._registry = registry or default_registry()
-        self._resolved: tuple[tuple[Endpoint, ...], tuple[Lane, ...]] = ((), ())
+        self._resolved: tuple[tuple[Endpoint, ...], tuple[Lane, ...], Ranking | None] = ((), (), None)
         self._last: tuple[tuple[str, ...], tuple[object, ...], Settings] = ((), (), self._settings)
 
     @property
@@ -96,17 +96,18 @@ class Face:
             from interlingua.client.output import asking  # only typed answers need schemas
 
             request = asking(request, output)
-        stands_in, spec = answers_alone(), self.spec
+        stands_in, spec = answers_alone(), self._spec or self.spec
+        lanes, ranking = self._stand_ins(spec) if stands_in else self._targets(spec)
         return Job(
             request,
             settings,
-            self._stand_ins() if stands_in else self._targets(self._registry.resolve(spec)),
+            lanes,
             time.monotonic,
             not stands_in,
             _own_id if settings.call_ids == "own" else None,
             tool_deltas,
             output is not None,
-            ranking=self._ranking(spec),
+            ranking=ranking,
         )
 
     def _settled(self, options: Mapping[str, Any]) -> Settings:
@@ -119,27 +120,23 @@ class Face:
             self._last = tuple(options), tuple(options.values()), settled
         return settled
 
-    def _ranking(self, spec: str) -> Ranking | None:
-        """The rules of the spec's aliases; a name that only a stand-in knows has none."""
-        try:
-            return self._registry.ranking(spec)
-        except UsageError:
-            return None
-
-    def _targets(self, endpoints: tuple[Endpoint, ...]) -> tuple[Lane, ...]:
-        known, lanes = self._resolved  # one value, so that threads never see half of it
+    def _targets(self, spec: str) -> tuple[tuple[Lane, ...], Ranking | None]:
+        """The targets of a spec, and the rules of its aliases; both hold for as long as it stands for the same."""
+        endpoints = self._registry.resolve(spec)
+        known, lanes, ranking = self._resolved  # one value, so that threads never see half of it
         if endpoints is not known:
+            ranking = self._registry.ranking(spec)
             lanes = tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints])
-            self._resolved = (endpoints, lanes)
-        return lanes
+            self._resolved = (endpoints, lanes, ranking)
+        return lanes, ranking
 
-    def _stand_ins(self) -> tuple[Lane, ...]:
-        """The targets where something answers in their place: their names need not be known."""
+    def _stand_ins(self, spec: str) -> tuple[tuple[Lane, ...], Ranking | None]:
+        """The same where something answers in their place: names need not be known, and have no rules then."""
         try:
-            return self._targets(self._registry.resolve(self.spec))
+            return self._targets(spec)
         except UsageError:
-            endpoints = [known for element in self.spec.split(",") for known in self._known(element.strip())]
-            return tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints])
+            endpoints = [known for element in spec.split(",") for known in self._known(element.strip())]
+            return tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints]), None
 
     def _known(self, element: str) -> tuple[Endpoint, ...]:
         """The targets of one element of a chain, a stand-in for a name that nothing defines."""

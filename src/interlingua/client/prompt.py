@@ -49,6 +49,7 @@ History: TypeAlias = Response[Any] | Conversation | Iterable[Message]
 """What was said before: a reply, a run, or messages."""
 
 _PARTS = get_args(Part)
+_ALONE = {Message}
 _SAID_BY_MODELS = (ToolCall, BrokenToolCall, ThinkingPart, RefusalPart)
 
 
@@ -74,7 +75,7 @@ def build_request(base: Request, prompt: Prompt, history: History | None) -> Req
 def turns(prompt: Prompt) -> tuple[Message, ...]:
     """The messages that a prompt makes; none for an empty one."""
     if type(prompt) is list or type(prompt) is tuple:  # the usual case of many, and quicker to see
-        return _grouped(cast("Iterable[object]", prompt))
+        return _grouped(prompt)  # pyright: ignore[reportUnknownArgumentType]  # whatever lies in it is looked at there
     if isinstance(prompt, str):
         return (Message("user", (TextPart(prompt),)),) if prompt else ()
     if isinstance(prompt, Message):
@@ -88,8 +89,8 @@ def turns(prompt: Prompt) -> tuple[Message, ...]:
 
 def _grouped(items: Iterable[object]) -> tuple[Message, ...]:
     given = tuple(items)
-    if set(map(type, given)) == {Message}:
-        return cast("tuple[Message, ...]", given)
+    if {*map(type, given)} == _ALONE:
+        return given  # pyright: ignore[reportReturnType]  # as their types say
     return tuple(_messages(given))
 
 

@@ -7,6 +7,7 @@ of names.
 from __future__ import annotations
 
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from interlingua.dialects._errors import REQUEST_ID_HEADERS
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["told_by"]
 
+_NAME = itemgetter(0)
+
 
 def told_by(headers: Headers) -> tuple[str | None, dict[str, RateLimit]]:
     """The provider's id of the request, and the limits that headers tell of."""
-    places, is_limited = _places(tuple([name for name, _ in headers]))
+    places, is_limited = _places(tuple(map(_NAME, headers)))
     request_id = None
     for place in places:
         if request_id := headers[place][1]:

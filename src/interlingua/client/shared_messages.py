@@ -78,7 +78,7 @@ class MessageMemo:
             return messages
         ids = tuple(map(id, messages))
         met = self._young.get(ids)
-        if met is not None and met.known is not None and met.is_untouched:
+        if met is not None and met.known is not None and (met.is_untouched if met.told else not any(met.live)):
             return met.known
         return self._kept(ids, messages)
 
@@ -187,9 +187,5 @@ def _length(part: Part) -> int:
             return MAX_CHARACTERS
 
 
-_MEMO = MessageMemo()
-
-
-def shared_messages(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The same messages, with a memory where an earlier call had them or began with them."""
-    return _MEMO.shared(messages)
+shared_messages = MessageMemo().shared
+"""The same messages, with a memory where an earlier call had them or began with them."""
