@@ -31,8 +31,8 @@ HERE = str(Path(il.__file__).parent)
 BUDGETS = {
     "translated request": 15,
     "translated reply": 30,
-    "library call": 125,
-    "library call, awaited": 125,
+    "library call": 112,
+    "library call, awaited": 112,
     "library stream": 1_360,
     "gateway passed": 165,
     "gateway passed, stream": 850,

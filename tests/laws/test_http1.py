@@ -183,15 +183,7 @@ CHUNKED = [
 
 def outcome(pieces: list[bytes], method: str) -> object:
     """All that can be told of the reply in `pieces`, or of how it is broken."""
-    reader = ResponseReader("peer:80", max_body_bytes=5)
-    reader.start(method)
-    try:
-        for piece in pieces:
-            reader.feed(piece)
-        body = reader.take()
-    except (APIConnectionError, LimitExceededError) as error:
-        return type(error), str(error)
-    return reader.status, reader.headers, body, reader.complete, reader.finished, reader.reusable, reader.trailing
+    return _told(ResponseReader("peer:80", max_body_bytes=5), pieces, method)
 
 
 @given(
@@ -210,3 +202,38 @@ def test_a_head_that_is_read_line_by_line_reads_as_the_parser_does(
     assert outcome([wire], method) == parsed
     for cut in (0, 1, len(body)):
         assert outcome([wire[: len(wire) - cut], *([wire[-cut:]] if cut else [])], method) == parsed
+
+
+@given(
+    before=st.lists(st.sampled_from(LINES) | st.binary(max_size=9).map(lambda noise: b"x: " + noise), max_size=3),
+    behind=st.lists(st.sampled_from(LINES) | st.binary(max_size=9).map(lambda noise: b"x: " + noise), max_size=3),
+    lengths=st.lists(
+        st.sampled_from([b"5", b"05", b"3", b"0", b"12", b"", b"+5", b"5 ", b"5x", b"9" * 16]), max_size=5
+    ),
+    cut=st.integers(0, 9),
+)
+def test_replies_of_one_connection_read_as_if_each_came_alone(
+    before: list[bytes], behind: list[bytes], lengths: list[bytes], cut: int
+) -> None:
+    """A head that differs from the one before it in its length alone is known, and gives what the parser gives."""
+    reader = ResponseReader("peer:80", max_body_bytes=11)
+    for length in lengths:
+        body = b"x" * (int(length) if length.isdigit() and len(length) < 3 else 5)
+        wire = b"\r\n".join([FIRSTS[0], *before, b"content-length: " + length, *behind, b"", body])
+        cuts = [wire[: len(wire) - cut], *([wire[len(wire) - cut :]] if cut else [])]
+        parsed = _told(ResponseReader("peer:80", max_body_bytes=11), [wire[:1], wire[1:]])
+        assert _told(reader, cuts) == parsed
+        if not reader.reusable:
+            return
+
+
+def _told(reader: ResponseReader, pieces: list[bytes], method: str = "POST") -> object:
+    """All that can be told of the next reply of a connection, or of how it is broken."""
+    reader.start(method)
+    try:
+        for piece in pieces:
+            reader.feed(piece)
+        body = reader.take()
+    except (APIConnectionError, LimitExceededError) as error:
+        return type(error), str(error)
+    return reader.status, reader.headers, body, reader.complete, reader.finished, reader.reusable, reader.trailing

@@ -100,7 +100,7 @@ class _Reply:
     def _leave(self, *, keep: bool) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            self._home.leave(connection, keep=keep and connection.reusable)
+            self._home.leave(connection, keep=keep)
 
     def __del__(self) -> None:
         connection = self._connection
@@ -211,13 +211,12 @@ class _Home:
             raise
 
     def leave(self, connection: AsyncConnection, *, keep: bool = False) -> None:
-        """Take a connection back from a reply, to keep it or to close it."""
-        if not keep:
+        """Take a connection back from a reply, to keep it if it may be used again, or to close it."""
+        now = self.time()
+        if not keep or not connection.rest(now):
             connection.abort()
             self.release(connection.origin)
             return
-        now = self.time()
-        connection.rest(now)
         if self._sweeping is None:
             self._sweeping = self.loop.call_later(self._keep_alive_s, self._sweep)
         handed = self.pool.release(connection.origin, connection, now)
@@ -309,7 +308,7 @@ class HttpTransport:
         reader = connection.reader
         if reader.complete and reader.status < 300 and not reader.inflates:
             reply = HttpReply(status=reader.status, headers=reader.headers, body=reader.take())
-            home.leave(connection, keep=connection.reusable)
+            home.leave(connection, keep=True)
             return reply
         opened = await self._followed(home, request, _Reply(home, connection, deadlines), deadlines)
         try:

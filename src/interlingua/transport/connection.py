@@ -117,17 +117,15 @@ class AsyncConnection(asyncio.BaseProtocol):
         self._unsent_bytes = 0
         self._sent_at = 0.0
 
-    @property
-    def reusable(self) -> bool:
-        """Whether another request may follow the reply that was read."""
-        return self.reader.reusable and not self.lost and not self._torn
-
-    def rest(self, now: float) -> None:
-        """Lie in the pool from now on."""
+    def rest(self, now: float) -> bool:
+        """Lie in the pool from now on; False where no other request may follow the reply that was read."""
+        if self.lost or self._torn or not self.reader.reusable:
+            return False
         self.idle = True
         self._idle_since = now
         if self._paused:
             self._go_on_reading()
+        return True
 
     def is_ready(self, now: float) -> bool:
         """Whether it may be used again, now that it leaves the pool; closed where not.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from interlingua.transport import heads
-from interlingua.transport.heads import CHUNKED, plain_head
+from interlingua.transport.heads import CHUNKED, latest_head, plain_head
 
 FIRST = b"HTTP/1.1 200 OK\r\n"
 LENGTH = b"content-length: 3"
@@ -82,3 +82,27 @@ def test_lines_are_remembered_up_to_a_bound_and_cookies_never(
         assert plain_head(FIRST + LENGTH + b"\r\nx : %d" % number) is None
         assert len(known) + len(heads._unusual) <= 3
         assert set(heads._lengths) <= set(known)
+
+
+def test_a_head_that_differs_in_its_length_alone_is_known_again() -> None:
+    """The place where the body begins, and the headers with the length that was told; anything else is another head."""
+    head = FIRST + b"Content-Length:\t3\r\nx-id: 7\r\n\r\n"
+    latest = latest_head(head, (200, (("content-length", "3"), ("x-id", "7")), 3))
+    assert latest is not None
+    assert (latest.body_at(head + b"abc"), latest.length_bytes) == (len(head), 3)
+    assert latest.body_at(FIRST + b"Content-Length:\t12\r\nx-id: 7\r\n\r\nabc") == len(head) + 1
+    assert (latest.length_bytes, latest.headers) == (12, (("content-length", "12"), ("x-id", "7")))
+    strange = [
+        b"\t\r\nx-id: 7",
+        b"\t3x\r\nx-id: 7",
+        b"\t3\r\nx-id: 8",
+        b"\t3\r\nx-id: 7\r\nb: c",
+        b"\t1234567890123456\r\nx-id: 7",
+    ]
+    assert [latest.body_at(FIRST + b"Content-Length:" + said + b"\r\n\r\n") for said in strange] == [0] * 5
+
+
+def test_a_head_with_a_cookie_is_not_kept() -> None:
+    """It is a secret, like those that are never remembered of lines."""
+    head = FIRST + LENGTH + b"\r\nset-cookie: secret=1\r\n\r\n"
+    assert latest_head(head, (200, (("content-length", "3"), ("set-cookie", "secret=1")), 3)) is None
