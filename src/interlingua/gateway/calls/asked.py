@@ -17,7 +17,7 @@ import msgspec
 
 from interlingua.dialects._contract import DecodeOptions, ServerContext
 from interlingua.dialects.table import get_dialect
-from interlingua.errors import DecodeError, PermissionDeniedError
+from interlingua.errors import DecodeError
 from interlingua.gateway.calls.head import missing, nothing_said, read_head
 from interlingua.gateway.keys.admission import FREE
 from interlingua.wire.http import HttpRequest
@@ -163,9 +163,7 @@ def read(gateway: Gateway, http: GatewayRequest, name: str) -> Asked:
         raise missing("model", "name the model, as `provider/model` or by an alias")
     if len(head.model) > MAX_MODEL_CHARACTERS:
         raise DecodeError(f"/model: a name has at most {MAX_MODEL_CHARACTERS} characters", path="/model", status=400)
-    key = gateway.guard.key(http)
-    if not gateway.guard.lets(key, head.model):
-        raise PermissionDeniedError(f"this key may not ask for the model {head.model[:100]!r}", status=403)
+    key = gateway.guard.key_for(http, head.model)
     if not head.says_something and http.path != "/api/generate":
         raise nothing_said(name)
     return Asked(gateway, http, get_dialect(name), head, key)

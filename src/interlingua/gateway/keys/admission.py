@@ -320,7 +320,7 @@ class Admission:
         """
         at_once = self.accounts.at_once
         entered = at_once is not None and at_once.enter_now(grant.call, grant.plan.limited)
-        if isinstance(entered, Refusal):
+        if type(entered) is Refusal:
             raise refusal_error(entered, grant.call)
         return entered is True
 

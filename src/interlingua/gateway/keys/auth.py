@@ -161,6 +161,21 @@ class Guard:
         key = self.key(request)
         return "" if key is None else key.name
 
+    def key_for(self, request: GatewayRequest, model: str) -> GatewayKey | None:
+        """The key that a request brings, which may ask for a model name; None where no key is wanted.
+
+        Raises: PermissionDeniedError where it may not.
+        """
+        known = self.welcome(request)
+        key = self.key(request) if known is None else known.key
+        if key is None:
+            is_let = known is not None or self.lets(None, model)
+        else:
+            is_let = not key.models or _are_ours(key.models, model)
+        if not is_let:
+            raise PermissionDeniedError(f"this key may not ask for the model {model[:100]!r}", status=403)
+        return key
+
     def may_use(self, request: GatewayRequest, model: str) -> bool:
         """Whether the key of a request may ask for a model name; of a chain, for every element."""
         return self.lets(self.key(request), model)

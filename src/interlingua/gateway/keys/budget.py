@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import inf
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, final
 
 import msgspec
 
@@ -155,6 +155,7 @@ EMPTY = Account()
 """An account that nobody has used."""
 
 
+@final
 class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     """Why a call does not enter."""
 

@@ -91,14 +91,16 @@ class Journal:
         self._database = database
         self._capacity_bytes = capacity_bytes
         self._lock = os.open(database.with_name(f"{database.name}-lock"), _FLAGS | os.O_CREAT, 0o600)
-        self._wanted = _words(self._lock)
+        self.words: memoryview = _words(self._lock)
+        """The words of the lock; the second is not 0 where somebody waits for it."""
         self._lines: mmap.mmap | None = None
         self._length = memoryview(bytearray(8)).cast("Q")
-        self._room = 0
         self.generation: int = 0
         """The generation that is being written."""
         self.size: int = 0
         """How many bytes of it were read or written."""
+        self.room: int = 0
+        """How many bytes of it there are for all lines but the last one."""
 
     def lock(self) -> bool:
         """Whether nobody else reads or writes until `unlock`."""
@@ -110,11 +112,11 @@ class Journal:
     @property
     def is_wanted(self) -> bool:
         """Whether somebody waits for the lock, as far as nobody has seen that yet."""
-        return self._wanted[1] != 0
+        return self.words[1] != 0
 
     @is_wanted.setter
     def is_wanted(self, value: bool) -> None:
-        self._wanted[1] = value
+        self.words[1] = value
 
     def unlock(self) -> None:
         """Let others read and write."""
@@ -136,10 +138,6 @@ class Journal:
         end = self._length[0]
         return [] if end == self.size else self._read_to(end)
 
-    def has_room(self, size: int) -> bool:
-        """Whether so many bytes can be written in this generation."""
-        return self.size + size <= self._room
-
     def append(self, text: bytes) -> None:
         """Write lines; the lock is ours, and everything was read.
 
@@ -147,7 +145,7 @@ class Journal:
         """
         assert self._lines is not None, "a journal that is written has begun"  # noqa: S101 - an invariant
         size = self.size + len(text)
-        if size > self._room + _LAST_BYTES:
+        if size > self.room + _LAST_BYTES:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
         self._lines[_HEAD_BYTES + self.size : _HEAD_BYTES + size] = text
         self.size = self._length[0] = size
@@ -174,7 +172,7 @@ class Journal:
     def close(self) -> None:
         """Let go of the files."""
         self._let_go()
-        self._wanted.release()
+        self.words.release()
         os.close(self._lock)
         self._lock = -1
 
@@ -192,7 +190,7 @@ class Journal:
     def _turn_to(self, lines: mmap.mmap, generation: int) -> None:
         self._let_go()
         self._lines, self._length = lines, memoryview(lines)[:8].cast("Q")
-        self._room = len(lines) - _HEAD_BYTES - _LAST_BYTES
+        self.room = len(lines) - _HEAD_BYTES - _LAST_BYTES
         self.generation, self.size = generation, 0
 
     def _let_go(self) -> None:

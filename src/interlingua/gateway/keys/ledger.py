@@ -121,6 +121,7 @@ class FileAccounts:
         self._late: deque[Left] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
         self._folding: asyncio.Future[None] | None = None
+        self._is_open = False
         try:
             self._connection.execute("PRAGMA synchronous = FULL")  # a generation is removed once this has it
             self._journal = Journal(path, GENERATION_BYTES)
@@ -132,6 +133,7 @@ class FileAccounts:
                 self._take_over(is_gone_here(holder), now())
             finally:
                 self._journal.unlock()
+            self._is_open = True
         except OSError as error:
             self._connection.close()
             raise ConfigError(f"the calls beside {path.name} cannot be written: {error}") from None
@@ -227,6 +229,8 @@ class FileAccounts:
         Raises: OSError; then it is not.
         """
         turn = self._turn
+        if turn.is_kept and not self._late:
+            return True
         if not turn.begins():
             return False
         try:
@@ -247,7 +251,7 @@ class FileAccounts:
         """Let a call in, or refuse it; the lock was ours."""
         try:
             line = self._books.entered(call, terms)
-            if isinstance(line, Refusal):
+            if type(line) is Refusal:
                 return line
             self._write(line)
         finally:
@@ -274,17 +278,12 @@ class FileAccounts:
 
     def _write(self, line: Line) -> None:
         """Write a line, and have it count; where a generation was full, it is folded."""
-        fold = self._append(line)
-        if fold is not None and self._folding is None:  # else it is folded with the next one
-            self._folding = self._fold(fold)
-
-    def _append(self, line: Line) -> _Fold | None:
-        """Write a line, and have it count; what is to be folded where a generation was full."""
         text, journal = (encode_exact(line) or encode(line)) + b"\n", self._journal
-        fold = None if journal.has_room(len(text)) else self._folded()
+        fold = self._folded() if journal.size + len(text) > journal.room else None
         journal.append(text)
         self._books.write(line)
-        return fold
+        if fold is not None and self._folding is None and self._is_open:  # else it is folded with the next one
+            self._folding = self._fold(fold)
 
     async def _settle_later(self) -> None:
         try:
@@ -344,7 +343,7 @@ class FileAccounts:
         """Charge the reservations of processes that are no more."""
         gone = frozenset([holder for holder in self._books.holders() if is_gone(holder)])
         if gone:
-            self._append(Gone(gone, now_s))
+            self._write(Gone(gone, now_s))
 
     # The database
 

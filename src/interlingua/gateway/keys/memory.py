@@ -44,7 +44,7 @@ class MemoryAccounts:
     def enter_now(self, call: Call, terms: Owed) -> Refusal | bool:
         """Reserve what a call may use; the refusal where it does not fit."""
         line = self._books.entered(call, terms)
-        if isinstance(line, Refusal):
+        if type(line) is Refusal:
             return line
         self._books.write(line)
         return True

@@ -188,7 +188,13 @@ class Running:
         ):
             return False
         for budget in terms.budgets:
-            used_tokens, used_nano = self._used_in(budget.period)
+            match budget.period:
+                case "day":
+                    used_tokens, used_nano = self._day_tokens, self._day_nano
+                case "month":
+                    used_tokens, used_nano = self._month_tokens, self._month_nano
+                case "total":
+                    used_tokens, used_nano = self._total_tokens, self._total_nano
             if budget.unit == "usd":
                 wanted, left = nano, budget.amount - self._reserved_nano - used_nano
             else:
@@ -196,14 +202,6 @@ class Running:
             if self._early or wanted > left or left <= 0:
                 return False
         return True
-
-    def _used_in(self, period: str) -> tuple[int, int]:
-        """Tokens and billionths."""
-        if period == "day":
-            return self._day_tokens, self._day_nano
-        if period == "month":
-            return self._month_tokens, self._month_nano
-        return self._total_tokens, self._total_nano
 
 
 _UNUSED = Running()

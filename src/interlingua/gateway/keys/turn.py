@@ -34,11 +34,11 @@ IDLE_S = 0.005
 class Turn:
     """What one process has of the lock of a journal; it is used in one thread, on an event loop."""
 
-    __slots__ = ("__weakref__", "_journal", "_keeps", "_timer", "_turns", "_written", "is_kept")
+    __slots__ = ("__weakref__", "_journal", "_keeps", "_timer", "_turns", "_words", "_written", "is_kept")
 
     def __init__(self, journal: Journal) -> None:
         """Nothing yet."""
-        self._journal = journal
+        self._journal, self._words = journal, journal.words
         self._turns = 0
         self._keeps = False
         self._written = 0
@@ -57,7 +57,7 @@ class Turn:
 
     def ends(self) -> None:
         """Let others have their turn, or keep it while nobody wants one."""
-        if not self._keeps or self._journal.is_wanted:
+        if not self._keeps or self._words[1]:
             self.give_up()
         elif not self.is_kept:
             self.is_kept = True

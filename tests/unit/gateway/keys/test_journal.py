@@ -104,8 +104,7 @@ def test_room_is_taken_also_where_the_file_system_cannot_promise_it(
 def test_a_line_without_room_is_refused(made: Callable[[], Journal]) -> None:
     """There is room up to the last line; nothing of a longer one is written."""
     one, other = made(), made()
-    assert one.has_room(4_096 - 16 - 64)
-    assert not one.has_room(4_096 - 16 - 63)
+    assert one.room == 4_096 - 16 - 64
     with pytest.raises(OSError, match="large"):
         one.append(b"x" * 4_096)
     assert other.read() == []
