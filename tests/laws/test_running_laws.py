@@ -7,19 +7,21 @@ from datetime import UTC, datetime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interlingua.gateway.keys.books import Books, Left
 from interlingua.gateway.keys.budget import (
     EMPTY,
     Account,
     Call,
     Enter,
     Leave,
+    Refusal,
     Used,
     charge_of,
     enter,
     lapse,
     step,
 )
-from interlingua.gateway.keys.running import Running, refusal_of
+from interlingua.gateway.keys.running import Running
 from interlingua.gateway.keys.terms import Terms
 from tests.laws.test_budget_laws import AMOUNTS, TERMS
 
@@ -36,28 +38,24 @@ def test_what_is_changed_in_place_is_what_the_transitions_make(
     """Over midnight, the end of a month, leases that are over, late settlements and a clock that is put back."""
     terms, now_s = (("key:a", key), ("team:t", team)), BEFORE_MIDNIGHT
     values: dict[str, Account] = {}
-    running = {name: Running() for name, _ in terms}
+    books, names = Books({}), ("key:a", "team:t")
     under_way: list[Call] = []
     for number, (seconds, comes, place, tokens, nano) in enumerate(steps):
         now_s += seconds
         if comes or not under_way:
             call = Call(str(number), "h", now_s, tokens, nano)
             changed, refusal = step(values, Enter(call, terms))
-            assert refusal_of(running.__getitem__, call, terms) == refusal
-            if refusal is None:
+            line = books.entered(call, terms)
+            assert refusal == (line if isinstance(line, Refusal) else None)
+            if not isinstance(line, Refusal):
                 under_way.append(call)
-                for name, each in terms:
-                    in_minute = each.rpm is not None or each.tpm is not None
-                    running[name].add(call, charge_of(each, call), in_minute)
+                books.write(line)
         else:
             call = under_way.pop(place % len(under_way))
-            changed, _ = step(values, Leave(call, tuple(running), Used(tokens, nano), now_s))
-            for each in running.values():
-                each.leave(call, Used(tokens, nano), now_s)
+            changed, _ = step(values, Leave(call, names, Used(tokens, nano), now_s))
+            books.write(Left(call, names, Used(tokens, nano), now_s))
         values |= changed
-        assert {name: each.value() for name, each in running.items()} == {
-            name: values.get(name, EMPTY) for name in running
-        }
+        assert books.values(names) == values
 
 
 def test_hundreds_of_requests_a_minute_are_the_same() -> None:

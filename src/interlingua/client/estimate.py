@@ -131,26 +131,18 @@ def estimate_tokens(request: Request, model: str = "") -> int:
 
 def estimate_body(body: bytes) -> int:
     """About how many input tokens a body has that nobody reads, from its size; files in it count as files."""
-    size, of_files = len(body), 0.0
-    for text in _long_texts(body):
-        if _is_file(text):
-            size -= len(text)
-            of_files += _file(text)
-    return round(size / BODY_BYTES + of_files) or 1
-
-
-def _long_texts(body: bytes) -> list[bytes]:
-    """What stands in a body for longer than the least file without a quote; a long one has none in half of that."""
-    found: list[bytes] = []
-    place, end, find = _STEP_BYTES, len(body), body.find
+    find, end = body.find, len(body)
+    size, of_files, place = end, 0.0, _STEP_BYTES
     while place <= end:
-        if find(b'"', place - _STEP_BYTES, place) < 0:
+        if find(b'"', place - _STEP_BYTES, place) < 0:  # a long text has no quote in half of the least file
             begins, ends = body.rfind(b'"', 0, place - _STEP_BYTES) + 1, find(b'"', place)
             place = ends if ends >= 0 else end
-            if place - begins > LEAST_FILE_BYTES:
-                found.append(body[begins:place])
+            text = body[begins:place]
+            if len(text) > LEAST_FILE_BYTES and _is_file(text):
+                size -= len(text)
+                of_files += _file(text)
         place += _STEP_BYTES
-    return found
+    return round(size / BODY_BYTES + of_files) or 1
 
 
 def _is_file(text: bytes) -> bool:

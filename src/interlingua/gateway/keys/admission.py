@@ -147,8 +147,7 @@ class Grant:
             tried, row = _spent(call, plan.key.name, wanted, failed.came, failed.lane)
             used = used.plus(tried)
             rows += (msgspec.structs.replace(row, requests=0, failed=1),)
-        if not admission.settled(call, plan.names, used, rows):
-            await admission.settle(call, plan.names, used, rows)
+        await admission.settle(call, plan.names, used, rows)
 
     def failed(self, error: Error, lane: Lane) -> None:
         """Remember a try that failed: where its target had answered, it was paid for."""
@@ -217,8 +216,7 @@ class Admission:
 
         `make_id` makes what the ids of all calls begin with.
         """
-        self.accounts: Accounts = accounts
-        """What keys and teams have used."""
+        self.accounts = accounts
         self.teams: dict[str, Terms] = teams
         """What teams may use."""
         self._now = now
@@ -230,6 +228,15 @@ class Admission:
         self._plans: dict[str, _Plan] = {}
         self._left: Accounts | None = None
         self._tasks: set[asyncio.Future[Any]] = set()
+
+    @property
+    def accounts(self) -> Accounts:
+        """What keys and teams have used."""
+        return self._accounts
+
+    @accounts.setter
+    def accounts(self, accounts: Accounts) -> None:
+        self._accounts, self._at_once = accounts, accounts.at_once
 
     async def admit(self, key: GatewayKey | None, asked: Asked, job: Job) -> Grant:
         """The grant of a call that is about to be made.
@@ -247,8 +254,7 @@ class Admission:
         wanted = _Wanted(asked, job)
         most = wanted.most(needs_money=plan.needs_money)
         try:
-            grant = self._grant(plan, most[0], most[1], wanted)
-            return grant if self._is_in(grant) else await self._waited(grant)
+            return await self._enter(plan, most[0], most[1], wanted)
         except (RateLimitError, BillingError):
             nearer = wanted.nearer(needs_money=plan.needs_money)
             if nearer >= most:
@@ -273,15 +279,13 @@ class Admission:
             )
         return await self._enter(plan, tokens or 0)
 
-    def settled(self, call: Call, names: tuple[str, ...], used: Used, rows: tuple[Row, ...]) -> bool:
-        """Whether what a call has used could be written down at once; else nothing was done."""
-        at_once = self.accounts.at_once
-        return at_once is not None and at_once.leave_now(call, names, used, self._now(), rows)
-
     async def settle(self, call: Call, names: tuple[str, ...], used: Used, rows: tuple[Row, ...]) -> None:
         """Write down what a call has used; it is written also when the client leaves meanwhile."""
-        leaving = self.accounts.leave(Leave(call, names, used, self._now()), *rows)
-        await (self._whole(leaving) if self.accounts.at_once is None else leaving)
+        at_once, now_s = self._at_once, self._now()
+        if at_once is not None and at_once.leave_now(call, names, used, now_s, rows):
+            return
+        leaving = self._accounts.leave(Leave(call, names, used, now_s), *rows)
+        await (self._whole(leaving) if at_once is None else leaving)
 
     def move(self, accounts: Accounts, holder: str) -> None:
         """Keep what keys have used in other accounts from now on, also of keys without limits; `holder` is us there."""
@@ -307,39 +311,24 @@ class Admission:
             return FREE
         return Grant(self, plan, Call("", self._holder, self._now()))
 
-    def _grant(self, plan: _Plan, tokens: int = 0, cost: int = 0, wanted: _Wanted | None = None) -> Grant:
-        """The grant of a call that has not entered yet."""
+    async def _enter(self, plan: _Plan, tokens: int = 0, cost: int = 0, wanted: _Wanted | None = None) -> Grant:
         self._beginning = self._beginning or self._make_id()
         call = Call(f"{self._beginning}.{next(self._numbers)}", self._holder, self._now(), tokens, cost)
-        return Grant(self, plan, call, wanted)
-
-    def _is_in(self, grant: Grant) -> bool:
-        """Whether a call could enter at once; else nothing was done.
-
-        Raises: as `admit`.
-        """
-        at_once = self.accounts.at_once
-        entered = at_once is not None and at_once.enter_now(grant.call, grant.plan.limited)
-        if type(entered) is Refusal:
-            raise refusal_error(entered, grant.call)
-        return entered is True
-
-    async def _enter(self, plan: _Plan, tokens: int = 0, cost: int = 0, wanted: _Wanted | None = None) -> Grant:
-        grant = self._grant(plan, tokens, cost, wanted)
-        return grant if self._is_in(grant) else await self._waited(grant)
-
-    async def _waited(self, grant: Grant) -> Grant:
-        """A grant whose call has entered, after others.
-
-        Raises: as `admit`.
-        """
-        entering = self.accounts.enter(Enter(grant.call, grant.plan.limited))
-        if self.accounts.at_once is None:
-            entering = self._whole(entering, on_left=lambda: grant.settle(None))
-        refusal = await entering
+        grant, at_once = Grant(self, plan, call, wanted), self._at_once
+        entered = at_once is not None and at_once.enter_now(call, plan.limited)
+        if entered is True:
+            return grant
+        refusal = entered or await self._entered_late(grant)
         if refusal is not None:
-            raise refusal_error(refusal, grant.call)
+            raise refusal_error(refusal, call)
         return grant
+
+    def _entered_late(self, grant: Grant) -> Awaitable[Refusal | None]:
+        """Why a call that has to wait for others does not enter."""
+        entering = self._accounts.enter(Enter(grant.call, grant.plan.limited))
+        if self._at_once is None:
+            return self._whole(entering, on_left=lambda: grant.settle(None))
+        return entering
 
     async def _whole(
         self,
@@ -508,7 +497,7 @@ def _spent(
     read, written = told.input_tokens or 0, told.output_tokens or 0
     model = response.model if lane is None else lane.endpoint.spec
     return (
-        Used(told.total_tokens or 0, call.nano_usd if nano is None else nano),  # where a price is not known any more
+        Used(read + written, call.nano_usd if nano is None else nano),  # where a price is not known any more
         Row(key, day, model, 1, 0, read, written, int(is_estimated), nano or 0, int(nano is None)),
     )
 

@@ -16,7 +16,7 @@ import msgspec
 
 from interlingua.gateway.keys.accounts import COUNTS, Row
 from interlingua.gateway.keys.budget import Call, Refusal, Used, charge_of
-from interlingua.gateway.keys.running import Running, refusal_of
+from interlingua.gateway.keys.running import Running
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -107,6 +107,10 @@ def rows_of(sums: dict[tuple[str, str, str], list[int]]) -> list[Row]:
     ]
 
 
+_UNUSED = Running()
+_NOTHING: tuple[tuple[str, int, bool], ...] = ()
+
+
 class Books:
     """Accounts, and what keys used, generation by generation."""
 
@@ -122,11 +126,11 @@ class Books:
 
     def entered(self, call: Call, terms: Owed) -> Entered | Refusal:
         """The line that lets a call in, or why it does not enter."""
-        refusal = refusal_of(self.accounts.get, call, terms)
-        if refusal is not None:
-            return refusal
-        charged: tuple[tuple[str, int, bool], ...] = ()
+        accounts, charged = self.accounts, _NOTHING
         for name, each in terms:
+            refusal = (accounts.get(name) or _UNUSED).refusal(each, call)
+            if refusal is not None:
+                return msgspec.structs.replace(refusal, account=name)
             charged += ((name, charge_of(each, call), each.rpm is not None or each.tpm is not None),)
         return Entered(call, charged)
 

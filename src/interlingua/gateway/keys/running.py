@@ -16,8 +16,6 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from interlingua.gateway.keys.budget import (
     DAY_S,
     EMPTY,
@@ -37,12 +35,12 @@ from interlingua.gateway.keys.budget import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from interlingua.gateway.keys.budget import Call
     from interlingua.gateway.keys.terms import Terms
 
-__all__ = ["Running", "refusal_of"]
+__all__ = ["Running"]
 
 
 class Running:
@@ -202,17 +200,3 @@ class Running:
             if self._early or wanted > left or left <= 0:
                 return False
         return True
-
-
-_UNUSED = Running()
-
-
-def refusal_of(
-    accounts: Callable[[str], Running | None], call: Call, terms: Iterable[tuple[str, Terms]]
-) -> Refusal | None:
-    """Why a call enters none of its accounts; None where it may be added to all of them."""
-    for name, each in terms:
-        refusal = (accounts(name) or _UNUSED).refusal(each, call)
-        if refusal is not None:
-            return msgspec.structs.replace(refusal, account=name)
-    return None
