@@ -439,7 +439,7 @@ class _Wanted:
         """The most tokens of its answers; where its head does not say that plainly, it is read."""
         asked = self._asked
         names, members = _MOST_WRITTEN.get(asked.dialect.name), asked.head.members
-        if names is not None and "n" not in members and not asked.is_read:
+        if names is not None and "n" not in members:
             told = b""
             for name in names:
                 if name in members:
