@@ -30,7 +30,7 @@ from tests.support.wire import Wire, answering, post, settled
 HERE = str(Path(il.__file__).parent)
 BUDGETS = {
     "translated request": 15,
-    "translated reply": 30,
+    "translated reply": 19,
     "library call": 112,
     "library call, awaited": 112,
     "library stream": 1_360,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interlingua.dialects._parallel import WRAPPERS
-from interlingua.stream.calls import PLACEHOLDER_IDS, CallIdSource
+from interlingua.stream.calls import PLACEHOLDER_IDS, own_id
 from interlingua.types.content import ToolCall
 from interlingua.wire.arguments import SHORT, are_sound
 from interlingua.wire.json import parse_object
@@ -52,12 +52,12 @@ def sound_calls(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall]
 
 def _told(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall]:
     """The calls with ids of ours, where those are wanted, and those of freeform tools as such."""
-    freeform = context.undo.freeform
-    if context.make_id is None:
+    freeform, make = context.undo.freeform, context.make_id
+    if make is None:
         ids = [call.id for call in calls]
     else:
-        source = CallIdSource(taken=context.undo.taken_ids, make=context.make_id, pairs=context.provider_ids)
-        ids = [source.assign(call.id)[0] for call in calls]
+        taken, pairs = set(context.undo.taken_ids), context.provider_ids
+        ids = [own_id(call.id.strip(), make, taken, pairs) for call in calls]
     return [
         ToolCall(call_id, call.name, call.arguments_json, call.name in freeform, call.sealed, call.extra)
         for call_id, call in zip(ids, calls, strict=True)

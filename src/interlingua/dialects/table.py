@@ -49,9 +49,10 @@ def get_dialect(name: str) -> Dialect:
 
 def _converting(dialect: Dialect) -> Dialect:
     """The dialect, whose decoders turn back what a rewritten schema changes of the answer."""
+    decode = dialect.decode_response
 
     def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
-        response = dialect.decode_response(reply, context)
+        response = decode(reply, context)
         if not (context.undo.arguments or context.undo.output):
             return response
         from interlingua.dialects._own_form import turned_back  # only whose schemas were rewritten pays for it

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from interlingua.types.content import BrokenReason, Part
     from interlingua.types.response import FinishReason
 
-__all__ = ["CallIdSource", "is_empty_arguments", "make_call", "note_finish", "settle_finish"]
+__all__ = ["CallIdSource", "is_empty_arguments", "make_call", "note_finish", "own_id", "settle_finish"]
 
 PLACEHOLDER_IDS = frozenset({"", "null", "None"})
 """What some servers send where they have no id."""
@@ -59,22 +59,13 @@ class CallIdSource:
         self._ordinal += 1
         known = wire_id.strip() if wire_id else ""
         if self._make is not None:
-            return self._own(self._make, known), None
+            return own_id(known, self._make, self._taken, self._pairs), None
         if wire_id is None or known in PLACEHOLDER_IDS:
             return self._numbered(ordinal), "call_id_made"
         if wire_id in self._taken and not self._keeps_repeats:
             return self._numbered(ordinal), "call_id_duplicate"
         self._taken.add(wire_id)
         return wire_id, None
-
-    def _own(self, make: Callable[[], str], known: str) -> str:
-        """An id of ours that no call has yet."""
-        made = make()
-        while made in self._taken:
-            made = make()
-        if self._pairs is not None and known not in PLACEHOLDER_IDS:
-            self._pairs[made] = known
-        return self._take(made)
 
     def _numbered(self, ordinal: int) -> str:
         while f"call_{ordinal}" in self._taken:
@@ -84,6 +75,17 @@ class CallIdSource:
     def _take(self, call_id: str) -> str:
         self._taken.add(call_id)
         return call_id
+
+
+def own_id(known: str, make: Callable[[], str], taken: set[str], pairs: dict[str, str] | None) -> str:
+    """An id of ours that is not among those `taken`, which take it; `pairs` takes it with the provider's, if known."""
+    made = make()
+    while made in taken:
+        made = make()
+    taken.add(made)
+    if pairs is not None and known not in PLACEHOLDER_IDS:
+        pairs[made] = known
+    return made
 
 
 def is_empty_arguments(text: str) -> bool:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import msgspec
 import pytest
@@ -27,6 +27,7 @@ from interlingua.wire.json import (
     exact_reader,
     pointer,
     raw,
+    shallow,
 )
 
 
@@ -527,6 +528,15 @@ def test_what_is_exactly_of_a_type_is_read_at_once() -> None:
     ]
     others += [b'\xef\xbb\xbf{"model":"m"}', rb'{"model":"\ud800"}', b" " * MAX_BODY_BYTES + b'{"model":"m"}']
     assert [read(body) for body in others] == [None] * len(others)
+
+
+def test_free_json_is_of_a_type_that_says_how_deep_it_is() -> None:
+    """Any value so deep is read as it is without a type, and anything deeper is none of it."""
+    read = exact_reader(cast("type[object]", shallow(2)))
+    values = ["null", "true", "12345678901234567890123", "-1.5", '"x"', "[]", '{"a":[1,null]}', '[{"a":"b"},[2.5]]']
+    assert [read(value.encode()) for value in values] == [decode_any(value) for value in values]
+    assert [read(value) for value in (b"[[[]]]", b'{"a":{"b":{}}}', b"1e999")] == [None] * 3
+    assert exact_reader(cast("type[object]", shallow(0)))(b"[]") is None
 
 
 def test_what_holds_no_floats_is_written_at_once() -> None:

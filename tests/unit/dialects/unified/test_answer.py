@@ -25,11 +25,12 @@ from interlingua.errors import (
     RateLimitError,
     UnsupportedError,
     UpstreamError,
+    UsageError,
 )
 from interlingua.stream.check import check
 from interlingua.stream.unfold import unfold
 from interlingua.types.change import Change
-from interlingua.types.content import BrokenToolCall, TextPart, ToolCall
+from interlingua.types.content import BrokenToolCall, Citation, Sealed, TextPart, ThinkingPart, ToolCall
 from interlingua.types.event import (
     BlockStart,
     Event,
@@ -378,3 +379,26 @@ def test_what_is_no_error_of_ours_has_the_class_of_its_status(
     """A proxy's page, nothing at all, a type of a later version."""
     found = DIALECT.decode_error(HttpReply(status=status, headers=(("retry-after", "3"),), body=body), DecodeContext())
     assert (type(found), found.message, found.status, found.retry_after_s) == (kind, message, status, 3)
+
+
+NAN: dict[str, Any] = {"x": float("nan")}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Response(extra={"x": NAN}),
+        Response(extra={"x": {"y": [NAN]}}),
+        Response(usage=Usage(extra={"x": NAN})),
+        Response(cost_usd=float("nan")),
+        Response(attempts=(Attempt(model="p/m", outcome="served", duration_s=float("inf")),)),
+        Response(parts=(TextPart("a", extra={"x": NAN}),)),
+        Response(parts=(TextPart("a", (Citation("x", NAN),)),)),
+        Response(parts=(ThinkingPart("a", Sealed("x", NAN)),)),
+        Response(parts=(ToolCall("c", "look", "{}", extra={"x": NAN}),)),
+    ],
+)
+def test_no_number_that_json_has_not_is_written(answer: Response[Any]) -> None:
+    """Wherever in an answer it stands."""
+    with pytest.raises(UsageError, match="not finite"):
+        DIALECT.encode_response(answer, ServerContext(model="m"))
