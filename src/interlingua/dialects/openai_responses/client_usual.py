@@ -8,13 +8,16 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from msgspec import UNSET, Raw, UnsetType
+
 from interlingua.dialects._usual import sound_calls
 from interlingua.dialects.openai_responses.client import REPEATED, TOP_MEMBERS
 from interlingua.dialects.openai_responses.parts import NAME
+from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.types.content import Sealed, TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Response
 from interlingua.types.usage import Usage
-from interlingua.wire.json import ExactStruct, exact_reader, shallow
+from interlingua.wire.json import MAX_DEPTH, ExactStruct, decode_any, exact_reader, shallow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,9 +30,8 @@ __all__ = ["read_usual"]
 if TYPE_CHECKING:
     _Scalar: TypeAlias = Any
     _Flat: TypeAlias = Any
-    _Schemas: TypeAlias = Any
 else:
-    _Scalar, _Flat, _Schemas = shallow(0), shallow(2), shallow(7)
+    _Scalar, _Flat = shallow(0), shallow(4)
 
 
 class _Text(ExactStruct, kw_only=True):
@@ -79,7 +81,10 @@ class _Usage(ExactStruct, kw_only=True):
 
 
 class _Answer(ExactStruct, kw_only=True):
-    """The members in the order in which they come, since the parser looks for the next one first."""
+    """The members in the order in which they come, since the parser looks for the next one first.
+
+    Those that hold schemas are left as text: how deep they are is only looked at where they say something.
+    """
 
     id: str
     object: Literal["response"] = "response"
@@ -107,9 +112,9 @@ class _Answer(ExactStruct, kw_only=True):
     service_tier: _Scalar = None
     store: _Scalar = None
     temperature: _Scalar = None
-    text: _Schemas = None
+    text: Raw | UnsetType = UNSET
     tool_choice: _Flat = None
-    tools: _Schemas = None
+    tools: Raw | UnsetType = UNSET
     top_logprobs: _Scalar = None
     top_p: _Scalar = None
     truncation: _Scalar = None
@@ -125,23 +130,23 @@ _FEW = ("created_at", "store", *REPEATED)
 _beside: Callable[[_Answer], tuple[Any, ...]] = attrgetter(*_NAMES)
 _repeated: Callable[[_Answer], tuple[Any, ...]] = attrgetter(*REPEATED)
 _further: Callable[[_Answer], tuple[Any, ...]] = attrgetter(*[name for name in _NAMES if name not in _FEW])
-_NOTHING_REPEATED = tuple(REPEATED.values())
-_NOTHING_FURTHER = (None,) * (len(_NAMES) - len(_FEW))
+_NOTHING_REPEATED = tuple([Raw(b"[]") if name == "tools" else nothing for name, nothing in REPEATED.items()])
+_NOTHING_FURTHER = tuple([UNSET if name == "text" else None for name in _NAMES if name not in _FEW])
 _read = exact_reader(_Answer)
 
 
 def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
     """The response that a usual answer is; None for any other."""
     wire = _read(body)
-    parts = None if wire is None else _parts(wire, context)
-    if wire is None or parts is None:
+    if wire is None:
         return None
-    if _further(wire) == _NOTHING_FURTHER and _repeated(wire) == _NOTHING_REPEATED:
-        said: dict[str, Any] = {} if wire.created_at is None else {"created_at": wire.created_at}
-        if wire.store is not None:
-            said["store"] = wire.store
-    else:
+    try:
         said = _said(wire)
+    except (DecodeError, LimitExceededError):
+        return None
+    parts = _parts(wire, context)
+    if parts is None:
+        return None
     usage = wire.usage
     return Response(
         parts=parts,
@@ -156,8 +161,22 @@ def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
 
 
 def _said(wire: _Answer) -> dict[str, Any]:
-    """The members that only pass through."""
+    """The members that only pass through.
+
+    Raises: DecodeError, LimitExceededError, for what was left as text.
+    """
+    if _further(wire) == _NOTHING_FURTHER and _repeated(wire) == _NOTHING_REPEATED:
+        few: dict[str, Any] = {} if wire.created_at is None else {"created_at": wire.created_at}
+        if wire.store is not None:
+            few["store"] = wire.store
+        return few
     said = {name: value for name, value in zip(_NAMES, _beside(wire), strict=True) if value is not None}
+    for name in ("text", "tools"):
+        value = None if said[name] is UNSET else decode_any(said[name], max_depth=MAX_DEPTH - 1)
+        if value is None:
+            del said[name]
+        else:
+            said[name] = value
     for name, nothing in REPEATED.items():
         if said.get(name) == nothing:
             said.pop(name, None)
