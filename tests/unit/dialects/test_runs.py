@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -14,7 +16,7 @@ from interlingua.dialects.ollama.lines import LINE, Time, time_of
 from interlingua.dialects.openai_responses.template import numbered_template_of
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.stream.build import Block
-from interlingua.types.event import Event, TextDelta, ThinkingDelta, ToolCallDelta
+from interlingua.types.event import Event, TextDelta, ThinkingDelta, ToolCallDelta, ToolCallReady
 
 HEAD, TAIL = b'{"content":', b',"n":1}'
 LONG = 70_000
@@ -153,6 +155,63 @@ def test_a_line_of_a_run_is_one_delta_and_a_time(line: bytes, text: str | None, 
     run = Run(template, Block("text", 0, 0), frame=LINE)
     assert run.more(line) == (None if text is None else [TextDelta(0, text, 0)])
     assert time_of(template, run.piece) == time
+
+
+def chunk(delta: str) -> bytes:
+    """A chunk of Chat with a delta, as an event."""
+    return b'data: {"id":"c","choices":[{"index":0,"delta":{%b}}]}\n\n' % delta.encode()
+
+
+def fragment(text: str, index: int = 0, more: str = "") -> bytes:
+    """A chunk with more of the arguments of a call."""
+    shown = json.dumps(text)
+    return chunk(f'"tool_calls":[{{"index":{index}{more},"function":{{"arguments":{shown}}}}}]')
+
+
+def opened(index: int) -> bytes:
+    """A chunk that opens a call."""
+    function = '"function":{"name":"f","arguments":""}'
+    return chunk(f'"tool_calls":[{{"index":{index},"id":"call_{index}","type":"function",{function}}}]')
+
+
+END = b'data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\ndata: [DONE]\n\n'
+
+
+@pytest.mark.parametrize(
+    ("pieces", "texts"),
+    [
+        ([fragment('{"a"'), fragment(":"), fragment("1"), fragment("2"), fragment("}")], ['{"a":12}']),
+        ([fragment('{"a"'), fragment(":1}"), fragment('{"a":1}')], ['{"a":1}']),
+        ([fragment('{"a"'), fragment(":1"), fragment("}"), fragment("{}")], ['{"a":1}']),
+        ([fragment('{"a"'), fragment(":"), fragment('{"b"'), fragment(":2}"), fragment("}")], ['{"a":{"b":2}}']),
+        ([fragment("{"), fragment('"a":'), fragment("1}"), opened(1), fragment("{}", 1)], ['{"a":1}', "{}"]),
+        ([fragment(piece, more=',"id":"call_0","type":"function"') for piece in ("{", '"a":', "1", "}")], ['{"a":1}']),
+    ],
+)
+def test_arguments_in_a_run_add_up(pieces: list[bytes], texts: list[str]) -> None:
+    """Each piece by itself, or cut in two, or all at once: the same calls, and what is repeated is not told again."""
+    stream = [opened(0), *pieces, END]
+    halves = [half for piece in stream for half in (piece[:20], piece[20:])]
+    told = [_events("openai-chat", given) for given in (stream, halves, [b"".join(stream)])]
+    assert told[0] == told[1] == told[2]
+    assert [event.call.arguments_json for event in told[0] if isinstance(event, ToolCallReady)] == texts
+
+
+@pytest.mark.parametrize(
+    ("deltas", "kind"),
+    [
+        (['"reasoning_content":"a"', '"reasoning_content":"b"', '"reasoning_content":"c"'], ThinkingDelta),
+        (['"reasoning":"a"', '"reasoning":"b"', '"reasoning":"c"'], ThinkingDelta),
+        (['"content":"a"', '"content":"b"', '"content":"c"'], TextDelta),
+    ],
+)
+def test_what_chat_says_piece_by_piece_is_a_run(deltas: list[str], kind: Any) -> None:
+    """Text and reasoning: the second piece and the third are not parsed."""
+    decoder = get_dialect("openai-chat").stream_decoder(DecodeContext())
+    first, *others = [chunk(delta) for delta in deltas]
+    decoder.feed(first)
+    with patch("interlingua.dialects.openai_chat.client_stream.decode_wire", side_effect=AssertionError):
+        assert [decoder.feed(piece) for piece in others] == [[kind(0, "b")], [kind(0, "c")]]
 
 
 @pytest.mark.parametrize("name", DIALECTS)

@@ -26,7 +26,7 @@ from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, nest, r
 from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, top_members
 from interlingua.dialects.openai_chat.parts import NAME, decode_content
 from interlingua.dialects.openai_chat.reasons import decode_finish
-from interlingua.dialects.openai_chat.slots import Slots, usable_index
+from interlingua.dialects.openai_chat.slots import Fragment, Slots, usable_index
 from interlingua.dialects.openai_chat.usage import decode_usage
 from interlingua.dialects.openai_chat.wire import ChunkWire, DeltaWire, FunctionCallWire, ToolCallWire, UsageWire
 from interlingua.errors import DecodeError, Error, IncompleteStreamError, LimitExceededError
@@ -63,6 +63,8 @@ _WHOLE: dict[type, BlockKind] = {ImagePart: "image", DocumentPart: "document"}
 """Blocks of parts that come in one piece; any other is opaque."""
 MAX_CHOICES = 128
 """The most choices of one answer; the reference server makes no more."""
+_RUNNING = frozenset({"content", "reasoning_content", "reasoning"})
+"""Members of a delta that are texts of which mostly more comes."""
 _DELTA_FIELDS = tuple(name for name in DeltaWire.__struct_fields__ if name != "role")
 
 
@@ -93,6 +95,7 @@ class ChatStreamDecoder(RunDecoder):
         self._choices: dict[int, _Choice] = {}
         self._done = False
         self._template: Template | None = None
+        self._block: Block | None = None
         self._members: dict[str, Any] = {}
 
     @property
@@ -134,10 +137,10 @@ class ChatStreamDecoder(RunDecoder):
 
     def _feed(self, data: bytes) -> None:
         for event in self._framing.feed(data):
-            template = self._template
+            template, block = self._template, self._block
             text = None if template is None else template.text_in(event.data)
-            if text:
-                self.builder.text(text)
+            if text and block is not None:
+                self.builder.grow(block, text)
             else:
                 self._event(event.data)
 
@@ -171,12 +174,36 @@ class ChatStreamDecoder(RunDecoder):
         if choice is None or choice.delta is None or chunk.usage is not None:
             return
         said = [name for name in _DELTA_FIELDS if getattr(choice.delta, name)]
-        quiet = not (choice.finish_reason or choice.logprobs or choice.extra or choice.index)
-        if quiet and said == ["content"] and isinstance(choice.delta.content, str) and not self._choices[0].annotations:
-            template = self._template = template_of(data, "content", choice.delta.content)
-            block = self.builder.open_prose()
-            if template is not None and block is not None:
-                self._run = run_of(template, DATA, self._framing, block)
+        if len(said) != 1 or choice.finish_reason or choice.logprobs or choice.extra or choice.index:
+            return
+        member, text, block = self._said(said[0], choice.delta)
+        template = template_of(data, member, text) if text and block is not None else None
+        if template is not None and block is not None:
+            if block.kind == "tool_call":
+                template.inside = Fragment(template.inside)
+            self._template, self._block = template, block
+            self._run = run_of(template, DATA, self._framing, block)
+
+    def _said(self, name: str, delta: DeltaWire) -> tuple[str, str, Block | None]:
+        """The one text that a delta of the first choice says: its member, the text, and the open block that it grew."""
+        choice, text = self._choices[0], getattr(delta, name)
+        if name == "tool_calls":
+            return "arguments", *self._said_of_call(text, choice)
+        if not isinstance(text, str) or (name == "content" and choice.annotations) or name not in _RUNNING:
+            return name, "", None
+        return name, text, self.builder.open_prose()
+
+    def _said_of_call(self, calls: list[ToolCallWire], choice: _Choice) -> tuple[str, Block | None]:
+        """The same of a delta that says more of the arguments of one call, and nothing else of it."""
+        call, index = calls[0], usable_index(calls[0].index)
+        function = call.function
+        if len(calls) > 1 or index is None or call.custom or call.extra_content or call.extra or function is None:
+            return "", None
+        if function.name or function.id or function.extra:
+            return "", None
+        slot = choice.slots.find(index, call.id or "", "")
+        text, was_object = arguments_text(function.arguments)
+        return text, None if slot.custom or was_object else slot.block
 
     # Chunks
 
@@ -354,7 +381,6 @@ class ChatStreamDecoder(RunDecoder):
         slot.learn(call_id, name)
         self._call_members(wire, slot)
         if fragment and not slot.is_repeat(fragment):
-            slot.pieces.append(fragment)
             self._grow(slot, fragment, choice)
 
     def _call_members(self, wire: ToolCallWire, slot: Slot) -> None:
@@ -364,11 +390,11 @@ class ChatStreamDecoder(RunDecoder):
             slot.extra.update(wire.extra)
 
     def _grow(self, slot: Slot, fragment: str, choice: _Choice) -> None:
-        if slot.custom:
-            return  # its text becomes a JSON string when it is whole
-        if slot.block is not None:
+        if slot.block is not None and not slot.custom:
             self.builder.call_arguments(slot.block, fragment)
-        elif slot.name:
+            return
+        slot.pieces.append(fragment)
+        if slot.name and not slot.custom:  # the text of a custom call becomes a JSON string when it is whole
             self._open(slot, choice)
 
     def _open(self, slot: Slot, choice: _Choice) -> None:
@@ -381,6 +407,7 @@ class ChatStreamDecoder(RunDecoder):
         slot.block = self.builder.open_call(slot.id, name, choice.number, freeform=freeform)
         if not slot.custom:
             self.builder.call_arguments(slot.block, slot.text)
+            slot.pieces = slot.block.pieces  # from here on they grow together
 
     def _waits(self, slot: Slot, choice: _Choice) -> bool:
         """Whether a call, or one before it, may wrap others and is not taken apart yet."""

@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 __all__ = ["ChatStreamEncoder"]
 
 DONE = b"data: [DONE]\n\n"
-_OPENING = b',"choices":[{"index":%d,"delta":{"role":"assistant","content":""},"finish_reason":null}]}\n\n'
 _STRING_END = b'},"finish_reason":null}]}\n\n'
+_ARGUMENTS_END = b"}}]" + _STRING_END
 
 
 class _Choice:
@@ -76,7 +76,7 @@ class ChatStreamEncoder:
         self.changes: Changes = Changes(NAME, "encode_response")
         self._head = b""
         self._text_heads: dict[int, bytes] = {}
-        self._heads: dict[tuple[int, str], bytes] = {}
+        self._heads: dict[tuple[int, str | int], bytes] = {}
         self._choices: dict[int, _Choice] = {}
         self._usage: UsageUpdate | None = None
 
@@ -111,15 +111,14 @@ class ChatStreamEncoder:
     ) -> bytes:
         opening = self._opening(choice)
         body = {"index": choice, "delta": delta, **(members or {}), "finish_reason": finish}
-        nulls = 0 if finish else 1
-        return opening + self._head + b',"choices":[' + encode(body, nulls=nulls) + b"]}\n\n"
+        return opening + self._head + b',"choices":[' + encode(body) + b"]}\n\n"
 
     def _opening(self, choice: int) -> bytes:
         """The first chunk of a choice, once."""
         if choice in self._choices:
             return b""
         self._choices[choice] = _Choice()
-        return self._head + _OPENING % choice
+        return self._chunk(choice, {"role": "assistant", "content": ""})
 
     def _text(self, event: TextDelta) -> bytes:
         """The first text of a choice; what stands before it is the same for all that follow."""
@@ -133,7 +132,7 @@ class ChatStreamEncoder:
             opening = self._opening(choice)
             start = f',"choices":[{{"index":{choice},"delta":{{"{member}":'.encode()
             head = self._heads[choice, member] = self._head + start
-            return opening + head + encode_text(text) + _STRING_END
+            return opening + head + encode(text) + _STRING_END
         return head + encode_text(text) + _STRING_END
 
     # Blocks
@@ -171,8 +170,12 @@ class ChatStreamEncoder:
         state = self._choices[event.choice]
         if event.index in state.freeform:
             return b""
-        call = {"index": state.ordinals[event.index], "function": {"arguments": event.arguments}}
-        return self._chunk(event.choice, {"tool_calls": [call]})
+        head = self._heads.get((event.choice, event.index))
+        if head is None:
+            call = f'{{"index":{state.ordinals[event.index]},"function":{{"arguments":'
+            start = f',"choices":[{{"index":{event.choice},"delta":{{"tool_calls":[{call}'
+            head = self._heads[event.choice, event.index] = self._head + start.encode()
+        return head + encode_text(event.arguments) + _ARGUMENTS_END
 
     def _refusal(self, event: RefusalDelta) -> bytes:
         return self._string("refusal", event.text, event.choice)

@@ -19,9 +19,10 @@ from interlingua.errors import DecodeError
 from interlingua.wire.arguments import check_arguments
 
 if TYPE_CHECKING:
+    from interlingua.dialects._template import Inside
     from interlingua.stream.build import Block
 
-__all__ = ["Slot", "Slots", "usable_index"]
+__all__ = ["Fragment", "Slot", "Slots", "usable_index"]
 
 
 class Slot:
@@ -47,8 +48,9 @@ class Slot:
         return "".join(self.pieces)
 
     def is_whole(self) -> bool:
-        """Whether the arguments so far are one whole object."""
-        return bool(self.pieces) and check_arguments(self.text) is None
+        """Whether the arguments so far are one whole object; what does not end like one is not looked at as a whole."""
+        last = self.pieces[-1].rstrip() if self.pieces else ""
+        return bool(self.pieces) and last[-1:] in ("}", "") and check_arguments(self.text) is None
 
     def learn(self, call_id: str, name: str) -> None:
         """Take an id and a name that are not known yet, or a longer form of the name."""
@@ -60,6 +62,21 @@ class Slot:
     def is_repeat(self, fragment: str) -> bool:
         """Whether a fragment only says again what is whole already."""
         return len(fragment) > 1 and self.is_whole() and fragment.strip() in (self.text.strip(), "{}")
+
+
+class Fragment:
+    """A fragment in a run of arguments: whatever could begin them anew is parsed, since it may be a repeat."""
+
+    __slots__ = ("_then",)
+
+    def __init__(self, then: Inside | None) -> None:
+        """`then` finds the text first, where something else stands beside it."""
+        self._then = then
+
+    def text(self, said: bytes) -> bytes:
+        """As in `Inside`."""
+        text = said if self._then is None else self._then.text(said)
+        return b"" if b"{" in text or b"\\u" in text else text
 
 
 class Slots:
