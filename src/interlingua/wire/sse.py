@@ -35,6 +35,7 @@ BodyKind: TypeAlias = Literal["sse", "ndjson", "json", "json-array", "html", "ot
 """What a body looks like, whatever its content type claims."""
 
 _BOM = b"\xef\xbb\xbf"
+_LF, _CR = b"\n\r"  # numbers: to look for one in bytes costs a quarter of looking for a byte string
 
 
 class SseEvent(msgspec.Struct, frozen=True, gc=False):
@@ -89,10 +90,10 @@ class SseDecoder(Feed[SseEvent]):
         body = data.removesuffix(b"\n\n")
         if body is data:  # nothing was taken off
             body = data.removesuffix(b"\r\n\r\n")
-        if body is data or len(body) > self.max_event_bytes or b"\r" in body:
+        if body is data or len(body) > self.max_event_bytes or _CR in body:
             return None
         text = body.removeprefix(b"data: ")
-        if text is not body and text and b"\n" not in text:
+        if text is not body and text and _LF not in text:
             return [SseEvent(text)]
         events: list[SseEvent] = []
         for block in body.split(b"\n\n"):
@@ -198,7 +199,7 @@ def _plain_event(body: bytes) -> SseEvent | None:
             return None
         line = rest
     text = line.removeprefix(b"data: ")
-    if text is line or not text or b"\n" in text:
+    if text is line or not text or _LF in text:
         return None
     return SseEvent(text, None if name is None else name.decode(errors="replace"))
 

@@ -80,8 +80,7 @@ class GoogleStreamEncoder:
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
         if type(event) is TextDelta and event.choice == self._plain_choice and (text := event.text):
-            said = self._held + text[:-1]
-            self._held = text[-1]
+            said, self._held = self._held + text[:-1], text[-1]
             try:
                 return self._text_head + write_text(said) + self._text_tail
             except UnicodeEncodeError:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Fragment", "Slot", "Slots", "usable_index"]
 
+_BRACE = b"{"[0]
+
 
 class Slot:
     """One call under assembly; its block opens once the name is known and arguments come."""
@@ -76,7 +78,7 @@ class Fragment:
     def text(self, said: bytes) -> bytes:
         """As in `Inside`."""
         text = said if self._then is None else self._then.text(said)
-        return b"" if b"{" in text or b"\\u" in text else text
+        return b"" if _BRACE in text or b"\\u" in text else text
 
 
 class Slots:
