@@ -14,7 +14,7 @@ Rules
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from interlingua.dialects._members import is_object, merge_members, plain
 from interlingua.dialects._seals import note_seal, seal_fits
@@ -134,27 +134,17 @@ class ResponsesStreamEncoder:
                 return self._text_head + write_text(event.text) + end
             except UnicodeEncodeError:
                 return encode_text(event.text)  # says what is wrong with it
-        return b"" if getattr(event, "choice", 0) else self._other(event)
-
-    def _other(self, event: Event) -> bytes:
-        """What begins, grows or ends, but for a text that goes on."""
+        if getattr(event, "choice", 0):
+            return b""
         self._text_index = -1
-        match event:
-            case TextDelta() | RefusalDelta() | ThinkingDelta() | ToolCallDelta():
-                return self._delta(event)
-            case BlockStart(index=index):
-                if event.block not in _OPENERS:
-                    return b""
-                self._held[index] = [event]
-                return self._early(event)
-            case Seal():
-                return self._seal(event)
-            case Annotation(index=index):
-                return self._annotation(event) if self._is_open(index) else self._hold(event)
-            case BlockEnd():
-                return self._end_block(event)
-            case _:
-                return self._whole(event)
+        write = self._writers.get(type(event))
+        return b"" if write is None else write(self, event)
+
+    def _open_block(self, event: BlockStart) -> bytes:
+        if event.block not in _OPENERS:
+            return b""
+        self._held[event.index] = [event]
+        return self._early(event)
 
     def _seal(self, event: Seal) -> bytes:
         """A seal that fits tells how the item is called; one that does not says so at the end of its block."""
@@ -163,18 +153,8 @@ class ResponsesStreamEncoder:
             return b""
         return self._opening(event.index, event.sealed.data)
 
-    def _whole(self, event: Event) -> bytes:
-        match event:
-            case StreamStart():
-                return self._start(event)
-            case Extra(dialect=dialect, raw=raw):
-                return self._progress(raw) if dialect == NAME and is_object(raw) else b""
-            case StreamEnd(response=response):
-                return self._end(response)
-            case StreamError():
-                return self._error(event)
-            case _:
-                return b""
+    def _extra(self, event: Extra) -> bytes:
+        return self._progress(event.raw) if event.dialect == NAME and is_object(event.raw) else b""
 
     def _say(self, kind: str, **members: Any) -> bytes:
         """One event, under the next number."""
@@ -212,7 +192,8 @@ class ResponsesStreamEncoder:
     def _shown(self, kind: str, answer: bytes) -> bytes:
         return self._tell(kind.encode(), b'"response":' + answer)
 
-    def _end(self, response: Response[Any]) -> bytes:
+    def _end(self, event: StreamEnd) -> bytes:
+        response = event.response
         said = self._close_message() + self._flush()
         if response.alternatives:
             self.changes.add("alternatives_unsupported", "/alternatives")
@@ -247,9 +228,6 @@ class ResponsesStreamEncoder:
         if event.block == "thinking" and "id" in known:
             return self._opening(event.index, {"id": known["id"]})
         return self._opening(event.index, known["item"]) if event.block == "refusal" and "item" in known else b""
-
-    def _is_open(self, index: int) -> bool:
-        return index in self._items
 
     def _hold(self, event: Annotation | TextDelta | RefusalDelta | ThinkingDelta | ToolCallDelta) -> bytes:
         self._held[event.index].append(event)
@@ -368,6 +346,8 @@ class ResponsesStreamEncoder:
         return said + self._summary(item, "done", text)
 
     def _annotation(self, event: Annotation) -> bytes:
+        if event.index not in self._items:
+            return self._hold(event)
         if event.annotation.dialect != NAME:
             return b""
         item = self._items[event.index]
@@ -497,6 +477,18 @@ class ResponsesStreamEncoder:
             known = self._announced.get(key) if isinstance(key, str | int) else None
             members["output_index"] = raw["output_index"] if known is None else known
         return said + self._say(str(raw.get("type", "unknown")), **members)
+
+    _writers: ClassVar[dict[type[Any], Callable[[ResponsesStreamEncoder, Any], bytes]]] = {
+        **dict.fromkeys((TextDelta, RefusalDelta, ThinkingDelta, ToolCallDelta), _delta),
+        StreamStart: _start,
+        BlockStart: _open_block,
+        Seal: _seal,
+        Annotation: _annotation,
+        BlockEnd: _end_block,
+        Extra: _extra,
+        StreamEnd: _end,
+        StreamError: _error,
+    }
 
 
 def _is_cut(part: Part) -> bool:

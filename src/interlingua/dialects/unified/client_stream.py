@@ -69,7 +69,7 @@ class UnifiedStreamDecoder(RunDecoder):
         self._context = context
         self._framing = SseDecoder()
         self._changes = Changes(NAME, "decode_response")
-        self._reader = PartReader(context, self._changes)
+        self._reader: PartReader | None = None
         self._checker = Checker()
         self._folder = Folder()
         self._events: list[Event] = []
@@ -150,19 +150,17 @@ class UnifiedStreamDecoder(RunDecoder):
             return
         for repair in repairs:
             self._changes.add(repair, "")
-        match event:
-            case BlockStart():
-                self._start(event)
-            case BlockEndWire(index=index, choice=choice):
-                self._end_block(event, (choice, index))
-            case ToolCallReadyWire():
-                pass  # said already, when its block ended
-            case StreamEndWire(response=response):
-                self._end(decode_answer(response))
-            case StreamErrorWire(error=error, partial=partial):
-                self._abort(error_of_wire(error, None, None), None if partial is None else decode_answer(partial))
-            case _:
-                self._delta(event, data)
+        if isinstance(event, BlockStart):
+            self._start(event)
+        elif isinstance(event, BlockEndWire):
+            self._end_block(event, (event.choice, event.index))
+        elif isinstance(event, StreamEndWire):
+            self._end(decode_answer(event.response))
+        elif isinstance(event, StreamErrorWire):
+            partial = None if event.partial is None else decode_answer(event.partial)
+            self._abort(error_of_wire(event.error, None, None), partial)
+        elif not isinstance(event, ToolCallReadyWire):  # said already, when its block ended
+            self._delta(event, data)
 
     def _delta(self, event: Event, data: bytes) -> None:
         self._say(event)
@@ -220,8 +218,9 @@ class UnifiedStreamDecoder(RunDecoder):
         if event.block == "tool_call":
             choice = f"/alternatives/{event.choice - 1}" if event.choice else ""
             path = f"{choice}/parts/{event.index}"
-            name = self._reader.name(event.name, path)
-            event = msgspec.structs.replace(event, id=self._reader.call_id(event.id, path), name=name)
+            reader = self._reader = self._reader or PartReader(self._context, self._changes)
+            name = reader.name(event.name, path)
+            event = msgspec.structs.replace(event, id=reader.call_id(event.id, path), name=name)
             self._calls[event.choice, event.index] = event
         self._say(event)
 
@@ -259,7 +258,8 @@ class UnifiedStreamDecoder(RunDecoder):
         made = self._changes.done()
         if made:
             response = msgspec.structs.replace(response, changes=(*end.changes, *made))
-        self._say(StreamEnd(response))
+        self._ended = True
+        self._events.append(StreamEnd(response))
 
     def _check_open(self) -> None:
         """Raises: DecodeError, where a block is still open, or nothing came at all."""
@@ -280,5 +280,5 @@ class UnifiedStreamDecoder(RunDecoder):
             raise DecodeError(f"the stream breaks its own laws: {self._checker.broken[0]}")
         self._folder.feed(event)
         self._number += 1
-        self._ended = isinstance(event, StreamEnd)
+        self._ended = type(event) is StreamEnd
         self._events.append(event)
