@@ -33,11 +33,11 @@ BUDGETS = {
     "translated reply": 19,
     "library call": 112,
     "library call, awaited": 112,
-    "library stream": 1_360,
+    "library stream": 1_005,
     "gateway passed": 165,
-    "gateway passed, stream": 850,
+    "gateway passed, stream": 720,
     "gateway translated": 250,
-    "gateway translated, stream": 1_900,
+    "gateway translated, stream": 1_155,
     "gateway served": 18,
 }
 """Calls of functions of this package, by operation."""
