@@ -30,8 +30,9 @@ __all__ = ["read_usual"]
 if TYPE_CHECKING:
     _Scalar: TypeAlias = Any
     _Flat: TypeAlias = Any
+    _Nested: TypeAlias = Any
 else:
-    _Scalar, _Flat = shallow(0), shallow(4)
+    _Scalar, _Flat, _Nested = shallow(0), shallow(1), shallow(3)
 
 
 class _Text(ExactStruct, kw_only=True):
@@ -100,7 +101,7 @@ class _Answer(ExactStruct, kw_only=True):
     max_output_tokens: _Scalar = None
     max_tool_calls: _Scalar = None
     model: str
-    moderation: _Flat = None
+    moderation: _Nested = None
     output: list[_Message | _Call | _Reasoning]
     parallel_tool_calls: _Scalar = None
     presence_penalty: _Scalar = None
@@ -113,7 +114,7 @@ class _Answer(ExactStruct, kw_only=True):
     store: _Scalar = None
     temperature: _Scalar = None
     text: Raw | UnsetType = UNSET
-    tool_choice: _Flat = None
+    tool_choice: _Nested = None
     tools: Raw | UnsetType = UNSET
     top_logprobs: _Scalar = None
     top_p: _Scalar = None

@@ -23,7 +23,7 @@ __all__ = ["read_usual"]
 if TYPE_CHECKING:
     _Members: TypeAlias = dict[str, dict[str, Any]]
 else:
-    _Members = dict[str, dict[str, shallow(6)]]
+    _Members = dict[str, dict[str, shallow(4)]]
 
 
 class _Text(ExactStruct, tag="text", tag_field="type"):
