@@ -11,6 +11,7 @@ Rules
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -135,15 +136,14 @@ class Asked(msgspec.Struct, eq=False):
 
     def context(self, source: str | None) -> ServerContext:
         """How the answer is to be written, when a target of the dialect `source` gave it."""
-        gateway = self.gateway
-        prefix = ANSWER_IDS.get(self.dialect.name, "")
+        gateway, head = self.gateway, self.head
         return ServerContext(
-            model=self.head.model,
+            model=head.model,
             created=int(gateway.now()),
-            make_id=lambda: gateway.make_id(prefix),
-            stream_usage=self.wants_usage,
+            make_id=partial(gateway.make_id, ANSWER_IDS.get(self.dialect.name, "")),
+            stream_usage=head.stream and self.wants_usage,
             source=source,
-            json_array=self.head.json_array,
+            json_array=head.json_array,
             path=self.http.path,
             request=None if self._decoded is None else self._decoded.request,
             changes=self.changes,

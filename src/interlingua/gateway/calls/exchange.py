@@ -52,8 +52,6 @@ __all__ = ["asked_of", "converse", "job_of"]
 
 _COMMITTED = Request(store=True)
 """Stands for a request that goes out as it came, and must not run twice."""
-_Changed = dict[str, Any]
-"""What the job of one request has in the place of what its plan has."""
 
 
 class _Served(NamedTuple):
@@ -71,7 +69,8 @@ def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
 
 async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> GatewayReply:
     asked = await asked_of(gateway, http, dialect) if dialect == RESPONSES else read(gateway, http, dialect)
-    job = await job_of(asked)
+    plan = planned(asked)
+    job = _job(asked, plan, _at_once(asked, plan) or await _awaited(asked))
     if asked.key is not None:
         asked.grant = await gateway.admission.admit(asked.key, asked, job)
     try:
@@ -105,43 +104,62 @@ async def job_of(asked: Asked) -> Job:
     Raises: UnknownModelError, ConfigError for a name that stands for nothing usable; DecodeError, HistoryError for a
     body that has to be translated and cannot be read.
     """
-    gateway, head, keeping = asked.gateway, asked.head, asked.keeping
-    plan = gateway.plans.plan(head.model, asked.dialect.name, tools=head.offered is not None)
-    lanes, changed = plan.lanes, _Changed()
+    plan = planned(asked)
+    return _job(asked, plan, _at_once(asked, plan) or await _awaited(asked))
+
+
+def planned(asked: Asked) -> Plan:
+    """Whom a request asks; which of them get the body as it came is noted in it.
+
+    Raises: as `Plans.plan`.
+    """
+    head = asked.head
+    plan = asked.gateway.plans.plan(head.model, asked.dialect.name, tools=head.offered is not None)
     asked.relayed = relayed(asked, plan)
-    if keeping is not None:
-        lanes = changed["lanes"] = keeping.lanes(lanes)
-        changed["make_id"], changed["provider_ids"] = gateway.make_id, asked.provider_ids
-    if asked.relayed is lanes or all(lane in asked.relayed for lane in lanes):
-        request = _unread(asked)
-    else:
-        request = await _read(asked)
+    return plan
+
+
+def _lanes(asked: Asked, plan: Plan) -> tuple[Lane, ...]:
+    return plan.lanes if asked.keeping is None else asked.keeping.lanes(plan.lanes)
+
+
+def _at_once(asked: Asked, plan: Plan) -> Request | None:
+    """What is asked, as far as somebody has to know it; None where that takes the vault, or somebody else's media."""
+    if asked.relayed:
+        lanes = _lanes(asked, plan)
+        if asked.relayed is lanes or all([lane in asked.relayed for lane in lanes]):  # noqa: C419 - a list is faster
+            return _unread(asked)
+    gateway, request = asked.gateway, asked.decoded.request
+    return None if gateway.settings.allow_fetch or not gateway.vault.lacks(asked.owner, request) else request
+
+
+async def _awaited(asked: Asked) -> Request:
+    """The request as it is translated: with what the vault has of its history, and with what its media lead to."""
+    gateway = asked.gateway
+    request = await gateway.vault.restore(asked.owner, asked.decoded.request)
+    return await with_media(request, gateway.fetch) if gateway.settings.allow_fetch else request
+
+
+def _job(asked: Asked, plan: Plan, request: Request) -> Job:
+    """The job of a plan, with what is different for one request, its client, and what stands around its call."""
+    gateway, changed = asked.gateway, dict[str, Any]()
+    if asked.keeping is not None:
+        changed["lanes"], changed["make_id"] = _lanes(asked, plan), gateway.make_id
+        changed["provider_ids"] = asked.provider_ids
+    if asked.is_read:
         changed["provider_ids"] = asked.provider_ids
     if request is not UNREAD:
         changed["request"] = request
-    _settle(asked, plan, changed)
-    if not request.messages and (tokens := _counted(asked, lanes)) is not None:
-        changed["input_tokens"] = tokens
-    return msgspec.structs.replace(plan.job, **changed) if changed else plan.job
-
-
-def _settle(asked: Asked, plan: Plan, changed: _Changed) -> None:
-    """What the client, and what stands around its call, change of how it is made."""
     if asked.http.header("x-interlingua-strict") == "1":
         changed["settings"] = plan.strict
-    if asked.gateway.spans is not None:
+    if gateway.spans is not None:
         settings = changed.get("settings", plan.job.settings)
-        changed["settings"] = msgspec.structs.replace(settings, headers=asked.gateway.spans.headers())
+        changed["settings"] = msgspec.structs.replace(settings, headers=gateway.spans.headers())
     if answers_alone():
         changed["with_credential"] = False
-
-
-async def _read(asked: Asked) -> Request:
-    """The request as it is translated: with what the vault has of its history, and with what its media lead to."""
-    gateway, owner, request = asked.gateway, asked.owner, asked.decoded.request
-    if not gateway.vault.lacks(owner, request):
-        request = await gateway.vault.restore(owner, request)
-    return await with_media(request, gateway.fetch) if gateway.settings.allow_fetch else request
+    if not request.messages and (tokens := _counted(asked, changed.get("lanes", plan.lanes))) is not None:
+        changed["input_tokens"] = tokens
+    return msgspec.structs.replace(plan.job, **changed) if changed else plan.job
 
 
 def _unread(asked: Asked) -> Request:
@@ -172,11 +190,17 @@ async def _whole(asked: Asked, job: Job) -> GatewayReply:
     served: list[_Served] = []
     response = await carried_out(_answered(job, partial(_answer, asked), served))
     _, lane, told = served[-1]
-    if asked.grant.counts:
+    if asked.key is not None and asked.grant.counts:
         await asked.grant.settle(response, lane)
     if told is None:
-        told = await _written(asked, response, lane)
-        headers = (*own_headers(told), *limit_headers(asked.dialect.name, response.rate_limits))
+        remembering = asked.remember(response)
+        if remembering is not None:
+            await remembering
+        shown = response if asked.keeping is None else asked.keeping.answer(response, lane)
+        told = asked.dialect.encode_response(shown, asked.context(lane.dialect.name))
+        headers = own_headers(told.headers)
+        if response.rate_limits:
+            headers += limit_headers(asked.dialect.name, response.rate_limits)
     else:
         headers = kept_headers(told.headers)
     if asked.keeping is not None:
@@ -185,16 +209,7 @@ async def _whole(asked: Asked, job: Job) -> GatewayReply:
     if asked.http.entry is not None:
         asked.http.entry.answered(response, changes)
     trail = trail_headers(response.attempts, changes, response.cost_usd)
-    return GatewayReply(status=told.status, headers=(*headers, *trail), body=told.body)
-
-
-async def _written(asked: Asked, response: Response[Any], lane: Lane) -> HttpReply:
-    """A translated answer in the client's dialect; what that has no room for is kept for its next request."""
-    told = asked.remember(response)
-    if told is not None:
-        await told
-    shown = response if asked.keeping is None else asked.keeping.answer(response, lane)
-    return asked.dialect.encode_response(shown, asked.context(lane.dialect.name))
+    return GatewayReply(status=told.status, headers=headers + trail, body=told.body)
 
 
 def _answered(job: Job, attempt: Callable[[Job, Lane], Steps[_Served]], served: list[_Served]) -> Steps[Response[Any]]:

@@ -10,6 +10,7 @@ Rules
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -67,12 +68,13 @@ def _refused_by_all(error: Error) -> Error:
 
 def reply_of(told: HttpReply, headers: Headers) -> GatewayReply:
     """A dialect's reply with further headers; the upstream's id of the request steps aside for ours."""
-    return GatewayReply(status=told.status, headers=(*own_headers(told), *headers), body=told.body)
+    return GatewayReply(status=told.status, headers=own_headers(told.headers) + headers, body=told.body)
 
 
-def own_headers(told: HttpReply) -> list[tuple[str, str]]:
-    """The headers of a dialect's reply as clients get them."""
-    return [_header(name, value) for name, value in told.headers]
+@lru_cache(maxsize=64)
+def own_headers(headers: Headers) -> Headers:
+    """The headers of a dialect's reply as clients get them; mostly they are the same."""
+    return tuple([_header(name, value) for name, value in headers])
 
 
 def _header(name: str, value: str) -> tuple[str, str]:
@@ -87,11 +89,13 @@ def trail_headers(
     attempts: Sequence[Attempt], changes: Sequence[Change] = (), cost_usd: float | None = None
 ) -> Headers:
     """Who served, who did not, what was changed, and what it cost."""
+    if len(attempts) == 1 and attempts[0].outcome == "served" and not changes and cost_usd is None:
+        return _target(attempts[0].model)
     headers: list[tuple[str, str]] = []
     skipped: list[str] = []
     for attempt in attempts:
         if attempt.outcome == "served":
-            headers.append(("x-interlingua-target", visible(attempt.model)))
+            headers += _target(attempt.model)
         else:
             why = (attempt.error or attempt.outcome).partition(":")[0]
             skipped.append(f"{attempt.model} ({attempt.outcome}: {why})")
@@ -102,6 +106,12 @@ def trail_headers(
     if cost_usd is not None:
         headers.append(("x-interlingua-cost-usd", f"{cost_usd:.9f}".rstrip("0").rstrip(".")))
     return tuple(headers)
+
+
+@lru_cache(maxsize=256)
+def _target(model: str) -> Headers:
+    """Who served."""
+    return (("x-interlingua-target", visible(model)),)
 
 
 def told_changes(changes: Iterable[Change]) -> str:
