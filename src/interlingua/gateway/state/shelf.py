@@ -93,6 +93,7 @@ class MemoryTurns:
     def __init__(self, *, max_bytes: int, max_entries: int, keep_s: float, clock: Callable[[], float]) -> None:
         """An empty place; `clock` gives seconds that only grow, and a turn may take an eighth of all bytes."""
         self._max_bytes = max_bytes
+        self._max_entry_bytes = max_bytes // 8
         self._max_entries = max_entries
         self._keep_s = keep_s
         self._clock = clock
@@ -141,29 +142,31 @@ class MemoryTurns:
 
     def put(self, kept: KeptTurn) -> bool:
         """Keep a turn; one that is larger than may be is not kept. Whether there was one that says the same."""
-        owner, words = kept.owner, kept.words
-        by_id, by_words = self._by_id.get(owner), self._by_words.get(owner)
-        if by_id is None or by_words is None:
-            by_id, by_words = self._by_id.setdefault(owner, {}), self._by_words.setdefault(owner, {})
-        is_said_again = bool(words) and words[0] in by_words
-        entries = len(by_id) + len(by_words)
+        by_id = self._by_id.get(kept.owner)
+        if by_id is None:
+            by_id = self._by_id[kept.owner] = {}
+            self._by_words[kept.owner] = {}
+        by_words = self._by_words[kept.owner]
+        kept.ways = ways = len(kept.call_ids) + len(kept.words)
         for name in kept.call_ids:
-            before = by_id.get(name)
-            by_id[name] = kept
-            if before is not None:
+            before = by_id.setdefault(name, kept)
+            if before is not kept:
+                by_id[name] = kept
+                ways -= 1
                 self._displace(before)
-        for name in words:
-            before = by_words.get(name)
-            by_words[name] = kept
-            if before is not None:
+        is_said_again = False
+        for name in kept.words:
+            before = by_words.setdefault(name, kept)
+            if before is not kept:
+                by_words[name] = kept
+                ways -= 1
+                is_said_again = is_said_again or name is kept.words[0]
                 self._displace(before)
-        kept.ways = len(kept.call_ids) + len(words)
         kept.until_s = self._clock() + self._keep_s
         self._used[kept] = None
-        entries = len(by_id) + len(by_words) - entries
-        self._entries += entries
-        self.size_bytes += kept.size_bytes + entries * OVERHEAD_BYTES
-        if kept.size_bytes > self._max_bytes // 8 or not kept.ways:
+        self._entries += ways
+        self.size_bytes += kept.size_bytes + ways * OVERHEAD_BYTES
+        if kept.size_bytes > self._max_entry_bytes or not kept.ways:
             self._forget(kept)
         while self.size_bytes > self._max_bytes or self._entries > self._max_entries:
             self._forget(next(iter(self._used)))
