@@ -22,6 +22,7 @@ from interlingua.gateway.calls.replies import error_reply, own_fault
 from interlingua.gateway.calls.targets import Targets
 from interlingua.gateway.chance import random_name
 from interlingua.gateway.console.feed import Feed
+from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.keys.admission import admission_of
 from interlingua.gateway.keys.auth import Guard
 from interlingua.gateway.keys.keyring import KeyRing, open_database
@@ -38,7 +39,7 @@ from interlingua.transport.override import tapped
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from interlingua.gateway.http import GatewayReply, GatewayRequest
+    from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.keys.admission import Admission
     from interlingua.gateway.keys.redis_keys import KeyWatch
     from interlingua.gateway.records.metrics import Metrics
@@ -245,14 +246,14 @@ class Gateway:
     def _named(self, request: GatewayRequest, reply: GatewayReply) -> GatewayReply:
         """The reply with the id of the request: the client's own where it brought one."""
         entry = request.entry
-        name = self._id_of(request) if entry is None else entry.id
+        if entry is None:
+            given = request.header("x-request-id")
+            name = given if given is not None and _ID.fullmatch(given) else f"req_il{self._random()}"
+        else:
+            name = entry.id
         headers = (*reply.headers, ("x-request-id", name), ("request-id", name))
-        named = msgspec.structs.replace(reply, headers=headers)
+        named = GatewayReply(status=reply.status, headers=headers, body=reply.body, keep_alive=reply.keep_alive)
         return named if entry is None else entry.replied(named)
-
-    def _id_of(self, request: GatewayRequest) -> str:
-        given = request.header("x-request-id")
-        return given if given is not None and _ID.fullmatch(given) else self.make_id("req_")
 
 
 async def _guarded(address: str) -> Fetched:

@@ -75,24 +75,18 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
             if len(_forms) >= MAX_FORMS:
                 _forms.clear()
             _forms[asked] = form
-        key = self._key() if with_credential and form.credential else None
-        return HttpRequest(
-            url=form.url,
-            headers=form.merged.headers if key is None else form.merged.with_key(form.credential, key),
-            body=encoded.body,
-            dialect=self.dialect,
-            target=self.spec,
-        )
-
-    def _key(self) -> str | None:
-        """The key that goes along; None where there is none.
-
-        Raises: ConfigError for one that is missing or unreadable.
-        """
-        key = self.credential.reveal()
-        if key is None and self.key_required:
-            raise ConfigError(f"{self.provider}: no key; {self.key_hint}")
-        return key
+        headers = form.merged.headers
+        if with_credential and form.credential:
+            key = self.credential.reveal()
+            known, keyed = form.keyed
+            if key is not None and key == known:
+                headers = keyed
+            elif key is not None:
+                headers = form.merged.with_key(form.credential, key)
+                form.keyed = key, headers
+            elif self.key_required:
+                raise ConfigError(f"{self.provider}: no key; {self.key_hint}")
+        return HttpRequest(url=form.url, headers=headers, body=encoded.body, dialect=self.dialect, target=self.spec)
 
 
 class _Merged:
@@ -137,7 +131,7 @@ def _address(base_url: str, path: str, query: Headers) -> str:
 class _Form:
     """Requests of one target for one operation, body and credential aside."""
 
-    __slots__ = ("_held", "credential", "merged", "url")
+    __slots__ = ("_held", "credential", "keyed", "merged", "url")
 
     def __init__(self, endpoint: Endpoint, dialects: Headers, callers: Headers, path: str, *, stream: bool) -> None:
         self._held = endpoint, dialects, callers  # by whose identities it is found
@@ -146,6 +140,8 @@ class _Form:
         name = CREDENTIAL_HEADERS.get(endpoint.auth, endpoint.auth)
         self.credential = "" if endpoint.auth == "none" or name in self.merged.names else name
         """The header that a key goes into; empty where none is wanted."""
+        self.keyed: tuple[str | None, Headers] = (None, ())
+        """The key that went along last, and the headers with it."""
         self.url = _address(endpoint.base_url, path, endpoint.query)
 
 

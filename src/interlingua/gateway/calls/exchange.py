@@ -67,17 +67,31 @@ def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
     return partial(_converse, dialect)
 
 
-async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> GatewayReply:
-    asked = await asked_of(gateway, http, dialect) if dialect == RESPONSES else read(gateway, http, dialect)
+def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> Awaitable[GatewayReply]:
+    """To be awaited: the reply. Who has no key, and needs nothing to be waited for, is answered straight away."""
+    if dialect == RESPONSES:
+        return _gone_on(gateway, http)
+    asked = read(gateway, http, dialect)
+    if asked.key is None:
+        plan = planned(asked)
+        request = _at_once(asked, plan)
+        if request is not None:
+            return (_streamed if asked.head.stream else _whole)(asked, _job(asked, plan, request))
+    return _admitted(asked)
+
+
+async def _gone_on(gateway: Gateway, http: GatewayRequest) -> GatewayReply:
+    return await _admitted(await asked_of(gateway, http, RESPONSES))
+
+
+async def _admitted(asked: Asked) -> GatewayReply:
+    """The reply to who has a key, which has to be settled."""
     plan = planned(asked)
     job = _job(asked, plan, _at_once(asked, plan) or await _awaited(asked))
     if asked.key is not None:
-        asked.grant = await gateway.admission.admit(asked.key, asked, job)
+        asked.grant = await asked.gateway.admission.admit(asked.key, asked, job)
     try:
         return await (_streamed if asked.head.stream else _whole)(asked, job)
-    except UnsupportedError as error:
-        await asked.grant.settle(None)
-        raise with_way_out(error) from error
     except BaseException as error:
         await asked.grant.settle_failed(error)
         raise
@@ -142,14 +156,13 @@ async def _awaited(asked: Asked) -> Request:
 
 def _job(asked: Asked, plan: Plan, request: Request) -> Job:
     """The job of a plan, with what is different for one request, its client, and what stands around its call."""
-    gateway, changed = asked.gateway, dict[str, Any]()
-    if asked.keeping is not None:
-        changed["lanes"], changed["make_id"] = _lanes(asked, plan), gateway.make_id
-        changed["provider_ids"] = asked.provider_ids
-    if asked.is_read:
-        changed["provider_ids"] = asked.provider_ids
+    gateway, lanes = asked.gateway, plan.lanes
+    changed: dict[str, Any] = {}
     if request is not UNREAD:
-        changed["request"] = request
+        changed["request"], changed["provider_ids"] = request, asked.provider_ids
+    if asked.keeping is not None:
+        lanes = changed["lanes"] = _lanes(asked, plan)
+        changed["make_id"], changed["provider_ids"] = gateway.make_id, asked.provider_ids
     if asked.http.header("x-interlingua-strict") == "1":
         changed["settings"] = plan.strict
     if gateway.spans is not None:
@@ -157,7 +170,7 @@ def _job(asked: Asked, plan: Plan, request: Request) -> Job:
         changed["settings"] = msgspec.structs.replace(settings, headers=gateway.spans.headers())
     if answers_alone():
         changed["with_credential"] = False
-    if not request.messages and (tokens := _counted(asked, changed.get("lanes", plan.lanes))) is not None:
+    if not request.messages and (tokens := _counted(asked, lanes)) is not None:
         changed["input_tokens"] = tokens
     return msgspec.structs.replace(plan.job, **changed) if changed else plan.job
 
@@ -188,7 +201,10 @@ def _kept(asked: Asked, job: Job, lane: Lane) -> Job:
 
 async def _whole(asked: Asked, job: Job) -> GatewayReply:
     served: list[_Served] = []
-    response = await carried_out(_answered(job, partial(_answer, asked), served))
+    try:
+        response = await carried_out(_answered(job, partial(_answer, asked), served))
+    except UnsupportedError as error:
+        raise with_way_out(error) from error
     _, lane, told = served[-1]
     if asked.key is not None and asked.grant.counts:
         await asked.grant.settle(response, lane)
@@ -219,7 +235,8 @@ def _answered(job: Job, attempt: Callable[[Job, Lane], Steps[_Served]], served: 
         return (yield from watched_call(job, lambda watched: _answered(watched, attempt, served)))
     answer, attempts = yield from routed(job, attempt)
     served.append(answer)
-    return msgspec.structs.replace(answer.response, attempts=attempts)
+    msgspec.structs.force_setattr(answer.response, "attempts", attempts)  # it was made for this call
+    return answer.response
 
 
 def _answer(asked: Asked, job: Job, lane: Lane) -> Steps[_Served]:
@@ -241,7 +258,10 @@ def _answer(asked: Asked, job: Job, lane: Lane) -> Steps[_Served]:
 async def _streamed(asked: Asked, job: Job) -> GatewayReply:
     course = Course(asked)
     course.pump = AsyncPump(_told(asked, job, course.outcome, course))
-    events = await course.pump.pull()
+    try:
+        events = await course.pump.pull()
+    except UnsupportedError as error:
+        raise with_way_out(error) from error
     try:
         return streamed(course, events or [])
     except BaseException:

@@ -88,21 +88,22 @@ class KnownBodies(Generic[G]):
     def find(self, body: bytes, about: object) -> G | None:
         """What is known of a body that came before, or goes on with one that did; None where it must be read."""
         for generation in (self._young, self._old):
-            place = bisect_right(generation, (body, _LAST))
-            for begins, _, known in reversed(generation[max(0, place - MAX_ALIKE) : place]):
-                if body.startswith(begins) and known.about == about and body.endswith(known.ends):
-                    return self._found(known, body, is_old=generation is self._old)
+            end = bisect_right(generation, (body, _LAST))
+            for place in range(end - 1, max(-1, end - 1 - MAX_ALIKE), -1):
+                known = generation[place][2]
+                if body.startswith(known.begins) and known.about == about and body.endswith(known.ends):
+                    if len(known.begins) + len(known.ends) == len(body) and generation is self._young:
+                        return known.what
+                    return self._found(known, body)
         return None
 
-    def _found(self, known: _Known[G], body: bytes, *, is_old: bool) -> G | None:
+    def _found(self, known: _Known[G], body: bytes) -> G | None:
         end = len(body) - len(known.ends)
         if len(known.begins) != end:
             further = _further(known, body, end)
             if further is None:
                 return None
             known = further
-        elif not is_old:
-            return known.what
         self._put(known)
         return known.what
 
