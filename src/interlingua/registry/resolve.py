@@ -66,14 +66,14 @@ class Resolved:
         registry = self._registry
         if self._generation is not registry.generation:
             return False
-        environ = registry.environment()
-        if self._raw is None or environ is not self._environ:
-            return _holds(self._seen, environ)
-        table, values = self._raw
-        for name, value in values:
-            if table.get(name) is not value:
-                return _holds(self._seen, environ)
-        return True
+        if self._raw is not None and os.environ is self._environ:  # who has an environment of its own has no such table
+            table, values = self._raw
+            for name, value in values:
+                if table.get(name) is not value:
+                    break
+            else:
+                return True
+        return _holds(self._seen, registry.environment())
 
 
 class Registry:

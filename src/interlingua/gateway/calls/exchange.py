@@ -73,7 +73,7 @@ def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> Awaitable
         return _gone_on(gateway, http)
     asked = read(gateway, http, dialect)
     if asked.key is None:
-        plan = planned(asked)
+        plan = _planned(asked)
         request = _at_once(asked, plan)
         if request is not None:
             return (_streamed if asked.head.stream else _whole)(asked, _job(asked, plan, request))
@@ -86,7 +86,7 @@ async def _gone_on(gateway: Gateway, http: GatewayRequest) -> GatewayReply:
 
 async def _admitted(asked: Asked) -> GatewayReply:
     """The reply to who has a key, which has to be settled."""
-    plan = planned(asked)
+    plan = _planned(asked)
     job = _job(asked, plan, _at_once(asked, plan) or await _awaited(asked))
     if asked.key is not None:
         asked.grant = await asked.gateway.admission.admit(asked.key, asked, job)
@@ -118,11 +118,11 @@ async def job_of(asked: Asked) -> Job:
     Raises: UnknownModelError, ConfigError for a name that stands for nothing usable; DecodeError, HistoryError for a
     body that has to be translated and cannot be read.
     """
-    plan = planned(asked)
+    plan = _planned(asked)
     return _job(asked, plan, _at_once(asked, plan) or await _awaited(asked))
 
 
-def planned(asked: Asked) -> Plan:
+def _planned(asked: Asked) -> Plan:
     """Whom a request asks; which of them get the body as it came is noted in it.
 
     Raises: as `Plans.plan`.

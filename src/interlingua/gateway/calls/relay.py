@@ -16,6 +16,7 @@ Rules
 from __future__ import annotations
 
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
@@ -30,6 +31,8 @@ from interlingua.types.event import BlockEnd, BlockStart, StreamEnd, StreamError
 from interlingua.wire.json import MAX_EVENT_BYTES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.client.core import Lane
     from interlingua.dialects._contract import Quirks, StreamDecoder
     from interlingua.gateway.calls.asked import Asked
@@ -53,6 +56,7 @@ _HEADERS: dict[str, frozenset[str]] = {
 _DEFAULTS: dict[str, Headers] = {"anthropic": (("anthropic-version", "2023-06-01"),)}
 _KEPT = ("x-ratelimit-", "anthropic-ratelimit-", "retry-after", "content-type")
 """How headers of a reply begin that are passed on."""
+_NAME: Callable[[tuple[str, str]], str] = itemgetter(0)
 _ENDINGS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 """What ends a server-sent event."""
 _BETAS = frozenset({"container", "context_management", "mcp_servers", "output_format", "speed"})
@@ -218,8 +222,14 @@ def _headers(http: GatewayRequest, name: str, left_out: tuple[str, ...]) -> Head
 
 
 def kept_headers(headers: Headers) -> Headers:
-    """The headers of a reply that are the client's business."""
-    return tuple([pair for pair in headers if pair[0].startswith(_KEPT)])
+    """The headers of a reply that are the client's business; a server has the same ones in the same places each time."""
+    places = _kept_places(tuple(map(_NAME, headers)))
+    return tuple([headers[place] for place in places])
+
+
+@lru_cache(maxsize=256)
+def _kept_places(names: tuple[str, ...]) -> tuple[int, ...]:
+    return tuple([place for place, name in enumerate(names) if name.startswith(_KEPT)])
 
 
 # Streams
