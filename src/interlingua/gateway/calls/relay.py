@@ -222,7 +222,7 @@ def _headers(http: GatewayRequest, name: str, left_out: tuple[str, ...]) -> Head
 
 
 def kept_headers(headers: Headers) -> Headers:
-    """The headers of a reply that are the client's business; a server has the same ones in the same places each time."""
+    """The headers of a reply that are the client's business; a server has them in the same places each time."""
     places = _kept_places(tuple(map(_NAME, headers)))
     return tuple([headers[place] for place in places])
 
