@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.records.record import Record
     from interlingua.registry.resolve import Registry
     from interlingua.routing.health import TargetHealth
+    from interlingua.types.response import Attempt
 
 __all__ = ["MAX_SERIES", "Metrics", "metrics"]
 
@@ -44,6 +45,8 @@ LOOK_S = 5.0
 """How old what is known of the configuration may get."""
 _STATES = ("half_open", "benched", "suspended")
 Labels: TypeAlias = tuple[str, ...]
+_Place: TypeAlias = tuple[str, str, str, str, int]
+"""Client, model, target, key and status of requests that are counted alike."""
 Cell: TypeAlias = list[float]
 """A count, alone in a list: what is counted alike is looked for once."""
 
@@ -81,11 +84,6 @@ class _Histogram:
         self.counts = [0] * (boundaries + 1)
         self.total_s = 0.0
 
-    def add(self, boundaries: tuple[float, ...], seconds: float) -> None:
-        """One more."""
-        self.counts[bisect_left(boundaries, seconds)] += 1
-        self.total_s += seconds
-
 
 class _Tally:
     """Where requests are counted that are alike in client, model, target, key and status."""
@@ -115,7 +113,7 @@ class Metrics:
         self._times: dict[_Kind, dict[Labels, _Histogram]] = {kind: {} for kind in _HISTOGRAMS}
         self._names = _Names(gateway)
         self._version = 0
-        self._tallies: dict[tuple[str, str, str, str, int], _Tally] = {}
+        self._tallies: dict[_Place, _Tally] = {}
         self._tries: dict[tuple[str, str], Cell] = {}
 
     def __call__(self, record: Record) -> None:
@@ -123,32 +121,41 @@ class Metrics:
         if record.route in _OWN:
             return
         names = self._names
-        names.look()
-        if names.version != self._version or len(self._tallies) > MAX_SERIES or len(self._tries) > MAX_SERIES:
+        if self._gateway.clock() >= names.look_at_s:
+            names.look()
+        if names.version != self._version:
             self._tallies, self._tries, self._version = {}, {}, names.version
         place = record.client, record.model, record.target, record.key, record.status
         tally = self._tallies.get(place)
         if tally is None:
-            tally = self._tallies[place] = self._tally(record)
+            tally = self._tally(place)
         tally.requests[0] += 1
+        total, total_s = tally.total, record.total_s
+        total.counts[bisect_left(TOTAL_S, total_s)] += 1
+        total.total_s += total_s
         if record.error or record.aborted:
             self._count_end(record, tally.labels[2])
         for attempt in record.attempts:
-            tried = self._tries.get((attempt.model, attempt.outcome))
-            if tried is None:
-                tried = self._cell(ATTEMPTS, (names.target(attempt.model), attempt.outcome))
-                self._tries[attempt.model, attempt.outcome] = tried
+            tried = self._tries.get((attempt.model, attempt.outcome)) or self._tried(attempt)
             tried[0] += 1
         self._count_sums(record, tally)
-        if record.first_s is not None:
-            tally.first = tally.first or self._histogram(FIRST, (tally.labels[2],))
-            tally.first.add(FIRST_S, record.first_s)
-        tally.total.add(TOTAL_S, record.total_s)
 
-    def _tally(self, record: Record) -> _Tally:
-        model, target = self._names.model(record.model), self._names.target(record.target)
-        labels = record.client, model, target, record.key, str(record.status)
-        return _Tally(labels, self._cell(REQUESTS, labels), self._histogram(TOTAL, (target,)))
+    def _tried(self, attempt: Attempt) -> Cell:
+        if len(self._tries) >= MAX_SERIES:
+            self._tries.clear()
+        cell = self._cell(ATTEMPTS, (self._names.target(attempt.model), attempt.outcome))
+        self._tries[attempt.model, attempt.outcome] = cell
+        return cell
+
+    def _tally(self, place: _Place) -> _Tally:
+        if len(self._tallies) >= MAX_SERIES:
+            self._tallies.clear()
+        client, model, target, key, status = place
+        target = self._names.target(target)
+        labels = client, self._names.model(model), target, key, str(status)
+        tally = _Tally(labels, self._cell(REQUESTS, labels), self._histogram(TOTAL, (target,)))
+        self._tallies[place] = tally
+        return tally
 
     def _count_end(self, record: Record, target: str) -> None:
         if record.error:
@@ -173,6 +180,10 @@ class Metrics:
         if record.cost_usd:
             tally.cost = tally.cost or self._cell(COST, (target, key))
             tally.cost[0] += record.cost_usd
+        if record.first_s is not None:
+            tally.first = tally.first or self._histogram(FIRST, (target,))
+            tally.first.counts[bisect_left(FIRST_S, record.first_s)] += 1
+            tally.first.total_s += record.first_s
 
     def _cell(self, kind: _Kind, labels: Labels) -> Cell:
         counts = self._counts[kind]
@@ -230,7 +241,8 @@ class _Names:
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
-        self._look_at_s = -inf
+        self.look_at_s = -inf
+        """When to look again, by the gateway's clock."""
         self.version = 0
         """A number that is another one when names may stand for something else."""
         self._aliases: dict[str, str] = {}
@@ -258,9 +270,9 @@ class _Names:
     def look(self) -> None:
         """Look whether the configuration is another one, once in a while."""
         now_s = self._gateway.clock()
-        if now_s < self._look_at_s:
+        if now_s < self.look_at_s:
             return
-        self._look_at_s = now_s + LOOK_S
+        self.look_at_s = now_s + LOOK_S
         registry = self._gateway.registry
         aliases = registry.aliases()
         if aliases == self._aliases and self._providers:

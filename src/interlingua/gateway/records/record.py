@@ -179,14 +179,12 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
     """Names of models and targets in requests with this head, as they are told."""
 
     def told(self, text: str) -> str:
-        """A name as it is told."""
-        told = self.names.get(text)
-        if told is None:
-            told = _clean(text, LONGEST, self.secret)
-            if len(text) <= LONGEST:
-                if len(self.names) >= MAX_NAMES:
-                    self.names.clear()
-                self.names[text] = told
+        """A name as it is told, remembered from then on."""
+        told = _clean(text, LONGEST, self.secret)
+        if len(text) <= LONGEST:
+            if len(self.names) >= MAX_NAMES:
+                self.names.clear()
+            self.names[text] = told
         return told
 
 
@@ -304,7 +302,12 @@ class Entry(msgspec.Struct, eq=False):
     def record(self, *, content: bool = False) -> Record:
         """What is known now, as it is told at the end; what was asked and answered only on demand."""
         origin, usage, attempts = self.origin, self.usage, self.attempts
-        target, secret = origin.told(self.target), origin.secret
+        names, secret = origin.names, origin.secret
+        model, target = names.get(self.model), names.get(self.target)
+        if model is None:
+            model = origin.told(self.model)
+        if target is None:
+            target = origin.told(self.target)
         if len(attempts) != 1 or attempts[0].error or attempts[0].model != target:
             attempts = tuple([_told(attempt, secret) for attempt in attempts])
         return Record(  # in the order of its members: by their names it takes seven times as long
@@ -316,7 +319,7 @@ class Entry(msgspec.Struct, eq=False):
             origin.method,
             origin.path,
             origin.route,
-            origin.told(self.model),
+            model,
             target,
             self.stream,
             self.status or LEFT_STATUS,
