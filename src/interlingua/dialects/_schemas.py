@@ -20,7 +20,7 @@ from interlingua.dialects._memo import KnownTools
 from interlingua.errors import SchemaError
 from interlingua.types.content import ToolCall
 from interlingua.types.tool import Tool
-from interlingua.wire.json import encode
+from interlingua.wire.json import encode, encode_exact
 
 if TYPE_CHECKING:
     from interlingua.schema.convert import Conversion
@@ -65,6 +65,13 @@ class _Verdicts:
         if isinstance(found, SchemaError):
             raise found
         return found
+
+    def takes(self, schema: dict[str, Any], subset: Subset) -> bool:
+        """Whether a schema is known to be taken as it is."""
+        text = encode_exact(schema)
+        if text is None or b"null" in text:  # which may stand for a number that is not finite
+            return False
+        return self._young.get((subset.name, text), self) is None
 
     def _keep(self, key: tuple[str, bytes], found: Fitted | SchemaError | None) -> None:
         size = len(key[1])
@@ -160,7 +167,7 @@ def _fit_tools(
     sent: list[Tool | OpaqueTool] = []
     for place, tool in enumerate(tools):
         subset = tool_subset(tool) if isinstance(tool, Tool) and tool.freeform is None else None
-        if subset is None:
+        if subset is None or _VERDICTS.takes(cast("Tool", tool).parameters, subset):
             sent.append(tool)
             continue
         one, conversion = _fit_tool(cast("Tool", tool), subset, tool_subset, f"/tools/{place}", entries)

@@ -107,6 +107,8 @@ def decode_function(function: FunctionWire, path: str, wire: ToolWire | None = N
 
 def _beside(wire: ToolWire) -> tuple[Cache | None, dict[str, Any]]:
     """The cache mark and the members beside the function, those of the flat shape among them."""
+    if wire.name is wire.description is wire.parameters is wire.strict is wire.cache_control is wire.extra is None:
+        return None, {}
     extra = passed_on(wire, FLAT)
     if wire.cache_control is None:
         return None, extra
