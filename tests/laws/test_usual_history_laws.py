@@ -34,6 +34,10 @@ IDS = st.sampled_from(["call_1", "call_a", "toolu_01", "null", "x y", "call_0"])
 ARGUMENTS = st.sampled_from(
     ["{}", '{"a": 1}', '{"a":"b","c":[{"d":null}]}', '{"n":\n1}', '{"a":1,"a":2}', "[]", "null"]
 )
+EXTRAS: st.SearchStrategy[dict[str, dict[str, Any]]] = st.sampled_from(
+    [{}, {}, {}, {"ollama": {"field": "tool_name"}}, {"google": {"functionResponse": {"id": "call_1"}}}, {"x": {}}]
+)
+"""Mere spellings of how a result named its call, most of them none."""
 VALUES = st.sampled_from([None, "", "x", {}, [], 0, 1, True, "user", "tool", "assistant", "system", {"a": 1}, ["x"]])
 
 
@@ -58,7 +62,10 @@ def histories(draw: st.DrawFn) -> tuple[Message, ...]:
         calls = [ToolCall(one, draw(st.sampled_from(["look", "put"])), draw(ARGUMENTS)) for one in ids]
         texts = (TextPart(draw(TEXTS)),) if draw(st.booleans()) else ()
         messages.append(Message("assistant", (*texts, *calls)))
-        results = [ToolResult(call.id, call.name, draw(TEXTS), draw(st.booleans())) for call in calls]
+        extra = draw(EXTRAS)
+        results = [
+            ToolResult(call.id, call.name, draw(TEXTS), draw(st.booleans()), None, dict(extra)) for call in calls
+        ]
         if draw(st.booleans()):
             results.reverse()
         if results:

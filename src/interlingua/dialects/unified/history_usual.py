@@ -127,6 +127,8 @@ def write_usual_history(messages: tuple[Message, ...], target: Target) -> bytes 
             called[call.id] = call.name
             parts.append(_Call(call.id, call.name, Raw(call.arguments_json)))
         for result in results:
+            if result.extra:  # members of all dialects are said here
+                return None
             name = msgspec.UNSET if called.get(result.call_id) == result.name else result.name or msgspec.UNSET
             is_error = True if result.is_error else msgspec.UNSET
             parts.append(_ToldResult(result.call_id, name, str(result.content), is_error))
