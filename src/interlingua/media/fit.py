@@ -6,8 +6,6 @@ loaded when the first media part comes along.
 
 from __future__ import annotations
 
-from itertools import chain
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from interlingua.dialects._history_memo import KnownMessages
@@ -32,7 +30,6 @@ __all__ = ["has_media", "plan_media"]
 
 _WITHOUT = frozenset({BrokenToolCall, OpaquePart, RefusalPart, TextPart, ThinkingPart, ToolCall})
 """Parts that hold no media."""
-_PARTS = attrgetter("parts")
 
 
 def plan_media(request: Request, endpoint: Endpoint, allow: frozenset[Capability] = frozenset()) -> MediaPlan | None:
@@ -51,8 +48,6 @@ def plan_media(request: Request, endpoint: Endpoint, allow: frozenset[Capability
 def has_media(messages: tuple[Message, ...]) -> bool:
     """Whether a message, or a tool result in one, holds an image, audio or a document."""
     if type(messages) is KnownMessages:  # such a conversation holds none
-        return False
-    if _WITHOUT.issuperset(map(type, chain.from_iterable(map(_PARTS, messages)))):  # the usual case, quickly seen
         return False
     for message in messages:
         for part in message.parts:
