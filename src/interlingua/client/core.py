@@ -143,8 +143,7 @@ def call(job: Job) -> Steps[Response[Any]]:
 
         return (yield from watched_call(job, call))
     answer, attempts = yield from routed(job, whole)
-    msgspec.structs.force_setattr(answer, "attempts", attempts)  # it was made for this call, and nobody has it yet
-    return answer
+    return msgspec.structs.replace(answer, attempts=attempts)
 
 
 def stream(job: Job, outcome: Outcome) -> Steps[None]:
