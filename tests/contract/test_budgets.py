@@ -20,13 +20,18 @@ from bench.canned import answers, encoded, request_body
 from bench.peers.libraries import ours
 from bench.rows.imports import distributions, taken
 from interlingua import aio
+from interlingua.gateway.core import Gateway
+from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.keys.terms import Terms, read_budget
 from interlingua.gateway.serving.server import GatewayServer
+from interlingua.gateway.settings import GatewayKey
 from interlingua.transport.base import Timeouts
 from interlingua.transport.override import Override, overriding
-from interlingua.wire.http import HttpRequest
+from interlingua.wire.http import Headers, HttpRequest
 from tests.support.gateway import GatewayRequest, body_of, gateway
 from tests.support.wire import Wire, answering, post, settled
 
+KEY = "sk-il-" + "a" * 48
 HERE = str(Path(il.__file__).parent)
 BUDGETS = {
     "translated request": 15,
@@ -35,6 +40,7 @@ BUDGETS = {
     "library call, awaited": 112,
     "library stream": 1_005,
     "gateway passed": 165,
+    "gateway passed, for a key with limits": 210,
     "gateway passed, stream": 720,
     "gateway translated": 250,
     "gateway translated, stream": 1_155,
@@ -121,10 +127,12 @@ def runner() -> Iterator[asyncio.Runner]:
 
 
 @pytest.fixture
-def runs(runner: asyncio.Runner) -> Iterator[dict[str, Callable[[], object]]]:
+def runs(runner: asyncio.Runner, tmp_path: Path) -> Iterator[dict[str, Callable[[], object]]]:
     """Each operation, over canned replies."""
+    keeping = _with_keys(tmp_path)
     with overriding(Override(lambda _: _Transport(), lambda _: _AsyncTransport(), answers=True)):
-        yield _translation() | _library(runner) | _gateway(runner) | _server(runner)
+        yield _translation() | _library(runner) | _gateway(runner) | _keys(runner, keeping) | _server(runner)
+    runner.run(keeping.close())
 
 
 def _translation() -> dict[str, Callable[[], object]]:
@@ -146,25 +154,44 @@ def _library(runner: asyncio.Runner) -> dict[str, Callable[[], object]]:
     }
 
 
+def _asking(
+    runner: asyncio.Runner, serving: Gateway, model: str, *, stream: bool = False, key: str = ""
+) -> Callable[[], object]:
+    """One request to a gateway."""
+    asked = GatewayRequest(
+        path="/v1/chat/completions",
+        headers=(("host", "localhost"), ("content-type", "application/json"), *_credential(key)),
+        body=encoded(request_body(model), stream=stream),
+        peer="127.0.0.1",
+    )
+
+    async def answered() -> bytes:
+        return await body_of(serving.begin(asked) or await serving.answer(asked))
+
+    return lambda: runner.run(answered())
+
+
+def _credential(key: str) -> Headers:
+    return (("authorization", f"Bearer {key}"),) if key else ()
+
+
+def _with_keys(folder: Path) -> Gateway:
+    """A gateway with a key that has every limit, and a file of keys."""
+    budget = read_budget("1000000000000 tokens/day")
+    terms = Terms(rpm=1_000_000, tpm=10_000_000_000, concurrency=4_096, budgets=(budget,))
+    key = GatewayKey(name="bench", hash=hash_key(KEY), models=("groq/*",), terms=terms)
+    return gateway(keys=(key,), key_file=str(folder / "keys.sqlite"))
+
+
+def _keys(runner: asyncio.Runner, serving: Gateway) -> dict[str, Callable[[], object]]:
+    return {"gateway passed, for a key with limits": _asking(runner, serving, "groq/some-model", key=KEY)}
+
+
 def _gateway(runner: asyncio.Runner) -> dict[str, Callable[[], object]]:
     serving = gateway()
-
-    def ask(model: str, *, stream: bool) -> Callable[[], object]:
-        asked = GatewayRequest(
-            path="/v1/chat/completions",
-            headers=(("host", "localhost"), ("content-type", "application/json")),
-            body=encoded(request_body(model), stream=stream),
-            peer="127.0.0.1",
-        )
-
-        async def answered() -> bytes:
-            return await body_of(serving.begin(asked) or await serving.answer(asked))
-
-        return lambda: runner.run(answered())
-
     models = {"passed": "groq/some-model", "translated": "anthropic/some-model"}
     return {
-        f"gateway {what}{', stream' if stream else ''}": ask(model, stream=stream)
+        f"gateway {what}{', stream' if stream else ''}": _asking(runner, serving, model, stream=stream)
         for what, model in models.items()
         for stream in (False, True)
     }

@@ -8,7 +8,8 @@ Rules
 - The lock is the system's: it is free as soon as the process that keeps it has ended, however it ended.
 - Who is asked for it lets go with the end of its turn, or within `IDLE_S`, and keeps it again only after another
   `ALONE` turns without a line of anybody else.
-- In one thread of one process somebody else's turn cannot come before this one lets go, so it is made to (`yielded`).
+- In one thread of one process somebody else's turn cannot come before this one lets go, so it is made to
+  (`let_go_here`).
 - A process that is stopped while it keeps the lock has others wait until it goes on or ends, as one that is stopped in
   the middle of a turn.
 """
@@ -57,7 +58,9 @@ class Turn:
 
     def ends(self) -> None:
         """Let others have their turn, or keep it while nobody wants one."""
-        if not self._keeps or self._words[1]:
+        if not self._keeps:
+            self._journal.unlock()
+        elif self._words[1]:
             self.give_up()
         elif not self.is_kept:
             self.is_kept = True
