@@ -202,6 +202,14 @@ async def test_a_sink_that_is_full_is_asked_again_past_the_steps() -> None:
     assert given == [["begun"], [], [TextDelta(0, "b")], None]
 
 
+async def test_a_fault_of_a_decoder_is_thrown_into_the_steps() -> None:
+    """As if they had fed it; where they have no answer, it is raised where they are awaited."""
+    reply = Reply([b"\xff"], [])
+    with pytest.raises(UnicodeDecodeError):
+        await run(reply, decoding(Decoder(), []), lambda _: None)
+    assert reply.is_closed
+
+
 async def test_what_the_taker_raises_past_the_steps_is_raised() -> None:
     """Where it is awaited, after the exchange was closed."""
 

@@ -147,7 +147,10 @@ class AsyncPump(Generic[R]):
         decoder = cast("Read", self._asked).decoder
         if decoder is None:
             return self._go_on(self._steps.send, piece)
-        events = decoder.feed(piece)
+        try:
+            events = decoder.feed(piece)
+        except BaseException as problem:  # noqa: BLE001 - as where the steps feed it
+            return self._go_on(self._steps.throw, problem)
         if len(events) != 1 or type(events[0]) not in _TEXTS or decoder.terminal:
             return self._go_on(self._steps.send, events)
         try:
