@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from interlingua.client.effect import Effect, Steps
+    from interlingua.dialects._contract import StreamDecoder
     from interlingua.transport.base import AsyncReply, PouringReply
     from interlingua.types.event import Event
     from interlingua.wire.http import HttpReply
@@ -144,7 +145,8 @@ class AsyncPump(Generic[R]):
 
     def _came(self, piece: bytes) -> bool:
         """Take a piece where it came, past the steps where they would only pass it on; whether more may come so."""
-        decoder = cast("Read", self._asked).decoder
+        asked: Any = self._asked
+        decoder: StreamDecoder | None = asked.decoder
         if decoder is None:
             return self._go_on(self._steps.send, piece)
         try:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.client.core import Outcome
 from interlingua.client.price import price_of
+from interlingua.client.reply_head import told_by
 from interlingua.client.sse import STREAM_HEADERS
 from interlingua.dialects.table import stream_type
 from interlingua.errors import APIConnectionError, Error, MalformedArgumentsError
@@ -31,7 +32,6 @@ from interlingua.stream.unfold import unfold
 from interlingua.transport.override import answers_alone
 from interlingua.types.event import StreamEnd, StreamError
 from interlingua.wire.json import encode
-from interlingua.wire.limits import rate_limits
 from interlingua.wire.sse import encode_comment
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def streamed(course: Course, events: list[Event]) -> GatewayReply:
         limits = tuple([pair for pair in kept_headers(live.headers) if pair[0] != "content-type"])
     else:
         body = _translated(course, events)
-        limits = limit_headers(name, rate_limits(live.headers))
+        limits = limit_headers(name, told_by(live.headers)[1])
     headers = (
         ("content-type", stream_type(name, json_array=asked.head.json_array)),
         *STREAM_HEADERS,
