@@ -14,7 +14,7 @@ L8  fold(events) == response, for a stream with a proper end
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from interlingua.stream.fold import Folder
 from interlingua.types.content import (
@@ -98,24 +98,20 @@ class Checker:
         """Check the event that stands at `place`."""
         if self._terminal:
             self._say("L2", place, f"{type(event).__name__} after the terminal event")
-        if place == 0 and not isinstance(event, StreamStart | StreamError):
+        if place == 0 and type(event) is not StreamStart and type(event) is not StreamError:
             self._say("L1", place, f"the stream begins with {type(event).__name__}")
         if self._expected_ready is not None or type(event) is ToolCallReady:
             self._ready(place, event)
-        match event:
-            case StreamStart():
-                if place:
-                    self._say("L1", place, "a second StreamStart")
-            case BlockStart():
-                self._start(place, event)
-            case BlockEnd():
-                self._end(place, event)
-            case StreamEnd() | StreamError():
-                self._terminal = True
-            case TextDelta() | ThinkingDelta() | RefusalDelta() | ToolCallDelta() | DataDelta() | Annotation() | Seal():
-                self._delta(place, event)
-            case _:
-                pass
+        if type(event) in FITTING:
+            self._delta(place, cast("Delta", event))
+        elif type(event) is BlockStart:
+            self._start(place, event)
+        elif type(event) is BlockEnd:
+            self._end(place, event)
+        elif type(event) is StreamEnd or type(event) is StreamError:
+            self._terminal = True
+        elif type(event) is StreamStart and place:
+            self._say("L1", place, "a second StreamStart")
 
     def _ready(self, place: int, event: Event) -> None:
         expected, self._expected_ready = self._expected_ready, None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -32,11 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from interlingua.types.content import Citation, Part
-    from interlingua.types.event import Event
+    from interlingua.types.event import Delta, Event
 
 __all__ = ["Folder", "error_of", "fold"]
 
 _PLACE = itemgetter(0)
+_DELTAS = frozenset({TextDelta, ThinkingDelta, RefusalDelta, ToolCallDelta, DataDelta, Annotation, Seal})
 
 
 class _Open:
@@ -51,7 +52,10 @@ class _Open:
         self.annotations: list[Citation] = []
         self.sealed: Any = None
 
-    def grow(self, event: Event) -> None:
+    def grow(self, event: Delta) -> None:
+        if type(event) is TextDelta:  # nearly all are, and a look at a type costs a fifth of a look at what is one
+            self.pieces.append(event.text)
+            return
         match event:
             case TextDelta(text=text) | ThinkingDelta(text=text) | RefusalDelta(text=text):
                 self.pieces.append(text)
@@ -64,8 +68,6 @@ class _Open:
                 self.annotations.append(annotation)
             case Seal(sealed=sealed):
                 self.sealed = sealed
-            case _:
-                raise TypeError(f"{type(event).__name__} is not a delta")
 
     def part(self) -> Part | None:
         """The part as far as it came; None for a block of which nothing can be shown yet."""
@@ -100,22 +102,20 @@ class Folder:
 
     def feed(self, event: Event) -> None:
         """Take the next event."""
-        match event:
-            case StreamStart():
-                self._start = event
-            case BlockStart(index=index, choice=choice):
-                self._open[choice, index] = _Open(event)
-            case BlockEnd(index=index, part=part, choice=choice):
-                self._open.pop((choice, index), None)
-                self._parts[choice, index] = part
-            case UsageUpdate(usage=usage):
-                self._usage = merge_usage(self._usage, usage)
-            case StreamEnd(response=response):
-                self._end = response
-            case TextDelta() | ThinkingDelta() | RefusalDelta() | ToolCallDelta() | DataDelta() | Annotation() | Seal():
-                self._open[event.choice, event.index].grow(event)
-            case _:
-                pass
+        if type(event) in _DELTAS:
+            delta = cast("Delta", event)
+            self._open[delta.choice, delta.index].grow(delta)
+        elif type(event) is BlockStart:
+            self._open[event.choice, event.index] = _Open(event)
+        elif type(event) is BlockEnd:
+            self._open.pop((event.choice, event.index), None)
+            self._parts[event.choice, event.index] = event.part
+        elif type(event) is UsageUpdate:
+            self._usage = merge_usage(self._usage, event.usage)
+        elif type(event) is StreamStart:
+            self._start = event
+        elif type(event) is StreamEnd:
+            self._end = event.response
 
     def pieces(self, choice: int, index: int) -> list[str]:
         """The texts of an open block: that of another delta may be put there instead of feeding it."""

@@ -10,7 +10,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from interlingua.dialects._contract import Target
 from interlingua.dialects._members import merge_members
@@ -39,6 +39,8 @@ from interlingua.types.response import Alternative
 from interlingua.wire.json import encode, encode_text, encode_wire, write_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.dialects._contract import ServerContext
     from interlingua.types.event import Event
     from interlingua.types.response import Response
@@ -88,43 +90,28 @@ class GoogleStreamEncoder:
         if self._plain_choice >= 0:
             self._choices[self._plain_choice].text = self._held
             self._plain_choice = -1
-        match event:
-            case TextDelta(text=text, choice=choice):
-                told = self._text(text, choice, thought=False)
-                self._go_on(self._choice(choice))
-                return told
-            case ThinkingDelta(text=text, choice=choice):
-                return self._text(text, choice, thought=True)
-            case RefusalDelta(text=text, choice=choice):
-                return self._text(text, choice, thought=False)
-            case BlockStart(block="text" | "thinking"):
-                return self._open(event)
-            case BlockEnd():
-                return self._block_end(event)
-            case _:
-                return self._rare(event)
+        write = self._writers.get(type(event))
+        return b"" if write is None else write(self, event)
 
-    def _rare(self, event: Event) -> bytes:
-        match event:
-            case StreamStart():
-                self._start(event)
-            case Seal():
-                return self._seal(event)
-            case StreamEnd(response=response):
-                return self._end(response)
-            case StreamError():
-                return self._error(event)
-            case _:
-                pass
-        return b""
+    def _said(self, event: TextDelta) -> bytes:
+        told = self._text(event.text, event.choice, thought=False)
+        self._go_on(self._choice(event.choice))
+        return told
+
+    def _thought(self, event: ThinkingDelta) -> bytes:
+        return self._text(event.text, event.choice, thought=True)
+
+    def _refused(self, event: RefusalDelta) -> bytes:
+        return self._text(event.text, event.choice, thought=False)
 
     # Frames
 
-    def _start(self, event: StreamStart) -> None:
+    def _start(self, event: StreamStart) -> bytes:
         made = self.context.make_id() if event.id is None and self.context.make_id else event.id
         model = self.context.model or event.wire_model or event.model or None
         said = encode_wire(ResponseWire(modelVersion=model, responseId=made))[1:]
         self._tail = b"," + said if len(said) > 1 else said
+        return b""
 
     def _frame(self, body: bytes) -> bytes:
         if not self.context.json_array:
@@ -147,8 +134,9 @@ class GoogleStreamEncoder:
 
     def _open(self, event: BlockStart) -> bytes:
         """Nothing yet: the members of a text go with its first words, or with an empty text in its place."""
-        choice = self._choice(event.choice)
-        choice.prose, choice.beside = event.index, event.extra.get(NAME)
+        if event.block in ("text", "thinking"):
+            choice = self._choice(event.choice)
+            choice.prose, choice.beside = event.index, event.extra.get(NAME)
         return b""
 
     def _text(self, text: str, number: int, *, thought: bool) -> bytes:
@@ -223,8 +211,8 @@ class GoogleStreamEncoder:
 
     # The end
 
-    def _end(self, response: Response[Any]) -> bytes:
-        last = self._last_frame(response)
+    def _end(self, event: StreamEnd) -> bytes:
+        last = self._last_frame(event.response)
         return last + b"]" if self.context.json_array else last
 
     def _last_frame(self, response: Response[Any]) -> bytes:
@@ -268,6 +256,18 @@ class GoogleStreamEncoder:
         if self.context.changes is not None:
             self.context.changes.extend(self.changes.entries)
         return told + b"]" if self.context.json_array else told
+
+    _writers: ClassVar[dict[type[Any], Callable[[GoogleStreamEncoder, Any], bytes]]] = {
+        TextDelta: _said,
+        ThinkingDelta: _thought,
+        RefusalDelta: _refused,
+        BlockStart: _open,
+        BlockEnd: _block_end,
+        StreamStart: _start,
+        Seal: _seal,
+        StreamEnd: _end,
+        StreamError: _error,
+    }
 
 
 def _text_part(text: str, *, thought: bool) -> bytes:

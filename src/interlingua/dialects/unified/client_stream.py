@@ -150,21 +150,21 @@ class UnifiedStreamDecoder(RunDecoder):
             return
         for repair in repairs:
             self._changes.add(repair, "")
-        if isinstance(event, BlockStart):
+        if type(event) is BlockStart:
             self._start(event)
-        elif isinstance(event, BlockEndWire):
+        elif type(event) is BlockEndWire:
             self._end_block(event, (event.choice, event.index))
-        elif isinstance(event, StreamEndWire):
+        elif type(event) is StreamEndWire:
             self._end(decode_answer(event.response))
-        elif isinstance(event, StreamErrorWire):
+        elif type(event) is StreamErrorWire:
             partial = None if event.partial is None else decode_answer(event.partial)
             self._abort(error_of_wire(event.error, None, None), partial)
-        elif not isinstance(event, ToolCallReadyWire):  # said already, when its block ended
-            self._delta(event, data)
+        elif type(event) is not ToolCallReadyWire:  # said already, when its block ended
+            self._delta(cast("Event", event), data)
 
     def _delta(self, event: Event, data: bytes) -> None:
         self._say(event)
-        if isinstance(event, TextDelta):
+        if type(event) is TextDelta:
             self._text = event
             self._pieces = self._folder.pieces(event.choice, event.index)
             self._counted = len(self._pieces)
