@@ -197,7 +197,7 @@ class Connection(asyncio.Protocol):
             else:
                 await outlet.send(head, reply, more, keeps=keeps, keep_alive_s=gateway.settings.keep_alive_s)
             if entry is not None:
-                entry.sent()
+                entry.is_sent = True
         except Exception:
             keeps = False
             logging.getLogger("interlingua.gateway").exception("a reply broke off")
