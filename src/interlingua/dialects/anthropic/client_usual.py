@@ -5,7 +5,7 @@ Source: recorded answers of the service, November 2026.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 from msgspec import Raw
 
@@ -27,11 +27,13 @@ __all__ = ["read_usual"]
 _Counts: TypeAlias = dict[str, int | str | dict[str, int | None] | None]
 
 
+@final
 class _Text(ExactStruct, tag="text", tag_field="type"):
     text: str
     citations: None = None
 
 
+@final
 class _Call(ExactStruct, tag="tool_use", tag_field="type"):
     id: str
     name: str
@@ -39,6 +41,7 @@ class _Call(ExactStruct, tag="tool_use", tag_field="type"):
     caller: dict[str, str] | None = None
 
 
+@final
 class _Thinking(ExactStruct, tag="thinking", tag_field="type"):
     thinking: str
     signature: str
@@ -85,7 +88,7 @@ def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
     parts: list[Part] = []
     calls: list[ToolCall] = []
     for block in wire.content:
-        if isinstance(block, _Call):
+        if type(block) is _Call:
             try:
                 call = ToolCall(block.id, block.name, str(block.input, "utf-8"))
             except UnicodeDecodeError:
@@ -95,7 +98,7 @@ def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
             calls.append(call)
         elif calls:
             return None
-        elif isinstance(block, _Thinking):
+        elif type(block) is _Thinking:
             parts.append(_thinking(block, context.target))
         elif block.text:
             parts.append(TextPart(block.text))

@@ -6,7 +6,7 @@ Source: recorded answers of the reference server, November 2026.
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 from msgspec import UNSET, Raw, UnsetType
 
@@ -42,6 +42,7 @@ class _Text(ExactStruct, kw_only=True):
     logprobs: tuple[()] | None = None
 
 
+@final
 class _Message(ExactStruct, tag="message", tag_field="type", kw_only=True):
     id: str
     role: Literal["assistant"] | None = None
@@ -49,6 +50,7 @@ class _Message(ExactStruct, tag="message", tag_field="type", kw_only=True):
     content: list[_Text]
 
 
+@final
 class _Call(ExactStruct, tag="function_call", tag_field="type", kw_only=True):
     id: str | None = None
     status: Literal["completed"] | None = None
@@ -57,6 +59,7 @@ class _Call(ExactStruct, tag="function_call", tag_field="type", kw_only=True):
     arguments: str
 
 
+@final
 class _Reasoning(ExactStruct, tag="reasoning", tag_field="type", kw_only=True):
     id: str | None = None
     status: str | None = None
@@ -190,12 +193,12 @@ def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
     calls: list[ToolCall] = []
     provider, model = context.target.provider or None, context.target.model or None
     for item in wire.output:
-        if isinstance(item, _Call):
+        if type(item) is _Call:
             sealed = None if item.id is None else Sealed(NAME, {"id": item.id}, provider, model)
             calls.append(ToolCall(item.call_id, item.name, item.arguments, False, sealed))
         elif calls:
             return None
-        elif isinstance(item, _Message):
+        elif type(item) is _Message:
             if not item.content:
                 return None
             sealed = Sealed(NAME, {"id": item.id}, provider, model)

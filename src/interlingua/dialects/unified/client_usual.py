@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 from msgspec import Raw
 
@@ -26,14 +26,17 @@ else:
     _Members = dict[str, dict[str, shallow(4)]]
 
 
+@final
 class _Text(ExactStruct, tag="text", tag_field="type"):
     text: str
 
 
+@final
 class _Thinking(ExactStruct, tag="thinking", tag_field="type"):
     text: str
 
 
+@final
 class _Call(ExactStruct, tag="tool_call", tag_field="type"):
     id: str
     name: str
@@ -103,7 +106,7 @@ def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
     calls: list[ToolCall] = []
     views = wire.tool_calls
     for part in wire.parts:
-        if isinstance(part, _Call):
+        if type(part) is _Call:
             if views and not _shows(views, len(calls), part):
                 return None
             try:
@@ -113,7 +116,7 @@ def _parts(wire: _Answer, context: DecodeContext) -> tuple[Part, ...] | None:
         elif calls:
             return None
         else:
-            parts.append(TextPart(part.text) if isinstance(part, _Text) else ThinkingPart(part.text))
+            parts.append(TextPart(part.text) if type(part) is _Text else ThinkingPart(part.text))
     if bool(calls) is not (wire.finish_reason == "tool_calls") or (views and len(views) != len(calls)):
         return None
     if not calls:

@@ -97,15 +97,15 @@ def _parts(parts: Sequence[Part]) -> _Told | None:
     told: list[TextPart | ThinkingPart | _Call] = []
     plain = True
     for part in parts:
-        if isinstance(part, ToolCall):
+        if type(part) is ToolCall:
             text = Raw(part.arguments_json)
             views.append(_View(part.id, part.name, text))
             told.append(_Call(part.id, part.name, text, part.freeform, part.sealed, part.extra))
-        elif isinstance(part, TextPart):
+        elif type(part) is TextPart:
             texts.append(part.text)
             told.append(owned_part(part))
             plain = plain and not part.annotations
-        elif isinstance(part, ThinkingPart):
+        elif type(part) is ThinkingPart:
             told.append(owned_part(part))
         else:
             return None
