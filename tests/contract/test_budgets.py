@@ -39,10 +39,10 @@ BUDGETS = {
     "library call": 112,
     "library call, awaited": 112,
     "library stream": 1_005,
-    "gateway passed": 165,
-    "gateway passed, for a key with limits": 210,
+    "gateway passed": 145,
+    "gateway passed, for a key with limits": 190,
     "gateway passed, stream": 720,
-    "gateway translated": 250,
+    "gateway translated": 185,
     "gateway translated, stream": 1_155,
     "gateway served": 18,
 }

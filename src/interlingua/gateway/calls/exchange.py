@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -54,12 +54,8 @@ _COMMITTED = Request(store=True)
 """Stands for a request that goes out as it came, and must not run twice."""
 
 
-class _Served(NamedTuple):
-    """What one target answered."""
-
-    response: Response[Any]
-    lane: Lane
-    relayed: HttpReply | None
+_Served: TypeAlias = "tuple[Response[Any], Lane, HttpReply | None]"
+"""What one target answered, and its reply where that goes out as it came; each answer makes one."""
 
 
 def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
@@ -133,14 +129,10 @@ def _planned(asked: Asked) -> Plan:
     return plan
 
 
-def _lanes(asked: Asked, plan: Plan) -> tuple[Lane, ...]:
-    return plan.lanes if asked.keeping is None else asked.keeping.lanes(plan.lanes)
-
-
 def _at_once(asked: Asked, plan: Plan) -> Request | None:
     """What is asked, as far as somebody has to know it; None where that takes the vault, or somebody else's media."""
     if asked.relayed:
-        lanes = _lanes(asked, plan)
+        lanes = plan.lanes if asked.keeping is None else asked.keeping.lanes(plan.lanes)
         if asked.relayed is lanes or all([lane in asked.relayed for lane in lanes]):  # noqa: C419 - a list is faster
             return _unread(asked)
     gateway, request = asked.gateway, asked.decoded.request
@@ -161,7 +153,7 @@ def _job(asked: Asked, plan: Plan, request: Request) -> Job:
     if request is not UNREAD:
         changed["request"], changed["provider_ids"] = request, asked.provider_ids
     if asked.keeping is not None:
-        lanes = changed["lanes"] = _lanes(asked, plan)
+        lanes = changed["lanes"] = asked.keeping.lanes(lanes)
         changed["make_id"], changed["provider_ids"] = gateway.make_id, asked.provider_ids
     if asked.http.header("x-interlingua-strict") == "1":
         changed["settings"] = plan.strict
@@ -235,8 +227,9 @@ def _answered(job: Job, attempt: Callable[[Job, Lane], Steps[_Served]], served: 
         return (yield from watched_call(job, lambda watched: _answered(watched, attempt, served)))
     answer, attempts = yield from routed(job, attempt)
     served.append(answer)
-    msgspec.structs.force_setattr(answer.response, "attempts", attempts)  # it was made for this call
-    return answer.response
+    response = answer[0]
+    msgspec.structs.force_setattr(response, "attempts", attempts)  # it was made for this call
+    return response
 
 
 def _answer(asked: Asked, job: Job, lane: Lane) -> Steps[_Served]:
@@ -245,14 +238,14 @@ def _answer(asked: Asked, job: Job, lane: Lane) -> Steps[_Served]:
         job = _kept(asked, job, lane)
     try:
         if lane not in asked.relayed:
-            return _Served((yield from whole(job, lane)), lane, None)
+            return (yield from whole(job, lane)), lane, None
         encoded = outgoing(asked, lane, strict=job.settings.strict)
         reply = yield fetching(job, lane, encoded)
         response = answered(job, lane, encoded, reply)
     except Error as error:
         asked.grant.failed(error, lane)
         raise
-    return _Served(response, lane, reply)
+    return response, lane, reply
 
 
 async def _streamed(asked: Asked, job: Job) -> GatewayReply:
