@@ -15,6 +15,7 @@ from interlingua.providers.example import example_of
 from interlingua.types.content import Json, Part, TextPart, ToolCall, ToolResult
 from interlingua.types.request import Request
 from interlingua.types.response import Response
+from interlingua.types.shared import owned
 from interlingua.types.tool import AllowedTools, NamedTool, Tool
 from interlingua.types.usage import Usage
 from interlingua.wire.json import encode
@@ -32,7 +33,7 @@ def fake_answer(decoded: DecodedRequest) -> Response[Any]:
     return Response(
         parts=(part,),
         finish_reason="tool_calls" if isinstance(part, ToolCall) else "stop",
-        usage=Usage(input_tokens=estimated_tokens(request.messages), output_tokens=estimated_tokens(part)),
+        usage=Usage(input_tokens=estimated_tokens(owned(request.messages)), output_tokens=estimated_tokens(part)),
         model=decoded.model,
         wire_model=decoded.model,
     )
