@@ -27,7 +27,8 @@ from interlingua.gateway.keys.admission import admission_of
 from interlingua.gateway.keys.auth import Guard
 from interlingua.gateway.keys.keyring import KeyRing, open_database
 from interlingua.gateway.records.observing import observed
-from interlingua.gateway.records.record import Recorder, origin_of, told_of
+from interlingua.gateway.records.record import origin_of, told_of
+from interlingua.gateway.records.recorder import Recorder
 from interlingua.gateway.routes import find_route, methods_of
 from interlingua.gateway.serving.ending import cut_off
 from interlingua.gateway.settings import GatewaySettings
@@ -140,7 +141,7 @@ class Gateway:
         seen, recorder, welcome = request.seen, self.recorder, self.guard.welcome(request)
         if seen.route is None:
             seen.route = find_route(request.method, request.path)
-        if recorder.sinks or recorder.content_sinks:
+        if recorder.late_sinks or recorder.sinks or recorder.content_sinks:
             origin = seen.origin or self._origin_of(request)
             key = self.guard.key(request) if welcome is None else welcome.key
             request.entry = recorder.begin(request, origin, origin.given_id or self.make_id("req_"), key)

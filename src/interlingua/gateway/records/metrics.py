@@ -203,6 +203,7 @@ class Metrics:
 
     def text(self) -> str:
         """Everything as it is now; also for a thread that other workers are answered from."""
+        self._gateway.recorder.settle()
         lines: list[str] = []
         for kind, counts in self._counts.items():
             lines += _head(kind, "counter")

@@ -58,6 +58,7 @@ def observed(gateway: Gateway) -> tuple[Callable[[], None], ...]:
     if wanted == Observing():
         return ()
     return (
+        gateway.recorder.close,
         *(_log(gateway, wanted) if wanted.log != "off" else ()),
         *(_logbook(gateway, wanted) if wanted.store else ()),
         *(_cassettes(gateway, wanted) if wanted.record else ()),
@@ -66,12 +67,12 @@ def observed(gateway: Gateway) -> tuple[Callable[[], None], ...]:
     )
 
 
-def _listen(gateway: Gateway, sink: Sink, *, content: bool = False) -> None:
-    recorder = gateway.recorder
-    if content:
-        recorder.content_sinks = (*recorder.content_sinks, sink)
-    else:
-        recorder.sinks = (*recorder.sinks, sink)
+def _listen(gateway: Gateway, sink: Sink) -> None:
+    gateway.recorder.late_sinks = (*gateway.recorder.late_sinks, sink)
+
+
+def _listen_to_content(gateway: Gateway, sink: Sink) -> None:
+    gateway.recorder.content_sinks = (*gateway.recorder.content_sinks, sink)
 
 
 def _log(gateway: Gateway, wanted: Observing) -> tuple[Callable[[], None], ...]:
@@ -80,7 +81,7 @@ def _log(gateway: Gateway, wanted: Observing) -> tuple[Callable[[], None], ...]:
 
     if wanted.log_content:  # it takes long to write what was asked and answered: the thread does it all
         contents = Batches(log_writer(wanted.log), name="log")
-        _listen(gateway, contents.put, content=True)
+        _listen_to_content(gateway, contents.put)
         return (contents.close,)
     lines, line = Batches(write_lines, name="log"), line_of(wanted.log)
     _listen(gateway, lambda record: lines.put(line(record)))
@@ -108,7 +109,7 @@ def _cassettes(gateway: Gateway, wanted: Observing) -> tuple[Callable[[], None],
     from interlingua.gateway.records.cassettes import Cassettes
 
     cassettes = Batches(Cassettes(wanted.record, max_bytes=wanted.record_mb * MEGABYTE).write, name="cassettes")
-    _listen(gateway, cassettes.put, content=True)
+    _listen_to_content(gateway, cassettes.put)
     return (cassettes.close,)
 
 

@@ -1,14 +1,13 @@
 """What is known of one request when it is over: told exactly once, whatever its end, to whoever wants to know.
 
 Strategy: a request that somebody wants to know of carries an `Entry` from its first byte to its last; whoever learns
-something writes it there. At the end it becomes a `Record`, which goes to every sink. While nobody wants to know, no
-entry is made, and nothing else is done either.
+something writes it there. At the end it becomes a `Record`, which goes to every sink (`recorder`). While nobody
+wants to know, no entry is made, and nothing else is done either.
 
 Rules
 - Every request ends with one record: answered, refused, failed, cut, or left by its client.
 - What was asked and answered is in `Record.content` alone, and only for sinks that ask for it. `message` may repeat
   words of a client or of an upstream: who writes without content leaves it out.
-- A sink that fails is logged once and harms neither the request nor other sinks.
 """
 
 from __future__ import annotations
@@ -32,12 +31,11 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayReply, GatewayRequest, Pieces
     from interlingua.gateway.records.traffic import Traffic
-    from interlingua.gateway.settings import GatewayKey
     from interlingua.types.change import Change
     from interlingua.types.response import Response
     from interlingua.types.usage import Usage
 
-__all__ = ["LEFT_STATUS", "Content", "Entry", "Origin", "Passage", "Record", "Recorder", "Sink", "origin_of", "told_of"]
+__all__ = ["LEFT_STATUS", "Content", "Entry", "Origin", "Passage", "Record", "Sink", "origin_of", "told_of"]
 
 LEFT_STATUS = 499
 """The status of a request whose client left before there was one."""
@@ -246,6 +244,8 @@ class Entry(msgspec.Struct, eq=False):
     """Whether its last byte went to the client."""
     is_done: bool = False
     """Whether it is over."""
+    total_s: float = 0.0
+    """Seconds from its head to its last byte, once it is over."""
 
     def asked(self, model: str, *, stream: bool) -> None:
         """The client names a model."""
@@ -291,12 +291,13 @@ class Entry(msgspec.Struct, eq=False):
 
     def sent(self) -> None:
         """Its last byte went to the client."""
-        self.is_sent = True
+        if not self.is_done:
+            self.is_sent = True
 
     def done(self) -> None:
         """It is over: whoever wants to know is told, the first time."""
         if not self.is_done:
-            self.is_done = True
+            self.is_done, self.total_s = True, self.gateway.clock() - self.started_s
             self.gateway.recorder.finish(self)
 
     def record(self, *, content: bool = False) -> Record:
@@ -333,7 +334,7 @@ class Entry(msgspec.Struct, eq=False):
             None if usage is None else usage.cache_read_tokens,
             self.cost_usd,
             self.first_s,
-            self.gateway.clock() - self.started_s,
+            self.total_s if self.is_done else self.gateway.clock() - self.started_s,
             not self.is_sent,
             self.peer,
             None if self.traffic is None or not content else self.traffic.content(secret),
@@ -390,60 +391,3 @@ async def _to_the_end(entry: Entry, pieces: Pieces) -> AsyncGenerator[bytes]:
         entry.sent()
     finally:
         entry.done()
-
-
-class Recorder:
-    """Makes the entries of one gateway, and tells its sinks what became of them."""
-
-    def __init__(self, gateway: Gateway) -> None:
-        """A recorder with nobody who wants to know."""
-        self._gateway = gateway
-        self._failed: set[int] = set()
-        self.sinks: tuple[Sink, ...] = ()
-        """Who gets every record, without content."""
-        self.content_sinks: tuple[Sink, ...] = ()
-        """Who gets every record with what was asked and answered."""
-        self.under_way: dict[Entry, None] = {}
-        """The requests that have begun and are not over, in order."""
-
-    @property
-    def is_wanted(self) -> bool:
-        """Whether anybody wants to know."""
-        return bool(self.sinks or self.content_sinks)
-
-    def begin(self, request: GatewayRequest, origin: Origin, name: str, key: GatewayKey | None) -> Entry:
-        """The entry of a request that has just come, with the key that it brought; `name` is its id."""
-        gateway = self._gateway
-        owner, team = ("", "") if key is None else (key.name, key.team)
-        entry = Entry(gateway, origin, name, gateway.now(), gateway.clock(), request.peer, owner, team)
-        if self.content_sinks:
-            from interlingua.gateway.records.traffic import Traffic  # only who wants content pays for it
-
-            entry.traffic = Traffic(request)
-        self.under_way[entry] = None
-        return entry
-
-    def finish(self, entry: Entry) -> None:
-        """Tell everybody about a request that is over."""
-        self.under_way.pop(entry, None)
-        record = entry.record(content=True)
-        if self.content_sinks or entry.ending is not None:
-            self._tell(self.content_sinks if entry.ending is None else (entry.ending, *self.content_sinks), record)
-        if self.sinks:
-            plain = record if record.content is None else msgspec.structs.replace(record, content=None)
-            self._tell(self.sinks, plain)
-
-    def _tell(self, sinks: tuple[Sink, ...], record: Record) -> None:
-        for sink in sinks:
-            try:
-                sink(record)
-            except Exception as error:  # noqa: BLE001 - a sink cannot break a request
-                self._note(sink, error)
-
-    def _note(self, sink: Sink, error: Exception) -> None:
-        if id(sink) in self._failed:
-            return
-        self._failed.add(id(sink))
-        import logging  # only what fails needs it
-
-        logging.getLogger("interlingua.gateway").warning("the sink %r failed; this is said once", sink, exc_info=error)

@@ -73,7 +73,7 @@ async def test_everything_at_once_ends_cleanly(tmp_path: Path) -> None:
     made = gateway(
         observing=Observing(log="text", metrics="keys", store=str(tmp_path / "a.db"), record=str(tmp_path / "c"))
     )
-    assert len(made.recorder.sinks) == 3
+    assert len(made.recorder.late_sinks) == 3
     assert len(made.recorder.content_sinks) == 1
     await made.close()
     assert (tmp_path / "a.db").is_file()
