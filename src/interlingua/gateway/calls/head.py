@@ -95,6 +95,8 @@ class Head(msgspec.Struct):
     """Where the model is named; None where the body has no such place, or is not written as usual."""
     relayed: tuple[Plan, tuple[Lane, ...]] | None = None
     """The targets of a plan to which the body can go out as it came, once that was found."""
+    tokens: tuple[int, int] | None = None
+    """About how many tokens the body has, and the most that it lets be written, once that was found."""
     _is_ours: bool | None = None
     _is_committed: bool | None = None
     _marks: dict[tuple[str, bytes], bool] = {}
@@ -146,7 +148,7 @@ class Head(msgspec.Struct):
             (where, mark): stands or (where == member and mark in more) for (where, mark), stands in self._marks.items()
         }
         members = {**self.members, member: msgspec.Raw(text)}
-        return msgspec.structs.replace(self, members=members, relayed=None, _is_ours=is_ours, _marks=marks)
+        return msgspec.structs.replace(self, members=members, relayed=None, tokens=None, _is_ours=is_ours, _marks=marks)
 
 
 BODIES: KnownBodies[Head] = KnownBodies()

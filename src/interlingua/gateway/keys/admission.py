@@ -397,7 +397,10 @@ class _Wanted:
 
         Raises: PermissionDeniedError where money is limited and a price is not known.
         """
-        read, written = estimate_body(self._asked.http.body), self._written()
+        head = self._asked.head
+        if head.tokens is None:
+            head.tokens = estimate_body(self._asked.http.body), self._written()
+        read, written = head.tokens
         if not needs_money:
             return read + written, 0
         return read + written, self._most_cost([read] * len(self._job.lanes), written)
