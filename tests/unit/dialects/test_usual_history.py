@@ -8,6 +8,7 @@ from interlingua.dialects._contract import Target
 from interlingua.dialects._history_memo import KnownHistory
 from interlingua.dialects._usual_history import UnusualError, UsualHistory, marked_text, plain_messages
 from interlingua.dialects.openai_chat.history_usual import read_usual_history, write_usual_history
+from interlingua.dialects.unified import history_usual as unified
 from interlingua.types.change import Change
 from interlingua.types.content import Sealed, TextPart, ToolCall, ToolResult
 from interlingua.types.message import Message, assistant, user
@@ -111,3 +112,16 @@ def test_chat_reads_and_writes_a_usual_step() -> None:
     assert read_usual_history(b'[{"role":"user","content":"Hi.","name":"Ann"}]', None) is None
     assert read_usual_history(b'[{"role":"user","content":"Hi."}],[]', None) is None
     assert write_usual_history((assistant("Hm."),), Target()) == b'{"role":"assistant","content":"Hm."}'
+
+
+def test_our_own_format_says_how_a_result_named_its_call() -> None:
+    """Texts under the names of other dialects stand as they are; any other value is left to the general writer."""
+    result = ToolResult("call_1", "look", "seen", False, None, {"ollama": {"field": "tool_name"}})
+    assert unified.write_usual_history((STEP[0], Message("tool", (result,))), Target()) == (
+        b'{"role":"assistant","parts":[{"type":"text","text":"Hm."},'
+        b'{"type":"tool_call","id":"call_1","name":"look","arguments":{"at":1}}]},'
+        b'{"role":"tool","parts":[{"type":"tool_result","tool_call_id":"call_1","content":"seen",'
+        b'"extra":{"ollama":{"field":"tool_name"}}}]}'
+    )
+    named = ToolResult("call_1", "look", "seen", False, None, {"google": {"functionResponse": {"id": "call_1"}}})
+    assert unified.write_usual_history((STEP[0], Message("tool", (named,))), Target()) is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from msgspec import Raw
@@ -108,6 +108,7 @@ class _ToldResult(msgspec.Struct, gc=False, tag_field="type", tag="tool_result")
     name: str | msgspec.UnsetType
     content: str
     is_error: Literal[True] | msgspec.UnsetType
+    extra: dict[str, dict[str, Any]] | msgspec.UnsetType
 
 
 def write_usual_history(messages: tuple[Message, ...], target: Target) -> bytes | None:
@@ -127,11 +128,17 @@ def write_usual_history(messages: tuple[Message, ...], target: Target) -> bytes 
             called[call.id] = call.name
             parts.append(_Call(call.id, call.name, Raw(call.arguments_json)))
         for result in results:
-            if result.extra:  # members of all dialects are said here
+            if result.extra and not _are_texts(result.extra):  # members of all dialects are said here
                 return None
             name = msgspec.UNSET if called.get(result.call_id) == result.name else result.name or msgspec.UNSET
             is_error = True if result.is_error else msgspec.UNSET
-            parts.append(_ToldResult(result.call_id, name, str(result.content), is_error))
+            extra = result.extra or msgspec.UNSET
+            parts.append(_ToldResult(result.call_id, name, str(result.content), is_error, extra))
         told.append(_ToldParts(role, parts))
     body = encode_exact(told)
     return None if body is None else body[1:-1]
+
+
+def _are_texts(extra: dict[str, dict[str, Any]]) -> bool:
+    """Whether all members of other dialects are texts, which stand on the wire as they are."""
+    return all(type(member) is str for members in extra.values() for member in members.values())
