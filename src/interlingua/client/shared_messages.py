@@ -27,6 +27,8 @@ from interlingua.types.content import Json, TextPart, ThinkingPart, ToolCall, To
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.types.content import Part, Sealed
     from interlingua.types.message import Message
 
@@ -187,5 +189,5 @@ def _length(part: Part) -> int:
             return MAX_CHARACTERS
 
 
-shared_messages = MessageMemo().shared
+shared_messages: Callable[[tuple[Message, ...]], tuple[Message, ...]] = MessageMemo().shared
 """The same messages, with a memory where an earlier call had them or began with them."""
