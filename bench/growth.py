@@ -49,7 +49,12 @@ class Axis(NamedTuple):
     """Processor microseconds of one unit at a point, by what is measured."""
 
 
-# Requests that grow
+# Requests that grow. Bodies that came before are known again up to some size and read above it, which is a step that
+# says nothing of size: so each is of a conversation that nobody had before.
+
+FIRST_NUMBER = 10**9
+_NUMBERS = itertools.count(FIRST_NUMBER, MOST)
+"""From where on the requests of one load are numbered."""
 
 
 def _sized(model: str, kilobytes: int) -> dict[str, object]:
@@ -66,16 +71,18 @@ def _said(model: str, messages: int) -> dict[str, object]:
 
 
 def _asked(make: Callable[[str, int], dict[str, object]], model: str, count: int) -> float:
-    """What the gateway takes for one unit of a request."""
-    return _settled(gateway(), Load(model, connections=4, body=encode_wire(make(model, count)))) / count
+    """What the gateway takes for one unit of a request whose conversation nobody had before."""
+    body = b"##########".join(_around_a_number(encode_wire(make(model, count))))
+    return _settled(gateway(), Load(model, connections=4, body=body)) / count
 
 
 def _settled(server: Server, asked: Load) -> float:
     """The median of several loads, each long enough to be told apart."""
-    first = load(server, asked._replace(requests=4))
+    first = load(server, asked._replace(requests=4, number=next(_NUMBERS)))
     cost_us = first.cpu_us * max(1, first.told["events"] / 4)
     requests = min(MOST, max(4, round(TURN_S * 1e6 / cost_us)))
-    return statistics.median(load(server, asked._replace(requests=requests)).cpu_us for _ in range(TURNS))
+    turns = [asked._replace(requests=requests, number=number) for number in itertools.islice(_NUMBERS, TURNS)]
+    return statistics.median(load(server, turn).cpu_us for turn in turns)
 
 
 CHAT, CLAUDE = get_dialect("openai-chat"), get_dialect("anthropic")
@@ -83,12 +90,9 @@ SERVED = ServerContext(model="some-model", created=1_795_000_000, make_id=lambda
 
 
 def _translated(make: Callable[[str, int], dict[str, object]], count: int) -> float:
-    """What the translation alone takes for one unit of a request whose conversation nobody had before.
-
-    A body that came before is known again up to some size and read above it: a step that says nothing of size.
-    """
+    """What the translation alone takes for one unit of such a request."""
     before, after = _around_a_number(encode_wire(make("some-model", count)))
-    options, numbers = EncodeOptions(target=Target(model="some-model")), itertools.count(10**9)
+    options, numbers = EncodeOptions(target=Target(model="some-model")), itertools.count(FIRST_NUMBER)
 
     def run() -> object:
         body = b"%b%d%b" % (before, next(numbers), after)

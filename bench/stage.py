@@ -104,6 +104,8 @@ class Load(NamedTuple):
     """Lines of the head beside those that every request has."""
     body: bytes | None = None
     """The request's body, where it is not the usual one; it names the model itself."""
+    number: int = 0
+    """From where on requests are numbered, in the place of ten # in the body; 0: all are alike."""
 
 
 class Used(NamedTuple):
@@ -126,10 +128,10 @@ def load(server: Server, asked: Load) -> Used:
     command = [
         str(binary("load")),
         str(server.port),
-        str(_request_file(asked._replace(connections=0, requests=0, spread_ms=0))),
+        str(_request_file(asked._replace(connections=0, requests=0, spread_ms=0, number=0))),
     ]
     command += ["--connections", str(asked.connections), "--requests", str(asked.requests)]
-    command += ["--spread-ms", str(asked.spread_ms)]
+    command += ["--spread-ms", str(asked.spread_ms), "--number", str(asked.number)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, preexec_fn=_away)
     told = json.loads(done.stdout or "{}")
     if done.returncode:

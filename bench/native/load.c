@@ -1,13 +1,17 @@
 /* A load generator: keeps N connections busy with one request, and tells what came back.
  *
- * load PORT REQUEST-FILE --connections N --requests N [--timeout-s N] [--spread-ms N]
+ * load PORT REQUEST-FILE --connections N --requests N [--timeout-s N] [--spread-ms N] [--number N]
  *
  * REQUEST-FILE is a whole HTTP/1.1 request, sent again on each connection as soon as its answer is whole. Prints one JSON
  * object: requests, errors (a status other than 200, a broken answer), seconds, events (empty lines in bodies), bytes of
  * bodies, and in milliseconds the quantiles of the whole answer and of its first piece of body. The connections begin at
- * once, or spread over so many milliseconds. One thread.
+ * once, or spread over so many milliseconds. Ten # in the request become another number each time, from --number on. One
+ * thread.
  */
 #include "wire.h"
+
+#define MARK "##########"
+#define DIGITS (int)(sizeof MARK - 1)
 
 typedef enum { HEAD, BODY, CHUNK_SIZE, CHUNK, CHUNK_END, TRAILER } State;
 
@@ -21,6 +25,8 @@ typedef struct {
 } Connection;
 
 static Buffer request;
+static char *place;
+static long number;
 static struct sockaddr_in address;
 static int poller;
 static long wanted, started, finished, errors, events;
@@ -41,9 +47,16 @@ static bool push(Connection *connection) {
     return true;
 }
 
+/* Write another number; whoever is still sending the request sends digits of both. */
+static void count_on(void) {
+    long left = number++;
+    for (int digit = DIGITS - 1; digit >= 0; digit--, left /= 10) place[digit] = (char)('0' + left % 10);
+}
+
 static void ask(Connection *connection) {
     if (started == wanted) return;
     started++;
+    if (place) count_on();
     connection->state = HEAD;
     connection->sent = 0;
     connection->ok = true;
@@ -179,16 +192,18 @@ static void report(double took) {
 int main(int count, char **words) {
     long connections = 16;
     double timeout = 60, spread = 0;
-    if (count < 3) usage("load PORT REQUEST-FILE --connections N --requests N [--timeout-s N] [--spread-ms N]");
+    if (count < 3) usage("load PORT REQUEST-FILE --connections N --requests N [--timeout-s N] [--spread-ms N] [--number N]");
     for (int i = 3; i + 1 < count; i += 2) {
         if (!strcmp(words[i], "--connections")) connections = atol(words[i + 1]);
         else if (!strcmp(words[i], "--requests")) wanted = atol(words[i + 1]);
         else if (!strcmp(words[i], "--timeout-s")) timeout = atof(words[i + 1]);
         else if (!strcmp(words[i], "--spread-ms")) spread = atof(words[i + 1]) / 1e3;
+        else if (!strcmp(words[i], "--number")) number = atol(words[i + 1]);
         else usage("load: unknown option");
     }
     if (wanted < 1 || connections < 1) usage("load: --requests and --connections want a number from 1 on");
     request = read_file(words[2]);
+    place = number ? memmem(request.bytes, request.length, MARK, DIGITS) : NULL;
     address = loopback(atoi(words[1]));
     wholes = calloc((size_t)wanted, sizeof *wholes);
     firsts = calloc((size_t)wanted, sizeof *firsts);
