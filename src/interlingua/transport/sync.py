@@ -58,6 +58,8 @@ _RECEIVE_BYTES = 65_536
 _SEND_BYTES = 262_144
 _NEVER = float("inf")
 _DAY_S = 86_400.0
+_LOOKS_UP_S = 1.0
+"""The longest wait of the system at a time: a signal that comes just before one is seen by Python only after it."""
 _WAITED = (TimeoutError, BlockingIOError)
 """What a socket raises when it has waited for as long as it was told."""
 
@@ -176,8 +178,8 @@ class _Connection:
         self._be_patient(left_s)
 
     def _be_patient(self, seconds: float) -> None:
-        self._patience_s = seconds
-        self._wait_at_most(seconds)
+        self._patience_s = min(seconds, _LOOKS_UP_S)
+        self._wait_at_most(self._patience_s)
 
     def close(self) -> None:
         """Close the socket, waking whoever waits for it; in a forked child only the child's handle."""

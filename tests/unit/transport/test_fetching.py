@@ -227,6 +227,28 @@ def test_a_connection_that_was_impatient_once_is_patient_again() -> None:
         transport.close()
 
 
+def test_a_long_wait_looks_up_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt that comes just before a wait is not seen until it ends: so none is long, and none ends the call."""
+    waits: list[float] = []
+
+    def patience_of(link: socket.socket, *, secure: bool) -> Callable[[float], None]:
+        link.settimeout(None)
+
+        def wait_at_most(seconds: float) -> None:
+            waits.append(seconds)
+            link.settimeout(seconds / 10)
+
+        return wait_at_most
+
+    monkeypatch.setattr(sync, "patience_of", patience_of)
+    with serving([Answer((Pause(0.25), reply(b"ok")))]) as server:
+        transport = sync.HttpTransport()
+        assert transport.fetch(HttpRequest(url=server.url("/")), quick()).body == b"ok"
+        transport.close()
+    assert set(waits) == {1.0}
+    assert len(waits) >= 3
+
+
 @pytest.mark.parametrize("has_timeval", [True, False])
 def test_time_is_kept_by_the_system_where_it_can(monkeypatch: pytest.MonkeyPatch, has_timeval: bool) -> None:
     """Reading and writing end in time either way, and TLS tells its own."""
