@@ -17,8 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +32,8 @@ __all__ = [
     "Server",
     "Used",
     "alone",
+    "apart",
+    "away",
     "crowd_gateway",
     "folder",
     "free_port",
@@ -59,10 +61,22 @@ def alone() -> None:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
-def _away() -> None:
+def away() -> None:
     """The last one is for load and upstream."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """This process under test for a while, alone on its core; what it asks was started before, `away`."""
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set[int]()
+    alone()
+    try:
+        yield
+    finally:
+        if allowed:
+            os.sched_setaffinity(0, allowed)
 
 
 class Server(NamedTuple):
@@ -132,7 +146,7 @@ def load(server: Server, asked: Load) -> Used:
     ]
     command += ["--connections", str(asked.connections), "--requests", str(asked.requests)]
     command += ["--spread-ms", str(asked.spread_ms), "--number", str(asked.number)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, preexec_fn=_away)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, preexec_fn=away)
     told = json.loads(done.stdout or "{}")
     if done.returncode:
         raise NotRun(f"{server.name}: {_failed(told, asked) if told else done.stderr.strip()}")
@@ -161,7 +175,7 @@ def _mock(told: dict[str, tuple[bytes, bytes]], pace_ms: int = 0) -> int:
         files[0].write_bytes(body)
         files[1].write_bytes(stream)
         command += ["--ahead", str(ahead(path)), "--answer", path, *map(str, files)]
-    _wait(_start(command, _away, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL), port)
+    _wait(_start(command, away, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL), port)
     return port
 
 

@@ -1,4 +1,9 @@
-"""What one HTTP exchange costs on loopback: our transports beside the standard library's and httpx."""
+"""What one HTTP exchange costs on loopback: our transports beside the standard library's and httpx.
+
+As in all rows with sockets, what is measured has a core for itself and who answers another one. Left to the scheduler,
+the two are on one core or on two, from one second to the next, and on two a bare `send` and `recv` take three times as
+long: the system has to wake the other core.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +19,7 @@ from typing import cast
 
 from bench.measure import NotRun, cpu_us, ratio
 from bench.rows import Row
+from bench.stage import apart, away
 from interlingua.transport import aio, sync
 from interlingua.transport.base import AsyncReply, Reply, Timeouts
 from interlingua.wire.http import HttpRequest
@@ -70,15 +76,24 @@ def serve() -> None:
 def _port() -> int:
     """The port of a server in a process of its own, which ends with this one."""
     command = [sys.executable, "-c", "from bench.rows.transport import serve; serve()"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2])
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+        preexec_fn=away,  # noqa: PLW1509 — nothing here runs in threads
+    )
     atexit.register(process.kill)
     if process.stdout is None or not (line := process.stdout.readline()):
         raise NotRun("the server did not start")
     return int(line)
 
 
-def _request(path: str) -> HttpRequest:
-    return HttpRequest(url=f"http://127.0.0.1:{_port()}{path}", headers=HEADERS, body=BODY)
+def _url(path: str) -> str:
+    return f"http://127.0.0.1:{_port()}{path}"
+
+
+def _request(url: str) -> HttpRequest:
+    return HttpRequest(url=url, headers=HEADERS, body=BODY)
 
 
 def _drain(reply: Reply) -> None:
@@ -91,12 +106,12 @@ async def _drain_async(reply: AsyncReply) -> None:
         pass
 
 
-def _exchange(transport: sync.HttpTransport, path: str) -> None:
+def _exchange(transport: sync.HttpTransport, url: str) -> None:
     """One exchange as calls make it: a whole answer is fetched, a stream is read as it comes."""
-    if path == "/stream":
-        _drain(transport.open(_request(path), TIMEOUTS))
+    if url.endswith("/stream"):
+        _drain(transport.open(_request(url), TIMEOUTS))
     else:
-        transport.fetch(_request(path), TIMEOUTS)
+        transport.fetch(_request(url), TIMEOUTS)
 
 
 async def _exchange_async(transport: aio.HttpTransport, request: HttpRequest, *, is_stream: bool) -> None:
@@ -107,12 +122,13 @@ async def _exchange_async(transport: aio.HttpTransport, request: HttpRequest, *,
 
 
 def _sync_us(path: str) -> float:
-    transport = sync.HttpTransport()
-    return cpu_us(lambda: _exchange(transport, path))
+    transport, url = sync.HttpTransport(), _url(path)
+    with apart():
+        return cpu_us(lambda: _exchange(transport, url))
 
 
 async def _many(path: str, at_once: int, calls: int) -> float:
-    transport, request = aio.HttpTransport(), _request(path)
+    transport, request = aio.HttpTransport(), _request(_url(path))
 
     async def work(times: int) -> None:
         for _ in range(times):
@@ -125,11 +141,13 @@ async def _many(path: str, at_once: int, calls: int) -> float:
 
 
 def _aio_us(path: str, at_once: int, calls: int) -> float:
-    return min(asyncio.run(_many(path, at_once, calls)) for _ in range(3))
+    _port()
+    with apart():
+        return min(asyncio.run(_many(path, at_once, calls)) for _ in range(3))
 
 
 def _against_the_standard_library() -> float:
-    transport = sync.HttpTransport()
+    transport, url = sync.HttpTransport(), _url("/v1/chat")
     theirs = http.client.HTTPConnection("127.0.0.1", _port())
     headers = dict(HEADERS)
 
@@ -137,7 +155,8 @@ def _against_the_standard_library() -> float:
         theirs.request("POST", "/v1/chat", BODY, headers)
         theirs.getresponse().read()
 
-    return ratio(lambda: _exchange(transport, "/v1/chat"), exchange)
+    with apart():
+        return ratio(lambda: _exchange(transport, url), exchange)
 
 
 def _against_httpx() -> float:
@@ -146,12 +165,11 @@ def _against_httpx() -> float:
     except ImportError:
         raise NotRun("httpx is not installed") from None
     transport, theirs, headers = sync.HttpTransport(), httpx.Client(), dict(HEADERS)
-    url = f"http://127.0.0.1:{_port()}/v1/chat"
-    return ratio(
-        lambda: _exchange(transport, "/v1/chat"),
-        lambda: theirs.post(url, content=BODY, headers=headers).read(),
-        turns=7,
-    )
+    url = _url("/v1/chat")
+    with apart():
+        return ratio(
+            lambda: _exchange(transport, url), lambda: theirs.post(url, content=BODY, headers=headers).read(), turns=7
+        )
 
 
 ROWS = (

@@ -59,8 +59,9 @@ class Deadlines(Struct, frozen=True, gc=False):
 
     def by(self, phase: Phase, now: float) -> tuple[float, Phase]:
         """When `phase`, beginning at `now`, is over, and which deadline says so."""
-        total_s = self.timeouts.total_s
-        ends = self.ends_at_s if total_s is None else min(self.ends_at_s, self.began_at_s + total_s)
+        total_s, ends = self.timeouts.total_s, self.ends_at_s
+        if total_s is not None and self.began_at_s + total_s < ends:
+            ends = self.began_at_s + total_s
         if phase == "total":
             return ends, phase
         seconds: float | None = getattr(self.timeouts, _LIMITS[phase])

@@ -41,7 +41,7 @@ from interlingua.wire.http import HttpReply, header
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from interlingua.errors import Phase
     from interlingua.transport.base import Reply, Timeouts
@@ -58,6 +58,7 @@ _RECEIVE_BYTES = 65_536
 _SEND_BYTES = 262_144
 _NEVER = float("inf")
 _DAY_S = 86_400.0
+_AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)
 _LOOKS_UP_S = 1.0
 """The longest wait of the system at a time: a signal that comes just before one is seen by Python only after it."""
 _WAITED = (TimeoutError, BlockingIOError)
@@ -68,16 +69,17 @@ class _Connection:
     """One socket and the reader of what comes from it."""
 
     __slots__ = (
+        "_is_direct",
         "_patience_s",
         "_pid",
-        "_probe",
         "_sent_at",
-        "_torn",
         "_wait_at_most",
         "generation",
         "origin",
         "reader",
         "socket",
+        "stale",
+        "torn",
     )
 
     def __init__(self, link: socket.socket, origin: Origin, reader: ResponseReader) -> None:
@@ -87,19 +89,13 @@ class _Connection:
         self.generation: int = 0
         self._pid = os.getpid()
         self._sent_at = 0.0
-        self._torn = False
-        self._probe = Probe(link)
+        self.torn: bool = False
+        """Whether a request did not leave as a whole."""
+        self.stale: Callable[[], bool] = Probe(link).readable
+        """Whether an idle connection has ended, or holds what nobody asked for."""
+        self._is_direct = bool(_AT_ONCE) and not origin.secure
         self._wait_at_most = patience_of(link, secure=origin.secure)
         self._patience_s = _NEVER
-
-    @property
-    def reusable(self) -> bool:
-        """Whether another request may follow the reply that was read."""
-        return self.reader.reusable and not self._torn
-
-    def stale(self) -> bool:
-        """Whether an idle connection has ended, or holds what nobody asked for."""
-        return self._probe.readable()
 
     def crossed(self) -> bool:
         """Whether the peer's close crossed our request on the wire, so that the request was not looked at.
@@ -121,7 +117,7 @@ class _Connection:
                     self._send(data, deadlines)
         except OSError as error:
             # A server may refuse a large body with an answer and a close, so this is not yet the last word.
-            self._torn = True
+            self.torn = True
             problem = exchange_failed(error, reader.peer)
         self._sent_at = time.monotonic()
         try:
@@ -131,8 +127,15 @@ class _Connection:
             raise problem or error from None
 
     def _send(self, data: bytes, deadlines: Deadlines) -> None:
+        try:  # most requests fit into the system's buffer: nothing waits, and nothing needs a limit
+            sent = self.socket.send(data, _AT_ONCE) if self._is_direct else 0
+        except BlockingIOError:
+            sent = 0
+        if sent < len(data):
+            self._send_on(memoryview(data)[sent:], deadlines)
+
+    def _send_on(self, rest: memoryview, deadlines: Deadlines) -> None:
         at, ends = self._limit("idle", deadlines)
-        rest = memoryview(data)
         while rest:
             try:
                 sent = self.socket.send(rest[:_SEND_BYTES])
@@ -237,7 +240,7 @@ class _Reply:
     def _leave(self, *, keep: bool) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            self._transport.leave(connection, keep=keep and connection.reusable)
+            self._transport.leave(connection, keep=keep and connection.reader.reusable and not connection.torn)
 
     def __del__(self) -> None:
         if self._connection is not None:
@@ -299,9 +302,10 @@ class HttpTransport:
         deadlines = Deadlines(timeouts, route.peer, time.monotonic())
         connection = self._ask(request, route, deadlines)
         reader = connection.reader
-        if reader.complete and reader.status < 300 and not reader.inflates:
-            reply = HttpReply(status=reader.status, headers=reader.headers, body=reader.take())
-            self.leave(connection, keep=connection.reusable)
+        status = reader.status
+        if reader.complete and status < 300 and not reader.inflates:
+            reply = HttpReply(status=status, headers=reader.headers, body=reader.take())
+            self.leave(connection, keep=reader.reusable and not connection.torn)
             return reply
         opened = self._followed(request, _Reply(self, connection, deadlines), deadlines)
         try:
@@ -324,7 +328,8 @@ class HttpTransport:
 
     def close(self) -> None:
         """Close every idle connection now, and the others when their reply ends. The transport may be used again."""
-        self._check_fork()
+        if self._pid != os.getpid():
+            self._start_anew()
         with self._lock:
             self._generation += 1
             self._pool.drain()
@@ -336,12 +341,19 @@ class HttpTransport:
         written = route.written(request)
         connection = self._lease(route.origin, deadlines)
         try:
-            if connection is not None and not self._asked(connection, request.method, written, deadlines):
+            if connection is not None and not connection.stale():
+                try:
+                    connection.ask(request.method, written, deadlines)
+                except APIConnectionError:
+                    if not connection.crossed():
+                        raise
+                else:
+                    return connection
+            if connection is not None:
                 connection.close()
                 connection = None
-            if connection is None:
-                connection = self._connect(route, deadlines)
-                connection.ask(request.method, written, deadlines)
+            connection = self._connect(route, deadlines)
+            connection.ask(request.method, written, deadlines)
             return connection
         except BaseException:
             if connection is not None:
@@ -349,29 +361,18 @@ class HttpTransport:
             self._release(route.origin, None)
             raise
 
-    def _asked(self, connection: _Connection, method: str, written: tuple[bytes, bytes], deadlines: Deadlines) -> bool:
-        """Whether a kept connection took the request; False when the peer had closed it before."""
-        if connection.stale():
-            return False
-        try:
-            connection.ask(method, written, deadlines)
-        except APIConnectionError:
-            if connection.crossed():
-                return False
-            raise
-        return True
-
     # The pool.
 
-    def _check_fork(self) -> None:
-        if self._pid != os.getpid():
-            self._pool.drain()
-            _close_all(self._pool.discarded)
-            self._begin()
+    def _start_anew(self) -> None:
+        """Leave the connections of the parent alone, in a forked child."""
+        self._pool.drain()
+        _close_all(self._pool.discarded)
+        self._begin()
 
     def _lease(self, origin: Origin, deadlines: Deadlines) -> _Connection | None:
         """A slot, with the idle connection that is in it; waits where there is none."""
-        self._check_fork()
+        if self._pid != os.getpid():
+            self._start_anew()
         now = time.monotonic()
         with self._lock:
             while self._abandoned:
@@ -412,11 +413,13 @@ class HttpTransport:
 
     def leave(self, connection: _Connection, *, keep: bool) -> None:
         """Take a connection back from a reply, to keep it or to close it."""
-        if keep and connection.generation == self._generation and self._pid == os.getpid():
-            self._release(connection.origin, connection)
+        if self._pid != os.getpid():
+            connection.close()
+        elif keep and connection.generation == self._generation:
+            self._give_back(connection.origin, connection)
         else:
             connection.close()
-            self._release(connection.origin, None)
+            self._give_back(connection.origin, None)
 
     def abandon(self, connection: _Connection) -> None:
         """Close the connection of a reply that nobody closed; garbage collection calls this anywhere, so no lock."""
@@ -424,8 +427,10 @@ class HttpTransport:
         self._abandoned.append(connection.origin)
 
     def _release(self, origin: Origin, connection: _Connection | None) -> None:
-        if self._pid != os.getpid():
-            return
+        if self._pid == os.getpid():
+            self._give_back(origin, connection)
+
+    def _give_back(self, origin: Origin, connection: _Connection | None) -> None:
         with self._lock:
             handed = self._pool.release(origin, connection, time.monotonic())
             if handed is not None:
