@@ -63,7 +63,7 @@ class _Verdicts:
             found = self._old[key] if key in self._old else _verdict(schema, subset)
             self._keep(key, found)
         if isinstance(found, SchemaError):
-            raise found
+            raise found.with_traceback(None)  # or it would hold the frames of all who were told so
         return found
 
     def takes(self, schema: dict[str, Any], subset: Subset) -> bool:

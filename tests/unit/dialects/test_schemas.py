@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import traceback
 from typing import Any
 
 import pytest
 
+from interlingua.dialects import _schemas
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, Encoded, EncodeOptions, Quirks, Target
 from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects.table import get_dialect
-from interlingua.errors import UnsupportedError
+from interlingua.errors import SchemaError, UnsupportedError
 from interlingua.stream.check import check
 from interlingua.stream.fold import fold
 from interlingua.types.content import TextPart, ToolCall, ToolResult
@@ -570,3 +572,14 @@ def test_an_answer_in_words_is_left_alone() -> None:
     response = get_dialect("openai-chat").decode_response(reply, _context(done))
     assert response.text == "No."
     assert response.alternatives[0].parts == (TextPart("[1]"),)
+
+
+def test_what_is_refused_again_and_again_keeps_nobodys_frames() -> None:
+    """The verdict about a schema is kept, and told each time without what stood around those who were told before."""
+    depths: list[int] = []
+    for _ in range(4):
+        with pytest.raises(UnsupportedError):
+            encoded(shared(12), "ollama")
+        kept = [one.__traceback__ for one in _schemas._VERDICTS._young.values() if isinstance(one, SchemaError)]
+        depths.append(max(len(traceback.extract_tb(frames)) for frames in kept))
+    assert len(set(depths)) == 1
