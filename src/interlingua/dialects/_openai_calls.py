@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from interlingua.dialects._members import is_object
+from interlingua.dialects._members import is_list, is_object
 from interlingua.errors import DecodeError
 from interlingua.types.tool import AllowedTools, NamedTool
 from interlingua.wire.json import decode_any, encode, raw_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from msgspec import Raw, UnsetType
 
     from interlingua.dialects._contract import Undo
@@ -77,7 +75,10 @@ def decode_choice(choice: str | dict[str, Any], changes: Changes, path: str = "/
     match kind:
         case "allowed_tools":
             allowed = choice.get("allowed_tools") or choice
-            names = tuple([_named(tool, path) for tool in allowed.get("tools", [])])
+            tools = allowed.get("tools", []) if is_object(allowed) else None
+            if not is_object(allowed) or not is_list(tools):
+                raise DecodeError(f"{path}: a choice of allowed tools without a list of them", path=path)
+            names = tuple([_named(tool, path) for tool in tools])
             return AllowedTools(names, "required" if allowed.get("mode") == "required" else "auto")
         case "auto" | "none" | "any" | "required":
             changes.add("foreign_shape", path, "the shape of another dialect")
@@ -95,8 +96,9 @@ def _word(choice: str, path: str) -> ToolChoice:
     return found
 
 
-def _named(choice: Mapping[str, Any], path: str) -> str:
-    for holder in (choice.get("function"), choice.get("custom"), choice):
-        if is_object(holder) and isinstance(holder.get("name"), str):
-            return holder["name"]
+def _named(choice: object, path: str) -> str:
+    if is_object(choice):
+        for holder in (choice.get("function"), choice.get("custom"), choice):
+            if is_object(holder) and isinstance(holder.get("name"), str):
+                return holder["name"]
     raise DecodeError(f"{path}: a named tool choice without a name", path=path)

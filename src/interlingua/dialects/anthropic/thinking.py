@@ -77,7 +77,7 @@ class ThinkingAsked(NamedTuple):
 def decode_thinking(wire: RequestWire, extra: dict[str, Any]) -> ThinkingAsked:
     """What a request says of thinking; what has no field goes to `extra`."""
     config = dict(wire.output_config or {})
-    effort = BY_WORD.get(config.get("effort"))
+    effort = BY_WORD.get(str(config.get("effort")))
     rest = {name: value for name, value in config.items() if name != "format" and (name != "effort" or effort is None)}
     if rest:
         extra["output_config"] = rest
@@ -89,7 +89,7 @@ def decode_thinking(wire: RequestWire, extra: dict[str, Any]) -> ThinkingAsked:
 
 def _read(thinking: dict[str, Any]) -> tuple[ThinkingAsked, dict[str, Any]]:
     """What the member `thinking` says, and what of it has no field."""
-    summary = DISPLAYS.get(thinking.get("display"))
+    summary = DISPLAYS.get(str(thinking.get("display")))
     if summary is not None:
         del thinking["display"]
     match thinking:

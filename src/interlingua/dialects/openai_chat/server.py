@@ -64,11 +64,11 @@ __all__ = [
 
 _HISTORIES = HistoryMemo(read_usual_history)
 _AS_READ = Target()
-SUMMARIES = frozenset({"auto", "concise", "detailed"})
+SUMMARIES = ("auto", "concise", "detailed")
 """How much of the thinking is to be shown, in the words of Responses, which some clients use on Chat."""
 _PLAIN = Target(quirks=Quirks(reasoning_field="reasoning_content"))
 """How a client is told what did not come in its own dialect: readable reasoning where most of them look for it."""
-EFFORTS: frozenset[Effort] = frozenset({"none", "minimal", "low", "medium", "high", "xhigh", "max"})
+EFFORTS: tuple[Effort, ...] = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """Efforts that are canonical; another word passes through as a member."""
 
 

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
 __all__ = ["answer_wire", "decode_request", "encode_any_response", "encode_error", "encode_response"]
 
-EFFORTS = frozenset({"none", "minimal", "low", "medium", "high", "xhigh", "max"})
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """Efforts that are canonical; another word passes through as a member."""
-SUMMARIES = frozenset({"auto", "concise", "detailed"})
+SUMMARIES = ("auto", "concise", "detailed")
 STATE = ("previous_response_id", "conversation", "prompt")
 """Members that stand for messages which the provider keeps."""
 

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from interlingua.dialects._contract import DecodeContext, Facts, Target
+from interlingua.dialects._contract import DecodeContext, DecodeOptions, Facts, Target
+from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError, UnsupportedError, UsageError
 from interlingua.types.content import RefusalPart, TextPart, ToolCall, ToolResult
 from interlingua.types.message import Message, assistant, user
 from interlingua.types.request import Request
 from interlingua.types.tool import AllowedTools, Freeform, NamedTool, Tool
+from interlingua.wire.http import HttpRequest
 from tests.support.chat import (
     DONE,
     answer,
@@ -402,3 +404,37 @@ def test_a_freeform_tool_takes_no_strictness_and_must_have_a_name() -> None:
     assert codes(encode(request).changes) == ["strict_unsupported /tools/0/strict"]
     with pytest.raises(DecodeError, match="/tools/0/custom/name"):
         asked('"tools":[{"type":"custom","custom":{}}]')
+
+
+@pytest.mark.parametrize(
+    "said",
+    [f'{{"type":"allowed_tools","tools":{tools}}}' for tools in ('["f"]', "null", '"f"', "7", "[null]", "{}")]
+    + [f'{{"type":"allowed_tools","allowed_tools":{allowed}}}' for allowed in ('"f"', "[1]", '{"tools":7}')]
+    + ['{"function":"f"}', '{"type":"function"}', '{"type":null,"custom":{"name":7}}'],
+)
+@pytest.mark.parametrize("path", ["chat/completions", "responses"])
+def test_choices_that_are_none_are_the_clients_fault(said: str, path: str) -> None:
+    """Whatever stands where names of tools belong, the client is told the place, and nothing else is raised."""
+    dialect = get_dialect("openai-chat" if path.startswith("chat") else "openai-responses")
+    member = '"messages":[{"role":"user","content":"Hi"}]' if path.startswith("chat") else '"input":"Hi"'
+    http = HttpRequest(url=f"http://test/v1/{path}", body=f'{{"model":"m",{member},"tool_choice":{said}}}'.encode())
+    with pytest.raises(DecodeError) as caught:
+        dialect.decode_request(http, DecodeOptions())
+    assert caught.value.path == "/tool_choice"
+
+
+@pytest.mark.parametrize(
+    ("name", "member"),
+    [
+        ("openai-chat", '"reasoning":{"effort":{"a":1},"summary":[1],"max_tokens":{}}'),
+        ("openai-responses", '"reasoning":{"effort":{"a":1},"summary":[1]}'),
+        ("anthropic", '"output_config":{"effort":{"a":1}},"thinking":{"type":"enabled","display":[1]}'),
+    ],
+)
+def test_words_that_are_none_pass_through(name: str, member: str) -> None:
+    """Where a word for effort or summary is expected and anything else stands, it is a member like any other."""
+    said = '"input":"Hi"' if name == "openai-responses" else '"messages":[{"role":"user","content":"Hi"}]'
+    http = HttpRequest(url="http://test/v1/x", body=f'{{"model":"m",{said},{member}}}'.encode())
+    request = get_dialect(name).decode_request(http, DecodeOptions()).request
+    assert (request.effort, request.thinking_summary) == (None, None)
+    assert '{"a": 1}' in json.dumps(request.extra[name])
