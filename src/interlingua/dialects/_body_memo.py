@@ -197,7 +197,9 @@ class BodyMemo:
         """Remember what a body says, if all of it is known and can be shared; `messages` is their text."""
         request = decoded.request
         history, tools = request.messages, request.tools
-        if type(history) is not KnownMessages or (tools and not (type(tools) is KnownTools and tools.is_sealed)):
+        if tools and not (type(tools) is KnownTools and tools.is_sealed):
+            return
+        if type(history) is not KnownMessages or not history:
             return
         if type(body) is not bytes or len(body) > MAX_BODY_BYTES or isinstance(messages, msgspec.UnsetType):
             return
@@ -227,7 +229,7 @@ def _read_only(request: Request, system: tuple[Any, ...]) -> Request:
     members: dict[str, Any] = {"system": system}
     for name in _VALUES:
         value = getattr(request, name)
-        if value:
+        if value is not None:
             members[name] = read_only(value)
     if request.continues is not None:
         members["continues"] = msgspec.structs.replace(request.continues, raw=read_only(request.continues.raw))

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from interlingua.dialects._contract import Encoded, Undo
-from interlingua.dialects._history_memo import KnownMessages
+from interlingua.dialects._history_memo import KnownMessages, says_something
 from interlingua.dialects._memo import KnownTools
 from interlingua.schema.names import fit_as_they_are
 from interlingua.types.change import Changes
@@ -163,6 +163,8 @@ def _written_further(frame: Frame, known: KnownHistory) -> WrittenHistory | None
     text = frame.write_usual(known.rest, options.target)
     if text:
         return known.write_on(before, text)
+    if not says_something(known.rest):
+        return None
     changes = Changes(frame.dialect, "encode_request", options.allow)
     known.write(frame.ways, changes, partial(frame.write, options.target, changes))
     return known.written(frame.ways)  # nothing where something was refused

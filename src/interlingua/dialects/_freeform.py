@@ -12,14 +12,12 @@ from msgspec.structs import replace
 if TYPE_CHECKING:
     from interlingua.types.tool import Tool
 
-__all__ = ["FREEFORM_PARAMETERS", "as_function", "freeform_description"]
+__all__ = ["as_function", "freeform_description", "freeform_parameters"]
 
-FREEFORM_PARAMETERS: dict[str, Any] = {
-    "type": "object",
-    "properties": {"input": {"type": "string"}},
-    "required": ["input"],
-}
-"""The schema of a freeform tool where there are only functions."""
+
+def freeform_parameters() -> dict[str, Any]:
+    """The schema of a freeform tool where there are only functions."""
+    return {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
 
 
 def freeform_description(tool: Tool) -> str | None:
@@ -34,5 +32,5 @@ def freeform_description(tool: Tool) -> str | None:
 def as_function(tool: Tool) -> Tool:
     """The function that a freeform tool is offered as; members of the wire that belong to the other kind are gone."""
     return replace(
-        tool, description=freeform_description(tool), parameters=dict(FREEFORM_PARAMETERS), freeform=None, extra={}
+        tool, description=freeform_description(tool), parameters=freeform_parameters(), freeform=None, extra={}
     )

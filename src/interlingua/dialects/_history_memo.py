@@ -50,6 +50,7 @@ __all__ = [
     "goes_on",
     "read_further",
     "rest_of",
+    "says_something",
     "shareable",
     "shareable_system",
     "usual_further",
@@ -175,7 +176,7 @@ class KnownHistory:
             changes.entries.extend(found.entries)
             return found
         told = len(changes.entries)
-        parent = self.parent if self.parent is not None and self.rest[0].role == "assistant" else None
+        parent = self.parent if says_something(self.rest) else None
         before = None if parent is None else parent.written(ways)
         if parent is None or before is None:
             wires = write(self.messages, 0)
@@ -199,6 +200,16 @@ class KnownHistory:
         return whole
 
 
+def says_something(rest: tuple[Message, ...]) -> bool:
+    """Whether what goes on begins with a turn of the model that no dialect leaves out.
+
+    Where one is left out, what follows may be one message with what came before.
+    """
+    if not rest or rest[0].role != "assistant":
+        return False
+    return any([type(part) is ToolCall or (type(part) is TextPart and part.text.strip()) for part in rest[0].parts])  # noqa: C419 — a list is faster
+
+
 class _Nothing:
     """What comes before a conversation that goes on no other."""
 
@@ -220,8 +231,9 @@ def _calls_of(messages: Sequence[Message]) -> tuple[list[str], list[str], bool]:
     for message in messages:
         for part in message.parts:
             if type(part) is ToolCall:
-                ids.append(part.id)
                 names.append(part.name)
+                if message.role == "assistant":  # whoever else calls cannot be answered
+                    ids.append(part.id)
             elif getattr(part, "cache", None):
                 is_marked = True
     return ids, names, is_marked

@@ -31,8 +31,6 @@ __all__ = [
     "stated",
 ]
 
-_NONE: dict[str, dict[str, Any]] = {}
-
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
     """Whether a parsed JSON value is an object."""
@@ -68,7 +66,7 @@ def passed_on(wire: WireStruct, names: Sequence[str]) -> dict[str, Any]:
 
 def members_of(wire: WireStruct, dialect: str) -> dict[str, dict[str, Any]]:
     """The unknown members of a wire object as canonical `extra`."""
-    return {dialect: dict(wire.extra)} if wire.extra else _NONE
+    return {dialect: dict(wire.extra)} if wire.extra else {}
 
 
 def plain(wire: WireStruct) -> Any:

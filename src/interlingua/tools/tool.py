@@ -25,7 +25,7 @@ from interlingua.schema.strict import relax, strictened
 from interlingua.schema.validate import check_schema
 from interlingua.schema.walk import Schema
 from interlingua.types.context import WantedContext
-from interlingua.types.tool import EMPTY_PARAMETERS, Tool
+from interlingua.types.tool import Tool, empty_parameters
 
 __all__ = ["Handler", "One", "ToolSource", "is_async", "origin_of", "tool"]
 
@@ -199,7 +199,7 @@ def _from_schema(source: dict[str, Any], name: str | None, handler: Callable[...
     if strange := sorted(definition.keys() - _MEMBERS):
         members = ", ".join(_MEMBERS)
         raise UsageError(f"the definition of tool {own} has a member {strange[0]!r}; it may have {members}")
-    parameters = cast("Schema", definition.get("parameters") or EMPTY_PARAMETERS)
+    parameters = cast("Schema", definition.get("parameters") or empty_parameters())
     check_schema(parameters, where=f"tool {own}, parameters")
     if parameters.get("type", "object") != "object":
         raise SchemaError(f"tool {own}, parameters: the type must be object, since arguments come by name")

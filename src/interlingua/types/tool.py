@@ -16,6 +16,11 @@ EMPTY_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}}
 """The schema of a tool without parameters."""
 
 
+def empty_parameters() -> dict[str, Any]:
+    """The same, for a tool of whose schema somebody may change anything."""
+    return {"type": "object", "properties": {}}
+
+
 class Freeform(msgspec.Struct, frozen=True, omit_defaults=True):
     """The input of a freeform tool: plain text, perhaps bound by a grammar."""
 
@@ -32,7 +37,7 @@ class Tool(Canonical, frozen=True, kw_only=True):
     """Its name."""
     description: str | None = None
     """What it does, for the model."""
-    parameters: dict[str, Any] = msgspec.field(default_factory=lambda: dict(EMPTY_PARAMETERS))
+    parameters: dict[str, Any] = msgspec.field(default_factory=empty_parameters)
     """JSON Schema of the arguments; the caller's own, unless the target cannot take it."""
     handler: Callable[..., Any] | None = None
     """What runs it; never sent, and no part of canonical JSON."""

@@ -287,3 +287,12 @@ def _step_in(name: str, number: int) -> list[dict[str, Any]]:
     call = {"function": {"name": "look", "arguments": {"at": number}}}
     result = {"role": "tool", "tool_name": "look", "content": "seen"}
     return [{"role": "assistant", "content": "", "tool_calls": [call]}, result]
+
+
+def test_what_goes_on_with_system_text_alone_is_read_as_a_whole() -> None:
+    """A body without a message, sent again and then with one, has nothing that could be gone on with."""
+    system = json.dumps({"role": "system", "content": LONG})
+    alone = known(f'{{"model":"m","messages":[{system}]}}'.encode())
+    more = with_rest(alone.replace(b"}]}", b"}] }"), b',{"role":"user","content":"Hi"}')
+    assert found(with_rest(alone, b',{"role":"user","content":"Hi"}')) == anew(more)
+    assert anew(more) != anew(alone)

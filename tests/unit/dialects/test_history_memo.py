@@ -12,7 +12,7 @@ import pytest
 
 from interlingua.dialects._contract import DecodedRequest, DecodeOptions, EncodeOptions, Target
 from interlingua.dialects._history_memo import MAX_TEXT_BYTES, HistoryMemo, KnownMessages
-from interlingua.dialects.table import get_dialect
+from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.types.change import Changes
 from interlingua.types.content import TextPart
 from interlingua.types.dump import dump
@@ -144,3 +144,29 @@ def test_a_result_of_an_earlier_call_makes_the_whole_be_read() -> None:
     body = json.dumps({"model": "m", "messages": [*messages, result]}).encode()
     found = CHAT.decode_request(HttpRequest(url="http://test/v1/chat/completions", body=body), DecodeOptions())
     assert found.request.messages[-1].tool_results[0].name == "look"
+
+
+def test_calls_of_the_user_are_counted_in_no_conversation() -> None:
+    """A client that gives a call to the user has it named to the model, and no id of it is taken, known or not."""
+    google = get_dialect("google")
+    call = {"functionCall": {"id": "c1", "name": "look", "args": {"at": 1}}}
+    turns = [{"role": "user", "parts": [{"text": LONG}]}, {"role": "me", "parts": [call]}]
+    body = json.dumps({"contents": turns}).encode()
+    http = HttpRequest(url="http://test/v1beta/models/m:generateContent", body=body)
+    told = [google.decode_request(http, DecodeOptions()).request for _ in range(4)]
+    assert isinstance(told[-1].messages, KnownMessages)
+    undone = [google.encode_request(request, EncodeOptions(target=Target(model="m"))).undo for request in told]
+    assert [(undo.first_index, undo.taken_ids) for undo in undone] == [(0, frozenset())] * 4
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("turn", [{"role": "assistant"}, {"role": "assistant", "content": ""}])
+def test_a_turn_that_says_nothing_parts_nothing_that_is_one_message(name: str, turn: dict[str, Any]) -> None:
+    """Where it is left out, what the user says behind it and before it is written as if nothing had been known."""
+    options = EncodeOptions(target=Target(model="m"))
+    turns = [asked(LONG + name), turn, asked("And now?")]
+    whole = get_dialect(name).encode_request(said(*turns).request, options)
+    for _ in range(4):
+        get_dialect(name).encode_request(said(turns[0]).request, options)
+    for _ in range(3):
+        assert get_dialect(name).encode_request(said(*turns).request, options).body == whole.body

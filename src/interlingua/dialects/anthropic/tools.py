@@ -9,7 +9,7 @@ from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.wire import ToolWire
 from interlingua.errors import DecodeError
-from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, NamedTool, OpaqueTool, Tool
+from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool, empty_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,7 +71,7 @@ def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueToo
     return Tool(
         name=wire.name,
         description=wire.description,
-        parameters=dict(EMPTY_PARAMETERS) if wire.input_schema is None else wire.input_schema,
+        parameters=empty_parameters() if wire.input_schema is None else wire.input_schema,
         strict=wire.strict,
         cache=cache,
         extra={NAME: extra} if extra else {},

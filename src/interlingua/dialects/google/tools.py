@@ -10,7 +10,7 @@ from interlingua.dialects.google.parts import NAME
 from interlingua.dialects.google.schemas import UPPER, from_json_schema, style_of, to_json_schema
 from interlingua.dialects.google.wire import CallingWire, DeclarationWire, ToolWire
 from interlingua.errors import DecodeError
-from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, NamedTool, OpaqueTool, Tool
+from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, NamedTool, OpaqueTool, Tool, empty_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,7 +67,7 @@ def _declared(wire: DeclarationWire, path: str) -> Tool:
     return Tool(
         name=wire.name,
         description=wire.description,
-        parameters=dict(EMPTY_PARAMETERS) if parameters is None else parameters,
+        parameters=empty_parameters() if parameters is None else parameters,
         extra={NAME: extra} if extra else {},
     )
 

@@ -87,16 +87,13 @@ class CallReader:
         within = wire.function.extra if wire.function is not None else None
         kind = None if wire.type == "function" else wire.type
         if not (wire.extra or within or kind):
-            return _NO_MEMBERS
+            return {}
         said: dict[str, Any] = dict(wire.extra) if wire.extra else {}
         if kind:
             said["type"] = kind
         if within:
             said["function"] = dict(within)
         return {NAME: said}
-
-
-_NO_MEMBERS: dict[str, dict[str, Any]] = {}
 
 
 def decode_turn(

@@ -133,12 +133,9 @@ def _answers(wire: MessageWire, call: _OpenCall) -> bool:
 def _members(wire: MessageWire) -> dict[str, dict[str, Any]]:
     """Members that no part of a message can hold."""
     if wire.tool_name is None and wire.tool_call_id is None and wire.name is None and not wire.extra:
-        return _NO_MEMBERS
+        return {}
     said = {name: value for name in ("name", *NAMED_BY) if (value := getattr(wire, name)) is not None}
     return {NAME: {**said, **(wire.extra or {})}}
-
-
-_NO_MEMBERS: dict[str, dict[str, Any]] = {}
 
 
 def _naming(wire: MessageWire, said: str, name: str) -> dict[str, dict[str, Any]]:

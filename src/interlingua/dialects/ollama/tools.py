@@ -13,7 +13,7 @@ from interlingua.dialects._members import merge_members, plain
 from interlingua.dialects.ollama.parts import NAME
 from interlingua.dialects.ollama.wire import FunctionWire, ToolWire
 from interlingua.errors import DecodeError
-from interlingua.types.tool import EMPTY_PARAMETERS, OpaqueTool, Tool
+from interlingua.types.tool import OpaqueTool, Tool, empty_parameters
 
 __all__ = ["decode_tool", "encode_tool"]
 
@@ -41,7 +41,7 @@ def decode_tool(wire: ToolWire, path: str) -> Tool | OpaqueTool:
     return Tool(
         name=function.name,
         description=function.description,
-        parameters=dict(EMPTY_PARAMETERS) if function.parameters is None else function.parameters,
+        parameters=empty_parameters() if function.parameters is None else function.parameters,
         extra={NAME: extra} if extra else {},
     )
 

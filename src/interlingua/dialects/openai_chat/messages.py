@@ -68,7 +68,7 @@ class _History:
         if wire.tool_calls or wire.function_call:
             self._remember(parts, deprecated=not wire.tool_calls)
         members = _unread(wire)
-        self.messages.append(Message("assistant", parts, wire.name, {NAME: members} if members else _NONE))
+        self.messages.append(Message("assistant", parts, wire.name, {NAME: members} if members else {}))
 
     def _remember(self, parts: Sequence[Part], *, deprecated: bool) -> None:
         for part in parts:
@@ -114,7 +114,6 @@ class _History:
             self.messages.append(Message("tool", (result,)))
 
 
-_NONE: dict[str, dict[str, Any]] = {}
 _NOBODY = Target()
 _NOTHING = Undo()
 _ROLES: dict[str, Callable[[_History, MessageWire], None]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._freeform import FREEFORM_PARAMETERS, as_function
+from interlingua.dialects._freeform import as_function, freeform_parameters
 from interlingua.dialects._members import foreign_extras, merge_members, passed_on, plain
 from interlingua.dialects._memo import ToolMemo, read_tools
 from interlingua.dialects._serve import read_member
@@ -19,7 +19,7 @@ from interlingua.dialects.openai_chat.wire import (
     ToolWire,
 )
 from interlingua.errors import DecodeError
-from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, Freeform, NamedTool, OpaqueTool, Tool
+from interlingua.types.tool import AllowedTools, Freeform, NamedTool, OpaqueTool, Tool, empty_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -98,7 +98,7 @@ def decode_function(function: FunctionWire, path: str, wire: ToolWire | None = N
     return Tool(
         name=function.name,
         description=function.description,
-        parameters=dict(EMPTY_PARAMETERS) if function.parameters is None else function.parameters,
+        parameters=empty_parameters() if function.parameters is None else function.parameters,
         strict=function.strict,
         cache=cache,
         extra={NAME: extra} if extra else {},
@@ -130,7 +130,7 @@ def _freeform(wire: ToolWire, custom: CustomWire, path: str) -> Tool:
     return Tool(
         name=custom.name,
         description=custom.description,
-        parameters=dict(FREEFORM_PARAMETERS),
+        parameters=freeform_parameters(),
         cache=cache,
         freeform=freeform or Freeform(),
         extra={NAME: extra} if extra else {},

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._freeform import FREEFORM_PARAMETERS, as_function
+from interlingua.dialects._freeform import as_function, freeform_parameters
 from interlingua.dialects._members import foreign_extras, is_list, is_object, merge_members, plain
 from interlingua.dialects._openai_calls import decode_choice as decode_known_choice
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.wire import FormatWire, ToolWire
 from interlingua.errors import DecodeError
-from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, Freeform, NamedTool, OpaqueTool, Tool
+from interlingua.types.tool import AllowedTools, Freeform, NamedTool, OpaqueTool, Tool, empty_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["decode_choice", "decode_tool", "encode_choice", "encode_format", "encode_tool"]
 
-CALLABLE = frozenset({"function", "custom"})
+CALLABLE = ("function", "custom")
 """The kinds of tools that the client runs."""
 DEFAULT_SCHEMA_NAME = "response"
 """The schema's name when the caller gave none."""
@@ -58,7 +58,7 @@ def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueToo
     return Tool(
         name=wire.name,
         description=wire.description,
-        parameters=dict(EMPTY_PARAMETERS) if wire.parameters is None else wire.parameters,
+        parameters=empty_parameters() if wire.parameters is None else wire.parameters,
         strict=wire.strict,
         extra={NAME: extra} if extra else {},
     )
@@ -69,7 +69,7 @@ def _freeform(wire: ToolWire, name: str, extra: dict[str, Any]) -> Tool:
     return Tool(
         name=name,
         description=wire.description,
-        parameters=dict(FREEFORM_PARAMETERS),
+        parameters=freeform_parameters(),
         freeform=Freeform(given.get("syntax", "text"), given.get("definition")),
         extra={NAME: extra} if extra else {},
     )

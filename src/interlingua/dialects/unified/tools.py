@@ -15,7 +15,15 @@ from interlingua.dialects.unified.parts import NAME, kept, split_extra, with_mem
 from interlingua.dialects.unified.wire import AllowedToolsWire, FreeformWire, NamedToolWire, ToolWire
 from interlingua.errors import DecodeError
 from interlingua.schema.tool_rules import filled, tool_faults
-from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, Freeform, NamedTool, OpaqueTool, Tool
+from interlingua.types.tool import (
+    EMPTY_PARAMETERS,
+    AllowedTools,
+    Freeform,
+    NamedTool,
+    OpaqueTool,
+    Tool,
+    empty_parameters,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,7 +60,7 @@ def _tool(wire: ToolWire, path: str) -> Tool:
     return Tool(
         name=wire.name,
         description=wire.description,
-        parameters=dict(EMPTY_PARAMETERS) if wire.parameters is None else wire.parameters,
+        parameters=empty_parameters() if wire.parameters is None else wire.parameters,
         strict=wire.strict,
         cache=wire.cache,
         freeform=freeform,
