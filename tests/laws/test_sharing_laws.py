@@ -38,7 +38,7 @@ ODD: dict[str, list[dict[str, Any]]] = {
     "ollama": [{"options": {}, "format": {}}, {"tools": [{"type": "function", "function": {"name": "f"}}]}],
     "unified": [
         {"metadata": {}, "output_schema": {}, "logit_bias": {}},
-        {"tools": [{"name": "f", "parameters": {}}], "extra": {"x": {}}},
+        {"tools": [{"name": "f", "description": "An f.", "parameters": {}}], "extra": {"x": {}}},
     ],
 }
 """What a client may say beside its messages: what is empty, and what has a form of our own where it is left out."""

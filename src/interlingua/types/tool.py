@@ -10,7 +10,7 @@ import msgspec
 from interlingua.types._base import Canonical
 from interlingua.types.content import Cache
 
-__all__ = ["AllowedTools", "Freeform", "NamedTool", "OpaqueTool", "Tool", "ToolChoice"]
+__all__ = ["AllowedTools", "Freeform", "NamedTool", "OpaqueTool", "Tool", "ToolChoice", "empty_parameters"]
 
 EMPTY_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}}
 """The schema of a tool without parameters."""
