@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -54,9 +54,11 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.types.response import Attempt
 
-__all__ = ["is_committed", "lanes_in_order", "routed"]
+__all__ = ["Straight", "gone_on", "is_committed", "lanes_in_order", "routed", "straight", "went_well"]
 
 A = TypeVar("A")
+Straight: TypeAlias = "tuple[HealthStore, Limiter, float]"
+"""Where the health of a target is kept about which nothing is known, what limits it, and the time by the former."""
 
 _ADMIT, _LOOK = Admit(), Look()
 _CLOSED = frozenset({"benched", "suspended"})
@@ -80,16 +82,9 @@ def routed(job: Job, attempt: Callable[[Job, Lane], Steps[A]]) -> Steps[tuple[A,
 
     Raises: the error of the only target, or of a request that nobody would take; ChainExhaustedError otherwise.
     """
-    store, limits = job.health, job.limits
-    if store is None or limits is None:
-        made = neighbours()
-        store, limits = store or made[0], limits or made[1]
-    at_s = None
-    if len(job.lanes) == 1 and job.ranking is None and job.watch is None:
-        spec = job.lanes[0].endpoint.spec
-        at_s = None if limits.covers(spec) else store.clear_at_s(spec)
-    if at_s is None:  # it is not to be asked straight away, or somebody looks on
-        return (yield from _Trip(job, attempt, store, limits).go())
+    way = straight(job)
+    if way is None:
+        return (yield from _Trip(job, attempt, *_beside(job)).go())
     lane, started_s = job.lanes[0], job.clock()
     try:
         answer = yield from attempt(job, lane)
@@ -98,12 +93,46 @@ def routed(job: Job, attempt: Callable[[Job, Lane], Steps[A]]) -> Steps[tuple[A,
     else:
         duration_s = job.clock() - started_s
         if isinstance(answer, Lasting):
-            answer.visit = Visit(lane, store, Standing("open", at_s), None, started_s, 1)
-        elif store.clear_at_s(lane.endpoint.spec) is None:
-            yield from consulted(store, lane.endpoint.spec, Succeeded(at_s))
+            answer.visit = Visit(lane, way[0], Standing("open", way[2]), None, started_s, 1)
+        elif way[0].clear_at_s(lane.endpoint.spec) is None:
+            yield from went_well(way, lane)
         return answer, (served(lane.endpoint.spec, duration_s),)
-    visit = Visit(lane, store, Standing("open", at_s), None, started_s, 1)
-    return (yield from _Trip(job, attempt, store, limits).taken_over(visit, failure))
+    return (yield from gone_on(job, attempt, way, started_s, failure))
+
+
+def straight(job: Job) -> Straight | None:
+    """What has to be known of the only target of a call that may be asked straight away.
+
+    None where there are others, where health or a limit has to be asked first, and where somebody looks on.
+    """
+    if len(job.lanes) != 1 or job.ranking is not None or job.watch is not None:
+        return None
+    store, limits = _beside(job)
+    spec = job.lanes[0].endpoint.spec
+    at_s = None if limits.covers(spec) else store.clear_at_s(spec)
+    return None if at_s is None else (store, limits, at_s)
+
+
+def went_well(way: Straight, lane: Lane) -> Steps[None]:
+    """Tell health that a target has answered that was asked straight away, where something is known against it now."""
+    yield from consulted(way[0], lane.endpoint.spec, Succeeded(way[2]))
+
+
+def gone_on(
+    job: Job, attempt: Callable[[Job, Lane], Steps[A]], way: Straight, started_s: float, error: Error
+) -> Steps[tuple[A, tuple[Attempt, ...]]]:
+    """As `routed`, where the only target was asked straight away, and has failed."""
+    store, limits, at_s = way
+    visit = Visit(job.lanes[0], store, Standing("open", at_s), None, started_s, 1)
+    return (yield from _Trip(job, attempt, store, limits).taken_over(visit, error))
+
+
+def _beside(job: Job) -> tuple[HealthStore, Limiter]:
+    """Where the health of a call's targets is kept, and what limits it."""
+    if job.health is None or job.limits is None:
+        store, limits = neighbours()
+        return job.health or store, job.limits or limits
+    return job.health, job.limits
 
 
 def is_committed(request: Request) -> bool:

@@ -81,6 +81,7 @@ __all__ = [
     "later",
     "opened",
     "prepared",
+    "sent",
     "stream",
     "whole",
 ]
@@ -213,7 +214,7 @@ def _context(job: Job, lane: Lane, encoded: Encoded) -> DecodeContext:
     )
 
 
-def _sent(job: Job, lane: Lane, encoded: Encoded, *, stream: bool) -> HttpRequest:
+def sent(job: Job, lane: Lane, encoded: Encoded, *, stream: bool) -> HttpRequest:
     """An encoded request as it goes out; whoever is to be told of it was told."""
     if encoded.changes and job.settings.warns:
         warn(lane.endpoint.spec, encoded.changes)
@@ -267,7 +268,7 @@ def fetching(job: Job, lane: Lane, encoded: Encoded) -> Fetch:
     Raises: ConfigError for a missing or unreadable key.
     """
     timeouts = job.settings.timeouts if job.answer_by_s is None else _deadlines(job, stream=False)
-    return Fetch(_sent(job, lane, encoded, stream=False), timeouts)
+    return Fetch(sent(job, lane, encoded, stream=False), timeouts)
 
 
 def answered(job: Job, lane: Lane, encoded: Encoded, reply: HttpReply) -> Response[Any]:
@@ -399,8 +400,8 @@ def opened(job: Job, lane: Lane, encoded: Encoded, kind: type[Live] | None = Non
 
     Raises: as `begin`.
     """
-    sent = _sent(job, lane, encoded, stream=True)
-    reply: Reply | AsyncReply = yield Open(sent, _deadlines(job, stream=True))
+    request = sent(job, lane, encoded, stream=True)
+    reply: Reply | AsyncReply = yield Open(request, _deadlines(job, stream=True))
     context = _context(job, lane, encoded)
     if not 200 <= reply.status < 300:
         body: bytes = yield _REST

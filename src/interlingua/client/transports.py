@@ -6,14 +6,15 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from interlingua.errors import ConfigError
+from interlingua.transport.base import async_fetch_of
 from interlingua.transport.default import default_async_transport, default_transport
-from interlingua.transport.override import overridden, overridden_async
+from interlingua.transport.override import is_bare, overridden, overridden_async
 
 if TYPE_CHECKING:
-    from interlingua.transport.base import AsyncTransport, Transport
+    from interlingua.transport.base import AsyncFetch, AsyncTransport, Transport
     from interlingua.transport.inprocess import InProcessTransport
 
-__all__ = ["async_transport_for", "transport_for"]
+__all__ = ["async_fetch_for", "async_transport_for", "transport_for"]
 
 _REMOTE = ("https:", "http:")
 
@@ -28,6 +29,13 @@ def async_transport_for(url: str) -> AsyncTransport:
     """The awaited transport for `url`."""
     is_remote = url.startswith(_REMOTE)
     return overridden_async(default_async_transport() if is_remote else _inside_async(url.partition(":")[0]))
+
+
+def async_fetch_for(url: str) -> AsyncFetch:
+    """What gives whole replies to requests for `url`, awaited."""
+    if is_bare() and url.startswith(_REMOTE):  # the usual case, and quicker to see
+        return default_async_transport().fetch
+    return async_fetch_of(async_transport_for(url))
 
 
 # What answers inside the process is imported when somebody asks for it: the local engine is an extra.

@@ -8,7 +8,8 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from interlingua.transport.base import AsyncTransport, Transport
+    from interlingua.transport import aio
+    from interlingua.transport.base import Transport
     from interlingua.transport.options import HttpOptions
 
 __all__ = ["default_async_transport", "default_transport", "set_default_options"]
@@ -16,7 +17,7 @@ __all__ = ["default_async_transport", "default_transport", "set_default_options"
 _lock = threading.Lock()
 _options: HttpOptions | None = None
 _transport: Transport | None = None
-_async_transport: AsyncTransport | None = None
+_async_transport: aio.HttpTransport | None = None
 
 
 def set_default_options(options: HttpOptions | None) -> None:
@@ -39,7 +40,7 @@ def default_transport() -> Transport:
     return _transport
 
 
-def default_async_transport() -> AsyncTransport:
+def default_async_transport() -> aio.HttpTransport:
     """The asyncio transport that models share, on every event loop; proxies are read from the environment."""
     global _async_transport  # noqa: PLW0603 - the one of the process, made at first use
     if _async_transport is None:

@@ -19,7 +19,16 @@ from typing import TypeAlias
 
 from interlingua.transport.base import AsyncTransport, Transport
 
-__all__ = ["Override", "answers_alone", "innermost", "overridden", "overridden_async", "overriding", "tapped"]
+__all__ = [
+    "Override",
+    "answers_alone",
+    "innermost",
+    "is_bare",
+    "overridden",
+    "overridden_async",
+    "overriding",
+    "tapped",
+]
 
 Wrap: TypeAlias = Callable[[Transport], Transport]
 WrapAsync: TypeAlias = Callable[[AsyncTransport], AsyncTransport]
@@ -72,6 +81,11 @@ def tapped(tap: WrapAsync) -> Generator[None]:
         yield
     finally:
         _tap.reset(token)
+
+
+def is_bare() -> bool:
+    """Whether awaited transports are what they are: nothing stands before them here, and nobody listens."""
+    return not _everywhere and _tap.get() is None
 
 
 def answers_alone() -> bool:

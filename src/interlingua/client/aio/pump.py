@@ -18,8 +18,7 @@ from weakref import WeakKeyDictionary
 
 from interlingua.client.effect import Consult, Enter, Fetch, Open, Race, Read, Rest, Sleep, Work
 from interlingua.client.pump import end_steps
-from interlingua.client.transports import async_transport_for
-from interlingua.transport.base import async_fetch_of
+from interlingua.client.transports import async_fetch_for, async_transport_for
 from interlingua.types.event import TextDelta, ThinkingDelta, ToolCallDelta
 
 if TYPE_CHECKING:
@@ -249,7 +248,7 @@ def _is_next(effect: Effect | None) -> bool:
 
 def _fetched(effect: Fetch) -> Awaitable[HttpReply]:
     request = effect.request
-    return async_fetch_of(async_transport_for(request.url))(request, effect.timeouts)
+    return async_fetch_for(request.url)(request, effect.timeouts)
 
 
 async def _rest(reply: AsyncReply) -> bytes:

@@ -20,11 +20,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from interlingua.client.aio.pump import AsyncPump, carried_out
-from interlingua.client.chain import routed
-from interlingua.client.core import Job, Outcome, answered, begin, fetching, follow, opened, whole
+from interlingua.client.chain import gone_on, routed, straight, went_well
+from interlingua.client.core import Job, Outcome, answered, begin, fetching, follow, opened, sent, whole
 from interlingua.client.estimate import estimate_body
 from interlingua.client.observe import is_observed
+from interlingua.client.report import served
 from interlingua.client.state import limiter
+from interlingua.client.transports import async_fetch_for
 from interlingua.errors import Error, UnsupportedError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.media import with_media, with_way_out
@@ -40,13 +42,14 @@ from interlingua.types.request import Request
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from interlingua.client.chain import Straight
     from interlingua.client.core import Lane, Live, Steps
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.calls.plan import Plan
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
-    from interlingua.types.response import Response
-    from interlingua.wire.http import HttpReply
+    from interlingua.types.response import Attempt, Response
+    from interlingua.wire.http import Headers, HttpReply
 
 __all__ = ["asked_of", "converse", "job_of"]
 
@@ -56,6 +59,7 @@ _COMMITTED = Request(store=True)
 
 _Served: TypeAlias = "tuple[Response[Any], Lane, HttpReply | None]"
 """What one target answered, and its reply where that goes out as it came; each answer makes one."""
+_Routed: TypeAlias = "Steps[tuple[_Served, tuple[Attempt, ...]]]"
 
 
 def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
@@ -72,8 +76,19 @@ def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> Awaitable
         plan = _planned(asked)
         request = _at_once(asked, plan)
         if request is not None:
-            return (_streamed if asked.head.stream else _whole)(asked, _job(asked, plan, request))
+            return _replying(asked, _job(asked, plan, request))
     return _admitted(asked)
+
+
+def _replying(asked: Asked, job: Job) -> Awaitable[GatewayReply]:
+    """To be awaited: the reply to what is asked by a job."""
+    if asked.head.stream:
+        return _streamed(asked, _weighed(asked, job))
+    if asked.relayed is job.lanes and job.make_id is None and not is_observed():
+        way = straight(job)
+        if way is not None:
+            return _passed(asked, job, way)
+    return _whole(asked, _weighed(asked, job))
 
 
 async def _gone_on(gateway: Gateway, http: GatewayRequest) -> GatewayReply:
@@ -87,7 +102,7 @@ async def _admitted(asked: Asked) -> GatewayReply:
     if asked.key is not None:
         asked.grant = await asked.gateway.admission.admit(asked.key, asked, job)
     try:
-        return await (_streamed if asked.head.stream else _whole)(asked, job)
+        return await _replying(asked, job)
     except BaseException as error:
         await asked.grant.settle_failed(error)
         raise
@@ -115,7 +130,7 @@ async def job_of(asked: Asked) -> Job:
     body that has to be translated and cannot be read.
     """
     plan = _planned(asked)
-    return _job(asked, plan, _at_once(asked, plan) or await _awaited(asked))
+    return _weighed(asked, _job(asked, plan, _at_once(asked, plan) or await _awaited(asked)))
 
 
 def _planned(asked: Asked) -> Plan:
@@ -149,21 +164,22 @@ async def _awaited(asked: Asked) -> Request:
 def _job(asked: Asked, plan: Plan, request: Request) -> Job:
     """The job of a plan, with what is different for one request, its client, and what stands around its call."""
     gateway, lanes = asked.gateway, plan.lanes
+    is_strict = asked.http.header("x-interlingua-strict") == "1"
+    if request is UNREAD and not (is_strict or asked.keeping or gateway.spans or answers_alone()):  # the usual case
+        return plan.job
     changed: dict[str, Any] = {}
     if request is not UNREAD:
         changed["request"], changed["provider_ids"] = request, asked.provider_ids
     if asked.keeping is not None:
         lanes = changed["lanes"] = asked.keeping.lanes(lanes)
         changed["make_id"], changed["provider_ids"] = gateway.make_id, asked.provider_ids
-    if asked.http.header("x-interlingua-strict") == "1":
+    if is_strict:
         changed["settings"] = plan.strict
     if gateway.spans is not None:
         settings = changed.get("settings", plan.job.settings)
         changed["settings"] = msgspec.structs.replace(settings, headers=gateway.spans.headers())
     if answers_alone():
         changed["with_credential"] = False
-    if not request.messages and (tokens := _counted(asked, lanes)) is not None:
-        changed["input_tokens"] = tokens
     return msgspec.structs.replace(plan.job, **changed) if changed else plan.job
 
 
@@ -175,13 +191,12 @@ def _unread(asked: Asked) -> Request:
     return _COMMITTED if asked.head.is_committed else UNREAD
 
 
-def _counted(asked: Asked, lanes: tuple[Lane, ...]) -> int | None:
-    """About how many tokens a request has that nobody read; None where no limit wants to know."""
+def _weighed(asked: Asked, job: Job) -> Job:
+    """The job with about how many tokens a request has that nobody read, where a limit wants to know."""
     covers = limiter().covers
-    for lane in lanes:
-        if covers(lane.endpoint.spec):
-            return estimate_body(asked.http.body)
-    return None
+    if job.request.messages or not any([covers(lane.endpoint.spec) for lane in job.lanes]):  # noqa: C419 - faster
+        return job
+    return msgspec.structs.replace(job, input_tokens=estimate_body(asked.http.body))
 
 
 def _kept(asked: Asked, job: Job, lane: Lane) -> Job:
@@ -191,13 +206,36 @@ def _kept(asked: Asked, job: Job, lane: Lane) -> Job:
     return msgspec.structs.replace(job, make_id=None) if is_same(lane, asked.dialect.name) else job
 
 
-async def _whole(asked: Asked, job: Job) -> GatewayReply:
-    served: list[_Served] = []
+async def _passed(asked: Asked, job: Job, way: Straight) -> GatewayReply:
+    """The whole answer of the only target, which gets the body as it came and may be asked straight away.
+
+    It is what the steps of `_whole` come to then; where that fails, they go on.
+    """
+    lane, started_s = job.lanes[0], job.clock()
     try:
-        response = await carried_out(_answered(job, partial(_answer, asked), served))
+        encoded = outgoing(asked, lane, strict=job.settings.strict)
+        request = sent(job, lane, encoded, stream=False)
+        reply = await async_fetch_for(request.url)(request, job.settings.timeouts)
+        response = answered(job, lane, encoded, reply)
+    except Error as error:
+        asked.grant.failed(error, lane)
+        return await _whole(asked, job, gone_on(job, partial(_answer, asked), way, started_s, error))
+    msgspec.structs.force_setattr(response, "attempts", (served(lane.endpoint.spec, job.clock() - started_s),))
+    if way[0].clear_at_s(lane.endpoint.spec) is None:
+        await carried_out(went_well(way, lane))
+    if asked.key is not None and asked.grant.counts:
+        await asked.grant.settle(response, lane)
+    return _replied(asked, response, reply.status, kept_headers(reply.headers), reply.body)
+
+
+async def _whole(asked: Asked, job: Job, begun: _Routed | None = None) -> GatewayReply:
+    """A whole answer; `begun` are the steps of a call that has begun already."""
+    found: list[_Served] = []
+    try:
+        response = await carried_out(_answered(job, partial(_answer, asked), found, begun))
     except UnsupportedError as error:
         raise with_way_out(error) from error
-    _, lane, told = served[-1]
+    _, lane, told = found[-1]
     if asked.key is not None and asked.grant.counts:
         await asked.grant.settle(response, lane)
     if told is None:
@@ -213,20 +251,27 @@ async def _whole(asked: Asked, job: Job) -> GatewayReply:
         headers = kept_headers(told.headers)
     if asked.keeping is not None:
         await asked.keep(response, lane, told.body)
+    return _replied(asked, response, told.status, headers, told.body)
+
+
+def _replied(asked: Asked, response: Response[Any], status: int, headers: Headers, body: bytes) -> GatewayReply:
+    """The reply, with who answered and what was changed."""
     changes = (*asked.read_changes, *response.changes, *asked.changes)
     if asked.http.entry is not None:
         asked.http.entry.answered(response, changes)
     trail = trail_headers(response.attempts, changes, response.cost_usd)
-    return GatewayReply(status=told.status, headers=headers + trail, body=told.body)
+    return GatewayReply(status=status, headers=headers + trail, body=body)
 
 
-def _answered(job: Job, attempt: Callable[[Job, Lane], Steps[_Served]], served: list[_Served]) -> Steps[Response[Any]]:
-    if job.watch is None and is_observed():
+def _answered(
+    job: Job, attempt: Callable[[Job, Lane], Steps[_Served]], found: list[_Served], begun: _Routed | None
+) -> Steps[Response[Any]]:
+    if begun is None and job.watch is None and is_observed():
         from interlingua.client.watch import watched_call  # who is not observed pays nothing
 
-        return (yield from watched_call(job, lambda watched: _answered(watched, attempt, served)))
-    answer, attempts = yield from routed(job, attempt)
-    served.append(answer)
+        return (yield from watched_call(job, lambda watched: _answered(watched, attempt, found, None)))
+    answer, attempts = yield from begun or routed(job, attempt)
+    found.append(answer)
     response = answer[0]
     msgspec.structs.force_setattr(response, "attempts", attempts)  # it was made for this call
     return response
