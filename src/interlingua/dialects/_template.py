@@ -38,10 +38,12 @@ class Letters(NamedTuple):
     """The characters that it has, one of them at least."""
     most: int
     """How many there are at most."""
+    never_first: int = 0
+    """The one of them that the first cannot be."""
 
 
-NUMBER = Letters(b"0123456789", 19)
-"""A number that counts events; a longer one is parsed."""
+NUMBER = Letters(b"0123456789", 19, ord("0"))
+"""A number that counts events; a longer one is parsed, and so is zero, since no other number begins with it."""
 RANDOM = Letters(string.digits.encode() + string.ascii_letters.encode(), 65_536)
 """Padding."""
 
@@ -49,19 +51,19 @@ RANDOM = Letters(string.digits.encode() + string.ascii_letters.encode(), 65_536)
 class Ahead:
     """A number before the text, another one in each chunk."""
 
-    __slots__ = ("_letters", "_most", "_then", "middle")
+    __slots__ = ("_letters", "_most", "_never_first", "_then", "middle")
 
     def __init__(self, kind: Letters, middle: bytes, then: Inside | None = None) -> None:
         """`middle` stands between it and the text, `then` finds the text in what follows."""
         self.middle: bytes = middle
-        self._letters, self._most = kind
+        self._letters, self._most, self._never_first = kind
         self._then = then
 
     def text(self, said: bytes) -> bytes:
         """As in `Inside`."""
         rest = said.lstrip(self._letters)
         text = rest.removeprefix(self.middle)
-        if text is rest or rest is said or len(said) - len(rest) > self._most:
+        if text is rest or rest is said or len(said) - len(rest) > self._most or said[0] == self._never_first:
             return b""
         return text if self._then is None else self._then.text(text)
 
@@ -69,19 +71,20 @@ class Ahead:
 class Behind:
     """Padding or a number behind the text, another one in each chunk."""
 
-    __slots__ = ("_letters", "_most", "_then", "before")
+    __slots__ = ("_letters", "_most", "_never_first", "_then", "before")
 
     def __init__(self, kind: Letters, before: bytes, then: Inside | None = None) -> None:
         """`before` stands before it, `then` finds the text in what stands before all of that."""
         self.before: bytes = before
-        self._letters, self._most = kind
+        self._letters, self._most, self._never_first = kind
         self._then = then
 
     def text(self, said: bytes) -> bytes:
         """As in `Inside`."""
         rest = said.rstrip(self._letters)
         text = rest.removesuffix(self.before)
-        if text is rest or rest is said or len(said) - len(rest) > self._most:
+        length = len(rest)
+        if text is rest or rest is said or len(said) - length > self._most or said[length] == self._never_first:
             return b""
         return text if self._then is None else self._then.text(text)
 

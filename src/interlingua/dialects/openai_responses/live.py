@@ -273,6 +273,8 @@ class CallItem(Item):
         if self.block is None:
             self._held.append(text)
             return
+        if text and self.block.part is not None:
+            raise DecodeError(f"more arguments of {self.wire.name!r}, a call that is whole")
         self._said += text
         self.builder.call_arguments(self.block, encode_text(text)[1:-1].decode() if self.freeform else text)
 

@@ -18,7 +18,16 @@ from interlingua.types.content import (
     ThinkingPart,
     ToolCall,
 )
-from interlingua.types.event import BlockEnd, BlockStart, Extra, Seal, StreamStart, TextDelta, ToolCallDelta
+from interlingua.types.event import (
+    BlockEnd,
+    BlockStart,
+    Extra,
+    Seal,
+    StreamError,
+    StreamStart,
+    TextDelta,
+    ToolCallDelta,
+)
 from tests.support.responses import (
     DIALECT,
     NAME,
@@ -523,3 +532,28 @@ def test_items_that_are_never_done_end_with_the_answer() -> None:
         CALL_A,
         OpaquePart(NAME, "web_search_call", search),
     )
+
+
+@pytest.mark.parametrize("number", [b"01", b"00", b"1_0"])
+@pytest.mark.parametrize("is_last", [True, False])
+def test_a_number_that_is_none_is_found_where_texts_are_compared(number: bytes, is_last: bool) -> None:
+    """What is no JSON is an error behind texts that are alike, too."""
+    said = b'"delta":"a","item_id":"msg_1","output_index":0,"content_index":0'
+    told = [
+        b'data: {"type":"response.output_text.delta",%b}\n\n'
+        % (b'%b,"sequence_number":%b' if is_last else b'"sequence_number":%b,%b')
+        % ((said, at) if is_last else (at, said))
+        for at in (b"1", b"2", b"3", number)
+    ]
+    assert failure(b"".join(told)).error == "DecodeError"
+    decoder = DIALECT.stream_decoder(DecodeContext())
+    assert [type(decoder.feed(piece)[-1]) for piece in told] == [TextDelta] * 3 + [StreamError]
+
+
+def test_more_arguments_of_a_whole_call_are_an_error() -> None:
+    """A piece that comes again behind the end of its call is none of the call, which has been told."""
+    raw = stream(added(opened(A)), arguments('{"x":1}'), done(A), arguments(""), arguments('{"x":1}'))
+    broken = failure(raw)
+    assert broken.error == "DecodeError"
+    assert broken.partial is not None
+    assert broken.partial.parts == (CALL_A,)
