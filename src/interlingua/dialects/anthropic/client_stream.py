@@ -357,13 +357,13 @@ class MessagesStreamDecoder(RunDecoder):
         if state.block is not None and signature:
             target = self.context.target
             sealed = Sealed(NAME, {"signature": signature}, target.provider or None, target.model or None)
-            self.builder.seal(state.block, sealed)
+            self.builder.seal(_still_open(state.block), sealed)
 
     def _annotate(self, state: _Open, citation: dict[str, Any]) -> None:
         if state.block is None:
             state.block = self.builder.text("", extra=members_of(state.wire, NAME))
         if state.block.kind == "text":
-            self.builder.annotate(state.block, Citation(NAME, citation))
+            self.builder.annotate(_still_open(state.block), Citation(NAME, citation))
 
     def _grow_raw(self, state: _Open, raw: dict[str, Any], delta: DeltaWire) -> None:
         """A delta of a block that goes on unread: pieces of input, or members whose texts are joined."""
@@ -374,6 +374,13 @@ class MessagesStreamDecoder(RunDecoder):
             said = raw.get(name)
             if name != "type":
                 raw[name] = said + value if isinstance(said, str) and isinstance(value, str) else value
+
+
+def _still_open(block: Block) -> Block:
+    """The block; a DecodeError where another one began behind it, and what it is has been told."""
+    if block.part is not None:
+        raise DecodeError(f"a delta for block {block.index}, which is not open", path="/index")
+    return block
 
 
 _EVENTS = frozenset(

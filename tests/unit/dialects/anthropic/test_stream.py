@@ -530,3 +530,19 @@ def test_annotations_of_a_block_that_waits_are_kept() -> None:
     ]
     deltas = [body["delta"]["type"] for body in encode_stream(found) if body["type"] == "content_block_delta"]
     assert deltas == ["input_json_delta", "citations_delta", "text_delta"]
+
+
+@pytest.mark.parametrize(
+    ("start", "delta"),
+    [
+        ('{"type":"thinking","thinking":"Hm."}', '{"type":"signature_delta","signature":"c2ln"}'),
+        ('{"type":"text","text":"Hi"}', '{"type":"citations_delta","citation":{"type":"char_location"}}'),
+    ],
+)
+def test_what_is_said_of_a_block_behind_the_next_one_is_an_error(start: str, delta: str) -> None:
+    """A block that was never stopped ends where the next one begins; nothing is told of it any more."""
+    raw = START + event(f'{{"type":"content_block_start","index":0,"content_block":{start}}}')
+    raw += event('{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"So"}}')
+    raw += event(f'{{"type":"content_block_delta","index":0,"delta":{delta}}}') + ended()
+    broken = failure(raw)
+    assert (broken.error, broken.message) == ("DecodeError", "a delta for block 0, which is not open")
