@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import force_setattr
+
 from interlingua.dialects._parallel import WRAPPERS
 from interlingua.stream.calls import PLACEHOLDER_IDS, own_id
-from interlingua.types.content import ToolCall
 from interlingua.wire.arguments import SHORT, are_sound
 from interlingua.wire.json import parse_object
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
+    from interlingua.types.content import ToolCall
 
 __all__ = ["sound_calls"]
 
@@ -51,14 +53,15 @@ def sound_calls(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall]
 
 
 def _told(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall]:
-    """The calls with ids of ours, where those are wanted, and those of freeform tools as such."""
-    freeform, make = context.undo.freeform, context.make_id
-    if make is None:
-        ids = [call.id for call in calls]
-    else:
-        taken, pairs = set(context.undo.taken_ids), context.provider_ids
-        ids = [own_id(call.id.strip(), make, taken, pairs) for call in calls]
-    return [
-        ToolCall(call_id, call.name, call.arguments_json, call.name in freeform, call.sealed, call.extra)
-        for call_id, call in zip(ids, calls, strict=True)
-    ]
+    """The calls, which were made for this answer, with ids of ours where those are wanted, and freeform ones as such."""
+    undo, make = context.undo, context.make_id
+    before, freeform = undo.taken_ids, undo.freeform
+    given: list[str] = []
+    for call in calls:
+        if make is not None:
+            made = own_id(call.id.strip(), make, before, context.provider_ids, given)
+            given.append(made)
+            force_setattr(call, "id", made)
+        if freeform and call.name in freeform:
+            force_setattr(call, "freeform", True)  # noqa: FBT003 - a value
+    return calls

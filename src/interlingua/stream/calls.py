@@ -16,7 +16,7 @@ from interlingua.types.content import BrokenToolCall, RefusalPart, Sealed, ToolC
 from interlingua.wire.arguments import are_sound, check_arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from interlingua.types.change import Changes
     from interlingua.types.content import BrokenReason, Part
@@ -59,7 +59,7 @@ class CallIdSource:
         self._ordinal += 1
         known = wire_id.strip() if wire_id else ""
         if self._make is not None:
-            return own_id(known, self._make, self._taken, self._pairs), None
+            return self._take(own_id(known, self._make, self._taken, self._pairs)), None
         if wire_id is None or known in PLACEHOLDER_IDS:
             return self._numbered(ordinal), "call_id_made"
         if wire_id in self._taken and not self._keeps_repeats:
@@ -77,12 +77,17 @@ class CallIdSource:
         return call_id
 
 
-def own_id(known: str, make: Callable[[], str], taken: set[str], pairs: dict[str, str] | None) -> str:
-    """An id of ours that is not among those `taken`, which take it; `pairs` takes it with the provider's, if known."""
+def own_id(
+    known: str,
+    make: Callable[[], str],
+    taken: Collection[str],
+    pairs: dict[str, str] | None,
+    given: Collection[str] = (),
+) -> str:
+    """An id of ours that is neither `taken` nor `given` to another call; `pairs` takes it with the provider's, if known."""
     made = make()
-    while made in taken:
+    while made in taken or made in given:
         made = make()
-    taken.add(made)
     if pairs is not None and known not in PLACEHOLDER_IDS:
         pairs[made] = known
     return made

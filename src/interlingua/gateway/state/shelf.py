@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 import msgspec
 
 from interlingua.gateway.state.store import OVERHEAD_BYTES, Entry, Key
-from interlingua.gateway.state.turns import AFTER, Turn
+from interlingua.gateway.state.turns import AFTER, Turn, packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -24,29 +24,10 @@ if TYPE_CHECKING:
 
     from interlingua.gateway.state.store import Store
 
-__all__ = ["KeptTurn", "Lookups", "MemoryTurns", "Remembered", "StoredTurns", "Turns"]
+__all__ = ["Lookups", "MemoryTurns", "Remembered", "StoredTurns", "Turns"]
 
 Remembered: TypeAlias = "Turn | Key"
 """A turn in a store, or the key that it is kept under there."""
-
-
-class KeptTurn(msgspec.Struct, eq=False, gc=False):
-    """A turn, and what it is found by. Nothing of a turn leads back to this."""
-
-    owner: str
-    """Who may find it."""
-    turn: Turn
-    """The turn."""
-    call_ids: Sequence[str]
-    """Our own ids of its calls, each once."""
-    words: Sequence[str]
-    """What it says after the message before it, and what it says alone; nothing where it says nothing."""
-    size_bytes: int
-    """About how much it takes."""
-    until_s: float = 0.0
-    """When it is forgotten at the latest."""
-    ways: int = 0
-    """Under how many keys it is found."""
 
 
 class Lookups(NamedTuple):
@@ -82,9 +63,30 @@ class Turns(Protocol):
         """The turns of an owner; by words only what is not found by ids. What was found counts as just used."""
         ...
 
-    def put(self, kept: KeptTurn) -> bool | Awaitable[bool]:
-        """Keep a turn; one that is larger than may be is not kept. Whether there was one that says the same."""
+    def put(self, owner: str, turn: Turn, call_ids: Sequence[str], words: Sequence[str]) -> bool | Awaitable[bool]:
+        """Keep a turn; one that is larger than may be is not kept. Whether there was one that says the same.
+
+        It is found by our own ids of its calls, each once, by what it says after the message before it, and by what it
+        says alone.
+        """
         ...
+
+
+class _Kept(msgspec.Struct, eq=False, gc=False):
+    """A turn in memory, and what leads to it."""
+
+    owner: str
+    packed: bytes
+    call_ids: Sequence[str]
+    words: Sequence[str]
+    until_s: float
+    ways: int
+    """Under how many keys it is found."""
+
+
+_Tables: TypeAlias = tuple[dict[str, _Kept], dict[str, _Kept]]
+"""The turns of one owner, by the ids of their calls and by what they say."""
+_NO_TABLES: _Tables = ({}, {})
 
 
 class MemoryTurns:
@@ -97,9 +99,8 @@ class MemoryTurns:
         self._max_entries = max_entries
         self._keep_s = keep_s
         self._clock = clock
-        self._by_id: dict[str, dict[str, KeptTurn]] = {}
-        self._by_words: dict[str, dict[str, KeptTurn]] = {}
-        self._used: OrderedDict[KeptTurn, None] = OrderedDict()
+        self._tables: dict[str, _Tables] = {}
+        self._used: OrderedDict[_Kept, None] = OrderedDict()
         """All of them, the one that was not asked for the longest first."""
         self._entries = 0
         self.size_bytes: int = 0
@@ -111,85 +112,82 @@ class MemoryTurns:
 
     def lacks(self, owner: str, asked: Lookups) -> bool:
         """Whether it holds nothing of what is asked for."""
-        by_id, by_words = self._by_id.get(owner), self._by_words.get(owner)
-        return (by_words is None or by_words.keys().isdisjoint(asked.words)) and (
-            by_id is None or by_id.keys().isdisjoint(asked.ids)
-        )
+        tables = self._tables.get(owner)
+        if tables is None:
+            return True
+        by_id, by_words = tables
+        return by_words.keys().isdisjoint(asked.words) and by_id.keys().isdisjoint(asked.ids)
 
     async def find(self, owner: str, asked: Lookups) -> Found:
         """The turns of an owner; what was found counts as just used."""
-        now_s, found = self._clock(), Found()
-        by_id, by_words = self._by_id.get(owner, {}), self._by_words.get(owner, {})
+        now_s, shown = self._clock(), dict[int, list[_Kept]]()
+        by_id, by_words = self._tables.get(owner, _NO_TABLES)
         for place, call_id in asked.by_id:
-            turn = self._turn(by_id.get(call_id), now_s)
-            known = found.get(place, ())
-            if turn is not None and turn not in known:
-                found[place] = (*known, turn)
-        by_id_alone = frozenset(found)
+            kept = self._asked_for(by_id.get(call_id), now_s)
+            if kept is not None and kept not in shown.setdefault(place, []):
+                shown[place].append(kept)
+        by_id_alone = frozenset(shown)
         for place, words in asked.by_words:
-            if place not in by_id_alone and (turn := self._turn(by_words.get(words), now_s)) is not None:
-                found.setdefault(place, (turn,))
-        return found
+            if place not in by_id_alone and (kept := self._asked_for(by_words.get(words), now_s)) is not None:
+                shown.setdefault(place, [kept])
+        return {place: tuple([unpacked(kept.packed) for kept in several]) for place, several in shown.items()}
 
-    def _turn(self, kept: KeptTurn | None, now_s: float) -> Turn | None:
+    def _asked_for(self, kept: _Kept | None, now_s: float) -> _Kept | None:
         if kept is None:
             return None
         if kept.until_s <= now_s:
             self._forget(kept)
             return None
         self._used.move_to_end(kept)
-        return kept.turn
+        return kept
 
-    def put(self, kept: KeptTurn) -> bool:
+    def put(self, owner: str, turn: Turn, call_ids: Sequence[str], words: Sequence[str]) -> bool:
         """Keep a turn; one that is larger than may be is not kept. Whether there was one that says the same."""
-        by_id = self._by_id.get(kept.owner)
-        if by_id is None:
-            by_id = self._by_id[kept.owner] = {}
-            self._by_words[kept.owner] = {}
-        by_words = self._by_words[kept.owner]
-        kept.ways = ways = len(kept.call_ids) + len(kept.words)
-        for name in kept.call_ids:
+        tables = self._tables.get(owner)
+        if tables is None:
+            tables = self._tables[owner] = {}, {}
+        by_id, by_words = tables
+        is_said_again = bool(words) and words[0] in by_words
+        ways = len(call_ids) + len(words)
+        kept = _Kept(owner, packed(turn), call_ids, words, self._clock() + self._keep_s, ways)
+        self._used[kept] = None
+        self._entries += ways
+        self.size_bytes += len(kept.packed) + ways * OVERHEAD_BYTES
+        for name in call_ids:
             before = by_id.setdefault(name, kept)
             if before is not kept:
                 by_id[name] = kept
-                ways -= 1
                 self._displace(before)
-        is_said_again = False
-        for name in kept.words:
+        for name in words:
             before = by_words.setdefault(name, kept)
             if before is not kept:
                 by_words[name] = kept
-                ways -= 1
-                is_said_again = is_said_again or name is kept.words[0]
                 self._displace(before)
-        kept.until_s = self._clock() + self._keep_s
-        self._used[kept] = None
-        self._entries += ways
-        self.size_bytes += kept.size_bytes + ways * OVERHEAD_BYTES
-        if kept.size_bytes > self._max_entry_bytes or not kept.ways:
+        if len(kept.packed) > self._max_entry_bytes or not ways:
             self._forget(kept)
         while self.size_bytes > self._max_bytes or self._entries > self._max_entries:
             self._forget(next(iter(self._used)))
         return is_said_again
 
-    def _displace(self, kept: KeptTurn) -> None:
-        """Take one of its names from a turn, which another one gets."""
+    def _displace(self, kept: _Kept) -> None:
+        """Take one of its names from a turn, which another one has now."""
         kept.ways -= 1
+        self._entries -= 1
+        self.size_bytes -= OVERHEAD_BYTES
         if not kept.ways:
             self._forget(kept)
 
-    def _forget(self, kept: KeptTurn) -> None:
+    def _forget(self, kept: _Kept) -> None:
         del self._used[kept]
-        self.size_bytes -= kept.size_bytes
-        for tables, names in ((self._by_id, kept.call_ids), (self._by_words, kept.words)):
-            table = tables[kept.owner]
+        self.size_bytes -= len(kept.packed) + kept.ways * OVERHEAD_BYTES
+        self._entries -= kept.ways
+        tables = self._tables[kept.owner]
+        for table, names in zip(tables, (kept.call_ids, kept.words), strict=True):
             for name in names:
                 if table.get(name) is kept:
                     del table[name]
-                    self._entries -= 1
-                    self.size_bytes -= OVERHEAD_BYTES
-        if not self._by_id[kept.owner] and not self._by_words[kept.owner]:
-            del self._by_id[kept.owner], self._by_words[kept.owner]
+        if tables == _NO_TABLES:
+            del self._tables[kept.owner]
 
 
 class StoredTurns:
@@ -222,15 +220,15 @@ class StoredTurns:
                 found.setdefault(place, (turn,))
         return found
 
-    async def put(self, kept: KeptTurn) -> bool:
+    async def put(self, owner: str, turn: Turn, call_ids: Sequence[str], words: Sequence[str]) -> bool:
         """Keep a turn; whether there was one that says the same."""
-        by_words = _keys_by_words(kept.owner, kept.words)
+        by_words = _keys_by_words(owner, words)
         said = by_words[:1]
         is_said_again = bool(said) and (await self._store.get(said))[0] is not None
         entries: list[Entry[Remembered]] = []
-        for key in dict.fromkeys([*_keys_by_id(kept.owner, kept.call_ids), *by_words]):
+        for key in dict.fromkeys([*_keys_by_id(owner, call_ids), *by_words]):
             leads = Entry[Remembered](key, entries[0].key, 0) if entries else None
-            entries.append(leads or Entry[Remembered](key, kept.turn, kept.size_bytes))
+            entries.append(leads or Entry[Remembered](key, turn, len(packed(turn))))
         await self._store.put(entries)
         return is_said_again
 

@@ -34,17 +34,17 @@ from interlingua.types.content import (
     ToolResult,
 )
 from interlingua.wire.arguments import parse_arguments
-from interlingua.wire.json import encode
+from interlingua.wire.json import decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from interlingua.types.message import Message
 
-__all__ = ["AFTER", "Turn", "call_ids_of", "restored", "said", "words_of", "worth_bytes"]
+__all__ = ["AFTER", "Turn", "call_ids_of", "is_worth_keeping", "packed", "restored", "said", "unpacked", "words_of"]
 
 LONGEST_KNOWN = 1_024
-"""The longest text whose digest is remembered."""
+"""How long a turn, or the message before it, may be whose digest is remembered."""
 AFTER = "@"
 """Stands between what a turn says and what it says that after, in no digest."""
 
@@ -58,9 +58,37 @@ class Turn(msgspec.Struct, frozen=True):
     """Our own call id -> the provider's, where it gave one."""
 
 
+_PACK = msgspec.msgpack.Encoder().encode
+_UNPACK = msgspec.msgpack.Decoder(Turn).decode
+
+
 def call_ids_of(parts: Sequence[Part]) -> list[str]:
     """The ids of the calls among parts."""
     return [part.id for part in parts if type(part) is ToolCall]
+
+
+def packed(turn: Turn) -> bytes:
+    """A turn as one object instead of a dozen: what is kept for hours takes a third of the memory so."""
+    try:
+        return _PACK(turn)
+    except (OverflowError, UnicodeEncodeError):  # whole numbers have no bound in JSON, and what it cannot say is told
+        return encode(turn)
+
+
+def unpacked(text: bytes) -> Turn:
+    """The turn that was packed."""
+    return decode(text, Turn) if text.startswith(b"{") else _UNPACK(text)
+
+
+def is_worth_keeping(parts: Sequence[Part], ids: Mapping[str, str]) -> bool:
+    """Whether a client without room for it would lose something of a turn that can go back as it was.
+
+    A turn with a broken call never does.
+    """
+    kinds = frozenset(map(type, parts))
+    if BrokenToolCall in kinds:
+        return False
+    return bool(ids) or ThinkingPart in kinds or any([getattr(part, "sealed", None) is not None for part in parts])
 
 
 # Recognising
@@ -73,12 +101,27 @@ def words_of(text: str, calls: Sequence[ToolCall], before: Message | None) -> tu
     """
     if not text and not calls:
         return None
-    words = _known_digest(text) if len(text) <= LONGEST_KNOWN else _fresh_digest(text)
+    said, length = [text], len(text)
     for call in calls:
-        arguments = call.arguments_json
-        words += (_known_call_digest if len(arguments) <= LONGEST_KNOWN else _fresh_call_digest)(call.name, arguments)
+        said += call.name, call.arguments_json
+        length += len(call.arguments_json)
+    words = (_known_words if length <= LONGEST_KNOWN else _words)(*said)
     context = "" if before is None else _context(before.parts)
-    return f"{words}{AFTER}{(_known_digest if len(context) <= LONGEST_KNOWN else _fresh_digest)(context)}", words
+    return f"{words}{AFTER}{(_known_digest if len(context) <= LONGEST_KNOWN else _digest)(context)}", words
+
+
+def _words(text: str, *calls: str) -> str:
+    """The digest of a text, and of names and arguments in turn."""
+    canonical = [encode(_plain(parse_arguments(one)), nulls=len(one)).decode() for one in calls[1::2]]
+    return _digest("".join([f"{len(one)}:{one}" for one in (text, *calls[::2], *canonical)]))
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=12).hexdigest()
+
+
+_known_words = lru_cache(maxsize=2_048)(_words)
+_known_digest = lru_cache(maxsize=2_048)(_digest)
 
 
 def said(parts: Sequence[Part]) -> tuple[str, list[ToolCall]]:
@@ -91,24 +134,6 @@ def said(parts: Sequence[Part]) -> tuple[str, list[ToolCall]]:
         elif type(part) is TextPart or type(part) is RefusalPart:
             text += part.text
     return text.strip(), calls
-
-
-def _fresh_digest(text: str) -> str:
-    return blake2b(text.encode(errors="surrogatepass"), digest_size=12).hexdigest()
-
-
-_known_digest = lru_cache(maxsize=2_048)(_fresh_digest)
-
-
-def _fresh_call_digest(name: str, arguments: str) -> str:
-    return _fresh_digest(f"{name}\n{encode(_canonical(arguments), nulls=len(arguments)).decode()}")
-
-
-_known_call_digest = lru_cache(maxsize=2_048)(_fresh_call_digest)
-
-
-def _canonical(arguments: str) -> object:
-    return _plain(parse_arguments(arguments))
 
 
 def _plain(value: object) -> object:
@@ -137,8 +162,8 @@ def _context(parts: Sequence[Part]) -> str:
 def _same_call(one: ToolCall, other: ToolCall) -> bool:
     if one.name != other.name:
         return False
-    exact = one.arguments_json == other.arguments_json
-    return exact or _canonical(one.arguments_json) == _canonical(other.arguments_json)
+    ours, others = one.arguments_json, other.arguments_json
+    return ours == others or _plain(parse_arguments(ours)) == _plain(parse_arguments(others))
 
 
 def _says_the_same(parts: Sequence[Part], turn: Turn) -> bool:
@@ -253,67 +278,3 @@ def _marked(parts: list[Part], shown: Sequence[Part]) -> list[Part]:
     if place is not None:
         parts[place] = msgspec.structs.replace(cast("TextPart", parts[place]), cache=mark)
     return parts
-
-
-# Size
-
-
-def worth_bytes(turn: Turn) -> int:
-    """About how many bytes a turn takes; 0 for one that is not worth them.
-
-    A client without room for it would lose nothing of that, or it has a broken call and never goes back.
-    """
-    is_worth = bool(turn.ids)
-    size = 200
-    for own, providers in turn.ids.items():
-        size += len(own) + len(providers)
-    for part in turn.parts:
-        if type(part) is ToolCall:
-            text = part.arguments_json
-        elif type(part) is TextPart:
-            text = part.text
-        elif type(part) is BrokenToolCall:
-            return 0
-        else:
-            is_worth = is_worth or type(part) is ThinkingPart or getattr(part, "sealed", None) is not None
-            size += _part_size(part)
-            continue
-        size += 260 + (len(text) if text.isascii() else 4 * len(text))
-        if part.extra:
-            size += _json_size(part.extra)
-        if part.sealed is not None:
-            is_worth = True
-            size += _json_size(part.sealed.data)
-    return size if is_worth else 0
-
-
-def _part_size(part: Part) -> int:
-    """The same of a part that is neither text nor a call."""
-    size = 200
-    match part:
-        case ThinkingPart() | RefusalPart():
-            size += _text_size(part.text)
-        case ImagePart(data=data) | AudioPart(data=data) | DocumentPart(data=data):
-            size += len(data)
-        case OpaquePart(raw=raw):
-            size += _json_size(raw)
-        case _:
-            pass
-    sealed: Sealed | None = getattr(part, "sealed", None)
-    extra = getattr(part, "extra", None)
-    return size + (0 if sealed is None else _json_size(sealed.data)) + (_json_size(extra) if extra else 0)
-
-
-def _text_size(text: str) -> int:
-    return 60 + len(text) * (1 if text.isascii() else 4)
-
-
-def _json_size(value: Any) -> int:
-    """About how many bytes a JSON value takes as objects."""
-    if isinstance(value, str):
-        return _text_size(value)
-    if isinstance(value, dict):
-        return 200 + sum(60 + len(name) + _json_size(item) for name, item in cast("dict[str, Any]", value).items())
-    if isinstance(value, list):
-        return 60 + sum(8 + _json_size(item) for item in cast("list[Any]", value))
-    return 32

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from interlingua.dialects._history_memo import KnownHistory, KnownMessages, shareable
-from interlingua.gateway.state.shelf import KeptTurn, Lookups, MemoryTurns
-from interlingua.gateway.state.turns import Turn, restored, said, words_of, worth_bytes
+from interlingua.gateway.state.shelf import Lookups, MemoryTurns
+from interlingua.gateway.state.turns import Turn, is_worth_keeping, restored, said, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -79,12 +79,10 @@ class Vault:
         for call in calls:
             if call.id in provider_ids:
                 ids[call.id] = provider_ids[call.id]
-        turn = Turn(parts, ids)
-        size_bytes = worth_bytes(turn)
-        if not size_bytes:
+        if not is_worth_keeping(parts, ids):
             return None
-        call_ids = list(ids) if len(ids) == len(calls) else list(dict.fromkeys([call.id for call in calls]))
-        again = self._turns.put(KeptTurn(owner, turn, call_ids, words_of(text, calls, before) or (), size_bytes))
+        call_ids = tuple(ids) if len(ids) == len(calls) else tuple(dict.fromkeys([call.id for call in calls]))
+        again = self._turns.put(owner, Turn(parts, ids), call_ids, words_of(text, calls, before) or ())
         if not isinstance(again, bool):
             return again
         if again:

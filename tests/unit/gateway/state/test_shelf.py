@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlingua.gateway.state.shelf import KeptTurn, Lookups, MemoryTurns, StoredTurns
+from interlingua.gateway.state.shelf import Lookups, MemoryTurns, StoredTurns
 from interlingua.gateway.state.store import OVERHEAD_BYTES, MemoryStore
-from interlingua.gateway.state.turns import AFTER, Turn
-from interlingua.types.content import TextPart
+from interlingua.gateway.state.turns import AFTER, Turn, packed, unpacked
+from interlingua.types.content import ImagePart, Sealed, TextPart, ToolCall
 
 WORDS = (f"b{AFTER}a", "b")
 
@@ -31,10 +31,15 @@ def _turn(text: str) -> Turn:
     return Turn((TextPart(text),), {})
 
 
-def _kept(
-    text: str, ids: Sequence[str] = (), words: Sequence[str] = (), size_bytes: int = 1, owner: str = ""
-) -> KeptTurn:
-    return KeptTurn(owner, _turn(text), ids, words, size_bytes)
+def _put(
+    turns: MemoryTurns, text: str, ids: Sequence[str] = (), words: Sequence[str] = (), owner: str = ""
+) -> bool:
+    return turns.put(owner, _turn(text), ids, words)
+
+
+def _size_bytes(*texts: str) -> int:
+    """What turns of these texts take."""
+    return sum(len(packed(_turn(text))) for text in texts)
 
 
 def _turns(clock: Clock | None = None, *, max_bytes: int = 100_000, max_entries: int = 10) -> MemoryTurns:
@@ -52,8 +57,8 @@ def _found(turns: MemoryTurns | StoredTurns, *ids: str, words: Sequence[str] = (
 def test_a_turn_is_found_by_ids_else_by_words() -> None:
     """Each of its ids, and what it says; ids go before words."""
     turns = _turns()
-    assert turns.put(_kept("x", ("1", "2"), WORDS)) is False
-    assert turns.put(_kept("y", ("3",), ("c",))) is False
+    assert _put(turns, "x", ("1", "2"), WORDS) is False
+    assert _put(turns, "y", ("3",), ("c",)) is False
     assert (_found(turns, "1"), _found(turns, "2"), _found(turns, words=WORDS[1:])) == (["x"], ["x"], ["x"])
     assert _found(turns, "3", words=WORDS) == ["y"]
     assert _found(turns, "1", "2", "3") == ["x", "y"]
@@ -63,11 +68,11 @@ def test_a_turn_is_found_by_ids_else_by_words() -> None:
 def test_the_later_turn_of_the_same_words_counts_and_says_so() -> None:
     """The earlier one stays under its ids, and goes with the last of its keys."""
     turns = _turns()
-    turns.put(_kept("x", ("1",), WORDS))
-    assert turns.put(_kept("y", (), WORDS)) is True
+    _put(turns, "x", ("1",), WORDS)
+    assert _put(turns, "y", (), WORDS) is True
     assert (_found(turns, "1"), _found(turns, words=WORDS)) == (["x"], ["y"])
-    turns.put(_kept("z", (), WORDS))
-    assert turns.size_bytes == 2 + 3 * OVERHEAD_BYTES
+    _put(turns, "z", (), WORDS)
+    assert turns.size_bytes == _size_bytes("x", "z") + 3 * OVERHEAD_BYTES
     assert len(turns) == 3
 
 
@@ -75,7 +80,7 @@ def test_a_turn_is_kept_its_time_and_no_longer() -> None:
     """However often it is asked for."""
     clock = Clock()
     turns = _turns(clock)
-    turns.put(_kept("x", ("1",), WORDS))
+    _put(turns, "x", ("1",), WORDS)
     clock.now_s += 59.9
     assert _found(turns, "1") == ["x"]
     clock.now_s += 0.1
@@ -86,37 +91,41 @@ def test_a_turn_is_kept_its_time_and_no_longer() -> None:
 def test_the_one_that_was_not_asked_for_the_longest_goes_first() -> None:
     """Keys are bounded, and a turn goes with all of its own."""
     turns = _turns(max_entries=4)
-    turns.put(_kept("x", ("1", "2")))
-    turns.put(_kept("y", ("3",), ("c",)))
+    _put(turns, "x", ("1", "2"))
+    _put(turns, "y", ("3",), ("c",))
     assert _found(turns, "1") == ["x"]
-    turns.put(_kept("z", ("4",)))
+    _put(turns, "z", ("4",))
     assert [_found(turns, "1"), _found(turns, "2"), _found(turns, "3"), _found(turns, "4")] == [["x"], ["x"], [], ["z"]]
 
 
 def test_bytes_are_bounded_at_the_edge() -> None:
     """What fits exactly stays, one byte more drops the oldest; what takes more than an eighth is not kept."""
-    turns = _turns(max_bytes=2 * (OVERHEAD_BYTES + 100))
-    turns.put(_kept("x", ("1",), size_bytes=100))
-    turns.put(_kept("y", ("2",), size_bytes=100))
+    size = _size_bytes("x")
+    turns = _turns(max_bytes=2 * (OVERHEAD_BYTES + size))
+    _put(turns, "x", ("1",))
+    _put(turns, "y", ("2",))
     assert (_found(turns, "1"), _found(turns, "2")) == (["x"], ["y"])
-    turns.put(_kept("z", ("3",), size_bytes=1))
-    assert (_found(turns, "1"), _found(turns, "2"), _found(turns, "3")) == ([], ["y"], ["z"])
-    turns.put(_kept("large", ("4",), size_bytes=126))
-    assert (_found(turns, "4"), len(turns)) == ([], 2)
+    _put(turns, "zz", ("3",))
+    assert (_found(turns, "1"), _found(turns, "2"), _found(turns, "3")) == ([], [], ["zz"])
+    longest = "l" * ((OVERHEAD_BYTES + size) // 4 - _size_bytes("l" * 99) + 99)
+    _put(turns, longest, ("4",))
+    assert (_found(turns, "4"), _found(turns, "3")) == ([longest], [])
+    _put(turns, f"{longest}l", ("5",))
+    assert (_found(turns, "5"), _found(turns, "4"), len(turns)) == ([], [longest], 1)
 
 
 def test_what_is_too_large_takes_the_place_of_what_said_the_same() -> None:
     """The earlier turn is out of date, though the later one is not kept."""
     turns = _turns()
-    turns.put(_kept("x", (), WORDS))
-    assert turns.put(_kept("y", (), WORDS, size_bytes=12_501)) is True
+    _put(turns, "x", (), WORDS)
+    assert _put(turns, "y" * 12_500, (), WORDS) is True
     assert (_found(turns, words=WORDS), len(turns), turns.size_bytes) == ([], 0, 0)
 
 
 def test_owners_ids_and_words_are_apart() -> None:
     """The same name is another one for another owner, and as an id."""
     turns = _turns()
-    turns.put(_kept("x", ("1",), WORDS, owner="a"))
+    _put(turns, "x", ("1",), WORDS, owner="a")
     assert (_found(turns, "1", owner="b"), _found(turns, words=WORDS, owner="b")) == ([], [])
     assert (_found(turns, "b", owner="a"), _found(turns, words=("1",), owner="a")) == ([], [])
 
@@ -124,8 +133,16 @@ def test_owners_ids_and_words_are_apart() -> None:
 def test_nothing_is_left_of_a_turn_that_nothing_leads_to() -> None:
     """One without calls and words."""
     turns = _turns()
-    assert turns.put(_kept("x")) is False
+    assert _put(turns, "x") is False
     assert (len(turns), turns.size_bytes) == (0, 0)
+
+
+def test_a_turn_that_was_packed_is_the_same_turn() -> None:
+    """Whatever is in it: bytes, free JSON, and numbers that only JSON has room for."""
+    call = ToolCall("1", "f", "{}", extra={"openai-chat": {"index": 2**70, "share": 1.0}})
+    parts = (TextPart("Hm.", sealed=Sealed("google", {"n": [None, -0.5]})), ImagePart(b"\xff", "image/png"))
+    for turn in (Turn(parts, {"1": "a"}), Turn((*parts, call), {})):
+        assert unpacked(packed(turn)) == turn
 
 
 IDS = [f"{place}{number}" for place in range(4) for number in range(2)]
@@ -148,7 +165,7 @@ def test_turns_in_memory_are_what_they_are_in_a_store(
     for place, (text, calls, spoken) in enumerate(puts):
         own = [f"{place}{number}" for number in range(calls)]
         words = () if spoken is None else (f"{spoken[0]}{AFTER}{spoken[1]}", spoken[0])
-        assert memory.put(_kept(text, own, words)) == asyncio.run(stored.put(_kept(text, own, words)))
+        assert memory.put("", _turn(text), own, words) == asyncio.run(stored.put("", _turn(text), own, words))
     asked = (f"{said}{AFTER}{after}", said)
     assert _found(memory, words=asked) == _found(stored, words=asked)
     assert _found(memory, *ids, words=asked) == _found(stored, *ids, words=asked)
