@@ -54,14 +54,13 @@ def sound_calls(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall]
 
 def _told(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall]:
     """The calls, which were made for this answer, with ids of ours where those are wanted, and freeform ones as such."""
-    undo, make = context.undo, context.make_id
-    before, freeform = undo.taken_ids, undo.freeform
+    undo, make, pairs = context.undo, context.make_id, context.provider_ids
     given: list[str] = []
     for call in calls:
         if make is not None:
-            made = own_id(call.id.strip(), make, before, context.provider_ids, given)
+            made = own_id(call.id.strip(), make, undo.taken_ids, pairs, given)
             given.append(made)
             force_setattr(call, "id", made)
-        if freeform and call.name in freeform:
+        if undo.freeform and call.name in undo.freeform:
             force_setattr(call, "freeform", True)  # noqa: FBT003 - a value
     return calls

@@ -2,8 +2,8 @@
 
 Rules
 - In memory everything is bounded: in bytes, in keys, in time. What is full forgets what was not asked for the longest.
-- A turn is one thing under all its keys, and it is forgotten with the last of them. Where two turns say the same, their
-  words lead to the later one.
+- A turn is one thing under all its keys, and they all go with it. Where two turns say the same, their words lead to the
+  later one; the earlier one is forgotten in its time.
 - Owners have shelves of their own, and ids and words are never looked for in one place: no name leads to what is kept
   under another one.
 """
@@ -80,8 +80,6 @@ class _Kept(msgspec.Struct, eq=False, gc=False):
     call_ids: Sequence[str]
     words: Sequence[str]
     until_s: float
-    ways: int
-    """Under how many keys it is found."""
 
 
 _Tables: TypeAlias = tuple[dict[str, _Kept], dict[str, _Kept]]
@@ -143,44 +141,28 @@ class MemoryTurns:
 
     def put(self, owner: str, turn: Turn, call_ids: Sequence[str], words: Sequence[str]) -> bool:
         """Keep a turn; one that is larger than may be is not kept. Whether there was one that says the same."""
-        tables = self._tables.get(owner)
-        if tables is None:
-            tables = self._tables[owner] = {}, {}
-        by_id, by_words = tables
+        if not call_ids and not words:
+            return False
+        by_id, by_words = self._tables.get(owner) or self._tables.setdefault(owner, ({}, {}))
         is_said_again = bool(words) and words[0] in by_words
-        ways = len(call_ids) + len(words)
-        kept = _Kept(owner, packed(turn), call_ids, words, self._clock() + self._keep_s, ways)
-        self._used[kept] = None
-        self._entries += ways
-        self.size_bytes += len(kept.packed) + ways * OVERHEAD_BYTES
+        kept = _Kept(owner, packed(turn), call_ids, words, self._clock() + self._keep_s)
         for name in call_ids:
-            before = by_id.setdefault(name, kept)
-            if before is not kept:
-                by_id[name] = kept
-                self._displace(before)
+            by_id[name] = kept
         for name in words:
-            before = by_words.setdefault(name, kept)
-            if before is not kept:
-                by_words[name] = kept
-                self._displace(before)
-        if len(kept.packed) > self._max_entry_bytes or not ways:
+            by_words[name] = kept
+        self._used[kept] = None
+        self._entries += (keys := len(call_ids) + len(words))
+        self.size_bytes += len(kept.packed) + keys * OVERHEAD_BYTES
+        if len(kept.packed) > self._max_entry_bytes:
             self._forget(kept)
         while self.size_bytes > self._max_bytes or self._entries > self._max_entries:
             self._forget(next(iter(self._used)))
         return is_said_again
 
-    def _displace(self, kept: _Kept) -> None:
-        """Take one of its names from a turn, which another one has now."""
-        kept.ways -= 1
-        self._entries -= 1
-        self.size_bytes -= OVERHEAD_BYTES
-        if not kept.ways:
-            self._forget(kept)
-
     def _forget(self, kept: _Kept) -> None:
         del self._used[kept]
-        self.size_bytes -= len(kept.packed) + kept.ways * OVERHEAD_BYTES
-        self._entries -= kept.ways
+        self._entries -= (keys := len(kept.call_ids) + len(kept.words))
+        self.size_bytes -= len(kept.packed) + keys * OVERHEAD_BYTES
         tables = self._tables[kept.owner]
         for table, names in zip(tables, (kept.call_ids, kept.words), strict=True):
             for name in names:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from hashlib import blake2b
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -33,7 +34,6 @@ from interlingua.types.content import (
     ToolCall,
     ToolResult,
 )
-from interlingua.wire.arguments import parse_arguments
 from interlingua.wire.json import decode, encode
 
 if TYPE_CHECKING:
@@ -93,6 +93,9 @@ def is_worth_keeping(parts: Sequence[Part], ids: Mapping[str, str]) -> bool:
 
 # Recognising
 
+_NAME = attrgetter("name")
+_ARGUMENTS = attrgetter("arguments_json")
+
 
 def words_of(text: str, calls: Sequence[ToolCall], before: Message | None) -> tuple[str, str] | None:
     """What is the same whenever the same was said after the same message, and anywhere; no thinking and no ids.
@@ -101,19 +104,17 @@ def words_of(text: str, calls: Sequence[ToolCall], before: Message | None) -> tu
     """
     if not text and not calls:
         return None
-    said, length = [text], len(text)
-    for call in calls:
-        said += call.name, call.arguments_json
-        length += len(call.arguments_json)
-    words = (_known_words if length <= LONGEST_KNOWN else _words)(*said)
+    length = len(text) + sum(map(len, map(_ARGUMENTS, calls)))
+    words = (_known_words if length <= LONGEST_KNOWN else _words)(text, *map(_NAME, calls), *map(_ARGUMENTS, calls))
     context = "" if before is None else _context(before.parts)
     return f"{words}{AFTER}{(_known_digest if len(context) <= LONGEST_KNOWN else _digest)(context)}", words
 
 
 def _words(text: str, *calls: str) -> str:
-    """The digest of a text, and of names and arguments in turn."""
-    canonical = [encode(_plain(parse_arguments(one)), nulls=len(one)).decode() for one in calls[1::2]]
-    return _digest("".join([f"{len(one)}:{one}" for one in (text, *calls[::2], *canonical)]))
+    """The digest of a text, and of the names of calls and then their arguments."""
+    half = len(calls) // 2
+    said = (text, *calls[:half], *[_canonical(arguments).decode() for arguments in calls[half:]])
+    return _digest("".join([f"{len(one)}:{one}" for one in said]))
 
 
 def _digest(text: str) -> str:
@@ -136,14 +137,18 @@ def said(parts: Sequence[Part]) -> tuple[str, list[ToolCall]]:
     return text.strip(), calls
 
 
-def _plain(value: object) -> object:
-    """A JSON value in the one order and form that survives clients which parse and write it again."""
-    if isinstance(value, dict):
-        members = cast("dict[str, object]", value)
-        return {name: _plain(members[name]) for name in sorted(members)}
-    if isinstance(value, list):
-        return [_plain(item) for item in cast("list[object]", value)]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+def _canonical(arguments: str) -> bytes:
+    """Arguments in the one order and form that survives clients which parse and write them again."""
+    return _IN_ORDER(_READ(arguments))
+
+
+def _number(text: str) -> int | float:
+    number = float(text)
+    return int(number) if number.is_integer() else number
+
+
+_READ = msgspec.json.Decoder(float_hook=_number).decode
+_IN_ORDER = msgspec.json.Encoder(order="sorted").encode
 
 
 def _context(parts: Sequence[Part]) -> str:
@@ -163,7 +168,7 @@ def _same_call(one: ToolCall, other: ToolCall) -> bool:
     if one.name != other.name:
         return False
     ours, others = one.arguments_json, other.arguments_json
-    return ours == others or _plain(parse_arguments(ours)) == _plain(parse_arguments(others))
+    return ours == others or _canonical(ours) == _canonical(others)
 
 
 def _says_the_same(parts: Sequence[Part], turn: Turn) -> bool:

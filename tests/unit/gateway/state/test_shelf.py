@@ -66,14 +66,17 @@ def test_a_turn_is_found_by_ids_else_by_words() -> None:
 
 
 def test_the_later_turn_of_the_same_words_counts_and_says_so() -> None:
-    """The earlier one stays under its ids, and goes with the last of its keys."""
-    turns = _turns()
+    """The earlier one stays under its ids, and goes in its time with all of its keys."""
+    clock = Clock()
+    turns = _turns(clock)
     _put(turns, "x", ("1",), WORDS)
+    clock.now_s += 30.0
     assert _put(turns, "y", (), WORDS) is True
     assert (_found(turns, "1"), _found(turns, words=WORDS)) == (["x"], ["y"])
-    _put(turns, "z", (), WORDS)
-    assert turns.size_bytes == _size_bytes("x", "z") + 3 * OVERHEAD_BYTES
-    assert len(turns) == 3
+    assert (turns.size_bytes, len(turns)) == (_size_bytes("x", "y") + 5 * OVERHEAD_BYTES, 5)
+    clock.now_s += 30.0
+    assert (_found(turns, "1"), _found(turns, words=WORDS)) == ([], ["y"])
+    assert (turns.size_bytes, len(turns)) == (_size_bytes("y") + 2 * OVERHEAD_BYTES, 2)
 
 
 def test_a_turn_is_kept_its_time_and_no_longer() -> None:
@@ -119,7 +122,7 @@ def test_what_is_too_large_takes_the_place_of_what_said_the_same() -> None:
     turns = _turns()
     _put(turns, "x", (), WORDS)
     assert _put(turns, "y" * 12_500, (), WORDS) is True
-    assert (_found(turns, words=WORDS), len(turns), turns.size_bytes) == ([], 0, 0)
+    assert (_found(turns, words=WORDS), turns.size_bytes) == ([], _size_bytes("x") + 2 * OVERHEAD_BYTES)
 
 
 def test_owners_ids_and_words_are_apart() -> None:
