@@ -53,7 +53,7 @@ def sound_calls(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall]
 
 
 def _told(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall]:
-    """The calls, which were made for this answer, with ids of ours where those are wanted, and freeform ones as such."""
+    """The calls, made for this answer alone, with ids of ours where those are wanted, and freeform ones as such."""
     undo, make, pairs = context.undo, context.make_id, context.provider_ids
     given: list[str] = []
     for call in calls:
@@ -62,5 +62,5 @@ def _told(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall]:
             given.append(made)
             force_setattr(call, "id", made)
         if undo.freeform and call.name in undo.freeform:
-            force_setattr(call, "freeform", True)  # noqa: FBT003 - a value
+            force_setattr(call, "freeform", True)
     return calls

@@ -84,7 +84,7 @@ def own_id(
     pairs: dict[str, str] | None,
     given: Collection[str] = (),
 ) -> str:
-    """An id of ours that is neither `taken` nor `given` to another call; `pairs` takes it with the provider's, if known."""
+    """An id of ours that is neither `taken` nor `given`; `pairs` takes it with the provider's, if that is known."""
     made = make()
     while made in taken or made in given:
         made = make()

@@ -15,20 +15,15 @@ from __future__ import annotations
 from functools import lru_cache
 from hashlib import blake2b
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
 from interlingua.dialects._history import result_text
 from interlingua.types.content import (
-    AudioPart,
     BrokenToolCall,
-    DocumentPart,
-    ImagePart,
-    OpaquePart,
     Part,
     RefusalPart,
-    Sealed,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -88,7 +83,7 @@ def is_worth_keeping(parts: Sequence[Part], ids: Mapping[str, str]) -> bool:
     kinds = frozenset(map(type, parts))
     if BrokenToolCall in kinds:
         return False
-    return bool(ids) or ThinkingPart in kinds or any([getattr(part, "sealed", None) is not None for part in parts])
+    return bool(ids) or ThinkingPart in kinds or any(getattr(part, "sealed", None) is not None for part in parts)
 
 
 # Recognising

@@ -31,9 +31,7 @@ def _turn(text: str) -> Turn:
     return Turn((TextPart(text),), {})
 
 
-def _put(
-    turns: MemoryTurns, text: str, ids: Sequence[str] = (), words: Sequence[str] = (), owner: str = ""
-) -> bool:
+def _put(turns: MemoryTurns, text: str, ids: Sequence[str] = (), words: Sequence[str] = (), owner: str = "") -> bool:
     return turns.put(owner, _turn(text), ids, words)
 
 
