@@ -53,6 +53,10 @@ __all__ = ["ChatStreamEncoder"]
 DONE = b"data: [DONE]\n\n"
 _STRING_END = b'},"finish_reason":null}]}\n\n'
 _ARGUMENTS_END = b"}}]" + _STRING_END
+_HEAD = b'data: {"id":%b,"object":"chat.completion.chunk","created":%d,"model":%b'
+"""What every chunk of an answer begins with."""
+_OPENING = b',"choices":[{"index":%d,"delta":{"role":"assistant","content":""' + _STRING_END
+"""What the first chunk of a choice says behind its head."""
 
 
 class _Choice:
@@ -94,14 +98,14 @@ class ChatStreamEncoder:
     # Chunks
 
     def _start(self, event: StreamStart) -> bytes:
-        known = event.extra.get(NAME, {})
-        made = self.context.make_id() if event.id is None and self.context.make_id else event.id
-        members = {
-            "id": made,
-            "object": "chat.completion.chunk",
-            "created": known.get("created", self.context.created or None),
-            "model": self.context.model or event.wire_model or event.model or None,
-        }
+        context, known = self.context, event.extra.get(NAME)
+        made = context.make_id() if event.id is None and context.make_id else event.id
+        created = known["created"] if known and "created" in known else context.created or None
+        model = context.model or event.wire_model or event.model or None
+        if type(created) is int and made is not None and model is not None:
+            self._head = _HEAD % (encode_text(made), created, encode_text(model))
+            return b""
+        members = {"id": made, "object": "chat.completion.chunk", "created": created, "model": model}
         said = {name: value for name, value in members.items() if value is not None}
         self._head = b"data: " + encode(said)[:-1]
         return b""
@@ -111,14 +115,14 @@ class ChatStreamEncoder:
     ) -> bytes:
         opening = self._opening(choice)
         body = {"index": choice, "delta": delta, **(members or {}), "finish_reason": finish}
-        return opening + self._head + b',"choices":[' + encode(body) + b"]}\n\n"
+        return opening + self._head + b',"choices":[' + encode(body, nulls=finish is None) + b"]}\n\n"
 
     def _opening(self, choice: int) -> bytes:
         """The first chunk of a choice, once."""
         if choice in self._choices:
             return b""
         self._choices[choice] = _Choice()
-        return self._chunk(choice, {"role": "assistant", "content": ""})
+        return self._head + _OPENING % choice
 
     def _text(self, event: TextDelta) -> bytes:
         """The first text of a choice; what stands before it is the same for all that follow."""
@@ -132,7 +136,7 @@ class ChatStreamEncoder:
             opening = self._opening(choice)
             start = f',"choices":[{{"index":{choice},"delta":{{"{member}":'.encode()
             head = self._heads[choice, member] = self._head + start
-            return opening + head + encode(text) + _STRING_END
+            return opening + head + encode_text(text) + _STRING_END
         return head + encode_text(text) + _STRING_END
 
     # Blocks
