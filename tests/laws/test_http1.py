@@ -227,6 +227,24 @@ def test_replies_of_one_connection_read_as_if_each_came_alone(
             return
 
 
+@given(
+    lines=st.lists(st.sampled_from(LINES), max_size=3),
+    bodies=st.lists(st.sampled_from(CHUNKED), max_size=5),
+    cut=st.integers(0, 9),
+)
+def test_chunked_replies_of_one_connection_read_as_if_each_came_alone(
+    lines: list[bytes], bodies: list[bytes], cut: int
+) -> None:
+    """The head of a body in chunks that is the one before it is known, and gives what the parser gives."""
+    reader = ResponseReader("peer:80", max_body_bytes=11)
+    for body in bodies:
+        wire = b"\r\n".join([FIRSTS[0], *lines, b"transfer-encoding: chunked", b"", body])
+        cuts = [wire[: len(wire) - cut], *([wire[len(wire) - cut :]] if cut else [])]
+        assert _told(reader, cuts) == _told(ResponseReader("peer:80", max_body_bytes=11), [wire[:1], wire[1:]])
+        if not reader.reusable:
+            return
+
+
 def _told(reader: ResponseReader, pieces: list[bytes], method: str = "POST") -> object:
     """All that can be told of the next reply of a connection, or of how it is broken."""
     reader.start(method)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from interlingua.wire.http import Headers
 
-__all__ = ["CHUNKED", "MAX_PLAIN_HEAD_BYTES", "LatestHead", "latest_head", "plain_head"]
+__all__ = ["CHUNKED", "MAX_PLAIN_HEAD_BYTES", "LatestHead", "holds_cookies", "latest_head", "plain_head"]
 
 MAX_PLAIN_HEAD_BYTES = 4096
 """Longer heads are the parser's; with the number of lines it bounds what is remembered."""
@@ -101,7 +101,12 @@ class LatestHead:
 
 def latest_head(head: bytes, found: tuple[int, Headers, int]) -> LatestHead | None:
     """What is remembered of a plain head with a length; None where it holds what is not to be."""
-    return None if any([name in _NOT_KEPT for name, _ in found[1]]) else LatestHead(head, *found)  # noqa: C419 - faster
+    return None if holds_cookies(found[1]) else LatestHead(head, *found)
+
+
+def holds_cookies(headers: Headers) -> bool:
+    """Whether there are cookies among headers, which are not remembered."""
+    return any([name in _NOT_KEPT for name, _ in headers])  # noqa: C419 - a list is faster
 
 
 def _status(line: bytes) -> int:

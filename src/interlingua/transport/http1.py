@@ -27,7 +27,7 @@ import httptools
 
 from interlingua.errors import APIConnectionError, ConfigError, Error, LimitExceededError
 from interlingua.transport.body import Body, said_of_body
-from interlingua.transport.heads import CHUNKED, MAX_PLAIN_HEAD_BYTES, latest_head, plain_head
+from interlingua.transport.heads import CHUNKED, MAX_PLAIN_HEAD_BYTES, holds_cookies, latest_head, plain_head
 from interlingua.transport.options import MAX_HEAD_BYTES, MAX_HEADERS
 
 if TYPE_CHECKING:
@@ -150,6 +150,7 @@ class ResponseReader:
         "_is_bodiless",
         "_is_told",
         "_latest",
+        "_latest_chunked",
         "_left_bytes",
         "_length",
         "_max_body_bytes",
@@ -190,6 +191,7 @@ class ResponseReader:
         self._left_bytes = 0
         self._is_told = False
         self._latest: LatestHead | None = None
+        self._latest_chunked: tuple[bytes, int, Headers, int | None] | None = None
         self._strange = 0
         self.started: bool = False
         """Whether any byte came."""
@@ -325,6 +327,9 @@ class ResponseReader:
 
     def _read_plain_head(self, data: bytes) -> bool:
         """Whether `data` begins with a whole plain head, which is read then, as the parser would read it."""
+        chunked = self._latest_chunked
+        if chunked is not None and data.startswith(chunked[0]):
+            return self._go_on_chunked(data, len(chunked[0]), *chunked[1:])
         head = self._latest
         begin = 0 if head is None else head.body_at(data)
         if head is None or not begin:
@@ -366,11 +371,15 @@ class ResponseReader:
         if len(headers) > MAX_HEADERS:
             return False
         limit_bytes, _, shown = said_of_body(headers, self.peer, self._max_body_bytes)
+        self._latest_chunked = None if holds_cookies(headers) else (data[:begin], status, shown, limit_bytes)
+        return self._go_on_chunked(data, begin, status, shown, limit_bytes)
+
+    def _go_on_chunked(self, data: bytes, begin: int, status: int, shown: Headers, limit_bytes: int | None) -> bool:
         self._start_parsing()
         self._is_told = True
         self._parser.feed_data(_CHUNKED_HEAD)
         self._is_told = False
-        self._raw_headers = [(b"", b"")] * len(headers)  # trailers count with them
+        self._raw_headers = [(b"", b"")] * (len(shown) + 1)  # trailers count with them
         self.body.begin(limit_bytes)
         self.status, self.headers = status, shown
         self.head_done = self._framed = True
