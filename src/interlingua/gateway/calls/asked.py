@@ -20,7 +20,6 @@ from interlingua.dialects._contract import DecodeOptions, ServerContext
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError
 from interlingua.gateway.calls.head import missing, nothing_said, read_head
-from interlingua.gateway.keys.admission import FREE
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import decode
 
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.calls.head import Head
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
-    from interlingua.gateway.keys.admission import Grant
+    from interlingua.gateway.keys.grant import Grant
     from interlingua.gateway.settings import GatewayKey
     from interlingua.gateway.state.keep import Keeping
     from interlingua.types.change import Change
@@ -64,8 +63,8 @@ class Asked(msgspec.Struct, eq=False):
     """What writing the answer changed."""
     provider_ids: dict[str, str] = {}
     """Our own call ids in the answer, and the provider's that they stand for."""
-    grant: Grant = FREE
-    """The right to make this call."""
+    grant: Grant | None = None
+    """The right to make this call; None where nothing is counted."""
     keeping: Keeping | None = None
     """How the answer is kept, for a client that can go on from it by its id."""
     relayed: tuple[Lane, ...] = ()

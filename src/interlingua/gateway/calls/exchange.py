@@ -35,6 +35,7 @@ from interlingua.gateway.calls.relay import RelayedStream, kept_headers, outgoin
 from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
 from interlingua.gateway.calls.streams import Course, streamed
 from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.keys.grant import done
 from interlingua.gateway.state.keep import RESPONSES, Keeping
 from interlingua.transport.override import answers_alone
 from interlingua.types.request import Request
@@ -100,11 +101,12 @@ async def _admitted(asked: Asked) -> GatewayReply:
     plan = _planned(asked)
     job = _job(asked, plan, _at_once(asked, plan) or await _awaited(asked))
     if asked.key is not None:
-        asked.grant = await asked.gateway.admission.admit(asked.key, asked, job)
+        await done(asked.gateway.admission.admit(asked, job))
     try:
         return await _replying(asked, job)
     except BaseException as error:
-        await asked.grant.settle_failed(error)
+        if asked.grant is not None:
+            await done(asked.grant.settle_failed(error))
         raise
 
 
@@ -218,13 +220,15 @@ async def _passed(asked: Asked, job: Job, way: Straight) -> GatewayReply:
         reply = await async_fetch_for(request.url)(request, job.settings.timeouts)
         response = answered(job, lane, encoded, reply)
     except Error as error:
-        asked.grant.failed(error, lane)
+        if asked.grant is not None:
+            asked.grant.failed(error, lane)
         return await _whole(asked, job, gone_on(job, partial(_answer, asked), way, started_s, error))
     msgspec.structs.force_setattr(response, "attempts", (served(lane.endpoint.spec, job.clock() - started_s),))
     if way[0].clear_at_s(lane.endpoint.spec) is None:
         await carried_out(went_well(way, lane))
-    if asked.key is not None and asked.grant.counts:
-        await asked.grant.settle(response, lane)
+    settling = None if asked.grant is None else asked.grant.settle(response, lane)
+    if settling is not None:
+        await settling
     return _replied(asked, response, reply.status, kept_headers(reply.headers), reply.body)
 
 
@@ -236,8 +240,9 @@ async def _whole(asked: Asked, job: Job, begun: _Routed | None = None) -> Gatewa
     except UnsupportedError as error:
         raise with_way_out(error) from error
     _, lane, told = found[-1]
-    if asked.key is not None and asked.grant.counts:
-        await asked.grant.settle(response, lane)
+    settling = None if asked.grant is None else asked.grant.settle(response, lane)
+    if settling is not None:
+        await settling
     if told is None:
         remembering = asked.remember(response)
         if remembering is not None:
@@ -288,7 +293,8 @@ def _answer(asked: Asked, job: Job, lane: Lane) -> Steps[_Served]:
         reply = yield fetching(job, lane, encoded)
         response = answered(job, lane, encoded, reply)
     except Error as error:
-        asked.grant.failed(error, lane)
+        if asked.grant is not None:
+            asked.grant.failed(error, lane)
         raise
     return response, lane, reply
 
@@ -327,5 +333,6 @@ def _begin(asked: Asked, job: Job, lane: Lane) -> Steps[Live]:
             return (yield from begin(job, lane))
         return (yield from opened(job, lane, outgoing(asked, lane, strict=job.settings.strict), RelayedStream))
     except Error as error:
-        asked.grant.failed(error, lane)
+        if asked.grant is not None:
+            asked.grant.failed(error, lane)
         raise

@@ -25,6 +25,7 @@ from interlingua.errors import APIConnectionError, Error, MalformedArgumentsErro
 from interlingua.gateway.calls.relay import RelayedStream, kept_headers
 from interlingua.gateway.calls.replies import limit_headers, own_fault, trail_headers
 from interlingua.gateway.http import Closing, GatewayReply
+from interlingua.gateway.keys.grant import done
 from interlingua.gateway.serving.ending import cut_off
 from interlingua.providers.price import cost_usd
 from interlingua.stream.build import stream_error
@@ -93,7 +94,10 @@ class Course:
 
     async def keep(self, response: Response[Any], *, is_translated: bool) -> None:
         """Settle the call, and keep what the client's next request may need."""
-        await self.asked.grant.settle(response, self.live.lane)
+        grant = self.asked.grant
+        settling = None if grant is None else grant.settle(response, self.live.lane)
+        if settling is not None:
+            await settling
         told = self.asked.remember(response) if is_translated else None
         if told is not None:
             await told
@@ -102,8 +106,9 @@ class Course:
     async def close(self) -> None:
         """Close the upstream, and settle a call that was left before its end."""
         await self.pump.close()
-        if self.asked.grant.counts:
-            await self.asked.grant.settle(self.came, self.live.lane, is_partial=True)
+        grant = self.asked.grant
+        if grant is not None and grant.counts:
+            await done(grant.settle(self.came, self.live.lane, is_partial=True))
 
     @cached_property
     def came(self) -> Response[Any] | None:

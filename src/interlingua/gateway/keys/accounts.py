@@ -78,7 +78,7 @@ class Accounts(Protocol):
         """Reserve what a call may use; the refusal where it does not fit."""
         ...
 
-    def leave(self, operation: Leave, *rows: Row) -> Awaitable[object]:
+    def leave(self, operation: Leave, *rows: Row) -> Awaitable[None]:
         """Settle a call, and add rows to what was used."""
         ...
 

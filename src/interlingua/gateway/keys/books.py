@@ -128,10 +128,13 @@ class Books:
         """The line that lets a call in, or why it does not enter."""
         accounts, charged = self.accounts, _NOTHING
         for name, each in terms:
-            refusal = (accounts.get(name) or _UNUSED).refusal(each, call)
-            if refusal is not None:
-                return msgspec.structs.replace(refusal, account=name)
-            charged += ((name, charge_of(each, call), each.rpm is not None or each.tpm is not None),)
+            account, tokens = accounts.get(name, _UNUSED), call.tokens
+            if not account.fits(each, call):
+                refusal = account.refusal(each, call)
+                if refusal is not None:
+                    return msgspec.structs.replace(refusal, account=name)
+                tokens = charge_of(each, call)
+            charged += ((name, tokens, each.rpm is not None or each.tpm is not None),)
         return Entered(call, charged)
 
     def write(self, line: Line) -> None:

@@ -99,8 +99,7 @@ class Journal:
         """The generation that is being written."""
         self.size: int = 0
         """How many bytes of it were read or written."""
-        self.room: int = 0
-        """How many bytes of it there are for all lines but the last one."""
+        self._room_bytes = 0
 
     def lock(self) -> bool:
         """Whether nobody else reads or writes until `unlock`."""
@@ -138,17 +137,15 @@ class Journal:
         end = self._length[0]
         return [] if end == self.size else self._read_to(end)
 
-    def append(self, text: bytes) -> None:
-        """Write lines; the lock is ours, and everything was read.
-
-        Raises: OSError where there is no room.
-        """
-        assert self._lines is not None, "a journal that is written has begun"  # noqa: S101 - an invariant
-        size = self.size + len(text)
-        if size > self.room + _LAST_BYTES:
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-        self._lines[_HEAD_BYTES + self.size : _HEAD_BYTES + size] = text
+    def append(self, text: bytes) -> bool:
+        """Write lines; the lock is ours, and everything was read. False where this generation has no room for them."""
+        before_bytes, lines = self.size, self._lines
+        size = before_bytes + len(text)
+        if size > self._room_bytes or lines is None:
+            return False
+        lines[_HEAD_BYTES + before_bytes : _HEAD_BYTES + size] = text
         self.size = self._length[0] = size
+        return True
 
     def end(self, last: Next) -> None:
         """Begin the next generation; the lock is ours.
@@ -156,6 +153,7 @@ class Journal:
         Raises: OSError; then it is not begun.
         """
         lines = self._mapped(self.generation + 1, os.O_CREAT | os.O_TRUNC)
+        self._room_bytes += _LAST_BYTES
         self.append(encode(last) + b"\n")
         self._turn_to(lines, self.generation + 1)
 
@@ -190,7 +188,7 @@ class Journal:
     def _turn_to(self, lines: mmap.mmap, generation: int) -> None:
         self._let_go()
         self._lines, self._length = lines, memoryview(lines)[:8].cast("Q")
-        self.room = len(lines) - _HEAD_BYTES - _LAST_BYTES
+        self._room_bytes = len(lines) - _HEAD_BYTES - _LAST_BYTES
         self.generation, self.size = generation, 0
 
     def _let_go(self) -> None:

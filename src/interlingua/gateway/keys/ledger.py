@@ -17,6 +17,7 @@ Rules
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import platform
 import sqlite3
@@ -26,6 +27,8 @@ from contextlib import suppress
 from secrets import token_hex
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from interlingua.errors import ConfigError, InternalServerError
 from interlingua.gateway.keys.accounts import COUNTS
 from interlingua.gateway.keys.books import Books, Gone, Left, Next, Since
@@ -33,7 +36,7 @@ from interlingua.gateway.keys.budget import Refusal
 from interlingua.gateway.keys.database import BUSY_S, connect, read_kept, read_stored
 from interlingua.gateway.keys.journal import GenerationGone, Journal
 from interlingua.gateway.keys.turn import Turn, let_go_here
-from interlingua.wire.json import encode, encode_exact
+from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.keys.books import Line
     from interlingua.gateway.keys.budget import Account, Call, Enter, Leave, Owed, Used
 
+_ENCODE = msgspec.json.Encoder().encode
 __all__ = ["FileAccounts", "holder_here", "is_gone_here"]
 
 MOST_KEPT = 100_000
@@ -149,19 +153,23 @@ class FileAccounts:
         Raises: InternalServerError where the journal cannot be written.
         """
         try:
-            return self._begins() and self._enter(call, terms)
+            return ((self._turn.is_kept and not self._late) or self._begins()) and self._enter(call, terms)
         except OSError as error:
             raise _outage(error) from None
 
     def leave_now(self, call: Call, accounts: tuple[str, ...], used: Used, now_s: float, rows: tuple[Row, ...]) -> bool:
         """Settle a call, and add rows to what was used; False where another process has the lock."""
-        self._late.append(Left(call, accounts, used, now_s, rows))
+        turn, line = self._turn, Left(call, accounts, used, now_s, rows)
         try:
-            if not self._begins():
-                self._late.pop()
+            if not ((turn.is_kept and not self._late) or self._begins()):
                 return False
-            self._turn.ends()
+            try:
+                self._write(line)
+            finally:
+                if turn.words[1] or not turn.is_kept:
+                    turn.ends()
         except OSError as error:
+            self._late.append(line)
             self._postpone(error)
         return True
 
@@ -249,13 +257,15 @@ class FileAccounts:
 
     def _enter(self, call: Call, terms: Owed) -> Refusal | bool:
         """Let a call in, or refuse it; the lock was ours."""
+        turn = self._turn
         try:
             line = self._books.entered(call, terms)
             if type(line) is Refusal:
                 return line
             self._write(line)
         finally:
-            self._turn.ends()
+            if turn.words[1] or not turn.is_kept:
+                turn.ends()
         return True
 
     async def _begun(self) -> None:
@@ -278,12 +288,18 @@ class FileAccounts:
 
     def _write(self, line: Line) -> None:
         """Write a line, and have it count; where a generation was full, it is folded."""
-        text, journal = (encode_exact(line) or encode(line)) + b"\n", self._journal
-        fold = self._folded() if journal.size + len(text) > journal.room else None
-        journal.append(text)
+        text = _ENCODE(line) + b"\n"
+        if not self._journal.append(text):
+            self._write_in_next(text)
         self._books.write(line)
-        if fold is not None and self._folding is None and self._is_open:  # else it is folded with the next one
+
+    def _write_in_next(self, text: bytes) -> None:
+        """Write a line into the next generation; the one that is full is folded."""
+        fold = self._folded()
+        if self._folding is None and self._is_open:  # else it is folded with the next one
             self._folding = self._fold(fold)
+        if not self._journal.append(text):
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
 
     async def _settle_later(self) -> None:
         try:

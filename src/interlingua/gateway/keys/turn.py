@@ -35,17 +35,19 @@ IDLE_S = 0.005
 class Turn:
     """What one process has of the lock of a journal; it is used in one thread, on an event loop."""
 
-    __slots__ = ("__weakref__", "_journal", "_keeps", "_timer", "_turns", "_words", "_written", "is_kept")
+    __slots__ = ("__weakref__", "_journal", "_keeps", "_timer", "_turns", "_written", "is_kept", "words")
 
     def __init__(self, journal: Journal) -> None:
         """Nothing yet."""
-        self._journal, self._words = journal, journal.words
+        self._journal = journal
         self._turns = 0
         self._keeps = False
         self._written = 0
         self._timer: asyncio.TimerHandle | None = None
         self.is_kept: bool = False
         """Whether the lock is ours since the last turn: nobody else can have written."""
+        self.words: memoryview = journal.words
+        """The words of the lock: where the second is not 0, and where the lock is not kept, a turn has to end."""
 
     def begins(self) -> bool:
         """Whether it is ours now."""
@@ -60,7 +62,7 @@ class Turn:
         """Let others have their turn, or keep it while nobody wants one."""
         if not self._keeps:
             self._journal.unlock()
-        elif self._words[1]:
+        elif self.words[1]:
             self.give_up()
         elif not self.is_kept:
             self.is_kept = True

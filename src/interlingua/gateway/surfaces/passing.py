@@ -28,6 +28,7 @@ from interlingua.errors import DecodeError, LimitExceededError, NotFoundError, P
 from interlingua.gateway.calls.reading import is_plain
 from interlingua.gateway.calls.replies import visible
 from interlingua.gateway.http import Closing, GatewayReply
+from interlingua.gateway.keys.grant import done
 from interlingua.transport.override import answers_alone
 from interlingua.wire.http import SECRET_HEADERS, HttpReply
 from interlingua.wire.json import decode, encode
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
-    from interlingua.gateway.keys.admission import Grant
+    from interlingua.gateway.keys.grant import Grant
     from interlingua.registry.endpoint import Endpoint
     from interlingua.transport.base import AsyncReply
     from interlingua.wire.http import Headers, HttpRequest
@@ -136,7 +137,8 @@ def passing(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gatew
         try:
             reply = await pass_on(gateway, request, endpoint, path, body)
         except BaseException:
-            await grant.settle(None)
+            if grant is not None:
+                await done(grant.settle(None))
             raise
         return await settled_after(reply, grant, endpoint.spec)
 
@@ -151,18 +153,18 @@ def _tokens(request: GatewayRequest, named: str) -> int | None:
     return estimate_body(request.body) if named and "json" in said else None
 
 
-async def settled_after(reply: GatewayReply, grant: Grant, spec: str) -> GatewayReply:
+async def settled_after(reply: GatewayReply, grant: Grant | None, spec: str) -> GatewayReply:
     """The reply of the target `spec`, with its grant settled when it is over."""
-    if not grant.counts:
+    if grant is None or not grant.counts:
         return reply
     body = reply.body
     if isinstance(body, bytes):
-        await grant.settle_unread(spec, is_failed=reply.status >= FAILED)
+        await done(grant.settle_unread(spec, is_failed=reply.status >= FAILED))
         return reply
 
     async def close() -> None:
         await body.aclose()
-        await grant.settle_unread(spec)
+        await done(grant.settle_unread(spec))
 
     async def pieces() -> AsyncGenerator[bytes]:
         try:

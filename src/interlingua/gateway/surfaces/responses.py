@@ -22,6 +22,7 @@ from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.exchange import job_of
 from interlingua.gateway.calls.replies import trail_headers, visible
 from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.keys.grant import done
 from interlingua.gateway.state.items import Item, compacted, input_list, listed
 from interlingua.gateway.state.keep import RESPONSES
 from interlingua.gateway.state.stored import KeptAnswer, KeptElsewhere, input_of, not_found, page
@@ -140,11 +141,12 @@ async def compact(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     http = msgspec.structs.replace(request, body=prepared.body)
     asked = read(gateway, http, RESPONSES)
     job = await job_of(asked)
-    asked.grant = await gateway.admission.admit(asked.key, asked, job)
+    await done(gateway.admission.admit(asked, job))
     try:
         return await _compacted(gateway, asked, job, is_changed=prepared.is_changed)
     except BaseException:
-        await asked.grant.settle(None)
+        if asked.grant is not None:
+            await done(asked.grant.settle(None))
         raise
 
 
@@ -155,7 +157,8 @@ async def _compacted(gateway: Gateway, asked: Asked, job: Job, *, is_changed: bo
             body = with_model(http.body, lane.endpoint.model)
             reply = await call_provider(gateway, http, lane.endpoint, "/responses/compact", body)
             if reply.status not in CANNOT_COMPACT:
-                await asked.grant.settle_unread(lane.endpoint.spec, is_failed=reply.status != 200)
+                if asked.grant is not None:
+                    await done(asked.grant.settle_unread(lane.endpoint.spec, is_failed=reply.status != 200))
                 served = ("x-interlingua-target", visible(lane.endpoint.spec))
                 return GatewayReply(status=reply.status, headers=(*JSON, served), body=reply.body)
     return await _summarized(gateway, asked, job)
@@ -174,7 +177,9 @@ async def _summarized(gateway: Gateway, asked: Asked, job: Job) -> GatewayReply:
         extra={},
     )
     response = await carried_out(call(msgspec.structs.replace(job, request=wanted)))
-    await asked.grant.settle(response, next((lane for lane in job.lanes if lane.endpoint.spec == response.model), None))
+    if asked.grant is not None:
+        lane = next((lane for lane in job.lanes if lane.endpoint.spec == response.model), None)
+        await done(asked.grant.settle(response, lane))
     if not response.text.strip():
         raise BadRequestError(f"{response.model} gave no summary of the conversation", status=502)
     summary = compacted(response.text, gateway.make_id("cmp_"))

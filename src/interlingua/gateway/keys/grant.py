@@ -1,0 +1,318 @@
+"""One call of a key: the most that it may use, before it is made, and what it has used when it has ended.
+
+Strategy: for a key whose limits count tokens or money, the most that a call may use is reserved before it: its input
+as `client/estimate` has it of the bytes, and for the output `max_tokens` of each choice (4,096 where it does not say).
+Only where that is too much is the request read for it, which comes nearer. The price is
+that of the dearest target of its chain. When the call has ended, what it used takes the place of the reservation.
+
+Rules
+- What a provider did not count is estimated from what came. A client that leaves pays for what had come. A call without
+  an answer costs nothing, but for tries that failed although a target had answered: those were paid for.
+- Where money is limited and the price of a target is not known, the call is refused (403).
+- A grant is settled once, whatever ends the call. Where that has to wait for others, it gives what is to be awaited.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from interlingua.client.estimate import estimate_body, estimate_tokens
+from interlingua.client.price import price_of
+from interlingua.errors import Error, PermissionDeniedError
+from interlingua.gateway.keys.accounts import Row
+from interlingua.gateway.keys.budget import Call, Used
+from interlingua.gateway.keys.terms import NO_TERMS, nano_usd
+from interlingua.providers.price import cost_usd
+from interlingua.transport.override import answers_alone
+from interlingua.types.message import Message
+from interlingua.types.request import Request
+from interlingua.types.usage import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Sequence
+
+    from interlingua.client.job import Job, Lane
+    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.keys.admission import Admission
+    from interlingua.gateway.keys.terms import Terms
+    from interlingua.gateway.settings import GatewayKey
+    from interlingua.providers.price import Price
+    from interlingua.types.response import Response
+
+__all__ = ["OUTPUT_TOKENS", "Grant", "KeyPlan", "account_of", "done", "most_of", "nearer_most_of"]
+
+OUTPUT_TOKENS = 4_096
+"""What is reserved for the output of a call that does not say how long it may get."""
+_MOST_WRITTEN: dict[str, tuple[str, ...]] = {
+    "openai-chat": ("max_completion_tokens", "max_tokens"),
+    "openai-responses": ("max_output_tokens",),
+    "anthropic": ("max_tokens",),
+}
+"""The members that say how long an answer may get, where that is told in the head of a body."""
+MOST_DIGITS = 12
+DAY_S = 86_400
+
+
+def account_of(name: str, *, team: bool = False) -> str:
+    """The name of a key's account, or of a team's."""
+    return f"{'team' if team else 'key'}:{name}"
+
+
+class KeyPlan:
+    """What there is to know of a key before any call of it, found once for a key and its team's terms."""
+
+    __slots__ = ("admission", "has_budgets", "key", "limited", "names", "needs_money", "needs_tokens", "teams")
+
+    def __init__(self, admission: Admission, key: GatewayKey) -> None:
+        """The plan of a key, as the teams of `admission` are now."""
+        teams, names = admission.teams, (account_of(key.name),)
+        terms = (key.terms, teams.get(key.team, NO_TERMS) if key.team else NO_TERMS)
+        if key.team:
+            names += (account_of(key.team, team=True),)
+        self.admission: Admission = admission
+        """Who lets its calls in."""
+        self.key: GatewayKey = key
+        """The key."""
+        self.teams: dict[str, Terms] = teams
+        """The teams, as they were then."""
+        self.names: tuple[str, ...] = names
+        """A call is written down in all of them: a limit that is set later counts what was used before."""
+        self.limited: tuple[tuple[str, Terms], ...] = (
+            tuple(zip(names, terms, strict=False)) if terms != (NO_TERMS, NO_TERMS) else ()
+        )
+        """The same with what each may use; empty where there is no limit."""
+        self.needs_tokens: bool = any(each.needs_tokens for each in terms)
+        """Whether it matters how many tokens a call will use."""
+        self.needs_money: bool = any(each.needs_money for each in terms)
+        """Whether it matters what a call costs."""
+        self.has_budgets: bool = any(each.budgets for each in terms)
+        """Whether anything may be used up."""
+
+
+class _Failed(NamedTuple):
+    """A try that failed, and what its target had answered."""
+
+    error: Error
+    came: Response[Any]
+    lane: Lane
+
+
+class Grant(msgspec.Struct, eq=False):
+    """The right to make one call, until it is settled."""
+
+    call: Call
+    """The call, which has entered."""
+    plan: KeyPlan
+    """What there is to know of its key."""
+    asked: Asked | None = None
+    """What is asked, where what it may use was found from it."""
+    job: Job | None = None
+    """The job for that."""
+    tries: tuple[_Failed, ...] = ()
+    """Those that failed, and were paid for."""
+    counts: bool = True
+    """Whether it is still to be settled."""
+
+    def settle(
+        self, response: Response[Any] | None, lane: Lane | None = None, *, is_partial: bool = False
+    ) -> Awaitable[None] | None:
+        """Write down what the call has used; to be awaited, if it is not done. A second time does nothing.
+
+        `response` is the answer of the target `lane`, None where there was none; `is_partial` says that it is what had
+        come of one.
+        """
+        if not self.counts:
+            return None
+        self.counts = False
+        used, row = self._spent(response, lane, is_partial=is_partial)
+        rows = (row,)
+        for failed in self.tries:
+            tried, row = self._spent(failed.came, failed.lane)
+            used = used.plus(tried)
+            rows += (msgspec.structs.replace(row, requests=0, failed=1),)
+        self.asked = None  # it leads back here
+        return self.plan.admission.settle(self.call, self.plan.names, used, rows)
+
+    def failed(self, error: Error, lane: Lane) -> None:
+        """Remember a try that failed: where its target had answered, it was paid for."""
+        came = getattr(error, "response", None) or getattr(error, "partial", None)
+        if came is not None and self.counts:
+            self.tries += (_Failed(error, came, lane),)
+
+    def settle_failed(self, error: BaseException) -> Awaitable[None] | None:
+        """As `settle`, for a call that ended with an error; what its last target had answered is its answer."""
+        if not self.tries or self.tries[-1].error is not error:
+            return self.settle(None)
+        last, self.tries = self.tries[-1], self.tries[:-1]
+        return self.settle(last.came, last.lane)
+
+    def settle_unread(self, spec: str, *, is_failed: bool = False) -> Awaitable[None] | None:
+        """As `settle`, for a call of which nobody reads what it used: as it was reserved."""
+        if not self.counts:
+            return None
+        self.counts, self.asked = False, None
+        tokens = 0 if is_failed else self.call.tokens
+        row = Row(
+            key=self.plan.key.name,
+            day=_day(self.call),
+            model=spec,
+            requests=1,
+            failed=int(is_failed),
+            input_tokens=tokens,
+            estimated=int(not is_failed),
+            unpriced=int(not is_failed),
+        )
+        return self.plan.admission.settle(self.call, self.plan.names, Used(tokens), (row,))
+
+    def _spent(
+        self, response: Response[Any] | None, lane: Lane | None, *, is_partial: bool = False
+    ) -> tuple[Used, Row]:
+        """What an answer has used, for the accounts and for the day of its key."""
+        call, key = self.call, self.plan.key.name
+        day = _day_told(call.at_s // DAY_S)
+        if response is None:
+            return _NOTHING, Row(key, day, "" if lane is None else lane.endpoint.spec, 1, 1)
+        told, cost = response.usage, None if is_partial else response.cost_usd
+        is_estimated = is_partial or told is None or told.input_tokens is None or told.output_tokens is None
+        if told is None or is_estimated:
+            told = self._estimated(told or Usage(), response, lane)
+        if cost is None and lane is not None:
+            price = self._price(lane)
+            cost = None if price is None else cost_usd(price, told)
+        nano = None if cost is None else nano_usd(cost)
+        read, written = told.input_tokens or 0, told.output_tokens or 0
+        model = response.model if lane is None else lane.endpoint.spec
+        return (
+            Used(read + written, call.nano_usd if nano is None else nano),  # where a price is not known any more
+            Row(key, day, model, 1, 0, read, written, int(is_estimated), nano or 0, int(nano is None)),
+        )
+
+    def _price(self, lane: Lane) -> Price | None:
+        """The price of a target that told no cost."""
+        endpoint, asked, job = lane.endpoint, self.asked, self.job
+        if endpoint.price is None and not endpoint.base_url.startswith("https://"):
+            return None  # as `price_of` says: no tier has to be known for that
+        if asked is None or job is None:
+            return price_of(endpoint, (endpoint.model,), None, is_asked=not answers_alone())
+        return price_of(endpoint, (endpoint.model,), _tier(asked, job), is_asked=job.with_credential)
+
+    def _estimated(self, told: Usage, response: Response[Any], lane: Lane | None) -> Usage:
+        """What was told of tokens, and about how many came where that was not told."""
+        read, asked, job = told.input_tokens, self.asked, self.job
+        if read is None:
+            read = 0 if asked is None or job is None or lane is None else _input_tokens(asked, job, lane)
+        written = max(told.output_tokens or 0, _estimated_output(response))
+        return msgspec.structs.replace(told, input_tokens=read, output_tokens=written)
+
+
+async def done(waiting: Awaitable[None] | None) -> None:
+    """Wait for what is not done yet."""
+    if waiting is not None:
+        await waiting
+
+
+_NOTHING = Used()
+
+
+# The most that a call may use
+
+
+def most_of(asked: Asked, job: Job, *, needs_money: bool) -> tuple[int, int]:
+    """The most tokens that a call may use, and the most that it may cost, at the dearest of its targets.
+
+    Raises: PermissionDeniedError where money is limited and a price is not known.
+    """
+    head = asked.head
+    if head.tokens is None:
+        head.tokens = estimate_body(asked.http.body), _written(asked, job)
+    read, written = head.tokens
+    cost = _most_cost(asked, job, [read] * len(job.lanes), written) if needs_money else 0
+    return read + written, cost
+
+
+def nearer_most_of(asked: Asked, job: Job, *, needs_money: bool) -> tuple[int, int]:
+    """The same, with the request read for it.
+
+    Raises: as `most_of`.
+    """
+    written, read = _written(asked, job), [_input_tokens(asked, job, lane) for lane in job.lanes]
+    return max(read, default=0) + written, _most_cost(asked, job, read, written) if needs_money else 0
+
+
+def _most_cost(asked: Asked, job: Job, read: Sequence[int], written: int) -> int:
+    """What a call may cost that reads so many tokens at each of its targets."""
+    tier, most = _tier(asked, job), 0
+    for lane, tokens in zip(job.lanes, read, strict=True):
+        price = price_of(lane.endpoint, (lane.endpoint.model,), tier, is_asked=not answers_alone())
+        cost = None if price is None else cost_usd(price, Usage(input_tokens=tokens, output_tokens=written))
+        if cost is None:
+            raise PermissionDeniedError(
+                f"this key has a budget in money, and the price of {lane.endpoint.spec} is not known: configure it "
+                "(?price_in=…&price_out=… in its DSN, US dollars for a million tokens), or install interlingua[prices]",
+                status=403,
+            )
+        most = max(most, nano_usd(cost))
+    return most
+
+
+def _input_tokens(asked: Asked, job: Job, lane: Lane) -> int:
+    """About how many tokens a request has for a target, read for that."""
+    request = _request(asked, job)
+    return estimate_body(asked.http.body) if request is None else estimate_tokens(request, lane.endpoint.model)
+
+
+def _tier(asked: Asked, job: Job) -> str | None:
+    """The tier of service that a request asks for."""
+    if not asked.is_read and "service_tier" not in asked.head.members:
+        return None
+    request = _request(asked, job)
+    return None if request is None else request.service_tier
+
+
+def _written(asked: Asked, job: Job) -> int:
+    """The most tokens of the answers to a request; where its head does not say that plainly, it is read."""
+    names, members = _MOST_WRITTEN.get(asked.dialect.name), asked.head.members
+    if names is not None and "n" not in members:
+        told = b""
+        for name in names:
+            if name in members:
+                told = b"twice" if told else bytes(members[name])
+        if not told:
+            return OUTPUT_TOKENS
+        if told.isdigit() and len(told) <= MOST_DIGITS:
+            return int(told) or OUTPUT_TOKENS
+    request = _request(asked, job)
+    return OUTPUT_TOKENS if request is None else (request.max_tokens or OUTPUT_TOKENS) * (request.n or 1)
+
+
+def _request(asked: Asked, job: Job) -> Request | None:
+    """What is asked; None for a body that only its provider can read."""
+    if not asked.is_read and job.request.messages:
+        return job.request
+    try:
+        return asked.decoded.request
+    except Error:
+        return None
+
+
+# What came
+
+
+def _estimated_output(response: Response[Any]) -> int:
+    """About how many tokens came."""
+    told = [response.parts, *[choice.parts for choice in response.alternatives]]
+    messages = tuple([Message(role="assistant", parts=parts) for parts in told])
+    return estimate_tokens(Request(messages=messages)) if any(told) else 0
+
+
+def _day(call: Call) -> str:
+    return _day_told(call.at_s // DAY_S)
+
+
+@lru_cache(maxsize=4)
+def _day_told(day: float) -> str:
+    return datetime.fromtimestamp(day * DAY_S, UTC).strftime("%Y-%m-%d")
