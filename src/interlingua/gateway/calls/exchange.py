@@ -101,7 +101,9 @@ async def _admitted(asked: Asked) -> GatewayReply:
     plan = _planned(asked)
     job = _job(asked, plan, _at_once(asked, plan) or await _awaited(asked))
     if asked.key is not None:
-        await done(asked.gateway.admission.admit(asked, job))
+        admitting = asked.gateway.admission.admit(asked, asked.key, job)
+        if admitting is not None:
+            await admitting
     try:
         return await _replying(asked, job)
     except BaseException as error:

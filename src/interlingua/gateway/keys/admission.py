@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from interlingua.errors import BillingError, Error, PermissionDeniedError, RateLimitError
 from interlingua.gateway.keys.budget import Call, Enter, Leave, Refusal
-from interlingua.gateway.keys.grant import Grant, KeyPlan, most_of, nearer_most_of
+from interlingua.gateway.keys.grant import Grant, KeyPlan, most_cost, nearer_most_of, size_of
 from interlingua.gateway.keys.memory import MemoryAccounts
 from interlingua.gateway.keys.terms import money, told_budget
 from interlingua.types.limit import RateLimit
@@ -58,16 +58,14 @@ class Admission:
 
         `make_id` makes what the ids of all calls begin with.
         """
-        self.accounts = accounts
-        self.teams: dict[str, Terms] = teams
-        """What teams may use."""
+        self._plans: dict[str, KeyPlan] = {}
+        self.accounts, self.teams = accounts, teams
         self._now = now
         self._make_id = make_id
         self._beginning = ""
         self._numbers = count(1)
         self._holder = holder
         self._counts = counts
-        self._plans: dict[str, KeyPlan] = {}
         self._left: Accounts | None = None
         self._tasks: set[asyncio.Future[Any]] = set()
 
@@ -80,23 +78,32 @@ class Admission:
     def accounts(self, accounts: Accounts) -> None:
         self._accounts, self._at_once = accounts, accounts.at_once
 
-    def admit(self, asked: Asked, job: Job) -> Awaitable[None] | None:
-        """Give a call that is about to be made its grant; to be awaited, if it is not done.
+    @property
+    def teams(self) -> dict[str, Terms]:
+        """What teams may use."""
+        return self._teams
+
+    @teams.setter
+    def teams(self, teams: dict[str, Terms]) -> None:
+        self._teams = teams
+        self._plans.clear()
+
+    def admit(self, asked: Asked, key: GatewayKey, job: Job) -> Awaitable[None] | None:
+        """Give a call of a key, which is about to be made, its grant; to be awaited, if it is not done.
 
         Raises: RateLimitError, BillingError with the limit and when it begins anew; PermissionDeniedError where money
         is limited and a price is not known.
         """
-        key = asked.key
-        if key is None:
-            return None
         plan = self._plans.get(key.name)
-        if plan is None or plan.key is not key or plan.teams is not self.teams:
+        if plan is None or plan.key is not key:
             plan = self._planned(key)
         if not plan.limited:
             asked.grant = self._uncounted(plan)
             return None
         if plan.needs_tokens:
-            grant = Grant(self._call(*most_of(asked, job, needs_money=plan.needs_money)), plan, asked, job)
+            size = asked.head.tokens or size_of(asked, job)
+            cost = most_cost(asked, job, size) if plan.needs_money else 0
+            grant = Grant(self._call(size[0] + size[1], cost), plan, asked, job)
         else:
             grant = Grant(self._call(), plan)
         at_once = self._at_once
@@ -172,7 +179,7 @@ class Admission:
 
     def _planned(self, key: GatewayKey) -> KeyPlan:
         plan = self._plans.get(key.name)
-        if plan is None or plan.key is not key or plan.teams is not self.teams:
+        if plan is None or plan.key is not key:
             plan = self._plans[key.name] = KeyPlan(self, key)
         return plan
 

@@ -92,8 +92,10 @@ class Since:
             sums[0] += row.requests
             sums[2] += row.input_tokens
             sums[3] += row.output_tokens
-            sums[5] += row.nano_usd
-            sums[6] += row.unpriced
+            if row.nano_usd:
+                sums[5] += row.nano_usd
+            if row.unpriced:
+                sums[6] += row.unpriced
             if row.failed or row.estimated:
                 sums[1] += row.failed
                 sums[4] += row.estimated
@@ -111,12 +113,20 @@ _UNUSED = Running()
 _NOTHING: tuple[tuple[str, int, bool], ...] = ()
 
 
+class _Accounts(dict[str, Running]):
+    """Accounts by name; one that nobody has used begins with its first line."""
+
+    def __missing__(self, name: str) -> Running:
+        account = self[name] = Running()
+        return account
+
+
 class Books:
     """Accounts, and what keys used, generation by generation."""
 
     def __init__(self, accounts: dict[str, Account], generation: int = 0) -> None:
         """Goes on from accounts, with the first line of a generation."""
-        self.accounts: dict[str, Running] = {name: Running(account) for name, account in accounts.items()}
+        self.accounts: dict[str, Running] = _Accounts({name: Running(account) for name, account in accounts.items()})
         """Every account that was used."""
         self.since: dict[int, Since] = {}
         """What the lines of each generation changed, as far as that matters still."""
@@ -142,14 +152,16 @@ class Books:
         if type(line) is Entered:
             names, accounts, call = self._now.names, self.accounts, line.call
             for name, tokens, in_minute in line.charged:
-                names.add(name)
-                (accounts.get(name) or self._opened(name)).add(call, tokens, in_minute)
+                if name not in names:
+                    names.add(name)
+                accounts[name].add(call, tokens, in_minute)
         elif type(line) is Left:
-            now, accounts, call, used, now_s = self._now, self.accounts, line.call, line.used, line.now_s
+            names, accounts, used = self._now.names, self.accounts, line.used
             for name in line.accounts:
-                now.names.add(name)
-                (accounts.get(name) or self._opened(name)).leave(call, used, now_s)
-            now.count(line.rows)
+                if name not in names:
+                    names.add(name)
+                accounts[name].leave(line.call, used, line.now_s)
+            self._now.count(line.rows)
         else:
             self._write_seldom(line)
 
@@ -182,8 +194,3 @@ class Books:
         for since in self.since.values():
             whole.count(rows_of(since.sums))
         return rows_of(whole.sums)
-
-    def _opened(self, name: str) -> Running:
-        """The account that nobody has used yet."""
-        account = self.accounts[name] = Running()
-        return account

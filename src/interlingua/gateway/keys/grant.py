@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from interlingua.providers.price import Price
     from interlingua.types.response import Response
 
-__all__ = ["OUTPUT_TOKENS", "Grant", "KeyPlan", "account_of", "done", "most_of", "nearer_most_of"]
+__all__ = ["OUTPUT_TOKENS", "Grant", "KeyPlan", "account_of", "done", "most_cost", "nearer_most_of", "size_of"]
 
 OUTPUT_TOKENS = 4_096
 """What is reserved for the output of a call that does not say how long it may get."""
@@ -65,20 +65,18 @@ def account_of(name: str, *, team: bool = False) -> str:
 class KeyPlan:
     """What there is to know of a key before any call of it, found once for a key and its team's terms."""
 
-    __slots__ = ("admission", "has_budgets", "key", "limited", "names", "needs_money", "needs_tokens", "teams")
+    __slots__ = ("admission", "has_budgets", "key", "limited", "names", "needs_money", "needs_tokens")
 
     def __init__(self, admission: Admission, key: GatewayKey) -> None:
         """The plan of a key, as the teams of `admission` are now."""
-        teams, names = admission.teams, (account_of(key.name),)
-        terms = (key.terms, teams.get(key.team, NO_TERMS) if key.team else NO_TERMS)
+        names = (account_of(key.name),)
+        terms = (key.terms, admission.teams.get(key.team, NO_TERMS) if key.team else NO_TERMS)
         if key.team:
             names += (account_of(key.team, team=True),)
         self.admission: Admission = admission
         """Who lets its calls in."""
         self.key: GatewayKey = key
         """The key."""
-        self.teams: dict[str, Terms] = teams
-        """The teams, as they were then."""
         self.names: tuple[str, ...] = names
         """A call is written down in all of them: a limit that is set later counts what was used before."""
         self.limited: tuple[tuple[str, Terms], ...] = (
@@ -176,20 +174,20 @@ class Grant(msgspec.Struct, eq=False):
         day = _day_told(call.at_s // DAY_S)
         if response is None:
             return _NOTHING, Row(key, day, "" if lane is None else lane.endpoint.spec, 1, 1)
-        told, cost = response.usage, None if is_partial else response.cost_usd
-        is_estimated = is_partial or told is None or told.input_tokens is None or told.output_tokens is None
-        if told is None or is_estimated:
-            told = self._estimated(told or Usage(), response, lane)
+        told, model = response.usage, response.model if lane is None else lane.endpoint.spec
+        cost, estimated, read, written = response.cost_usd, 0, None, None
+        if told is not None:
+            read, written = told.input_tokens, told.output_tokens
+        if told is None or read is None or written is None or is_partial:
+            told, cost, estimated = self._estimated(told or Usage(), response, lane), None, 1
+            read, written = told.input_tokens or 0, told.output_tokens or 0
         if cost is None and lane is not None:
             price = self._price(lane)
             cost = None if price is None else cost_usd(price, told)
-        nano = None if cost is None else nano_usd(cost)
-        read, written = told.input_tokens or 0, told.output_tokens or 0
-        model = response.model if lane is None else lane.endpoint.spec
-        return (
-            Used(read + written, call.nano_usd if nano is None else nano),  # where a price is not known any more
-            Row(key, day, model, 1, 0, read, written, int(is_estimated), nano or 0, int(nano is None)),
-        )
+        if cost is None:  # nothing is known, or not any more
+            return Used(read + written, call.nano_usd), Row(key, day, model, 1, 0, read, written, estimated, 0, 1)
+        nano = nano_usd(cost)
+        return Used(read + written, nano), Row(key, day, model, 1, 0, read, written, estimated, nano)
 
     def _price(self, lane: Lane) -> Price | None:
         """The price of a target that told no cost."""
@@ -221,23 +219,24 @@ _NOTHING = Used()
 # The most that a call may use
 
 
-def most_of(asked: Asked, job: Job, *, needs_money: bool) -> tuple[int, int]:
-    """The most tokens that a call may use, and the most that it may cost, at the dearest of its targets.
+def size_of(asked: Asked, job: Job) -> tuple[int, int]:
+    """About how many tokens a request has, and the most that it lets be written; the head of its body knows it then."""
+    size = asked.head.tokens = estimate_body(asked.http.body), _written(asked, job)
+    return size
+
+
+def most_cost(asked: Asked, job: Job, size: tuple[int, int]) -> int:
+    """The most that a call of that size may cost, at the dearest of its targets.
 
     Raises: PermissionDeniedError where money is limited and a price is not known.
     """
-    head = asked.head
-    if head.tokens is None:
-        head.tokens = estimate_body(asked.http.body), _written(asked, job)
-    read, written = head.tokens
-    cost = _most_cost(asked, job, [read] * len(job.lanes), written) if needs_money else 0
-    return read + written, cost
+    return _most_cost(asked, job, [size[0]] * len(job.lanes), size[1])
 
 
 def nearer_most_of(asked: Asked, job: Job, *, needs_money: bool) -> tuple[int, int]:
-    """The same, with the request read for it.
+    """The most tokens that a call may use, and the most that it may cost, with the request read for it.
 
-    Raises: as `most_of`.
+    Raises: as `most_cost`.
     """
     written, read = _written(asked, job), [_input_tokens(asked, job, lane) for lane in job.lanes]
     return max(read, default=0) + written, _most_cost(asked, job, read, written) if needs_money else 0

@@ -147,21 +147,34 @@ class FileAccounts:
         """Itself: it waits where another process has the lock, and what has ended is settled without its client."""
         return self
 
-    def enter_now(self, call: Call, terms: Owed) -> Refusal | bool:
+    def enter_now(self, call: Call, terms: Owed, *, begun: bool = False) -> Refusal | bool:
         """Reserve what a call may use; the refusal where it does not fit, False where another process has the lock.
+
+        `begun` says that the lock is ours.
 
         Raises: InternalServerError where the journal cannot be written.
         """
+        turn = self._turn
         try:
-            return ((self._turn.is_kept and not self._late) or self._begins()) and self._enter(call, terms)
+            if not (turn.is_kept or begun or self._begins()):
+                return False
+            try:
+                line = self._books.entered(call, terms)
+                if type(line) is Refusal:
+                    return line
+                self._write(line)
+            finally:
+                if turn.words[1] or not turn.is_kept:
+                    turn.ends()
         except OSError as error:
             raise _outage(error) from None
+        return True
 
     def leave_now(self, call: Call, accounts: tuple[str, ...], used: Used, now_s: float, rows: tuple[Row, ...]) -> bool:
         """Settle a call, and add rows to what was used; False where another process has the lock."""
         turn, line = self._turn, Left(call, accounts, used, now_s, rows)
         try:
-            if not ((turn.is_kept and not self._late) or self._begins()):
+            if not (turn.is_kept or self._begins()):
                 return False
             try:
                 self._write(line)
@@ -178,12 +191,13 @@ class FileAccounts:
 
         Raises: as `enter_now`, also where somebody else has the lock for too long.
         """
-        try:
-            if not self._begins():
+        entered = self.enter_now(*operation)
+        if entered is False:
+            try:
                 await self._begun()
-            entered = self._enter(*operation)
-        except OSError as error:
-            raise _outage(error) from None
+            except OSError as error:
+                raise _outage(error) from None
+            entered = self.enter_now(*operation, begun=True)
         return entered if isinstance(entered, Refusal) else None
 
     async def leave(self, operation: Leave, *rows: Row) -> None:
@@ -237,8 +251,6 @@ class FileAccounts:
         Raises: OSError; then it is not.
         """
         turn = self._turn
-        if turn.is_kept and not self._late:
-            return True
         if not turn.begins():
             return False
         try:
@@ -253,19 +265,6 @@ class FileAccounts:
         except BaseException:
             turn.ends()
             raise
-        return True
-
-    def _enter(self, call: Call, terms: Owed) -> Refusal | bool:
-        """Let a call in, or refuse it; the lock was ours."""
-        turn = self._turn
-        try:
-            line = self._books.entered(call, terms)
-            if type(line) is Refusal:
-                return line
-            self._write(line)
-        finally:
-            if turn.words[1] or not turn.is_kept:
-                turn.ends()
         return True
 
     async def _begun(self) -> None:
@@ -310,8 +309,10 @@ class FileAccounts:
             self._turn.ends()
 
     def _postpone(self, error: OSError) -> None:
-        """What has ended is kept, to be written with the next one."""
+        """What has ended is kept, to be written when the next turn begins: one that is kept has nothing to write."""
         _say(error)
+        if self._turn.is_kept:
+            self._turn.give_up()
         while len(self._late) > MOST_KEPT:
             self._late.pop()
 

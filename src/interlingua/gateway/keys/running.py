@@ -50,23 +50,21 @@ class Running:
     """One account, changed by every call."""
 
     __slots__ = (
-        "_concurrency",
         "_counts_from_s",
         "_day_ends_s",
         "_granted",
         "_held",
+        "_left_calls",
         "_left_nano",
+        "_left_of_minute",
+        "_left_requests",
         "_left_tokens",
-        "_minute_tokens",
         "_nano",
         "_plain_from_s",
         "_plain_until_s",
-        "_requests",
-        "_rpm",
         "_spent",
         "_terms",
         "_tokens",
-        "_tpm",
     )
 
     def __init__(self, account: Account = EMPTY) -> None:
@@ -76,8 +74,6 @@ class Running:
 
     def _take(self, account: Account) -> None:
         self._granted = list(account.granted)
-        self._requests = sum([grant.requests for grant in account.granted])
-        self._minute_tokens = sum([grant.tokens for grant in account.granted])
         self._held: dict[str, Held] = {held.call.id: held for held in account.held}
         self._spent = account.spent
         self._tokens = self._nano = 0  # used since
@@ -87,17 +83,20 @@ class Running:
         self._know(self._terms)
 
     def _know(self, terms: Terms) -> None:
-        """Find what is left of limits; from then on it goes along."""
-        self._terms = terms
-        self._rpm, self._tpm, self._concurrency = [
-            inf if limit is None else limit for limit in (terms.rpm, terms.tpm, terms.concurrency)
-        ]
-        spent, calls = self.value().spent, [held.call for held in self._held.values()]
+        """Find what is left of limits; from then on it goes along.
+
+        All that is reserved counts for every budget, also where its day is over: less is left here than there may be.
+        """
+        self._terms, granted, spent = terms, self._granted, self.value().spent
         used = {"day": spent.in_day, "month": spent.in_month, "total": spent.in_total}
         tokens = [each.amount - used[each.period].tokens for each in terms.budgets if each.unit == "tokens"]
         nano = [each.amount - used[each.period].nano_usd for each in terms.budgets if each.unit == "usd"]
+        calls = [held.call for held in self._held.values()]
         self._left_tokens = min(tokens, default=inf) - sum([call.tokens for call in calls])
         self._left_nano = min(nano, default=inf) - sum([call.nano_usd for call in calls])
+        self._left_calls = (inf if terms.concurrency is None else terms.concurrency) - len(calls)
+        self._left_requests = (inf if terms.rpm is None else terms.rpm) - sum([grant.requests for grant in granted])
+        self._left_of_minute = (inf if terms.tpm is None else terms.tpm) - sum([grant.tokens for grant in granted])
 
     def value(self) -> Account:
         """What it is now."""
@@ -108,20 +107,17 @@ class Running:
         return Account(tuple(self._granted), tuple(self._held.values()), spent)
 
     def fits(self, terms: Terms, call: Call) -> bool:
-        """Whether a call surely fits; of one that does not, `refusal` knows.
-
-        Of what is reserved, all counts here, also where its day is over: so less is left than there may be.
-        """
+        """Whether a call surely fits; of one that does not, `refusal` knows."""
         if terms is not self._terms:
             self._know(terms)
-        tokens, at_s = call.tokens, call.at_s
+        tokens = call.tokens
         return (
-            (self._plain_from_s <= at_s < self._plain_until_s or self._is_plain(at_s))
+            (self._plain_from_s <= call.at_s < self._plain_until_s or self._is_plain(call.at_s))
             and tokens < self._left_tokens
             and call.nano_usd < self._left_nano
-            and self._requests < self._rpm
-            and self._minute_tokens + tokens <= self._tpm
-            and len(self._held) < self._concurrency
+            and tokens <= self._left_of_minute
+            and self._left_requests > 0
+            and self._left_calls > 0
         )
 
     def refusal(self, terms: Terms, call: Call) -> Refusal | None:
@@ -134,17 +130,12 @@ class Running:
         at_s = call.at_s
         if not (self._plain_from_s <= at_s < self._plain_until_s or self._is_plain(at_s)):
             self._take(lapse(self.value(), at_s))
-        over_s = at_s + LEASE_S
         if in_minute:
             add_grant(self._granted, at_s, charged)
-            self._requests += 1
-            self._minute_tokens += charged
-            over_s = at_s + MINUTE_S
-            if self._plain_from_s < at_s - MINUTE_S:  # noqa: PLR1730 - a comparison costs less than a call
-                self._plain_from_s = at_s - MINUTE_S
-        if over_s < self._plain_until_s:  # noqa: PLR1730 - as above
-            self._plain_until_s = over_s
+            self._left_requests -= 1
+            self._left_of_minute -= charged
         self._held[call.id] = Held(call, charged)
+        self._left_calls -= 1
         self._left_tokens -= call.tokens
         self._left_nano -= call.nano_usd
 
@@ -159,14 +150,15 @@ class Running:
             self._take(leave(self.value(), call, used, now_s))
             return
         del self._held[call.id]
-        tokens, nano, more = used.tokens, used.nano_usd, used.tokens - held.charged
+        tokens, more = used.tokens, used.tokens - held.charged
         if more and correct_grant(self._granted, call.at_s, more):
-            self._minute_tokens += more
+            self._left_of_minute -= more
+        self._left_calls += 1
         self._tokens += tokens
         self._left_tokens += held.call.tokens - tokens
-        if nano or held.call.nano_usd:
-            self._nano += nano
-            self._left_nano += held.call.nano_usd - nano
+        if used.nano_usd or held.call.nano_usd:
+            self._nano += used.nano_usd
+            self._left_nano += held.call.nano_usd - used.nano_usd
 
     def holders(self) -> set[str]:
         """Who has calls under way."""
@@ -179,16 +171,16 @@ class Running:
     def _is_plain(self, now_s: float) -> bool:
         """Whether nothing has passed since it was changed last: no day, no minute, no lease.
 
-        It is so for sure between two times, which are looked at first, and found anew here; what is taken out meanwhile
-        only brings them nearer than they need to be.
+        From then on it is so for sure up to a time that is found here, whatever is added until then.
         """
         granted = self._granted
-        ends = [grant.at_s for grant in (granted[0], granted[-1])] if granted else []
-        from_s, until_s = max(ends, default=0.0) - MINUTE_S, min(ends, default=inf) + MINUTE_S
+        ends = [grant.at_s for grant in (granted[0], granted[-1])] if granted else [now_s]
         oldest = next(iter(self._held.values()), None)
         lapses_s = inf if oldest is None else oldest.call.at_s + LEASE_S
-        self._plain_from_s, self._plain_until_s = from_s, min(until_s, lapses_s, self._day_ends_s)
-        return from_s <= now_s < self._plain_until_s
+        until_s = min(min(ends) + MINUTE_S, now_s + MINUTE_S, lapses_s, self._day_ends_s)
+        is_plain = max(ends) - MINUTE_S <= now_s < until_s
+        self._plain_from_s, self._plain_until_s = (now_s, until_s) if is_plain else (0.0, 0.0)
+        return is_plain
 
 
 _NOTHING = Used()

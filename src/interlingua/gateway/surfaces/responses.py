@@ -141,7 +141,8 @@ async def compact(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     http = msgspec.structs.replace(request, body=prepared.body)
     asked = read(gateway, http, RESPONSES)
     job = await job_of(asked)
-    await done(gateway.admission.admit(asked, job))
+    if asked.key is not None:
+        await done(gateway.admission.admit(asked, asked.key, job))
     try:
         return await _compacted(gateway, asked, job, is_changed=prepared.is_changed)
     except BaseException:

@@ -104,10 +104,13 @@ def test_room_is_taken_also_where_the_file_system_cannot_promise_it(
 def test_a_line_without_room_is_refused(made: Callable[[], Journal]) -> None:
     """There is room up to the last line; nothing of a longer one is written."""
     one, other = made(), made()
-    assert one.room == 4_096 - 16 - 64
-    with pytest.raises(OSError, match="large"):
-        one.append(b"x" * 4_096)
+    most = 4_096 - 16 - 64
+    assert not one.append(b"x" * (most + 1))
     assert other.read() == []
+    assert one.append(text_of(entered("1")))
+    assert not one.append(b"x" * (most - len(text_of(entered("1"))) + 1))
+    one.end(Next(0))
+    assert other.read() == [entered("1"), Next(0)]
 
 
 def test_a_generation_goes_on_in_the_next_one(made: Callable[[], Journal], tmp_path: Path) -> None:
