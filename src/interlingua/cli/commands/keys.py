@@ -324,7 +324,7 @@ def _usage(options: Namespace, database: Database) -> None:
 
 def _budgets(keys: list[GatewayKey], teams: dict[str, Terms], database: Database) -> list[dict[str, Any]]:
     """Every budget, with what is used and reserved of it."""
-    from interlingua.gateway.keys.admission import account_of
+    from interlingua.gateway.keys.grant import account_of
     from interlingua.gateway.keys.budget import EMPTY
 
     named = {account_of(key.name): key.terms for key in keys}
