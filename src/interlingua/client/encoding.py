@@ -5,20 +5,23 @@ Not responsible for: media that a target does not take as they are (`core.prepar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from interlingua.client.shared_messages import shared_messages
 from interlingua.client.shared_tools import shared_tools
 from interlingua.dialects._contract import EncodeOptions
+from interlingua.dialects._history_memo import KnownMessages
 from interlingua.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from interlingua.client.job import Job, Lane
     from interlingua.client.options import Settings
-    from interlingua.dialects._contract import Encoded, Target
+    from interlingua.dialects._contract import Dialect, Encoded, Target
+    from interlingua.dialects._history_memo import KnownHistory
     from interlingua.types.change import Change
+    from interlingua.types.request import Request
 
 __all__ = ["encode"]
 
@@ -40,6 +43,8 @@ def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = (
         from interlingua.client.ladder import encode_typed  # only typed answers need it
 
         encoded = encode_typed(lane.dialect, request, options)
+    elif request is job.request and type(messages) is KnownMessages:
+        encoded = _written(lane.dialect, request, messages.known, options)
     else:
         encoded = lane.dialect.encode_request(request, options)
     if fitted:
@@ -50,6 +55,26 @@ def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = (
             told = "; ".join(str(change) for change in lost)
             raise UnsupportedError(f"{endpoint.spec} cannot take the request as it is (strict): {told}", changes=lost)
     return encoded
+
+
+def _written(dialect: Dialect, request: Request, known: KnownHistory, options: EncodeOptions) -> Encoded:
+    """A request of a known conversation; the very same one is written twice, and then no more."""
+    slot = id(options)
+    before: _Written | None = known.aside.get(slot)
+    is_again = before is not None and before.request is request and before.options is options
+    if before is not None and is_again and before.encoded is not None:
+        return before.encoded
+    encoded = dialect.encode_request(request, options)
+    known.put_aside(slot, _Written(request, options, encoded if is_again else None))
+    return encoded
+
+
+class _Written(NamedTuple):
+    """A request that was written, and what came of it where it was written twice."""
+
+    request: Request
+    options: EncodeOptions
+    encoded: Encoded | None
 
 
 _MOST_REMEMBERED = 256

@@ -62,6 +62,8 @@ MAX_GENERATION_BYTES = 2_000_000
 """How much text each of the two generations of a memo holds."""
 MAX_ALIKE = 8
 """How many conversations that begin alike are kept apart."""
+MAX_ASIDE = 16
+"""How much that others made of it is kept with one conversation."""
 MAX_WAYS = 6
 """In how many ways one conversation is kept in writing."""
 _SHORTEST = 128
@@ -156,6 +158,12 @@ class KnownHistory:
         self._written: list[WrittenHistory] = []
         self.aside: dict[object, Any] = {}
         """What somebody made of it, by who that is; forgotten together with it."""
+
+    def put_aside(self, slot: object, made: object) -> None:
+        """Keep what somebody made of it; what is too much is forgotten."""
+        if len(self.aside) >= MAX_ASIDE:
+            self.aside.clear()
+        self.aside[slot] = made
 
     def written(self, ways: tuple[object, ...]) -> WrittenHistory | None:
         """How it was written in these ways, if it was."""

@@ -84,6 +84,10 @@ class Seen(msgspec.Struct, gc=False):
     carried: Headers | None = None
     """Those of its headers that go out with a body as it came, once there was one."""
 
+    def __repr__(self) -> str:
+        """What is asked for, without what may be secret."""
+        return f"<Seen {'' if self.route is None else self.route.pattern}>"
+
 
 class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
     """One request of a client, and what is found out of it on its way."""

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from interlingua.dialects._contract import DecodeOptions, ServerContext
+from interlingua.dialects._history_memo import KnownMessages
+from interlingua.dialects._memo import KnownTools
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError
-from interlingua.gateway.calls.head import missing, nothing_said, read_head
+from interlingua.gateway.calls.head import ReadAs, missing, nothing_said, read_head
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import decode
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.settings import GatewayKey
     from interlingua.gateway.state.keep import Keeping
     from interlingua.types.change import Change
+    from interlingua.types.request import Request
     from interlingua.types.response import Response
 
 __all__ = ["ANSWER_IDS", "MAX_MODEL_CHARACTERS", "Asked", "read"]
@@ -92,10 +95,15 @@ class Asked(msgspec.Struct, eq=False):
         return self._decoded is not None
 
     def _read(self) -> DecodedRequest:
-        http = self.http
+        http, before = self.http, self.head.read_as
+        is_again = before is not None and before.seen is http.seen
+        if before is not None and is_again and before.decoded is not None:
+            return before.decoded
         url = f"{http.path}?{http.query}" if http.query else http.path
         request = HttpRequest(method=http.method, url=url, headers=http.headers, body=http.body)
-        return self.dialect.decode_request(request, _REFUSE if self.dialect.name == "unified" else _MEND)
+        decoded = self.dialect.decode_request(request, _REFUSE if self.dialect.name == "unified" else _MEND)
+        self.head.read_as = ReadAs(http.seen, decoded if is_again and _is_shared(decoded.request) else None)
+        return decoded
 
     @property
     def is_ours(self) -> bool:
@@ -166,6 +174,12 @@ def read(gateway: Gateway, http: GatewayRequest, name: str) -> Asked:
     if not head.says_something and http.path != "/api/generate":
         raise nothing_said(name)
     return Asked(gateway, http, get_dialect(name), head, key)
+
+
+def _is_shared(request: Request) -> bool:
+    """Whether what a request holds is known by its bytes, so that requests which say the same share it anyway."""
+    tools = request.tools
+    return type(request.messages) is KnownMessages and (not tools or (type(tools) is KnownTools and tools.is_sealed))
 
 
 def _includes_usage(options: msgspec.Raw) -> bool:

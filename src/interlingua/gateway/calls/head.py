@@ -22,10 +22,11 @@ from interlingua.wire.json import decode
 
 if TYPE_CHECKING:
     from interlingua.client.job import Lane
+    from interlingua.dialects._contract import DecodedRequest
     from interlingua.gateway.calls.plan import Plan
-    from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.http import GatewayRequest, Seen
 
-__all__ = ["BODIES", "TOOL_MARKS", "Head", "Offered", "Placed", "missing", "nothing_said", "read_head"]
+__all__ = ["BODIES", "TOOL_MARKS", "Head", "Offered", "Placed", "ReadAs", "missing", "nothing_said", "read_head"]
 
 _SAID_IN: dict[str, tuple[str, ...]] = {
     "openai-responses": ("input", "previous_response_id", "conversation", "prompt"),
@@ -74,6 +75,15 @@ class Placed(NamedTuple):
     """What stands there."""
 
 
+class ReadAs(NamedTuple):
+    """A body that was read as a whole."""
+
+    seen: Seen
+    """What is known of the head with which it came; address and headers have a say in what a body means."""
+    decoded: DecodedRequest | None
+    """What it says, where it came so before; nobody in a gateway writes to it."""
+
+
 class Head(msgspec.Struct):
     """What is known of a body before it is read as a whole; bodies that are alike may share it."""
 
@@ -97,6 +107,8 @@ class Head(msgspec.Struct):
     """The targets of a plan to which the body can go out as it came, once that was found."""
     tokens: tuple[int, int] | None = None
     """About how many tokens the body has, and the most that it lets be written, once that was found."""
+    read_as: ReadAs | None = None
+    """How the whole body was read last, once it was."""
     _is_ours: bool | None = None
     _is_committed: bool | None = None
     _marks: dict[tuple[str, bytes], bool] = {}
@@ -148,7 +160,9 @@ class Head(msgspec.Struct):
             (where, mark): stands or (where == member and mark in more) for (where, mark), stands in self._marks.items()
         }
         members = {**self.members, member: msgspec.Raw(text)}
-        return msgspec.structs.replace(self, members=members, relayed=None, tokens=None, _is_ours=is_ours, _marks=marks)
+        return msgspec.structs.replace(
+            self, members=members, relayed=None, tokens=None, read_as=None, _is_ours=is_ours, _marks=marks
+        )
 
 
 BODIES: KnownBodies[Head] = KnownBodies()

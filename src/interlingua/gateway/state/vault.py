@@ -43,9 +43,6 @@ MAX_ENTRIES = 200_000
 KEEP_S = 24 * 3600.0
 """How long a turn is kept."""
 
-MAX_ASIDE = 16
-"""What is kept with one conversation: what it asks for, and how it was restored, of each owner and vault."""
-
 
 class Vault:
     """Remembers turns and puts them back."""
@@ -133,7 +130,7 @@ class Vault:
         made = KnownHistory(b"", known.system, [*head, *shared], known.entries, before)
         if before is not None:
             before.parent = None  # who goes on from there needs no more of what came before
-        _put_aside(known, slot, made)
+        known.put_aside(slot, made)
         return made.messages
 
     async def _restored(
@@ -172,14 +169,8 @@ def _known_lookups(known: KnownHistory, begin: int) -> Lookups:
         else:
             rest = _lookups(known.messages, len(parent.messages))
             found = Lookups.of(before.by_id + rest.by_id, before.by_words + rest.by_words)
-        _put_aside(known, slot, found)
+        known.put_aside(slot, found)
     return found
-
-
-def _put_aside(known: KnownHistory, slot: tuple[object, ...], made: KnownHistory | Lookups) -> None:
-    if len(known.aside) >= MAX_ASIDE:
-        known.aside.clear()
-    known.aside[slot] = made
 
 
 def memory_vault(
