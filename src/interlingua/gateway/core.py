@@ -138,7 +138,8 @@ class Gateway:
 
         The refusal of who may not ask; None for who may. Who serves it tells the entry its end.
         """
-        seen, recorder, welcome = request.seen, self.recorder, self.guard.welcome(request)
+        seen, recorder = request.seen, self.recorder
+        welcome = request.welcome = self.guard.welcome(request)
         if seen.route is None:
             seen.route = find_route(request.method, request.path)
         if recorder.late_sinks or recorder.sinks or recorder.content_sinks:
@@ -148,13 +149,13 @@ class Gateway:
         return self.screen(request) if welcome is None else None
 
     def _origin_of(self, request: GatewayRequest) -> Origin:
-        route, given = request.seen.route, request.header("x-request-id")
+        route = request.seen.route
         pattern, client = ("", dialect_of(request)) if route is None else (route.pattern, route.dialect)
         origin = request.seen.origin = origin_of(
             request,
             route=pattern,
             client=client or dialect_by_headers(request),
-            given_id=given if given is not None and _ID.fullmatch(given) else "",
+            given_id=_given_id(request),
         )
         return origin
 
@@ -248,11 +249,11 @@ class Gateway:
         """The reply with the id of the request: the client's own where it brought one."""
         entry = request.entry
         if entry is None:
-            given = request.header("x-request-id")
-            name = given if given is not None and _ID.fullmatch(given) else f"req_il{self._random()}"
+            given = request.seen.given_id
+            name = (_given_id(request) if given is None else given) or f"req_il{self._random()}"
         else:
             name = entry.id
-        headers = (*reply.headers, ("x-request-id", name), ("request-id", name))
+        headers = reply.headers + (("x-request-id", name), ("request-id", name))  # noqa: RUF005 - in half the time
         named = GatewayReply(status=reply.status, headers=headers, body=reply.body, keep_alive=reply.keep_alive)
         return named if entry is None else entry.replied(named)
 
@@ -261,6 +262,13 @@ async def _guarded(address: str) -> Fetched:
     from interlingua.media.aio.fetch import fetch  # only who is allowed to fetch needs it
 
     return await fetch(address)
+
+
+def _given_id(request: GatewayRequest) -> str:
+    """The id that a client brought for its request; empty for none that is taken."""
+    given = request.header("x-request-id")
+    taken = request.seen.given_id = given if given is not None and _ID.fullmatch(given) else ""
+    return taken
 
 
 def dialect_of(request: GatewayRequest) -> str:

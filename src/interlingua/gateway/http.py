@@ -81,6 +81,8 @@ class Seen(msgspec.Struct, gc=False):
     """That it may ask, once that was found; what is refused is looked at anew each time."""
     origin: Origin | None = None
     """What a record tells of it, once there was one."""
+    given_id: str | None = None
+    """The id that it brings, once somebody has asked; empty for none that is taken."""
     carried: Headers | None = None
     """Those of its headers that go out with a body as it came, once there was one."""
 
@@ -109,6 +111,8 @@ class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
     looked at by the collector of garbage."""
     seen: Seen = msgspec.field(default_factory=Seen)
     """What was found out of its head; who changes headers or query begins anew with it."""
+    welcome: Welcome | None = None
+    """That it may ask, where it is all there and has just begun; None has whoever wants to know look."""
 
     @property
     def named(self) -> dict[str, str]:

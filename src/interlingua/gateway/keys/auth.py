@@ -166,7 +166,7 @@ class Guard:
 
         Raises: PermissionDeniedError where it may not.
         """
-        known = self.welcome(request)
+        known = request.welcome or self.welcome(request)
         key = self.key(request) if known is None else known.key
         if key is None:
             is_let = known is not None or self.lets(None, model)

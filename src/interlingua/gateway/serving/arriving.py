@@ -34,6 +34,7 @@ class Arriving:
         self.refusal: GatewayReply | None = gateway.begin(request)
         """What to answer instead of going on; None while nothing is wrong."""
         if self.refusal is None and not request.body:
+            request.welcome = None  # until its body is there, a key may have been taken away
             self._take_in(announced_bytes)
 
     def _take_in(self, announced_bytes: int) -> None:
@@ -64,6 +65,7 @@ class Arriving:
             if body:
                 self.request.body = body
         if gateway.guard is not self._guard and self.refusal is None:
+            self.request.welcome = None
             self.refusal = gateway.screen(self.request)
 
     def sent(self) -> None:

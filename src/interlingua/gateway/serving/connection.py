@@ -192,7 +192,7 @@ class Connection(asyncio.Protocol):
             reply = refusal or await gateway.answer(request)
             keeps = self._keeps(head, coming)
             body, more, outlet = reply.body, self._server.date, self._outlet
-            if isinstance(body, bytes) and outlet.stalled_s is None:
+            if type(body) is bytes and outlet.stalled_s is None:
                 outlet.write(whole(head, reply.status, reply.headers, body, more=more, keeps=keeps))
             else:
                 await outlet.send(head, reply, more, keeps=keeps, keep_alive_s=gateway.settings.keep_alive_s)

@@ -150,13 +150,14 @@ class RequestReader:
         while data and not self.is_over:
             if self._left_bytes:
                 data = self._feed_body(data)
-            elif self.is_receiving or (found := self._find(data)) is None:
+            elif self.is_receiving or (found := _fit(self._known, data) or self._find(data)) is None:
                 self._parse(data)
                 break
             else:
                 head, length, place = found
                 if length <= limit_bytes and place + length == len(data) and not self.arrivals:
                     self.begun += 1
+                    self._misses = 0
                     return head, data[place:]
                 data = self._feed_head(data, head, length, place)
         return None
@@ -168,20 +169,18 @@ class RequestReader:
     # A head that is known
 
     def _find(self, data: bytes) -> tuple[Head, int, int] | None:
-        """The known head that data begin with, the length of its body, and where that begins."""
-        known = self._known
-        if known is None or (fit := _fit(known, data)) is None:
-            if self._misses > MAX_MISSES and self.begun % _AGAIN:
-                return None
-            self._known = known = self._heads.find(data)
-            if known is None or (fit := _fit(known, data)) is None:
-                self._misses += 1
-                return None
-        self._misses = 0
+        """The known head that data begin with, where it is not the latest one; what comes behind it, as `_fit` says."""
+        if self._misses > MAX_MISSES and self.begun % _AGAIN:
+            return None
+        self._known = self._heads.find(data)
+        fit = _fit(self._known, data)
+        if fit is None:
+            self._misses += 1
         return fit
 
     def _feed_head(self, data: bytes, head: Head, length: int, place: int) -> bytes:
         """Begin a request whose head is known; gives what comes behind the head."""
+        self._misses = 0
         if len(self.arrivals) >= MAX_WAITING:
             self.is_over = True
             return b""
@@ -335,12 +334,11 @@ class RequestReader:
         self.arrivals[-1].is_whole = True
 
 
-def _fit(known: Known, data: bytes) -> tuple[Head, int, int] | None:
+def _fit(known: Known | None, data: bytes) -> tuple[Head, int, int] | None:
     """The head, the length of its body and where that begins, if data begin with this head and any length."""
-    before, after = known.before, known.after
-    if not data.startswith(before):
+    if known is None or not data.startswith(known.before):
         return None
-    place = len(before)
+    place, after = len(known.before), known.after
     if not after:
         return known.head, 0, place
     end = data.find(b"\r", place, place + MAX_DIGITS + 1)

@@ -31,6 +31,8 @@ LAST_CHUNK = b"0\r\n\r\n"
 """Ends a body of chunks."""
 _LAST = b"connection: close\r\n\r\n"
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_NAMING = 2
+"""How many headers name the request."""
 _BODILESS = frozenset({204, 304})
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
@@ -79,7 +81,16 @@ def refusal(fault: Fault, *, more: bytes) -> bytes:
 
 
 def _told(status: int, headers: Headers) -> bytes:
-    """Status line and headers."""
+    """Status line and headers; replies of one kind mostly differ in the name of the request alone, which comes last."""
+    if len(headers) < _NAMING or headers[-1][0] != "request-id" or headers[-2][0] != "x-request-id":
+        return _written(status, headers)
+    name, again = headers[-1][1], headers[-2][1]
+    if name is not again or not (name.isascii() and name.isprintable()):
+        return _written(status, headers)
+    return b"%bx-request-id: %b\r\nrequest-id: %b\r\n" % (_before(status, headers[:-2]), name.encode(), name.encode())
+
+
+def _written(status: int, headers: Headers) -> bytes:
     if not headers:
         return _form(status, ()).encode("ascii")
     names, values = zip(*headers)  # noqa: B905 - headers are pairs, and looking after that costs a third of this
@@ -87,6 +98,10 @@ def _told(status: int, headers: Headers) -> bytes:
     if not (text.isascii() and text.isprintable()):
         values = tuple(map(field, values))
     return (_form(status, names) % values).encode("ascii")
+
+
+_before = lru_cache(maxsize=256)(_written)
+"""What stands before the name of the request."""
 
 
 @lru_cache(maxsize=1_024)

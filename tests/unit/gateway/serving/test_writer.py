@@ -69,6 +69,18 @@ def test_percent_signs_are_written_as_they_are() -> None:
     assert told == b"HTTP/1.1 200 OK\r\nx-%s: 50%d\r\ncontent-length: 0\r\n\r\n"
 
 
+@pytest.mark.parametrize("status", [200, 429])
+@pytest.mark.parametrize("name", ["req_il1", "50%d", "a\tb", "ä"])
+@pytest.mark.parametrize("kind", ["a", "b\n"])
+def test_a_reply_with_the_name_of_its_request_is_written_as_any_other(status: int, name: str, kind: str) -> None:
+    """What stands before the name is known from the reply before; the same lines come of names that differ."""
+    headers = (("content-type", kind), ("x-request-id", name), ("request-id", name))
+    alike = (("content-type", kind), ("x-Request-id", name), ("request-id", name))
+    told = [whole(_asked(), status, one, b"", more=b"", keeps=True) for one in (headers, alike, headers)]
+    assert [one.lower() for one in told[1:]] == [told[0].lower()] * 2
+    assert told[0].count(b"\r\n") == 6
+
+
 def test_a_refusal_is_an_error_in_openais_form() -> None:
     """The last words on a connection."""
     body = b'{"error":{"message":"why","type":"invalid_request_error","param":null,"code":null}}'
