@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from interlingua.dialects._members import spread, stated
+from interlingua.dialects._members import is_object, spread, stated
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.types.usage import Usage
 
@@ -75,9 +75,10 @@ def encode_usage(usage: Usage, changes: Changes) -> JsonObject:
 
 
 def _add_detail(counts: JsonObject, holder: str, name: str, count: int) -> None:
-    """Put one part of a count before the others, unless the dialect's own members say it."""
+    """Put one part of a count before the others, unless the dialect's own members say it, or anything but parts."""
     details = counts.get(holder)
-    counts[holder] = {name: count, **details} if details else {name: count}
+    if not details or is_object(details):
+        counts[holder] = {name: count, **details} if details else {name: count}
 
 
 _NONE: JsonObject = {}

@@ -403,3 +403,11 @@ def test_a_400_that_is_the_models_fault_is_retryable(code: str) -> None:
     error = decode_error(400, b'{"error":{"message":"m","type":"invalid_request_error","code":"%b"}}' % code.encode())
     assert type(error) is BadRequestError
     assert error.retryable
+
+
+@pytest.mark.parametrize("details", [1.5, "x", [1]])
+def test_details_that_are_none_stay_what_they_are(details: object) -> None:
+    """A count of ours does not go where another dialect's client has put anything but parts of counts."""
+    extra = {"openai-chat": {"prompt_tokens_details": details}}
+    usage = Usage(input_tokens=3, output_tokens=2, cache_read_tokens=1, extra=extra)
+    assert encode_reply(answer(TextPart("Hi"), usage=usage))["usage"]["prompt_tokens_details"] == details
