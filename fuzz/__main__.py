@@ -7,24 +7,26 @@ import secrets
 import sys
 
 from fuzz.engine import fuzz
+from fuzz.roads import ROADS
 from fuzz.targets import TARGETS
 
 
 def main() -> int:
     """Run the targets one after the other, each for its share of the time."""
+    targets = TARGETS | ROADS
     parser = argparse.ArgumentParser(prog="python -m fuzz", description="every decoder against bad bytes")
     parser.add_argument("--seconds", type=float, default=60.0, help="for all targets together (default: 60)")
     parser.add_argument("--seed", type=int, default=None, help="repeats a run")
-    parser.add_argument("targets", nargs="*", metavar="target", help=f"some of: {', '.join(TARGETS)}")
+    parser.add_argument("targets", nargs="*", metavar="target", help=f"some of: {', '.join(targets)}")
     options = parser.parse_args()
-    if unknown := set(options.targets) - TARGETS.keys():
-        parser.error(f"unknown target: {', '.join(sorted(unknown))}; there are: {', '.join(TARGETS)}")
-    names = options.targets or list(TARGETS)
+    if unknown := set(options.targets) - targets.keys():
+        parser.error(f"unknown target: {', '.join(sorted(unknown))}; there are: {', '.join(targets)}")
+    names = options.targets or list(targets)
     seed = secrets.randbits(32) if options.seed is None else options.seed
     print(f"seed {seed}")
     broken = 0
     for name in names:
-        report = fuzz(TARGETS[name], seconds=options.seconds / len(names), seed=seed)
+        report = fuzz(targets[name], seconds=options.seconds / len(names), seed=seed)
         outcome = "FAILED" if report.failure else "ok"
         print(f"{name:24} {report.inputs:10,} inputs {report.accepted:10,} decoded  {outcome}")
         if report.failure is not None:

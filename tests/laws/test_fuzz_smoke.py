@@ -7,6 +7,7 @@ from contextlib import suppress
 import pytest
 
 from fuzz.engine import fuzz
+from fuzz.roads import ROADS
 from fuzz.targets import TARGETS, Target
 from interlingua.errors import DecodeError, Error
 from interlingua.wire.json import decode_any
@@ -20,6 +21,12 @@ def test_targets_keep_the_law(name: str) -> None:
     report = fuzz(TARGETS[name], seconds=60, seed=1, most_inputs=600)
     assert report.failure is None
     assert report.inputs == 600
+
+
+@pytest.mark.parametrize("name", ROADS)
+def test_all_roads_keep_the_law(name: str) -> None:
+    """The short ones say what the general one says."""
+    assert fuzz(ROADS[name], seconds=60, seed=1, most_inputs=4).failure is None
 
 
 @pytest.mark.parametrize("name", TARGETS)

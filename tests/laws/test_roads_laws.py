@@ -1,0 +1,54 @@
+"""Law of the short roads: whatever came before, a body is read and written as it is by the general road."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from bench.rows.pairs import load
+from interlingua.dialects.table import DIALECTS
+from tests.support.roads import Roads, changed, conversations, turns
+from tests.support.usual import ANSWERS
+
+
+@pytest.fixture(scope="module")
+def roads() -> Iterator[Roads]:
+    """Both roads, for all tests of this file: what one leaves behind, the next one meets."""
+    with Roads().built() as built:
+        yield built
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", DIALECTS)
+def test_requests_of_conversations_that_grow_and_change(roads: Roads, name: str, seed: int) -> None:
+    """An agent's turns, and whatever else a client may send in between them."""
+    random, bodies = Random(seed), conversations(name)
+    for body in turns(name, bodies[seed % len(bodies)], random):
+        roads.check_request(name, load(name).url, body, random)
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_answers_that_were_changed(roads: Roads, name: str) -> None:
+    """Usual ones, with one thing or two in them that are not."""
+    random = Random(name)
+    for answer in ANSWERS[name] * 12:
+        roads.check_answer(name, changed(answer, random, random.randrange(1, 3)), random)
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_streams_that_were_changed(roads: Roads, name: str) -> None:
+    """Their frames repeated, left out, moved and said otherwise."""
+    random, frames = Random(name), load(name).frames
+    for _ in range(12):
+        told = [*frames[:9], *frames[-5:]]
+        place = random.randrange(len(told))
+        head, brace, rest = told[place].partition(b"{")
+        payload, end, tail = rest.rpartition(b"}")
+        if brace and b"\n" not in payload:
+            told[place] = head + changed(json.loads(brace + payload + end), random).replace(b"\n", b" ") + tail
+        told.insert(random.randrange(len(told)), random.choice(told))
+        del told[random.randrange(len(told))]
+        roads.check_stream(name, b"".join(told), random)
