@@ -310,6 +310,8 @@ def fault(response: Response[Any]) -> Error | None:
     parts = response.parts
     if response.alternatives:
         parts = [part for choice in (response, *response.alternatives) for part in choice.parts]
+    if BrokenToolCall not in map(type, parts):  # the usual case, and quicker to see
+        return None
     for part in parts:
         if type(part) is BrokenToolCall and part.reason != "cut_off":
             return MalformedArgumentsError(

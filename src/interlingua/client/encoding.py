@@ -32,18 +32,15 @@ def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = (
     Raises: UnsupportedError, also under `strict` for whatever would be dropped or approximated; HistoryError.
     """
     settings, endpoint, request = job.settings, lane.endpoint, job.request
-    tools, messages = shared_tools(request.tools), request.messages
-    if settings.warns:  # a gateway knows its conversations by their bytes
-        messages = shared_messages(messages)
-    if tools is not request.tools or messages is not request.messages:
-        # to encode alone: a response holds what the caller gave
-        request = msgspec.structs.replace(request, tools=tools, messages=messages)
     options = _options(endpoint.target, settings, stream=stream)
+    if settings.warns:
+        request = _with_memory(request)
+    messages = request.messages
     if job.typed and not settings.strict:
         from interlingua.client.ladder import encode_typed  # only typed answers need it
 
         encoded = encode_typed(lane.dialect, request, options)
-    elif request is job.request and type(messages) is KnownMessages:
+    elif not settings.warns and type(messages) is KnownMessages:  # a gateway knows its conversations by their bytes
         encoded = _written(lane.dialect, request, messages.known, options)
     else:
         encoded = lane.dialect.encode_request(request, options)
@@ -55,6 +52,14 @@ def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = (
             told = "; ".join(str(change) for change in lost)
             raise UnsupportedError(f"{endpoint.spec} cannot take the request as it is (strict): {told}", changes=lost)
     return encoded
+
+
+def _with_memory(request: Request) -> Request:
+    """The request with what it has in common with earlier ones, to encode alone: a response holds what was given."""
+    tools, messages = shared_tools(request.tools), shared_messages(request.messages)
+    if tools is request.tools and messages is request.messages:
+        return request
+    return msgspec.structs.replace(request, tools=tools, messages=messages)
 
 
 def _written(dialect: Dialect, request: Request, known: KnownHistory, options: EncodeOptions) -> Encoded:

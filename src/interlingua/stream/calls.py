@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from interlingua.types.content import BrokenReason, Part
     from interlingua.types.response import FinishReason
 
-__all__ = ["CallIdSource", "is_empty_arguments", "make_call", "note_finish", "own_id", "settle_finish"]
+__all__ = ["CallIdSource", "is_empty_arguments", "is_made_id", "make_call", "note_finish", "own_id", "settle_finish"]
 
 PLACEHOLDER_IDS = frozenset({"", "null", "None"})
 """What some servers send where they have no id."""
@@ -75,6 +75,12 @@ class CallIdSource:
     def _take(self, call_id: str) -> str:
         self._taken.add(call_id)
         return call_id
+
+
+def is_made_id(call_id: str) -> bool:
+    """Whether an id looks like those that are made here to pair a call with its result."""
+    number = call_id.removeprefix("call_")
+    return number is not call_id and number.isdecimal()
 
 
 def own_id(

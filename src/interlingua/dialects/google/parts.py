@@ -19,7 +19,7 @@ from interlingua.dialects._members import is_object, merge_members, plain
 from interlingua.dialects.google.spelling import bare_numbers
 from interlingua.dialects.google.wire import BlobWire, CallWire, PartWire
 from interlingua.errors import DecodeError
-from interlingua.stream.calls import make_call
+from interlingua.stream.calls import is_made_id, make_call
 from interlingua.types.content import (
     AudioPart,
     DocumentPart,
@@ -188,12 +188,6 @@ def call_extra(wire: PartWire, call: CallWire) -> dict[str, dict[str, Any]]:
     if call.id and is_made_id(call.id):
         extra.setdefault("functionCall", {})["id"] = call.id
     return {NAME: extra} if extra else {}
-
-
-def is_made_id(call_id: str) -> bool:
-    """Whether an id looks like those that are made here to pair a call with its result."""
-    number = call_id.removeprefix("call_")
-    return number is not call_id and number.isdecimal()
 
 
 def arguments_text(call: CallWire) -> str:

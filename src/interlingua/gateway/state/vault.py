@@ -24,6 +24,7 @@ import msgspec
 from interlingua.dialects._history_memo import KnownHistory, KnownMessages, shareable
 from interlingua.gateway.state.shelf import Lookups, MemoryTurns
 from interlingua.gateway.state.turns import Turn, is_worth_keeping, restored, said, words_of
+from interlingua.stream.calls import is_made_id
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -151,7 +152,7 @@ def _lookups(messages: Sequence[Message], begin: int = 0) -> Lookups:
         message = messages[place]
         if message.role == "assistant":
             text, calls = said(message.parts)
-            by_id += [(place, call.id) for call in calls]
+            by_id += [(place, call.id) for call in calls if not is_made_id(call.id)]
             words = words_of(text, calls, messages[place - 1] if place else None)
             by_words += [(place, one) for one in words or ()]
     return Lookups.of(by_id, by_words)

@@ -90,6 +90,14 @@ def test_a_client_that_drops_ids_is_known_by_its_words() -> None:
     assert [result.call_id for result in messages[2].tool_results] == ["fc-1", "fc-2"]
 
 
+def test_an_id_that_was_made_for_who_sends_none_leads_to_no_turn() -> None:
+    """Every conversation of such a client has a `call_0`: another one's turn must not come into this one."""
+    vault = _vault()
+    _keep(vault, ThinkingPart("Of another one.", THOUGHT), _call("call_0"), ids={"call_0": "call_0"})
+    shown = _call("call_0", '{"city": "Rome"}')
+    assert _shown(vault, shown, results=("call_0",))[1].parts == (shown,)
+
+
 def test_a_provider_without_ids_gets_numbered_ones() -> None:
     """Our own id is nobody's who gave none: a numbered one can be left out by its dialect, and pairs all the same."""
     vault = _vault()
