@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Sealed
 
-__all__ = ["note_seal", "seal_fits"]
+__all__ = ["is_address", "note_seal", "seal_fits"]
 
 ADDRESSES = {"openai-responses": ADDRESS}
 """The dialects whose seals may be that."""
@@ -26,11 +26,17 @@ def note_seal(changes: Changes, sealed: Sealed, path: str) -> None:
 
     A stream may seal a part again when more of it is known.
     """
-    address, here = ADDRESSES.get(sealed.dialect), f"{path}/sealed"
-    if address is not None and not sealed.data.keys() - address:
+    if is_address(sealed):
         return
+    here = f"{path}/sealed"
     if not any(entry.code == "seal_foreign" and entry.path == here for entry in changes.entries):
         changes.add("seal_foreign", here)
+
+
+def is_address(sealed: Sealed) -> bool:
+    """Whether a seal holds nothing but where an item stands."""
+    address = ADDRESSES.get(sealed.dialect)
+    return address is not None and address.issuperset(sealed.data)
 
 
 def seal_fits(sealed: Sealed, dialect: str, target: Target) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from interlingua.dialects._members import foreign_extras
-from interlingua.dialects._seals import note_seal
+from interlingua.dialects._seals import is_address, note_seal
 from interlingua.types.content import TextPart, ThinkingPart, ToolCall
 
 if TYPE_CHECKING:
@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Part, Sealed
 
-__all__ = ["Turn", "note_foreign", "note_seals", "plain_turn"]
+__all__ = ["SEALED", "Turn", "note_foreign", "note_seals", "plain_turn"]
 
-Turn: TypeAlias = tuple[str, list[str], list[ToolCall]]
-"""What a turn says that has nothing but this, in this order: thinking in words, texts, calls.
+Turn: TypeAlias = tuple[str, list[str], list[ToolCall], bool]
+"""What a turn says that has nothing but this, in this order: thinking in words, texts, calls; whether any has a seal.
 
 The thinking is empty where there is none, or nothing but a seal of it; of the texts none is.
 """
+SEALED = 3
+"""Where a turn says that."""
 
 
 def plain_turn(parts: Sequence[Part], dialect: str) -> Turn | None:
@@ -28,6 +30,7 @@ def plain_turn(parts: Sequence[Part], dialect: str) -> Turn | None:
     thinking = ""
     texts: list[str] = []
     calls: list[ToolCall] = []
+    sealed = False
     for part in parts:
         if type(part) is ToolCall:
             if part.freeform or (part.extra and _is_told(part, dialect)):
@@ -42,9 +45,11 @@ def plain_turn(parts: Sequence[Part], dialect: str) -> Turn | None:
             thinking = part.text
         else:
             return None
-        if part.sealed is not None and part.sealed.dialect == dialect:
-            return None
-    return thinking, texts, calls
+        if part.sealed is not None:
+            if part.sealed.dialect == dialect:
+                return None
+            sealed = True
+    return thinking, texts, calls, sealed
 
 
 def _is_told(call: ToolCall, dialect: str) -> bool:
@@ -59,7 +64,7 @@ def note_seals(changes: Changes, parts: Sequence[Part]) -> None:
     """Entries for seals of others, which stay at home."""
     for place, part in enumerate(parts):
         sealed: Sealed | None = getattr(part, "sealed", None)
-        if sealed is not None:
+        if sealed is not None and not is_address(sealed):
             note_seal(changes, sealed, f"/parts/{place}")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.dialects._serve import JSON_HEADERS
-from interlingua.dialects._usual_turn import note_seals, plain_turn
+from interlingua.dialects._usual_turn import SEALED, note_seals, plain_turn
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.reasons import APPROXIMATE, WIRE_REASONS
 from interlingua.types.change import Changes
@@ -119,7 +119,7 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
     )
     if body is None:
         return None
-    if context.changes is not None:
+    if context.changes is not None and turn[SEALED]:
         changes = Changes(NAME, "encode_response")
         note_seals(changes, response.parts)
         context.changes.extend(changes.entries)
@@ -128,7 +128,7 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
 
 def _blocks(turn: Turn, citations: UnsetType | None, caller: _Caller | UnsetType) -> list[_Thinking | _Text | _Call]:
     """The blocks of a turn."""
-    thinking, texts, calls = turn
+    thinking, texts, calls, _ = turn
     blocks: list[_Thinking | _Text | _Call] = [_Thinking("thinking", thinking, "")] if thinking else []
     blocks += [_Text(citations, "text", text) for text in texts]
     blocks += [_Call(caller, "tool_use", call.id, call.name, Raw(call.arguments_json)) for call in calls]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.dialects._serve import JSON_HEADERS
-from interlingua.dialects._usual_turn import note_seals, plain_turn
+from interlingua.dialects._usual_turn import SEALED, note_seals, plain_turn
 from interlingua.dialects.google.parts import NAME, is_made_id
 from interlingua.dialects.google.reasons import WIRE_REASONS
 from interlingua.dialects.google.usage import note_uncounted
@@ -95,7 +95,8 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
         return None
     if context.changes is not None:
         changes = Changes(NAME, "encode_response")
-        note_seals(changes, response.parts)
+        if turn[SEALED]:
+            note_seals(changes, response.parts)
         if response.usage is not None:
             note_uncounted(response.usage, changes)
         context.changes.extend(changes.entries)
@@ -111,7 +112,7 @@ def _word(response: Response[Any], *, own: bool) -> str | None:
 
 def _parts(turn: Turn, *, own: bool) -> list[_Text | _Thought | _Called]:
     """The parts of a turn."""
-    thinking, texts, calls = turn
+    thinking, texts, calls, _ = turn
     parts: list[_Text | _Thought | _Called] = [_Thought(thinking, True)] if thinking else []
     if texts:
         parts += [_Text(texts[0])] if len(texts) == 1 else [_Text(text) for text in texts]

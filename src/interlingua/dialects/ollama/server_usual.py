@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, Raw, UnsetType
 
-from interlingua.dialects._usual_turn import note_foreign, note_seals, plain_turn
+from interlingua.dialects._usual_turn import SEALED, note_foreign, note_seals, plain_turn
 from interlingua.dialects.ollama.client import GENERATE_PATH
 from interlingua.dialects.ollama.parts import NAME
 from interlingua.dialects.ollama.reasons import WIRE_REASONS
@@ -84,7 +84,8 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
         return None
     if context.changes is not None:
         changes = Changes(NAME, "encode_response")
-        note_seals(changes, response.parts)
+        if turn[SEALED]:
+            note_seals(changes, response.parts)
         note_foreign(changes, response.extra)
         encode_usage(usage, changes)
         context.changes.extend(changes.entries)
@@ -92,7 +93,7 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
 
 
 def _message(turn: Turn) -> _Message:
-    thinking, texts, calls = turn
+    thinking, texts, calls, _ = turn
     told: list[_Call] = []
     for call in calls:
         told.append(_Call(call.id, _Function(len(told), call.name, Raw(call.arguments_json))))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET, UnsetType
 
 from interlingua.dialects._serve import JSON_HEADERS
-from interlingua.dialects._usual_turn import note_foreign, note_seals, plain_turn
+from interlingua.dialects._usual_turn import SEALED, note_foreign, note_seals, plain_turn
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.types.change import Changes
 from interlingua.wire.http import HttpReply
@@ -107,7 +107,7 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
     )
     if body is None:
         return None
-    if context.changes is not None:
+    if context.changes is not None and (extra or turn[SEALED]):
         changes = Changes(NAME, "encode_response")
         note_foreign(changes, extra)
         note_seals(changes, response.parts)
@@ -139,7 +139,7 @@ _NO_MEMBERS = (UNSET, UNSET, UNSET)
 
 
 def _message(turn: Turn) -> _Message:
-    thinking, texts, calls = turn
+    thinking, texts, calls, _ = turn
     return _Message(
         "assistant",
         (texts[0] if len(texts) == 1 else "".join(texts)) if texts else None,

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Raw
+
 from interlingua.dialects._contract import Quirks
-from interlingua.dialects._members import completed
+from interlingua.dialects._members import completed, is_object
+from interlingua.dialects._memo import KnownTools, Written
 from interlingua.dialects.openai_responses.client import REPEATED
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.tools import encode_choice, encode_tool
 from interlingua.types.change import Changes
 from interlingua.types.tool import Tool
-from interlingua.wire.json import encode_wire
+from interlingua.wire.json import KeptTexts, encode, encode_wire
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
@@ -40,6 +43,8 @@ REQUIRED: dict[str, bytes] = dict.fromkeys(
 )
 """Members that are there in every answer, null where nothing is to be said."""
 _QUIRKS = Quirks()
+_REPEATED = (NAME, "repeated")
+"""The way of writing tools which is that of an answer."""
 
 
 def repeat(wire: ResponseWire, request: Request | None) -> None:
@@ -51,19 +56,22 @@ def repeat(wire: ResponseWire, request: Request | None) -> None:
 
 def answer_text(wire: ResponseWire, context: ServerContext) -> bytes:
     """An answer as JSON, with the nulls that clients insist on."""
-    told = (wire.error, wire.incomplete_details, wire.instructions, wire.temperature, wire.top_p, wire.usage)
-    text = encode_wire(wire, nulls=sum([value is None for value in told]))
+    told = [wire.error, wire.incomplete_details, wire.instructions, wire.temperature, wire.top_p, wire.usage]
+    if is_object(wire.reasoning):
+        told += wire.reasoning.values()
+    kept = KeptTexts()
+    if type(wire.tools) is Raw:  # nothing has to be looked for in what was written before
+        wire.tools = kept.place(bytes(wire.tools))
+    text = encode_wire(wire, nulls=told.count(None), kept=kept)
     return text if context.request is None else completed(wire, text, REQUIRED)
 
 
 def _members(request: Request) -> dict[str, Any]:
     own = request.extra.get(NAME, {})
-    freeform = frozenset([tool.name for tool in request.tools if isinstance(tool, Tool) and tool.freeform])
-    choice = encode_choice(request.tool_choice, {}, freeform) if request.tool_choice is not None else "auto"
     return {
         "instructions": "\n\n".join([part.text for part in request.system]) or None,
         "parallel_tool_calls": request.parallel_tool_calls is not False,
-        "tool_choice": own.get("tool_choice", choice),
+        "tool_choice": own["tool_choice"] if "tool_choice" in own else _choice(request),
         "tools": _tools(request),
         "metadata": request.metadata or {},
         "temperature": 1.0 if request.temperature is None else request.temperature,
@@ -84,7 +92,25 @@ def _members(request: Request) -> dict[str, Any]:
     }
 
 
-def _tools(request: Request) -> list[Any]:
+def _choice(request: Request) -> Any:
+    if request.tool_choice is None:
+        return "auto"
+    freeform = frozenset([tool.name for tool in request.tools if isinstance(tool, Tool) and tool.freeform])
+    return encode_choice(request.tool_choice, {}, freeform)
+
+
+def _tools(request: Request) -> list[Any] | Raw:
+    """The tools; as text where they are known, which is written once."""
+    tools = request.tools
+    if type(tools) is not KnownTools or not tools.untouched:
+        return _told_tools(request)
+    known = tools.written.get(_REPEATED)
+    if known is None:
+        known = tools.written[_REPEATED] = Written(encode(_told_tools(request)), ())
+    return Raw(known.text)
+
+
+def _told_tools(request: Request) -> list[Any]:
     changes = Changes(NAME, "encode_response")  # the request was decoded from these very tools
     wires = [encode_tool(tool, {}, _QUIRKS, changes, "") for tool in request.tools if isinstance(tool, Tool)]
     return [_whole_tool(wire) for wire in wires]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET, UnsetType
 
 from interlingua.dialects._serve import JSON_HEADERS
-from interlingua.dialects._usual_turn import note_seals, plain_turn
+from interlingua.dialects._usual_turn import SEALED, note_seals, plain_turn
 from interlingua.dialects.openai_responses.assistant import COMPLETED
 from interlingua.dialects.openai_responses.items import tail_of
 from interlingua.dialects.openai_responses.parts import NAME
@@ -141,7 +141,8 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
         return None
     if context.changes is not None:
         changes = Changes(NAME, "encode_response")
-        note_seals(changes, parts)
+        if turn[SEALED]:
+            note_seals(changes, parts)
         if usage is not None:
             note_unknown(usage, changes)
         context.changes.extend(changes.entries)
@@ -157,7 +158,7 @@ def _usage(usage: Usage) -> _Usage:
 
 def _items(turn: Turn, tail: str) -> list[_Reasoning | _Message | _Call]:
     """The items of a turn; `tail` is what their ids have from the answer's own."""
-    thinking, texts, calls = turn
+    thinking, texts, calls, _ = turn
     items: list[_Reasoning | _Message | _Call] = []
     if thinking:
         items.append(_Reasoning("reasoning", f"rs_{tail}01", (_Summary("summary_text", thinking),)))
