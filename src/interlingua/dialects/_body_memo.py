@@ -11,7 +11,8 @@ checked, then the whole is JSON, and its messages are the known ones and these.
 Rules
 - As in `_history_memo`: nothing is shared that could be changed, the rest is read by itself only where nothing before
   bears on it, what is told about a request is told each time, and whatever is unusual is read as a whole.
-- A body is found by what it begins with: the beginnings lie in order, so the longest that fits is next to it.
+- A body is found by what it begins with: the beginnings lie in order, so the longest that fits is next to it. What many
+  have in common before their messages, as an agent's tools, is a stem: compared once, and not with each of them.
 - Memory is bounded in bytes of text; when one generation is full, the one before it is forgotten.
 - Threads need no lock: each step is one operation on a dict or a list, and a lost race means that work is done twice.
 """
@@ -54,8 +55,12 @@ MAX_GENERATION_BYTES = 3_000_000
 """How much text each of the two generations of a memo holds."""
 MAX_ALIKE = 8
 """How many bodies are looked at."""
-MAX_TAILS = 32
-"""How many texts behind the messages are known again."""
+MAX_AROUND = 32
+"""How many texts before and behind the messages are known again."""
+MAX_STEMS = 8
+"""How many stems a generation tells apart."""
+MIN_STEM_BYTES = 256
+"""A shorter one is compared with each body."""
 _SPACE = b" \t\r\n"
 _ONE_VALUE = msgspec.json.Decoder(msgspec.Raw)
 _VALUES = ("output_schema", "logit_bias", "metadata", "extra")
@@ -65,8 +70,10 @@ _VALUES = ("output_schema", "logit_bias", "metadata", "extra")
 class _KnownBody(msgspec.Struct, frozen=True, gc=False):
     """A body up to the end of its messages, and what it says."""
 
+    stem: bytes
+    """What stands up to the end of the tools, where these stand before the messages."""
     head: bytes
-    """What stands before the end of the messages."""
+    """What stands between the stem and the end of the messages."""
     tail: bytes
     """What stands behind."""
     about: tuple[object, ...]
@@ -90,32 +97,47 @@ _HEAD = attrgetter("head")
 
 
 class _Generation:
-    """Bodies in the order of how they begin; of those that begin alike, the last comes last."""
+    """Bodies by their stems, in the order of how they go on; of those that are alike, the last comes last."""
 
-    __slots__ = ("bodies", "size_bytes")
+    __slots__ = ("shelves", "size_bytes")
 
     def __init__(self) -> None:
-        self.bodies: list[_KnownBody] = []
+        self.shelves: tuple[tuple[bytes, list[_KnownBody]], ...] = ((b"", []),)
         self.size_bytes = 0
 
     def alike(self, body: bytes) -> list[_KnownBody]:
         """The bodies whose beginning is the longest that this one has, the last one first."""
-        bodies = self.bodies
-        last = bisect_right(bodies, body, key=_HEAD)
-        for place in range(last - 1, max(-1, last - 1 - MAX_ALIKE), -1):
-            head = bodies[place].head
-            if body.startswith(head):
-                first = place
-                while first and last - first < MAX_ALIKE and bodies[first - 1].head == head:
-                    first -= 1
-                return bodies[first : place + 1][::-1]
+        for stem, bodies in self.shelves:
+            if bodies and body.startswith(stem):
+                rest = body[len(stem) :]
+                last = bisect_right(bodies, rest, key=_HEAD)
+                for place in range(last - 1, max(-1, last - 1 - MAX_ALIKE), -1):
+                    head = bodies[place].head
+                    if rest.startswith(head):
+                        first = place
+                        while first and last - first < MAX_ALIKE and bodies[first - 1].head == head:
+                            first -= 1
+                        return bodies[first : place + 1][::-1]
         return []
+
+    def put(self, known: _KnownBody, size_bytes: int) -> None:
+        """Remember one more, of that size."""
+        self.size_bytes += size_bytes
+        for stem, bodies in self.shelves:
+            if stem == known.stem:
+                insort(bodies, known, key=_HEAD)
+                return
+        if len(self.shelves) <= MAX_STEMS:
+            self.shelves = (*self.shelves, (known.stem, [known]))
+        else:
+            whole = msgspec.structs.replace(known, stem=b"", head=known.stem + known.head)
+            insort(self.shelves[0][1], whole, key=_HEAD)
 
 
 class BodyMemo:
     """The bodies that one dialect read lately."""
 
-    __slots__ = ("_dialect", "_further", "_max_bytes", "_old", "_read", "_tails", "_usual", "_young")
+    __slots__ = ("_around", "_dialect", "_further", "_max_bytes", "_old", "_read", "_usual", "_young")
 
     def __init__(
         self,
@@ -136,7 +158,7 @@ class BodyMemo:
         self._max_bytes = max_generation_bytes
         self._young = _Generation()
         self._old = _Generation()
-        self._tails: dict[bytes, bytes] = {}
+        self._around: dict[bytes, bytes] = {}
 
     def find(self, body: bytes, options: DecodeOptions, about: tuple[object, ...]) -> DecodedRequest | None:
         """What a body says that came before, or that goes on with one that did; None where it must be read."""
@@ -155,7 +177,8 @@ class BodyMemo:
         return None
 
     def _gone_on(self, known: _KnownBody, body: bytes, options: DecodeOptions) -> _KnownBody | None:
-        begin, end = len(known.head), len(body) - len(known.tail)
+        stem_bytes = len(known.stem)
+        begin, end = stem_bytes + len(known.head), len(body) - len(known.tail)
         if begin == end:
             return known
         rest = body[begin:end].lstrip(_SPACE)
@@ -173,7 +196,7 @@ class BodyMemo:
             if decoded.changes != before:
                 return None
             decoded = msgspec.structs.replace(decoded, changes=further.entries)
-        return _KnownBody(body[:end], known.tail, known.about, decoded, further)
+        return _KnownBody(known.stem, body[stem_bytes:end], known.tail, known.about, decoded, further)
 
     def _read_further(self, known: _KnownBody, rest: bytes, options: DecodeOptions) -> KnownHistory | None:
         try:
@@ -191,13 +214,13 @@ class BodyMemo:
         body: bytes,
         options: DecodeOptions,
         about: tuple[object, ...],
-        messages: msgspec.Raw | msgspec.UnsetType,
+        texts: tuple[msgspec.Raw | msgspec.UnsetType, msgspec.Raw | msgspec.UnsetType],
         decoded: DecodedRequest,
     ) -> None:
-        """Remember what a body says, if all of it is known and can be shared; `messages` is their text."""
-        request = decoded.request
-        history, tools = request.messages, request.tools
-        if tools and not (type(tools) is KnownTools and tools.is_sealed):
+        """Remember what a body says, if all of it is known and can be shared; `texts`: its messages and tools."""
+        request, (messages, tools) = decoded.request, texts
+        history, known = request.messages, request.tools
+        if known and not (type(known) is KnownTools and known.is_sealed):
             return
         if type(history) is not KnownMessages or not history:
             return
@@ -206,22 +229,29 @@ class BodyMemo:
         text, system = bytes(messages), shareable_system(request.system)
         if system is None or body.count(text) != 1:
             return
-        head = body[: body.index(text) + len(text) - 1].rstrip(_SPACE)
+        begin = body.index(text)
+        head = body[: begin + len(text) - 1].rstrip(_SPACE)
+        tail = self._shared(body[len(head) :])
+        stem = b"" if isinstance(tools, msgspec.UnsetType) else self._stem(body[:begin], bytes(tools))
         kept = msgspec.structs.replace(decoded, request=_read_only(request, system))
-        self._put(_KnownBody(head, self._shared(body[len(head) :]), (options, *about), kept, history.known))
+        self._put(_KnownBody(stem, head[len(stem) :], tail, (options, *about), kept, history.known))
 
-    def _shared(self, tail: bytes) -> bytes:
+    def _stem(self, before: bytes, tools: bytes) -> bytes:
+        """What stands before the messages up to the end of the tools, if these stand there."""
+        end = before.find(tools) + len(tools)
+        return self._shared(before[:end]) if end > max(len(tools), MIN_STEM_BYTES) else b""
+
+    def _shared(self, text: bytes) -> bytes:
         """The same text as before where it came before, as the tools of an agent do: it is at hand, and kept once."""
-        if len(self._tails) >= MAX_TAILS:
-            self._tails.clear()
-        return self._tails.setdefault(tail, tail)
+        if len(self._around) >= MAX_AROUND:
+            self._around.clear()
+        return self._around.setdefault(text, text)
 
     def _put(self, known: _KnownBody) -> None:
-        size, young = len(known.head) + len(known.tail), self._young
-        if young.size_bytes + size > self._max_bytes:
+        size_bytes, young = len(known.stem) + len(known.head) + len(known.tail), self._young
+        if young.size_bytes + size_bytes > self._max_bytes:
             self._old, self._young = young, (young := _Generation())
-        young.size_bytes += size
-        insort(young.bodies, known, key=_HEAD)
+        young.put(known, size_bytes)
 
 
 def _read_only(request: Request, system: tuple[Any, ...]) -> Request:

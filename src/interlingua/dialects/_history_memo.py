@@ -124,11 +124,11 @@ class KnownHistory:
         entries: Sequence[Change] = (),
         parent: KnownHistory | None = None,
         *,
-        calls: tuple[list[str], list[str]] | None = None,
+        calls: dict[str, str] | None = None,
     ) -> None:
         """`parent` is the conversation that this one goes on; without messages, only the text is known.
 
-        `calls` are the ids and names of those after the parent's, if nothing there has a mark for the prompt cache.
+        `calls` are those after the parent's, by their ids, if nothing there has a mark for the prompt cache.
         """
         self.text: bytes = text
         self.entries: tuple[Change, ...] = tuple(entries)
@@ -141,7 +141,7 @@ class KnownHistory:
         if calls is None:
             ids, names, is_marked = _calls_of(rest)
         else:
-            ids, names = calls
+            ids, names = list(calls), list(calls.values())
         self.rest: tuple[Message, ...] = tuple(rest)
         """The messages after those of the parent."""
         before = _NOTHING if parent is None else parent
@@ -348,7 +348,7 @@ class HistoryMemo:
         if is_new:
             self._keep(KnownHistory(text))
             return usual.system, tuple(usual.messages)
-        known = KnownHistory(text, usual.system, usual.messages, usual.entries, None, calls=(usual.ids, usual.names))
+        known = KnownHistory(text, usual.system, usual.messages, usual.entries, None, calls=usual.calls)
         self._keep(known)
         return known.system, known.messages
 
@@ -441,10 +441,8 @@ def usual_further(known: KnownHistory, rest: bytes, read: ReadUsual, text: bytes
     usual = read(rest, known)
     if usual is None or not usual.messages or usual.messages[0].role == known.messages[-1].role:
         return None
-    whole = known.messages + tuple(usual.messages)
-    further = KnownHistory(
-        text, known.system, whole, known.entries + tuple(usual.entries), known, calls=(usual.ids, usual.names)
-    )
+    whole, entries = (*known.messages, *usual.messages), (*known.entries, *usual.entries)
+    further = KnownHistory(text, known.system, whole, entries, known, calls=usual.calls)
     known.parent = None
     return further
 

@@ -59,7 +59,7 @@ class UnusualError(Exception):
 class UsualHistory:
     """A usual history, told message by message."""
 
-    __slots__ = ("apart", "before", "entries", "ids", "messages", "names", "open", "results", "system", "taken")
+    __slots__ = ("apart", "before", "calls", "entries", "messages", "open", "results", "system")
 
     def __init__(self, before: KnownHistory | None, apart: frozenset[Role] = frozenset()) -> None:
         """An empty one, that may go on with what came `before`; neighbours of a role in `apart` are unusual."""
@@ -67,18 +67,14 @@ class UsualHistory:
         self.apart: frozenset[Role] = apart
         self.system: tuple[TextPart, ...] = ()
         self.messages: list[Message] = []
-        self.ids: list[str] = []
-        """The ids of all calls, in order."""
-        self.names: list[str] = []
-        """The tools that they call."""
+        self.calls: dict[str, str] = {}
+        """All calls, in order: id, and name of the tool."""
         self.entries: list[Change] = []
         """What reading it repaired."""
         self.open: dict[str, str] = {}
-        """The calls that have no result yet: id and name."""
+        """Those that have no result yet."""
         self.results: list[Part] = []
         """The results since the last turn."""
-        self.taken: set[str] = set()
-        """The ids of all calls, in no order."""
 
     def instruct(self, text: str | None) -> None:
         """The system text, if it comes first of all."""
@@ -101,14 +97,11 @@ class UsualHistory:
         if self.results or self.apart:
             self._begin("assistant")
         parts: list[Part] = [TextPart(text, (), None, None, NO_EXTRA)] if text else []
-        taken = self.taken
+        taken = self.calls
         for call_id, name, arguments in calls:
             if not name or call_id in taken or call_id.strip() in PLACEHOLDER_IDS or not are_sound(arguments):
                 raise UnusualError
-            taken.add(call_id)
-            self.open[call_id] = name
-            self.ids.append(call_id)
-            self.names.append(name)
+            taken[call_id] = self.open[call_id] = name
             parts.append(ToolCall(call_id, name, arguments, False, None, NO_EXTRA))
         if not parts:
             raise UnusualError
@@ -117,7 +110,7 @@ class UsualHistory:
     def made_id(self, place: int, dialect: str) -> str:
         """An id for the next call of the turn that is told, which has none; it will be the part at a place there."""
         before = self.before
-        number, at = len(self.ids), len(self.messages)
+        number, at = len(self.calls), len(self.messages)
         if before is not None:
             number += len(before.calls)
             at += len(before.messages)
@@ -157,7 +150,7 @@ class UsualHistory:
 
     def done(self) -> UsualHistory:
         """Itself, with all results told."""
-        if self.open or (self.before is not None and not self.before.taken_ids.isdisjoint(self.taken)):
+        if self.open or (self.before is not None and not self.before.taken_ids.isdisjoint(self.calls)):
             raise UnusualError
         if self.results:
             self.close()

@@ -184,12 +184,15 @@ def _memo(max_bytes: int = 10_000) -> BodyMemo:
     return BodyMemo("d", decode, max_generation_bytes=max_bytes)
 
 
-def _keep(memo: BodyMemo, text: str, rest: str = "") -> bytes:
+def _keep(memo: BodyMemo, text: str, rest: str = "", said_of_tools: str = "") -> bytes:
     messages = json.dumps([text])
-    body = f'{{"m":{messages}{rest}}}'.encode()
+    told = f'["{said_of_tools}"]'
+    before = f'"t":{told},' if said_of_tools else ""
+    body = f'{{{before}"m":{messages}{rest}}}'.encode()
+    tools = msgspec.Raw(told.encode()) if said_of_tools else msgspec.UNSET
     history = KnownHistory(messages.encode(), (), [user(text)])
     decoded = DecodedRequest(model="m", request=Request(messages=history.messages))
-    memo.keep(body, DecodeOptions(), (), msgspec.Raw(messages.encode()), decoded)
+    memo.keep(body, DecodeOptions(), (), (msgspec.Raw(messages.encode()), tools), decoded)
     return body
 
 
@@ -249,6 +252,19 @@ def test_a_fork_finds_the_beginning_that_it_has() -> None:
         found = memo.find(with_end(body, b',"%b"' % text.encode()), DecodeOptions(), ())
         assert found is not None
         assert found.request.messages[1:] == (assistant(text),)
+
+
+def test_bodies_that_begin_with_their_tools_are_told_apart_behind_them() -> None:
+    """Eight lists of tools have a stem each, more have none; all are found, and what goes on with them."""
+    memo = _memo(1_000_000)
+    told = [(f"t{tools:03}" * 100, f"{number:03}" * 100) for tools in range(10) for number in range(3)]
+    bodies = [_keep(memo, text, said_of_tools=tools) for tools, text in told]
+    for body, (_, text) in zip(bodies, told, strict=True):
+        for rest, messages in ((b"", (user(text),)), (b',"a"', (user(text), assistant("a")))):
+            found = memo.find(with_end(body, rest), DecodeOptions(), ())
+            assert found is not None
+            assert found.request.messages == messages
+        assert memo.find(body.replace(b'"t":["', b'"t":["x'), DecodeOptions(), ()) is None
 
 
 @pytest.mark.parametrize("name", ["google", "ollama"])

@@ -34,7 +34,7 @@ def test_a_history_is_told_message_by_message() -> None:
     history.answer("call_1", "seen")
     done = history.done()
     assert (done.system, done.messages) == ((TextPart("Be brief."),), [user("Look."), *STEP])
-    assert (done.ids, done.names, done.entries) == (["call_1"], ["look"], [])
+    assert (done.calls, done.entries) == ({"call_1": "look"}, [])
     with pytest.raises(TypeError, match="share this value"):
         done.messages[0].extra["x"] = {}
 

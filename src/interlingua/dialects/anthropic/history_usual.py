@@ -59,9 +59,9 @@ def read_usual_history(text: bytes, before: KnownHistory | None) -> UsualHistory
     history = UsualHistory(before, _ALTERNATING)
     try:
         for wire in wires:
-            if isinstance(wire, _Assistant):
+            if type(wire) is _Assistant:
                 _turn(history, wire.content)
-            else:
+            elif type(wire) is _User:
                 _prompt(history, wire.content)
         return history.done()
     except UnusualError:
@@ -69,11 +69,11 @@ def read_usual_history(text: bytes, before: KnownHistory | None) -> UsualHistory
 
 
 def _turn(history: UsualHistory, content: str | Sequence[_Text | _Call]) -> None:
-    if isinstance(content, str):
+    if type(content) is str:
         history.turn(content, ())
         return
-    text = content[0].text if content and isinstance(content[0], _Text) else None
-    calls = [(call.id, call.name, call_text(call.input)) for call in content if isinstance(call, _Call)]
+    text = content[0].text if content and type(content[0]) is _Text else None
+    calls = [(call.id, call.name, call_text(call.input)) for call in content if type(call) is _Call]
     if text == "" or len(calls) + (text is not None) != len(content):
         raise UnusualError
     history.turn(text, calls)
@@ -81,13 +81,13 @@ def _turn(history: UsualHistory, content: str | Sequence[_Text | _Call]) -> None
 
 def _prompt(history: UsualHistory, content: str | Sequence[_Text | _Result]) -> None:
     """Results, then a text."""
-    if isinstance(content, str):
+    if type(content) is str:
         history.say("user", content)
         return
     for place, block in enumerate(content, 1):
-        if isinstance(block, _Result):
+        if type(block) is _Result:
             history.answer(block.tool_use_id, block.content or "", is_error=bool(block.is_error))
-        elif place == len(content):
+        elif type(block) is _Text and place == len(content):
             history.say("user", block.text)
         else:
             raise UnusualError

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
 from interlingua.dialects._error_body import read_error
 from interlingua.dialects._frames import framed
-from interlingua.dialects._late import late, late_pair
+from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import is_object, merge_members, passed_on
 from interlingua.dialects._request import RequestWriter, check_choice
 from interlingua.dialects._subsets import GOOGLE_OPENAPI, GOOGLE_OUTPUT, GOOGLE_TOOL
@@ -109,7 +109,7 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
 
 
-_write_usual: WriteUsual = late("interlingua.dialects.google.history_usual", "write_usual_history")
+_write_usual: WriteUsual = late_pair("interlingua.dialects.google.history_usual", "write_usual_history")
 
 
 def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[ContentWire]:

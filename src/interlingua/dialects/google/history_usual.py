@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import Target
     from interlingua.dialects._history_memo import KnownHistory
-    from interlingua.types.content import ToolCall, ToolResult
+    from interlingua.types.content import ToolResult
     from interlingua.types.message import Message, Role
 
 __all__ = ["read_usual_history", "write_usual_history"]
@@ -167,20 +167,16 @@ def write_usual_history(messages: tuple[Message, ...], target: Target) -> bytes 
             return None
         last = role
         parts = [_ToldPart(text)] if text else []
-        if calls:
-            called.update([(call.id, call.name) for call in calls])
-            parts.extend([_ToldPart(None, _told_call(call, sends_ids=sends_ids)) for call in calls])
+        for call in calls:
+            called[call.id] = call.name
+            call_id = call.id if sends_ids and not is_made_id(call.id) else None
+            parts.append(_ToldPart(None, _Call(call_id, call.name, Raw(call.arguments_json))))
         for result in results:
             name = called.get(result.call_id) or result.name or result.call_id
             parts.append(_ToldPart(None, None, _told_result(result, name, sends_ids=sends_ids)))
         told.append(_Told(parts, "model" if role == "assistant" else "user"))
     body = encode_exact(told)
     return None if body is None else body[1:-1]
-
-
-def _told_call(call: ToolCall, *, sends_ids: bool) -> _Call:
-    call_id = call.id if sends_ids and not is_made_id(call.id) else None
-    return _Call(call_id, call.name, Raw(call.arguments_json))
 
 
 def _told_result(result: ToolResult, name: str, *, sends_ids: bool) -> _ToldResult:

@@ -103,7 +103,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
         changes=changes.done(),
         json_array=stream and "alt=sse" not in (found["query"] or "").split("&"),
     )
-    _BODIES.keep(http.body, options, about, wire.contents, decoded)
+    _BODIES.keep(http.body, options, about, (wire.contents, wire.tools), decoded)
     return decoded
 
 

@@ -73,12 +73,12 @@ def read_usual_history(text: bytes, before: KnownHistory | None) -> UsualHistory
     made: set[str] = set()
     try:
         for wire in wires:
-            if isinstance(wire, _Result):
+            if type(wire) is _Result:
                 _answer(history, wire, made)
-            elif isinstance(wire, _Assistant):
+            elif type(wire) is _Assistant:
                 first = 1 if wire.content else 0
                 history.turn(wire.content, _calls(history, wire.tool_calls or (), first, made))
-            elif isinstance(wire, _User):
+            elif type(wire) is _User:
                 history.say("user", wire.content)
             else:
                 history.instruct(wire.content)

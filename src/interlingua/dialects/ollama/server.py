@@ -90,7 +90,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     decoded = DecodedRequest(
         model=wire.model or "", request=request, stream=wire.stream is not False, changes=changes.done()
     )
-    _BODIES.keep(http.body, options, about, wire.messages, decoded)
+    _BODIES.keep(http.body, options, about, (wire.messages, wire.tools), decoded)
     return decoded
 
 

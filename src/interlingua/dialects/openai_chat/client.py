@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._answer import changes_of, failed_status, finish_of, id_source
 from interlingua.dialects._frames import framed
-from interlingua.dialects._late import late, late_pair
+from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import merge_members, passed_on
 from interlingua.dialects._openai_request import OpenAIRequestWriter
 from interlingua.dialects._request import check_choice
@@ -83,7 +83,7 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
 
 
-_write_usual: WriteUsual = late("interlingua.dialects.openai_chat.history_usual", "write_usual_history")
+_write_usual: WriteUsual = late_pair("interlingua.dialects.openai_chat.history_usual", "write_usual_history")
 
 
 def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire]:

@@ -62,12 +62,12 @@ def read_usual_history(text: bytes, before: KnownHistory | None) -> UsualHistory
     history = UsualHistory(before)
     try:
         for wire in wires:
-            if isinstance(wire, _Result):
+            if type(wire) is _Result:
                 history.answer_marked(wire.tool_call_id, wire.content)
-            elif isinstance(wire, _Assistant):
+            elif type(wire) is _Assistant:
                 calls = wire.tool_calls or ()
                 history.turn(wire.content, [(call.id, call.function.name, call.function.arguments) for call in calls])
-            elif isinstance(wire, _User):
+            elif type(wire) is _User:
                 history.say("user", wire.content)
             else:
                 history.instruct(wire.content)

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, id_source
 from interlingua.dialects._error_body import read_error
 from interlingua.dialects._frames import framed
-from interlingua.dialects._late import late, late_pair
+from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import merge_members, passed_on
 from interlingua.dialects._openai_errors import error_of_body
 from interlingua.dialects._openai_request import OpenAIRequestWriter
@@ -79,7 +79,7 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
 
 
-_write_usual: WriteUsual = late("interlingua.dialects.openai_responses.history_usual", "write_usual_history")
+_write_usual: WriteUsual = late_pair("interlingua.dialects.openai_responses.history_usual", "write_usual_history")
 
 
 def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[ItemWire]:

@@ -76,7 +76,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     request = _RequestDecoder(wire, changes, options).decode()
     model = wire.model or model_in_path(http.url)
     decoded = DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
-    _BODIES.keep(http.body, options, about, wire.input, decoded)
+    _BODIES.keep(http.body, options, about, (wire.input, wire.tools), decoded)
     return decoded
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from interlingua.dialects._answer import changes_of, failed_status, finish_of, id_source
 from interlingua.dialects._frames import framed
-from interlingua.dialects._late import late, late_pair
+from interlingua.dialects._late import late_pair
 from interlingua.dialects._request import RequestWriter, check_choice
 from interlingua.dialects.unified.answer import decode_answer
 from interlingua.dialects.unified.parts import NAME, decode_part, encode_parts, own_members, split_extra, with_members
@@ -73,7 +73,7 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
 
 
-_write_usual: WriteUsual = late("interlingua.dialects.unified.history_usual", "write_usual_history")
+_write_usual: WriteUsual = late_pair("interlingua.dialects.unified.history_usual", "write_usual_history")
 
 
 def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire]:

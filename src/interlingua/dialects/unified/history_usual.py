@@ -73,8 +73,8 @@ def _turn(history: UsualHistory, wire: _Message) -> None:
     if parts is None:
         history.turn(wire.content, ())
         return
-    text = parts[0].text if parts and isinstance(parts[0], _Text) else None
-    calls = [(call.id, call.name, call_text(call.arguments)) for call in parts if isinstance(call, _Call)]
+    text = parts[0].text if parts and type(parts[0]) is _Text else None
+    calls = [(call.id, call.name, call_text(call.arguments)) for call in parts if type(call) is _Call]
     if text == "" or len(calls) + (text is not None) != len(parts):
         raise UnusualError
     history.turn(text, calls)
@@ -85,7 +85,7 @@ def _results(history: UsualHistory, parts: Sequence[_Text | _Call | _Result]) ->
     if history.results or not parts:
         raise UnusualError
     for part in parts:
-        if not isinstance(part, _Result) or part.name not in (None, history.open.get(part.tool_call_id)):
+        if type(part) is not _Result or part.name not in (None, history.open.get(part.tool_call_id)):
             raise UnusualError
         history.answer(part.tool_call_id, part.content, is_error=part.is_error)
 

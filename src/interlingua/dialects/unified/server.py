@@ -75,7 +75,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     if not wire.model:
         raise DecodeError("/model: the model is missing", path="/model")
     decoded = DecodedRequest(model=wire.model, request=_RequestDecoder(wire, options).decode(), stream=wire.stream)
-    _BODIES.keep(http.body, options, (), wire.messages, decoded)
+    _BODIES.keep(http.body, options, (), (wire.messages, wire.tools), decoded)
     return decoded
 
 
