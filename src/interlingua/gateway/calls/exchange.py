@@ -22,6 +22,7 @@ import msgspec
 from interlingua.client.aio.pump import AsyncPump, carried_out
 from interlingua.client.chain import gone_on, routed, straight, went_well
 from interlingua.client.core import Job, Outcome, answered, begin, fetching, follow, opened, sent, whole
+from interlingua.client.encoding import encode
 from interlingua.client.estimate import estimate_body
 from interlingua.client.observe import is_observed
 from interlingua.client.report import served
@@ -37,6 +38,7 @@ from interlingua.gateway.calls.streams import Course, streamed
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.keys.grant import done
 from interlingua.gateway.state.keep import RESPONSES, Keeping
+from interlingua.media.fit import has_media
 from interlingua.transport.override import answers_alone
 from interlingua.types.request import Request
 
@@ -85,11 +87,18 @@ def _replying(asked: Asked, job: Job) -> Awaitable[GatewayReply]:
     """To be awaited: the reply to what is asked by a job."""
     if asked.head.stream:
         return _streamed(asked, _weighed(asked, job))
-    if asked.relayed is job.lanes and job.make_id is None and not is_observed():
+    if not is_observed() and _is_plain(asked, job):
         way = straight(job)
         if way is not None:
-            return _passed(asked, job, way)
+            return _straightly(asked, job, way)
     return _whole(asked, _weighed(asked, job))
+
+
+def _is_plain(asked: Asked, job: Job) -> bool:
+    """Whether a body goes out as it came to all targets, or to none, and nothing but that is to be done for any."""
+    if asked.relayed:
+        return asked.relayed is job.lanes and job.make_id is None
+    return asked.keeping is None and not has_media(job.request.messages)
 
 
 async def _gone_on(gateway: Gateway, http: GatewayRequest) -> GatewayReply:
@@ -210,14 +219,17 @@ def _kept(asked: Asked, job: Job, lane: Lane) -> Job:
     return msgspec.structs.replace(job, make_id=None) if is_same(lane, asked.dialect.name) else job
 
 
-async def _passed(asked: Asked, job: Job, way: Straight) -> GatewayReply:
-    """The whole answer of the only target, which gets the body as it came and may be asked straight away.
+async def _straightly(asked: Asked, job: Job, way: Straight) -> GatewayReply:
+    """The whole answer of the only target, which may be asked straight away.
 
     It is what the steps of `_whole` come to then; where that fails, they go on.
     """
     lane, started_s = job.lanes[0], job.clock()
     try:
-        encoded = outgoing(asked, lane, strict=job.settings.strict)
+        if asked.relayed:
+            encoded = outgoing(asked, lane, strict=job.settings.strict)
+        else:
+            encoded = encode(job, lane, stream=False)
         request = sent(job, lane, encoded, stream=False)
         reply = await async_fetch_for(request.url)(request, job.settings.timeouts)
         response = answered(job, lane, encoded, reply)
@@ -231,7 +243,12 @@ async def _passed(asked: Asked, job: Job, way: Straight) -> GatewayReply:
     settling = None if asked.grant is None else asked.grant.settle(response, lane)
     if settling is not None:
         await settling
-    return _replied(asked, response, reply.status, kept_headers(reply.headers), reply.body)
+    if asked.relayed:
+        return _replied(asked, response, reply.status, kept_headers(reply.headers), reply.body)
+    remembering = asked.remember(response)
+    if remembering is not None:
+        await remembering
+    return _replied(asked, response, *_translated(asked, response, lane))
 
 
 async def _whole(asked: Asked, job: Job, begun: _Routed | None = None) -> GatewayReply:
@@ -250,15 +267,21 @@ async def _whole(asked: Asked, job: Job, begun: _Routed | None = None) -> Gatewa
         if remembering is not None:
             await remembering
         shown = response if asked.keeping is None else asked.keeping.answer(response, lane)
-        told = asked.dialect.encode_response(shown, asked.context(lane.dialect.name))
-        headers = own_headers(told.headers)
-        if response.rate_limits:
-            headers += limit_headers(asked.dialect.name, response.rate_limits)
+        status, headers, body = _translated(asked, shown, lane)
     else:
-        headers = kept_headers(told.headers)
+        status, headers, body = told.status, kept_headers(told.headers), told.body
     if asked.keeping is not None:
-        await asked.keep(response, lane, told.body)
-    return _replied(asked, response, told.status, headers, told.body)
+        await asked.keep(response, lane, body)
+    return _replied(asked, response, status, headers, body)
+
+
+def _translated(asked: Asked, response: Response[Any], lane: Lane) -> tuple[int, Headers, bytes]:
+    """Status, headers and body of an answer in the client's dialect."""
+    told = asked.dialect.encode_response(response, asked.context(lane.dialect.name))
+    headers = own_headers(told.headers)
+    if response.rate_limits:
+        headers += limit_headers(asked.dialect.name, response.rate_limits)
+    return told.status, headers, told.body
 
 
 def _replied(asked: Asked, response: Response[Any], status: int, headers: Headers, body: bytes) -> GatewayReply:
