@@ -155,7 +155,7 @@ class KnownHistory:
         """Whether something has a mark for the prompt cache."""
         self.frames: list[Frame] = [] if parent is None else parent.frames
         """What stood around these messages, or those that they go on, when they were written."""
-        self._written: list[WrittenHistory] = []
+        self._written: tuple[WrittenHistory, ...] = ()
         self.aside: dict[object, Any] = {}
         """What somebody made of it, by who that is; forgotten together with it."""
 
@@ -198,13 +198,13 @@ class KnownHistory:
         entries = tuple(changes.entries[told:])
         whole = WrittenHistory(ways, text, entries)
         if can_be_told_again(entries):
-            self._written = [*self._written[1 - MAX_WAYS :], whole]
+            self._written = (*self._written[1 - MAX_WAYS :], whole)
         return whole
 
     def write_on(self, before: WrittenHistory, rest: bytes) -> WrittenHistory:
         """The messages written, of which those of the parent are known; the rest is said without any change."""
         whole = WrittenHistory(before.ways, b"%b,%b]" % (before.text[:-1], rest), before.entries)
-        self._written = [*self._written[1 - MAX_WAYS :], whole]
+        self._written = (*self._written[1 - MAX_WAYS :], whole)
         return whole
 
 

@@ -5,6 +5,7 @@ Rules
 - Media parts hold bytes, never a URL; a reference in a client's body is an `OpaquePart` of kind `media_ref`.
 - `sealed` is opaque reasoning state, byte-exact, that goes back only to its issuer.
 - `extra[dialect]` keeps wire members that have no canonical field; it is sent to that dialect only.
+- Nothing in a part leads back to it, so the garbage collector passes parts by, as it does messages.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Citation(msgspec.Struct, frozen=True):
     """The wire value, verbatim."""
 
 
-class TextPart(Canonical, frozen=True):
+class TextPart(Canonical, frozen=True, gc=False):
     """Text."""
 
     text: str
@@ -78,7 +79,7 @@ class TextPart(Canonical, frozen=True):
     """Wire members without a canonical field, by dialect."""
 
 
-class ImagePart(Canonical, frozen=True):
+class ImagePart(Canonical, frozen=True, gc=False):
     """An image, as bytes."""
 
     data: bytes
@@ -96,7 +97,7 @@ class ImagePart(Canonical, frozen=True):
     """Wire members without a canonical field, by dialect."""
 
 
-class AudioPart(Canonical, frozen=True):
+class AudioPart(Canonical, frozen=True, gc=False):
     """Audio, as bytes."""
 
     data: bytes
@@ -111,7 +112,7 @@ class AudioPart(Canonical, frozen=True):
     """Wire members without a canonical field, by dialect."""
 
 
-class DocumentPart(Canonical, frozen=True):
+class DocumentPart(Canonical, frozen=True, gc=False):
     """A document, as bytes: a PDF, a text, or any other file that is neither image nor audio, such as a video."""
 
     data: bytes
@@ -126,7 +127,7 @@ class DocumentPart(Canonical, frozen=True):
     """Wire members without a canonical field, by dialect."""
 
 
-class ThinkingPart(Canonical, frozen=True):
+class ThinkingPart(Canonical, frozen=True, gc=False):
     """Reasoning: the readable text, the sealed state, or both."""
 
     text: str = ""
@@ -137,7 +138,7 @@ class ThinkingPart(Canonical, frozen=True):
     """Wire members without a canonical field, by dialect."""
 
 
-class RefusalPart(Canonical, frozen=True):
+class RefusalPart(Canonical, frozen=True, gc=False):
     """The model's own words of refusal."""
 
     text: str
@@ -146,7 +147,7 @@ class RefusalPart(Canonical, frozen=True):
     """Wire members without a canonical field, by dialect."""
 
 
-class ToolCall(Canonical, frozen=True):
+class ToolCall(Canonical, frozen=True, gc=False):
     """A call that the model makes: whole, checked, executable."""
 
     id: str
@@ -168,7 +169,7 @@ class ToolCall(Canonical, frozen=True):
         return parse_arguments(self.arguments_json)
 
 
-class BrokenToolCall(Canonical, frozen=True):
+class BrokenToolCall(Canonical, frozen=True, gc=False):
     """A call whose arguments are not one JSON object: never executed, never replayed as a call."""
 
     id: str
@@ -192,7 +193,7 @@ class Json(msgspec.Struct, frozen=True, tag_field="type", tag="json"):
     """The value."""
 
 
-class OpaquePart(Canonical, frozen=True):
+class OpaquePart(Canonical, frozen=True, gc=False):
     """A part that only its own dialect understands: verbatim there, never passed to another in silence."""
 
     dialect: str
@@ -205,7 +206,7 @@ class OpaquePart(Canonical, frozen=True):
     """A cache mark after this part."""
 
 
-class ToolResult(Canonical, frozen=True):
+class ToolResult(Canonical, frozen=True, gc=False):
     """What a tool answered."""
 
     call_id: str

@@ -54,7 +54,7 @@ def _part(item: Content) -> Part:
     raise UsageError(f"a message is made of texts and parts, one after the other, not of a {kind}")
 
 
-class Message(msgspec.Struct, frozen=True, omit_defaults=True):
+class Message(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One message of a conversation."""
 
     role: Role
