@@ -80,7 +80,7 @@ class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 — a tuple has no slots fo
     is_marked: bool
     """Whether one has a mark for the prompt cache."""
     is_sealed: bool
-    """Whether nobody can give a tool members of its own."""
+    """Whether nobody can give a tool other members of its own."""
 
     def __reduce__(self) -> tuple[type, tuple[list[Tool]]]:
         """Pickled and copied as a plain tuple."""
@@ -95,18 +95,23 @@ class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 — a tuple has no slots fo
 def known_tools(tools: list[Tool], *, sealed: bool = False) -> KnownTools:
     """Equal tools whose schemas cannot be changed, of which nothing was written yet.
 
-    `sealed` ones have no notes and no members of their own, and nobody can give them any.
+    `sealed` ones have no notes and the members of their own that they came with, and nobody can give them others.
     """
-    members: dict[str, Any] = {"metadata": NO_EXTRA, "extra": NO_EXTRA} if sealed else {}
-    known = KnownTools(
-        [msgspec.structs.replace(tool, parameters=read_only(tool.parameters), **members) for tool in tools]
-    )
+    known = KnownTools([_sealed(tool) if sealed else _with_read_only_schema(tool) for tool in tools])
     known.written, known.fitted = {}, {}
     known.names = frozenset([tool.name for tool in tools])
     known.freeform = frozenset([tool.name for tool in tools if tool.freeform])
     known.is_marked = any([tool.cache for tool in tools])  # noqa: C419 — a list is faster
     known.is_sealed = sealed
     return known
+
+
+def _with_read_only_schema(tool: Tool, **members: Any) -> Tool:
+    return msgspec.structs.replace(tool, parameters=read_only(tool.parameters), **members)
+
+
+def _sealed(tool: Tool) -> Tool:
+    return _with_read_only_schema(tool, metadata=NO_EXTRA, extra=read_only(tool.extra) if tool.extra else NO_EXTRA)
 
 
 def read_tools(
@@ -146,11 +151,11 @@ class ToolMemo:
         return known
 
     def keep(self, text: bytes, tools: tuple[Tool | OpaqueTool, ...]) -> None:
-        """Remember what this text is, if it came before and all of it are tools without members of their own.
+        """Remember what this text is, if it came before and all of it are tools that somebody here can run.
 
         Most lists that come once never come again: they are not worth the copy.
         """
-        plain = [tool for tool in tools if isinstance(tool, Tool) and not tool.extra]
+        plain = [tool for tool in tools if isinstance(tool, Tool)]
         if plain and len(plain) == len(tools) and len(text) <= self._max_bytes:
             self._put(text, known_tools(plain, sealed=True) if text in self._young or text in self._old else None)
 

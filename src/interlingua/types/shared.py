@@ -101,9 +101,9 @@ def owned_part(part: P) -> P:
 
 def owned_tool(tool: T) -> T:
     """The same tool, if it is one; what is empty in it is plain, and JSON leaves it out."""
-    if not isinstance(tool, Tool) or tool.extra is not NO_EXTRA:
+    if not isinstance(tool, Tool) or (tool.metadata is not NO_EXTRA and tool.extra is not NO_EXTRA):
         return tool
-    return msgspec.structs.replace(tool, metadata=dict(tool.metadata), extra={})
+    return msgspec.structs.replace(tool, metadata=dict(tool.metadata), extra=tool.extra or {})
 
 
 def _own_message(message: Message) -> Message:

@@ -12,7 +12,7 @@ import pytest
 
 from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Quirks, Target
 from interlingua.dialects._memo import KnownTools, ToolMemo
-from interlingua.dialects.table import get_dialect
+from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.types.dump import dump
 from interlingua.types.request import Request
 from interlingua.types.shared import CHANGERS, read_only
@@ -169,14 +169,57 @@ def test_a_repaired_text_is_repaired_every_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "tools", [(), (OpaqueTool("openai-chat", "x", {}),), (Tool(name="a", extra={"openai-chat": {"b": 1}}),)]
+    "tools", [(), (OpaqueTool("openai-chat", "x", {}),), (Tool(name="a"), OpaqueTool("google", "x", {}))]
 )
 def test_unusual_lists_are_not_remembered(tools: tuple[Tool | OpaqueTool, ...]) -> None:
-    """No tools, tools of one dialect and tools with members of their own are read anew each time."""
+    """No tools and tools of one dialect are read anew each time."""
     memo = ToolMemo()
     for _ in range(3):
         memo.keep(b"[]", tools)
         assert memo.get(b"[]") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "extra"),
+    [
+        ("openai-responses", {"type": "function", "name": "a", "parameters": SCHEMA}, {"strict": None}),
+        (
+            "openai-responses",
+            {
+                "type": "custom",
+                "name": "a",
+                "format": {"type": "grammar", "syntax": "lark", "definition": "s: /x/"},
+                "y": [1],
+            },
+            {"y": [1]},
+        ),
+        ("openai-chat", {"type": "function", "function": {"name": "a", "parameters": SCHEMA}, "x": {"y": [1]}}, None),
+        ("anthropic", {"name": "a", "input_schema": SCHEMA, "defer_loading": True}, {"defer_loading": True}),
+    ],
+)
+def test_tools_with_members_of_their_own_are_remembered_with_them(
+    name: str, tool: dict[str, Any], extra: dict[str, Any] | None
+) -> None:
+    """As they came, so that nobody can change what others share; each dialect writes them as it wrote them first."""
+    dialect, body = get_dialect(name), json.loads(body_of([tool]))
+    if name == "openai-responses":
+        body["input"] = body.pop("messages")
+    http = HttpRequest(url="https://x.example/v1/messages", body=json.dumps({**body, "max_tokens": 9}).encode())
+    read = [dialect.decode_request(http, DecodeOptions()).request for _ in range(4)]
+    first, last = read[0], read[-1]
+    assert type(last.tools) is KnownTools
+    assert last.tools == first.tools
+    assert extra is None or last.tools[0].extra == {name: extra}
+    assert dump(last) == dump(first)
+    with pytest.raises(TypeError, match="requests share this value"):
+        last.tools[0].extra[name]["more"] = 1
+    for other in DIALECTS:
+        told = [
+            get_dialect(other).encode_request(request, EncodeOptions(target=Target(model="m")))
+            for request in (first, last, last)
+        ]
+        assert told[0].body == told[1].body == told[2].body
+        assert told[0].changes == told[1].changes == told[2].changes
 
 
 def test_memory_is_bounded_and_what_is_used_stays() -> None:
