@@ -107,7 +107,9 @@ def straight(job: Job) -> Straight | None:
     """
     if len(job.lanes) != 1 or job.ranking is not None or job.watch is not None:
         return None
-    store, limits = _beside(job)
+    store, limits = job.health, job.limits
+    if store is None or limits is None:
+        store, limits = _beside(job)
     spec = job.lanes[0].endpoint.spec
     at_s = None if limits.covers(spec) else store.clear_at_s(spec)
     return None if at_s is None else (store, limits, at_s)
@@ -129,10 +131,8 @@ def gone_on(
 
 def _beside(job: Job) -> tuple[HealthStore, Limiter]:
     """Where the health of a call's targets is kept, and what limits it."""
-    if job.health is None or job.limits is None:
-        store, limits = neighbours()
-        return job.health or store, job.limits or limits
-    return job.health, job.limits
+    store, limits = neighbours()
+    return job.health or store, job.limits or limits
 
 
 def is_committed(request: Request) -> bool:

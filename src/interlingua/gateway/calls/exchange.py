@@ -32,7 +32,7 @@ from interlingua.errors import Error, UnsupportedError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.media import with_media, with_way_out
 from interlingua.gateway.calls.plan import UNREAD, is_same
-from interlingua.gateway.calls.relay import RelayedStream, kept_headers, outgoing, relayed
+from interlingua.gateway.calls.relay import RelayedStream, kept_headers, outgoing, overheard, relayed
 from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
 from interlingua.gateway.calls.streams import Course, streamed
 from interlingua.gateway.http import GatewayReply
@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 
 __all__ = ["asked_of", "converse", "job_of"]
 
+_STRICT = "x-interlingua-strict"
+"""The header by which a client wants nothing dropped."""
 _COMMITTED = Request(store=True)
 """Stands for a request that goes out as it came, and must not run twice."""
 
@@ -77,9 +79,11 @@ def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> Awaitable
     asked = read(gateway, http, dialect)
     if asked.key is None:
         plan = _planned(asked)
-        request = _at_once(asked, plan)
-        if request is not None:
-            return _replying(asked, _job(asked, plan, request))
+        job = _usual(asked, plan)
+        if job is None and (request := _at_once(asked, plan)) is not None:
+            job = _job(asked, plan, request)
+        if job is not None:
+            return _replying(asked, job)
     return _admitted(asked)
 
 
@@ -108,7 +112,7 @@ async def _gone_on(gateway: Gateway, http: GatewayRequest) -> GatewayReply:
 async def _admitted(asked: Asked) -> GatewayReply:
     """The reply to who has a key, which has to be settled."""
     plan = _planned(asked)
-    job = _job(asked, plan, _at_once(asked, plan) or await _awaited(asked))
+    job = _usual(asked, plan) or _job(asked, plan, _at_once(asked, plan) or await _awaited(asked))
     if asked.key is not None:
         admitting = asked.gateway.admission.admit(asked, asked.key, job)
         if admitting is not None:
@@ -157,6 +161,21 @@ def _planned(asked: Asked) -> Plan:
     return plan
 
 
+def _usual(asked: Asked, plan: Plan) -> Job | None:
+    """The job of the plan, where the request goes out as it came, and nothing makes a difference: nearly always."""
+    if (
+        asked.relayed is not plan.lanes
+        or asked.keeping is not None
+        or asked.gateway.spans is not None
+        or asked.head.is_committed
+        or is_observed()
+        or answers_alone()
+        or asked.http.named.get(_STRICT) is not None
+    ):
+        return None
+    return plan.job
+
+
 def _at_once(asked: Asked, plan: Plan) -> Request | None:
     """What is asked, as far as somebody has to know it; None where that takes the vault, or somebody else's media."""
     if asked.relayed:
@@ -177,16 +196,13 @@ async def _awaited(asked: Asked) -> Request:
 def _job(asked: Asked, plan: Plan, request: Request) -> Job:
     """The job of a plan, with what is different for one request, its client, and what stands around its call."""
     gateway, lanes = asked.gateway, plan.lanes
-    is_strict = asked.http.header("x-interlingua-strict") == "1"
-    if request is UNREAD and not (is_strict or asked.keeping or gateway.spans or answers_alone()):  # the usual case
-        return plan.job
     changed: dict[str, Any] = {}
     if request is not UNREAD:
         changed["request"], changed["provider_ids"] = request, asked.provider_ids
     if asked.keeping is not None:
         lanes = changed["lanes"] = asked.keeping.lanes(lanes)
         changed["make_id"], changed["provider_ids"] = gateway.make_id, asked.provider_ids
-    if is_strict:
+    if asked.http.header(_STRICT) == "1":
         changed["settings"] = plan.strict
     if gateway.spans is not None:
         settings = changed.get("settings", plan.job.settings)
@@ -232,7 +248,7 @@ async def _straightly(asked: Asked, job: Job, way: Straight) -> GatewayReply:
             encoded = encode(job, lane, stream=False)
         request = sent(job, lane, encoded, stream=False)
         reply = await async_fetch_for(request.url)(request, job.settings.timeouts)
-        response = answered(job, lane, encoded, reply)
+        response = (overheard if asked.relayed else answered)(job, lane, encoded, reply)
     except Error as error:
         if asked.grant is not None:
             asked.grant.failed(error, lane)

@@ -16,12 +16,15 @@ Rules
 from __future__ import annotations
 
 from functools import lru_cache
-from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from interlingua.client.core import Live, fault
-from interlingua.dialects._contract import Encoded
+from msgspec.structs import force_setattr
+
+from interlingua.client.core import Live, answered, fault
+from interlingua.client.meter import count
+from interlingua.client.price import cost_of
+from interlingua.dialects._contract import DecodeContext, Encoded
 from interlingua.dialects.table import STREAM_TYPES
 from interlingua.errors import LimitExceededError, UnsupportedError
 from interlingua.gateway.calls.head import TOOL_MARKS
@@ -31,9 +34,7 @@ from interlingua.types.event import BlockEnd, BlockStart, StreamEnd, StreamError
 from interlingua.wire.json import MAX_EVENT_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from interlingua.client.core import Lane
+    from interlingua.client.core import Job, Lane
     from interlingua.dialects._contract import Quirks, StreamDecoder
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.calls.head import Head
@@ -42,9 +43,10 @@ if TYPE_CHECKING:
     from interlingua.registry.endpoint import Endpoint
     from interlingua.types.change import Change
     from interlingua.types.event import Event
-    from interlingua.wire.http import Headers
+    from interlingua.types.response import Response
+    from interlingua.wire.http import Headers, HttpReply
 
-__all__ = ["Minded", "RelayedStream", "kept_headers", "minded_by", "outgoing", "relayed"]
+__all__ = ["Minded", "RelayedStream", "kept_headers", "minded_by", "outgoing", "overheard", "relayed"]
 
 _PATHS = {"openai-chat": "/chat/completions", "openai-responses": "/responses", "anthropic": "/messages"}
 _HEADERS: dict[str, frozenset[str]] = {
@@ -56,7 +58,7 @@ _HEADERS: dict[str, frozenset[str]] = {
 _DEFAULTS: dict[str, Headers] = {"anthropic": (("anthropic-version", "2023-06-01"),)}
 _KEPT = ("x-ratelimit-", "anthropic-ratelimit-", "retry-after", "content-type")
 """How headers of a reply begin that are passed on."""
-_NAME: Callable[[tuple[str, str]], str] = itemgetter(0)
+_MOST_NAMES = 1_024
 _ENDINGS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 """What ends a server-sent event."""
 _BETAS = frozenset({"container", "context_management", "mcp_servers", "output_format", "speed"})
@@ -188,7 +190,7 @@ def _body(asked: Asked, model: str, left_out: tuple[str, ...]) -> bytes:
     if head.placed is not None and not left_out:
         at, known = head.placed
         at = at if at > 0 else len(body) + at
-        return b"%b%b%b" % (body[:at], known_name(model), body[at + len(known) :])
+        return body[:at] + known_name(model) + body[at + len(known) :]
     members = {name: text for name, text in head.members.items() if name not in left_out}
     known = members.get("model")
     if known is None:
@@ -221,15 +223,39 @@ def _headers(http: GatewayRequest, name: str, left_out: tuple[str, ...]) -> Head
     return carried
 
 
+def overheard(job: Job, lane: Lane, encoded: Encoded, reply: HttpReply) -> Response[Any]:
+    """The answer in a reply that goes out as it came, counted and with its price; what the head says stays in the head.
+
+    Raises: as `answered`.
+    """
+    if 200 <= reply.status < 300:
+        context = DecodeContext(target=lane.endpoint.target, undo=encoded.undo)
+        response = lane.dialect.decode_response(reply, context)
+        if fault(response) is None:
+            if encoded.changes:
+                force_setattr(response, "changes", encoded.changes + response.changes)
+            force_setattr(response, "cost_usd", cost_of(job, lane, response))
+            count(response)
+            return response
+    return answered(job, lane, encoded, reply)
+
+
 def kept_headers(headers: Headers) -> Headers:
-    """The headers of a reply that are the client's business; a server has them in the same places each time."""
-    places = _kept_places(tuple(map(_NAME, headers)))
-    return tuple([headers[place] for place in places])
+    """The headers of a reply that are the client's business."""
+    return tuple([pair for pair in headers if _is_kept[pair[0]]])
 
 
-@lru_cache(maxsize=256)
-def _kept_places(names: tuple[str, ...]) -> tuple[int, ...]:
-    return tuple([place for place, name in enumerate(names) if name.startswith(_KEPT)])
+class _Kept(dict[str, bool]):
+    """Whether headers are passed on, by their names; servers have the same ones each time."""
+
+    def __missing__(self, name: str) -> bool:
+        if len(self) >= _MOST_NAMES:
+            self.clear()
+        found = self[name] = name.startswith(_KEPT)
+        return found
+
+
+_is_kept = _Kept()
 
 
 # Streams
