@@ -168,7 +168,7 @@ class StreamBuilder:
 
     def update_usage(self, usage: Usage) -> None:
         """Cumulative counts so far; nothing is said when they say nothing new."""
-        merged = merge_usage(self.usage, usage)
+        merged = usage if self.usage is None else merge_usage(self.usage, usage)
         if merged != self.usage:
             self.usage = merged
             if self.start_event is not None:
@@ -252,9 +252,9 @@ class StreamBuilder:
     def open_beside(self, kind: BlockKind, choice: int = 0, extra: dict[str, dict[str, Any]] | None = None) -> Block:
         """A new block of text, thinking or refusal that stays open beside others until `close_beside`."""
         self.close_prose(choice)
-        block = self._open(kind, choice)
+        block = self._open(kind, self._choice(choice))
         block.extra = extra or {}
-        self._events.append(BlockStart(block.index, kind, None, None, choice, extra=block.extra))
+        self._events.append(BlockStart(block.index, kind, None, None, choice, False, block.extra))  # noqa: FBT003
         return block
 
     def grow(self, block: Block, text: str) -> None:
@@ -285,7 +285,7 @@ class StreamBuilder:
     ) -> Block:
         """A new call block; `name` is known by now."""
         self.close_prose(choice)
-        block = self._open("tool_call", choice)
+        block = self._open("tool_call", self._choice(choice))
         block.id, code = self._ids.assign(wire_id)
         block.name, block.freeform, block.extra = name, freeform, extra or {}
         if code is not None:
@@ -312,7 +312,7 @@ class StreamBuilder:
     def whole(self, part: Part, kind: BlockKind, choice: int = 0) -> None:
         """A part that comes in one piece: media, or an opaque one."""
         self.close_prose(choice)
-        block = self._open(kind, choice)
+        block = self._open(kind, self._choice(choice))
         self._events.append(BlockStart(block.index, kind, None, None, choice))
         if isinstance(part, ImagePart | DocumentPart | AudioPart) and part.data:
             said = part.transcript if isinstance(part, AudioPart) else None
@@ -349,19 +349,20 @@ class StreamBuilder:
     def _prose(self, kind: BlockKind, choice: int, extra: dict[str, dict[str, Any]] | None = None) -> Block:
         state = self._choice(choice)
         block = state.prose
-        if block is not None and block.kind == kind:
-            return block
-        self.close_prose(choice)
-        block = state.prose = self._open(kind, choice)
+        if block is not None:
+            if block.kind == kind:
+                return block
+            self._close(block, cut_off=False)
+        block = state.prose = self._open(kind, state)
         if extra:
             block.extra = extra
-        self._events.append(BlockStart(block.index, kind, None, None, choice, extra=block.extra))
+        self._events.append(BlockStart(block.index, kind, None, None, choice, False, block.extra))  # noqa: FBT003
         return block
 
-    def _open(self, kind: BlockKind, choice: int) -> Block:
-        self.start()
-        state = self._choice(choice)
-        block = Block(kind, len(state.blocks), choice)
+    def _open(self, kind: BlockKind, state: _Choice) -> Block:
+        if self.start_event is None:
+            self.start()
+        block = Block(kind, len(state.blocks), state.number)
         state.blocks.append(block)
         return block
 

@@ -48,6 +48,13 @@ __all__ = ["MessagesStreamDecoder"]
 
 DELTA = (b"event: content_block_delta\ndata: ", b"\n\n")
 """What stands before the data of a delta."""
+_MOST_STARTS = 64
+_MOST_START_BYTES = 256
+
+_starts: dict[bytes, EventWire] = {}
+"""Starts of text blocks, which are the same bytes in every stream; nobody changes what was read of them."""
+_latest: list[tuple[Template, int]] = []
+"""The template of a text that a stream learned last, and the index of its block: the next stream begins with it."""
 
 
 class _Open:
@@ -131,6 +138,8 @@ class MessagesStreamDecoder(RunDecoder):
                 self.builder.grow(block, text)
                 return
             self._template = self._run = None
+        elif _latest and self._begins_as_before(data, *_latest[0]):
+            return
         repairs: list[str] = []
         event = _read(data, repairs)
         for repair in repairs:
@@ -310,6 +319,8 @@ class MessagesStreamDecoder(RunDecoder):
             case "text_delta":
                 self._text(state, delta.text or "")
                 self._learn(data, "text", delta.text, self.builder.open_prose())
+                if self._template is not None:
+                    _latest[:] = [(self._template, event.index or 0)]
             case "input_json_delta":
                 self._input(state, delta.partial_json)
                 self._learn(data, "partial_json", delta.partial_json, state.block)
@@ -335,8 +346,23 @@ class MessagesStreamDecoder(RunDecoder):
         """Take a delta that says one piece of text, and nothing else, as the template of what follows in its block."""
         template = template_of(data, member, text) if text and block is not None else None
         if template is not None and block is not None:
-            self._template, self._block = template, block
-            self._run = run_of(template, DELTA, self._framing, block)
+            self._follow(template, block)
+
+    def _follow(self, template: Template, block: Block) -> None:
+        self._template, self._block = template, block
+        self._run = run_of(template, DELTA, self._framing, block)
+
+    def _begins_as_before(self, data: bytes, template: Template, index: int) -> bool:
+        """Take the first delta of a text, if it is like those of the latest text; whether it is."""
+        state = self._open.get(index)
+        text = None if state is None or state.raw is not None else template.text_in(data)
+        if state is None or not text:
+            return False
+        self._text(state, text)
+        block = self.builder.open_prose()
+        if block is not None:
+            self._follow(template, block)
+        return True
 
     def _input(self, state: _Open, piece: str | None) -> None:
         if piece and state.block is not None:
@@ -401,6 +427,9 @@ _EVENTS = frozenset(
 
 def _read(data: bytes, repairs: list[str]) -> EventWire | None:
     """The event in `data`; None for JSON that is none of those that are read."""
+    known = _starts.get(data)
+    if known is not None:
+        return known
     try:
         event = decode_wire(data, EventWire, repairs=repairs)
     except DecodeError:
@@ -408,4 +437,19 @@ def _read(data: bytes, repairs: list[str]) -> EventWire | None:
         if is_object(value) and str(value.get("type")) not in _EVENTS:
             return None
         raise
+    if (
+        event.type == "content_block_start"
+        and not repairs
+        and _is_plain_start(event)
+        and len(data) <= _MOST_START_BYTES
+    ):
+        if len(_starts) >= _MOST_STARTS:
+            _starts.clear()
+        _starts[data] = event
     return event if event.type in _EVENTS else None
+
+
+def _is_plain_start(event: EventWire) -> bool:
+    """Whether a text begins that has nothing yet."""
+    block = event.content_block
+    return block is not None and block.type == "text" and not (block.text or block.citations or block.extra)
