@@ -254,7 +254,7 @@ class StreamBuilder:
         self.close_prose(choice)
         block = self._open(kind, self._choice(choice))
         block.extra = extra or {}
-        self._events.append(BlockStart(block.index, kind, None, None, choice, False, block.extra))  # noqa: FBT003
+        self._events.append(BlockStart(block.index, kind, None, None, choice, False, block.extra))
         return block
 
     def grow(self, block: Block, text: str) -> None:
@@ -356,7 +356,7 @@ class StreamBuilder:
         block = state.prose = self._open(kind, state)
         if extra:
             block.extra = extra
-        self._events.append(BlockStart(block.index, kind, None, None, choice, False, block.extra))  # noqa: FBT003
+        self._events.append(BlockStart(block.index, kind, None, None, choice, False, block.extra))
         return block
 
     def _open(self, kind: BlockKind, state: _Choice) -> Block:
