@@ -394,7 +394,11 @@ def begin(job: Job, lane: Lane) -> Steps[Live]:
 
     Raises: every `Error` but those of chains.
     """
-    return (yield from opened(job, lane, (yield from prepared(job, lane, stream=True))))
+    if has_media(job.request.messages):
+        encoded = yield from prepared(job, lane, stream=True)
+    else:
+        encoded = encode(job, lane, stream=True)
+    return (yield from opened(job, lane, encoded))
 
 
 def opened(job: Job, lane: Lane, encoded: Encoded, kind: type[Live] | None = None) -> Steps[Live]:
@@ -403,12 +407,14 @@ def opened(job: Job, lane: Lane, encoded: Encoded, kind: type[Live] | None = Non
     Raises: as `begin`.
     """
     request = sent(job, lane, encoded, stream=True)
-    reply: Reply | AsyncReply = yield Open(request, _deadlines(job, stream=True))
+    is_timed = job.answer_by_s is not None
+    timeouts = _deadlines(job, stream=True) if is_timed else job.settings.timeouts
+    reply: Reply | AsyncReply = yield Open(request, timeouts)
     context = _context(job, lane, encoded)
     if not 200 <= reply.status < 300:
         body: bytes = yield _REST
         raise lane.dialect.decode_error(HttpReply(status=reply.status, headers=reply.headers, body=body), context)
-    piece = yield from _first_piece(job, lane)
+    piece: bytes = (yield from _first_piece(job, lane)) if is_timed else (yield _READ)
     form = sniff(header(reply.headers, "content-type"), piece)
     if form == "html" or (form == "json" and not _is_line(lane, piece)):
         body = piece + (yield _REST)

@@ -261,12 +261,12 @@ def sniff(content_type: str | None, head: bytes) -> BodyKind:
 
     An event stream that begins with `{` or `[` is a JSON body under a wrong name, one that begins with `<` a page.
     """
-    claimed = _claimed((content_type or "").lower())
     head = head.removeprefix(_BOM).lstrip()
-    if head.startswith(b"<"):
-        return "html"
     if head.startswith(_SSE_BEGINNINGS):
         return "sse"
+    if head.startswith(b"<"):
+        return "html"
+    claimed = _claimed((content_type or "").lower())
     if head.startswith(b"["):
         return "json-array"
     if head.startswith(b"{"):

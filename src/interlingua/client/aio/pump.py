@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from interlingua.client.effect import Effect, Steps
     from interlingua.dialects._contract import StreamDecoder
-    from interlingua.transport.base import AsyncReply, PouringReply
+    from interlingua.transport.base import AsyncReply
     from interlingua.types.event import Event
     from interlingua.wire.http import HttpReply
 
@@ -123,17 +123,15 @@ class AsyncPump(Generic[R]):
         `take` is called by the loop, in the context of whoever awaits this. It gives back an empty list where it only
         wants no more for now.
         """
-        reply = self._reply
+        reply: Any = self._reply
         if self.ended or not hasattr(reply, "pour"):
             return await self.pull()
         self._take = take
         steps = self._steps
         try:
-            if self._asked is None:
-                self._go_on(steps.send, None)
-            if _is_next(self._asked):
+            if self._go_on(steps.send, None) if self._asked is None else _is_next(self._asked):
                 run: Any = copy_context().run
-                await cast("PouringReply", reply).pour(partial(run, self._came))
+                await reply.pour(partial(run, self._came))
         except BaseException as problem:  # noqa: BLE001 - thrown on into the steps, which decide
             self._go_on(steps.throw, problem)
         left, self._left = self._left, None
@@ -204,7 +202,7 @@ class AsyncPump(Generic[R]):
         if kind is Fetch:
             return self._fetch(effect) if self._reply is not None else _fetched(effect)
         if kind is Read:
-            reply = cast("AsyncReply", self._reply)
+            reply: Any = self._reply
             return reply.read() if effect.within_s is None else _read_within(reply, effect.within_s)
         if kind is Rest:
             return _rest(cast("AsyncReply", self._reply))
