@@ -25,6 +25,7 @@ __all__ = [
     "is_object",
     "members_of",
     "merge_members",
+    "object_in",
     "passed_on",
     "plain",
     "spread",
@@ -88,6 +89,19 @@ def merge_members(wire: WireStruct, members: Mapping[str, Any]) -> None:
         else:
             wire.extra = wire.extra or Extra()
             wire.extra[name] = value
+
+
+def object_in(members: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The object that stands under a name; an empty one where nothing does.
+
+    Raises: UsageError for anything else: an opaque value that never was this dialect's.
+    """
+    value = members.get(name)
+    if value is None:
+        return {}
+    if not is_object(value):
+        raise UsageError(f"an opaque {name} is written as an object, and this one is {type(value).__name__}")
+    return value
 
 
 def completed(wire: WireStruct, text: bytes, members: Mapping[str, bytes]) -> bytes:

@@ -13,7 +13,7 @@ from interlingua.dialects._answer import changes_of
 from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest, Target
 from interlingua.dialects._history_memo import HistoryMemo, rest_of
-from interlingua.dialects._members import merge_members
+from interlingua.dialects._members import merge_members, object_in
 from interlingua.dialects._memo import ToolMemo, read_tools
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
 from interlingua.dialects.google.assistant import AssistantEncoder
@@ -285,8 +285,9 @@ def reply_members(extra: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dic
     """The members of the answer as a whole, and those of its first candidate and content."""
     members = dict(extra.get(NAME, {}))
     choice = {name: members.pop(name) for name in ("candidate", "content") if name in members}
-    members |= members.pop("top", {})
-    return members, choice
+    named_alike = object_in(members, "top")
+    members.pop("top", None)
+    return members | named_alike, choice
 
 
 def _candidate(alternative: Alternative, place: int, changes: Changes, *, own: bool) -> CandidateWire:
@@ -294,9 +295,9 @@ def _candidate(alternative: Alternative, place: int, changes: Changes, *, own: b
     encoder = AssistantEncoder(Target(), changes, path, reply=True, own=own)
     content = ContentWire(parts=encoder.encode(alternative.parts) or None, role="model")
     extra = alternative.extra.get(NAME, {})
-    merge_members(content, extra.get("content", {}))
+    merge_members(content, object_in(extra, "content"))
     wire = CandidateWire(content=content, finishReason=finish_word(alternative, changes, path, own=own), index=place)
-    merge_members(wire, {**encoder.citations, **extra.get("candidate", {})})
+    merge_members(wire, {**encoder.citations, **object_in(extra, "candidate")})
     return wire
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from interlingua.dialects._contract import Target
-from interlingua.dialects._members import merge_members
+from interlingua.dialects._members import merge_members, object_in
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects.google.assistant import AssistantEncoder, own_citations
 from interlingua.dialects.google.parts import NAME
@@ -241,9 +241,9 @@ class GoogleStreamEncoder:
         extra = alternative.extra.get(NAME, {})
         path = f"/alternatives/{place - 1}" if place else ""
         word = finish_word(alternative, self.changes, path, own=self.own)
-        members = {"finishReason": word, "index": place, **choice.citations, **extra.get("candidate", {})}
+        members = {"finishReason": word, "index": place, **choice.citations, **object_in(extra, "candidate")}
         said = encode({name: value for name, value in members.items() if value is not None})
-        content = {"role": "model", **extra.get("content", {})}
+        content = {"role": "model", **object_in(extra, "content")}
         kept = self._kept(choice)
         parts = b'"parts":[' + kept + b"]," if kept else b""
         return b'{"content":{' + parts + encode(content)[1:] + b"," + said[1:]

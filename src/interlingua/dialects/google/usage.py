@@ -96,9 +96,10 @@ def encode_usage(usage: Usage, changes: Changes) -> UsageWire:
     """The counts on the wire, which knows none of what was written to a cache."""
     note_uncounted(usage, changes)
     extra = usage.extra.get(NAME, {})
+    by_tools = extra.get("toolUsePromptTokenCount")
     given, output, thoughts = usage.input_tokens, usage.output_tokens, usage.reasoning_tokens
     wire = UsageWire(
-        promptTokenCount=None if given is None else given - extra.get("toolUsePromptTokenCount", 0),
+        promptTokenCount=None if given is None else given - (by_tools if type(by_tools) is int else 0),
         candidatesTokenCount=None if output is None else output - (thoughts or 0),
         thoughtsTokenCount=thoughts,
         cachedContentTokenCount=usage.cache_read_tokens,

@@ -11,7 +11,7 @@ from interlingua.dialects._answer import changes_of
 from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest, Quirks, Target
 from interlingua.dialects._history_memo import HistoryMemo
-from interlingua.dialects._members import foreign_extras, merge_members
+from interlingua.dialects._members import foreign_extras, merge_members, object_in
 from interlingua.dialects._openai_calls import decode_choice
 from interlingua.dialects._openai_errors import encode_error_body
 from interlingua.dialects._path import model_in_path
@@ -275,7 +275,9 @@ def reply_members(extra: dict[str, dict[str, Any]], changes: Changes) -> tuple[d
     members = dict(extra.get(NAME, {}))
     choice = {name: members.pop(name) for name in ("choice", "message") if name in members}
     if "top" in members:
-        members |= members.pop("top")
+        named_alike = object_in(members, "top")
+        del members["top"]
+        members |= named_alike
     return members, choice
 
 
@@ -289,11 +291,11 @@ def _choice(alternative: Alternative, place: int, changes: Changes, *, own: bool
         _complete(message.audio)
     extra = alternative.extra.get(NAME) if alternative.extra else None
     if extra and "message" in extra:
-        merge_members(message, extra["message"])
+        merge_members(message, object_in(extra, "message"))
     word = finish_word(alternative, changes, path, own=own)
     wire = ChoiceWire(index=place, message=message, finish_reason=word, logprobs=None)
     if extra and "choice" in extra:
-        merge_members(wire, extra["choice"])
+        merge_members(wire, object_in(extra, "choice"))
     return wire
 
 

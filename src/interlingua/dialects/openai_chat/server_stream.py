@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from interlingua.dialects._contract import Target
-from interlingua.dialects._members import foreign_extras, is_list
+from interlingua.dialects._members import foreign_extras, is_list, object_in
 from interlingua.dialects._openai_calls import freeform_input
 from interlingua.dialects._openai_errors import encode_error_body
 from interlingua.dialects._seals import note_seal, seal_fits
@@ -269,7 +269,7 @@ class ChatStreamEncoder:
         extra = alternative.extra.get(NAME, {})
         path = f"/alternatives/{place - 1}" if place else ""
         word = finish_word(alternative, self.changes, path, own=self.context.source == NAME)
-        return self._chunk(place, extra.get("message", {}), word, extra.get("choice"))
+        return self._chunk(place, object_in(extra, "message"), word, object_in(extra, "choice"))
 
     _writers: ClassVar[dict[type[Any], Callable[[ChatStreamEncoder, Any], bytes]]] = {
         ThinkingDelta: _thinking,

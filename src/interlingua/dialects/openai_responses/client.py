@@ -14,7 +14,7 @@ from interlingua.dialects._answer import changes_of, extra_of, failed_status, id
 from interlingua.dialects._error_body import read_error
 from interlingua.dialects._frames import framed
 from interlingua.dialects._late import late_pair
-from interlingua.dialects._members import merge_members, passed_on
+from interlingua.dialects._members import is_list, merge_members, passed_on
 from interlingua.dialects._openai_errors import error_of_body
 from interlingua.dialects._openai_request import OpenAIRequestWriter
 from interlingua.dialects._request import check_choice
@@ -213,7 +213,9 @@ class _RequestEncoder(OpenAIRequestWriter):
         merge_members(self.wire, self.told_cache())
         if self.request.extra:
             merge_members(self.wire, self.own_members())
-        said = self.wire.include or []
+        said: object = self.wire.include or []
+        if not is_list(said):
+            return  # the server has a word for it
         self.wire.include = [*said, *(name for name in self.include if name not in said)] or self.wire.include
 
 

@@ -449,7 +449,7 @@ class ResponsesStreamEncoder:
             return b""
         wire = self._encoder.items.pop()
         said = self._close_message()
-        index = self._announced.get(wire.id or "")
+        index = self._announced.get(wire.id if isinstance(wire.id, str) else "")
         if wire.id is None and self._make_id is not None and isinstance(event.part, ImagePart):
             wire.id = self._make_id("ig")
         if index is None:
