@@ -101,9 +101,9 @@ class Admission:
             asked.grant = self._uncounted(plan)
             return None
         if plan.needs_tokens:
-            size = asked.head.tokens or size_of(asked, job)
-            cost = most_cost(asked, job, size) if plan.needs_money else 0
-            grant = Grant(self._call(size[0] + size[1], cost), plan, asked, job)
+            read, written = asked.head.tokens or size_of(asked, job)
+            cost = most_cost(asked, job, (read, written)) if plan.needs_money else 0
+            grant = Grant(self._call(read + written, cost), plan, asked, job)
         else:
             grant = Grant(self._call(), plan)
         at_once = self._at_once
@@ -187,8 +187,9 @@ class Admission:
         return Grant(Call("", self._holder, self._now()), plan) if self._counts else None
 
     def _call(self, tokens: int = 0, nano_usd: int = 0) -> Call:
-        beginning = self._beginning = self._beginning or self._make_id()
-        return Call(f"{beginning}.{next(self._numbers)}", self._holder, self._now(), tokens, nano_usd)
+        if not self._beginning:
+            self._beginning = f"{self._make_id()}."
+        return Call(f"{self._beginning}{next(self._numbers)}", self._holder, self._now(), tokens, nano_usd)
 
     async def _entered(self, grant: Grant) -> Refusal | None:
         """Why a call does not enter; None for one that has."""

@@ -85,10 +85,9 @@ class Since:
     def count(self, rows: Iterable[Row]) -> None:
         """Add to what was used."""
         for row in rows:
-            place = row.key, row.day, row.model
-            sums = self.sums.get(place)
+            sums = self.sums.get((row.key, row.day, row.model))
             if sums is None:
-                sums = self.sums[place] = [0] * len(COUNTS)
+                sums = self.sums[row.key, row.day, row.model] = [0] * len(COUNTS)
             sums[0] += row.requests
             sums[2] += row.input_tokens
             sums[3] += row.output_tokens
@@ -132,13 +131,17 @@ class Books:
         """What the lines of each generation changed, as far as that matters still."""
         self.generation: int = generation
         """The generation that is being written."""
+        self._begin(generation)
+
+    def _begin(self, generation: int) -> None:
         self._now = self.since[generation] = Since()
+        self._names = self._now.names
 
     def entered(self, call: Call, terms: Owed) -> Entered | Refusal:
         """The line that lets a call in, or why it does not enter."""
-        accounts, charged = self.accounts, _NOTHING
+        charged = _NOTHING
         for name, each in terms:
-            account, tokens = accounts.get(name, _UNUSED), call.tokens
+            account, tokens = self.accounts.get(name, _UNUSED), call.tokens
             if not account.fits(each, call):
                 refusal = account.refusal(each, call)
                 if refusal is not None:
@@ -150,17 +153,15 @@ class Books:
     def write(self, line: Line) -> None:
         """Have a line count."""
         if type(line) is Entered:
-            names, accounts, call = self._now.names, self.accounts, line.call
             for name, tokens, in_minute in line.charged:
-                if name not in names:
-                    names.add(name)
-                accounts[name].add(call, tokens, in_minute)
+                if name not in self._names:
+                    self._names.add(name)
+                self.accounts[name].add(line.call, tokens, in_minute)
         elif type(line) is Left:
-            names, accounts, used = self._now.names, self.accounts, line.used
             for name in line.accounts:
-                if name not in names:
-                    names.add(name)
-                accounts[name].leave(line.call, used, line.now_s)
+                if name not in self._names:
+                    self._names.add(name)
+                self.accounts[name].leave(line.call, line.used, line.now_s)
             self._now.count(line.rows)
         else:
             self._write_seldom(line)
@@ -172,7 +173,7 @@ class Books:
                 self.accounts[name].charge(line.holders.__contains__, line.now_s)
         elif isinstance(line, Next):
             self.generation += 1
-            self._now = self.since[self.generation] = Since()
+            self._begin(self.generation)
             self.forget(line.folded)
 
     def forget(self, folded: int) -> None:

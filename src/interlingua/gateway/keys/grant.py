@@ -125,15 +125,17 @@ class Grant(msgspec.Struct, eq=False):
         """
         if not self.counts:
             return None
-        self.counts = False
-        used, row = self._spent(response, lane, is_partial=is_partial)
-        rows = (row,)
+        self.counts, call = False, self.call
+        row = self._row(response, lane, is_partial=is_partial)
+        rows, tokens = (row,), row.input_tokens + row.output_tokens
+        nano = call.nano_usd if row.unpriced else row.nano_usd  # where a price is not known any more
         for failed in self.tries:
-            tried, row = self._spent(failed.came, failed.lane)
-            used = used.plus(tried)
+            row = self._row(failed.came, failed.lane)
             rows += (msgspec.structs.replace(row, requests=0, failed=1),)
+            tokens += row.input_tokens + row.output_tokens
+            nano += call.nano_usd if row.unpriced else row.nano_usd
         self.asked = None  # it leads back here
-        return self.plan.admission.settle(self.call, self.plan.names, used, rows)
+        return self.plan.admission.settle(call, self.plan.names, Used(tokens, nano), rows)
 
     def failed(self, error: Error, lane: Lane) -> None:
         """Remember a try that failed: where its target had answered, it was paid for."""
@@ -166,28 +168,29 @@ class Grant(msgspec.Struct, eq=False):
         )
         return self.plan.admission.settle(self.call, self.plan.names, Used(tokens), (row,))
 
-    def _spent(
-        self, response: Response[Any] | None, lane: Lane | None, *, is_partial: bool = False
-    ) -> tuple[Used, Row]:
-        """What an answer has used, for the accounts and for the day of its key."""
-        call, key = self.call, self.plan.key.name
-        day = _day_told(call.at_s // DAY_S)
+    def _row(self, response: Response[Any] | None, lane: Lane | None, *, is_partial: bool = False) -> Row:
+        """What an answer adds to what its key has used."""
+        key, day = self.plan.key.name, _day_told(self.call.at_s // DAY_S)
         if response is None:
-            return _NOTHING, Row(key, day, "" if lane is None else lane.endpoint.spec, 1, 1)
-        told, model = response.usage, response.model if lane is None else lane.endpoint.spec
-        cost, estimated, read, written = response.cost_usd, 0, None, None
-        if told is not None:
-            read, written = told.input_tokens, told.output_tokens
-        if told is None or read is None or written is None or is_partial:
+            return Row(key, day, "" if lane is None else lane.endpoint.spec, 1, 1)
+        told, cost, estimated = response.usage, response.cost_usd, 0
+        if is_partial or told is None or told.input_tokens is None or told.output_tokens is None:
             told, cost, estimated = self._estimated(told or Usage(), response, lane), None, 1
-            read, written = told.input_tokens or 0, told.output_tokens or 0
         if cost is None and lane is not None:
             price = self._price(lane)
             cost = None if price is None else cost_usd(price, told)
-        if cost is None:  # nothing is known, or not any more
-            return Used(read + written, call.nano_usd), Row(key, day, model, 1, 0, read, written, estimated, 0, 1)
-        nano = nano_usd(cost)
-        return Used(read + written, nano), Row(key, day, model, 1, 0, read, written, estimated, nano)
+        return Row(
+            key,
+            day,
+            response.model if lane is None else lane.endpoint.spec,
+            1,
+            0,
+            told.input_tokens or 0,
+            told.output_tokens or 0,
+            estimated,
+            0 if cost is None else nano_usd(cost),
+            1 if cost is None else 0,
+        )
 
     def _price(self, lane: Lane) -> Price | None:
         """The price of a target that told no cost."""
@@ -211,9 +214,6 @@ async def done(waiting: Awaitable[None] | None) -> None:
     """Wait for what is not done yet."""
     if waiting is not None:
         await waiting
-
-
-_NOTHING = Used()
 
 
 # The most that a call may use

@@ -139,11 +139,11 @@ class Journal:
 
     def append(self, text: bytes) -> bool:
         """Write lines; the lock is ours, and everything was read. False where this generation has no room for them."""
-        before_bytes, lines = self.size, self._lines
+        before_bytes = self.size
         size = before_bytes + len(text)
-        if size > self._room_bytes or lines is None:
+        if size > self._room_bytes or self._lines is None:
             return False
-        lines[_HEAD_BYTES + before_bytes : _HEAD_BYTES + size] = text
+        self._lines[_HEAD_BYTES + before_bytes : _HEAD_BYTES + size] = text
         self.size = self._length[0] = size
         return True
 

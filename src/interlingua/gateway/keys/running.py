@@ -24,6 +24,7 @@ from interlingua.gateway.keys.budget import (
     LEASE_S,
     MINUTE_S,
     Account,
+    Granted,
     Held,
     Refusal,
     Spent,
@@ -32,6 +33,7 @@ from interlingua.gateway.keys.budget import (
     correct_grant,
     counts_from_s,
     enter,
+    joins_last,
     lapse,
     leave,
 )
@@ -50,10 +52,15 @@ class Running:
     """One account, changed by every call."""
 
     __slots__ = (
+        "_begun_s",
         "_counts_from_s",
         "_day_ends_s",
         "_granted",
         "_held",
+        "_joined",
+        "_joined_tokens",
+        "_joins_until_s",
+        "_last_s",
         "_left_calls",
         "_left_nano",
         "_left_of_minute",
@@ -74,6 +81,7 @@ class Running:
 
     def _take(self, account: Account) -> None:
         self._granted = list(account.granted)
+        self._begin_joining()
         self._held: dict[str, Held] = {held.call.id: held for held in account.held}
         self._spent = account.spent
         self._tokens = self._nano = 0  # used since
@@ -87,7 +95,8 @@ class Running:
 
         All that is reserved counts for every budget, also where its day is over: less is left here than there may be.
         """
-        self._terms, granted, spent = terms, self._granted, self.value().spent
+        account, self._terms = self.value(), terms
+        granted, spent = account.granted, account.spent
         used = {"day": spent.in_day, "month": spent.in_month, "total": spent.in_total}
         tokens = [each.amount - used[each.period].tokens for each in terms.budgets if each.unit == "tokens"]
         nano = [each.amount - used[each.period].nano_usd for each in terms.budgets if each.unit == "usd"]
@@ -100,6 +109,7 @@ class Running:
 
     def value(self) -> Account:
         """What it is now."""
+        self._end_joining()
         spent, used = self._spent, Used(self._tokens, self._nano)
         if used != _NOTHING:
             whole = spent.in_day.plus(used), spent.in_month.plus(used), spent.in_total.plus(used)
@@ -131,7 +141,15 @@ class Running:
         if not (self._plain_from_s <= at_s < self._plain_until_s or self._is_plain(at_s)):
             self._take(lapse(self.value(), at_s))
         if in_minute:
-            add_grant(self._granted, at_s, charged)
+            if self._begun_s <= at_s <= self._joins_until_s:
+                self._joined += 1
+                self._joined_tokens += charged
+                if at_s > self._last_s:  # noqa: PLR1730 - a comparison costs less than a call
+                    self._last_s = at_s
+            else:
+                self._end_joining()
+                add_grant(self._granted, at_s, charged)
+                self._begin_joining()
             self._left_requests -= 1
             self._left_of_minute -= charged
         self._held[call.id] = Held(call, charged)
@@ -151,7 +169,7 @@ class Running:
             return
         del self._held[call.id]
         tokens, more = used.tokens, used.tokens - held.charged
-        if more and correct_grant(self._granted, call.at_s, more):
+        if more and self._corrects(call.at_s, more):
             self._left_of_minute -= more
         self._left_calls += 1
         self._tokens += tokens
@@ -159,6 +177,29 @@ class Running:
         if used.nano_usd or held.call.nano_usd:
             self._nano += used.nano_usd
             self._left_nano += held.call.nano_usd - used.nano_usd
+
+    def _corrects(self, at_s: float, more: int) -> bool:
+        """As `correct_grant`."""
+        if self._begun_s <= at_s <= self._last_s:
+            self._joined_tokens += more
+            return True
+        self._end_joining()
+        return correct_grant(self._granted, at_s, more)
+
+    def _begin_joining(self) -> None:
+        """What joins the last grant is counted beside it from now on."""
+        self._begun_s, self._joins_until_s = joins_last(self._granted)
+        self._last_s = self._granted[-1].at_s if self._begun_s < inf else -inf
+        self._joined = self._joined_tokens = 0
+
+    def _end_joining(self) -> None:
+        """Count it in that grant."""
+        if self._joined or self._joined_tokens:
+            last = self._granted[-1]
+            self._granted[-1] = Granted(
+                last.begun_s, self._last_s, last.requests + self._joined, last.tokens + self._joined_tokens
+            )
+            self._joined = self._joined_tokens = 0
 
     def holders(self) -> set[str]:
         """Who has calls under way."""
@@ -173,6 +214,7 @@ class Running:
 
         From then on it is so for sure up to a time that is found here, whatever is added until then.
         """
+        self._end_joining()
         granted = self._granted
         ends = [grant.at_s for grant in (granted[0], granted[-1])] if granted else [now_s]
         oldest = next(iter(self._held.values()), None)
