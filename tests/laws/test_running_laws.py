@@ -30,15 +30,19 @@ SECONDS = st.sampled_from([0.0, 0.001, 0.4, 1.0, 29.0, 59.5, 61.0, -0.5, -70.0, 
 STEPS = st.lists(st.tuples(SECONDS, st.booleans(), st.integers(0, 100), AMOUNTS, AMOUNTS), max_size=60)
 
 
-@given(key=TERMS, team=TERMS, steps=STEPS)
+@given(key=TERMS, team=TERMS, steps=STEPS, looks=st.sets(st.integers(0, 60)))
 @settings(deadline=None, max_examples=300)
 def test_what_is_changed_in_place_is_what_the_transitions_make(
-    key: Terms, team: Terms, steps: list[tuple[float, bool, int, int, int]]
+    key: Terms, team: Terms, steps: list[tuple[float, bool, int, int, int]], looks: set[int]
 ) -> None:
-    """Over midnight, the end of a month, leases that are over, late settlements and a clock that is put back."""
+    """Over midnight, the end of a month, leases that are over, late settlements and a clock that is put back.
+
+    What is surely left says yes only where the transitions do, whenever it was looked at last, and whether the lines are
+    those of this process or of another one.
+    """
     terms, now_s = (("key:a", key), ("team:t", team)), BEFORE_MIDNIGHT
     values: dict[str, Account] = {}
-    books, names = Books({}), ("key:a", "team:t")
+    books, others, names = Books({}), Books({}), ("key:a", "team:t")
     under_way: list[Call] = []
     for number, (seconds, comes, place, tokens, nano) in enumerate(steps):
         now_s += seconds
@@ -49,13 +53,44 @@ def test_what_is_changed_in_place_is_what_the_transitions_make(
             assert refusal == (line if isinstance(line, Refusal) else None)
             if not isinstance(line, Refusal):
                 under_way.append(call)
-                books.write(line)
+                books.enter(line)
+                others.write(line)
         else:
             call = under_way.pop(place % len(under_way))
             changed, _ = step(values, Leave(call, names, Used(tokens, nano), now_s))
-            books.write(Left(call, names, Used(tokens, nano), now_s))
+            left = Left(call, names, Used(tokens, nano), now_s)
+            books.leave(left)
+            others.write(left)
         values |= changed
-        assert books.values(names) == values
+        if number in looks:
+            assert books.values(names) == values
+    assert books.values(names) == others.values(names) == values
+
+
+@given(terms=TERMS, steps=st.lists(st.tuples(st.booleans(), st.integers(0, 9), AMOUNTS, AMOUNTS), max_size=200))
+@settings(deadline=None, max_examples=100)
+def test_what_waits_to_be_done_lets_nothing_in_that_does_not_fit(
+    terms: Terms, steps: list[tuple[bool, int, int, int]]
+) -> None:
+    """Hundreds of calls in one minute, many of which use more than they reserved: each decision is the transitions'."""
+    values: dict[str, Account] = {}
+    books, under_way = Books({}), list[Call]()
+    for number, (comes, place, tokens, nano) in enumerate(steps):
+        now_s = BEFORE_MIDNIGHT + number * 0.05
+        if comes or not under_way:
+            call = Call(str(number), "h", now_s, tokens, nano)
+            changed, refusal = step(values, Enter(call, (("key:a", terms),)))
+            line = books.entered(call, (("key:a", terms),))
+            assert isinstance(line, Refusal) == (refusal is not None)
+            if not isinstance(line, Refusal):
+                under_way.append(call)
+                books.enter(line)
+        else:
+            call = under_way.pop(place % len(under_way))
+            changed, _ = step(values, Leave(call, ("key:a",), Used(tokens, nano), now_s))
+            books.leave(Left(call, ("key:a",), Used(tokens, nano), now_s))
+        values |= changed
+    assert books.values(("key:a",)) == values
 
 
 def test_hundreds_of_requests_a_minute_are_the_same() -> None:

@@ -3,7 +3,11 @@
 Shape of a line: a JSON array, first what it is: `["enter",call,[[account,tokens,in_minute],…]]`,
 `["leave",call,[account,…],used,now_s,[row,…]]`, `["gone",[holder,…],now_s]`, `["next",folded]`.
 
+Strategy: a line of ours counts at once for what may enter, and what it says is done with many others, or when somebody
+wants to know: doing it only makes more room (`running`).
+
 Rules
+- Lines are done in the order in which they were written.
 - A line says what was decided, not what was asked: who reads the same lines in the same order has the same accounts.
 - What keys used is summed for each generation of lines by itself, so that it can be written elsewhere once.
 """
@@ -108,6 +112,8 @@ def rows_of(sums: dict[tuple[str, str, str], list[int]]) -> list[Row]:
     ]
 
 
+MOST_BEHIND = 64
+"""So many lines wait until what they say is done, if nobody wants to know."""
 _UNUSED = Running()
 _NOTHING: tuple[tuple[str, int, bool], ...] = ()
 
@@ -127,15 +133,21 @@ class Books:
         """Goes on from accounts, with the first line of a generation."""
         self.accounts: dict[str, Running] = _Accounts({name: Running(account) for name, account in accounts.items()})
         """Every account that was used."""
-        self.since: dict[int, Since] = {}
-        """What the lines of each generation changed, as far as that matters still."""
+        self._since: dict[int, Since] = {}
         self.generation: int = generation
         """The generation that is being written."""
+        self._behind: list[Line] = []
         self._begin(generation)
 
     def _begin(self, generation: int) -> None:
-        self._now = self.since[generation] = Since()
+        self._now = self._since[generation] = Since()
         self._names = self._now.names
+
+    @property
+    def since(self) -> dict[int, Since]:
+        """What the lines of each generation changed, as far as that matters still."""
+        self.catch_up()
+        return self._since
 
     def entered(self, call: Call, terms: Owed) -> Entered | Refusal:
         """The line that lets a call in, or why it does not enter."""
@@ -143,6 +155,7 @@ class Books:
         for name, each in terms:
             account, tokens = self.accounts.get(name, _UNUSED), call.tokens
             if not account.fits(each, call):
+                self.catch_up()
                 refusal = account.refusal(each, call)
                 if refusal is not None:
                     return msgspec.structs.replace(refusal, account=name)
@@ -150,23 +163,47 @@ class Books:
             charged += ((name, tokens, each.rpm is not None or each.tpm is not None),)
         return Entered(call, charged)
 
+    def enter(self, line: Entered) -> None:
+        """Have a line count that let a call in here."""
+        for name, _, in_minute in line.charged:
+            self.accounts[name].reserve(line.call, in_minute)
+        self._behind.append(line)
+
+    def leave(self, line: Left) -> None:
+        """Have a line count by which a call of ours has ended."""
+        call, used, behind = line.call, line.used, self._behind
+        behind.append(line)
+        if used.tokens > call.tokens or used.nano_usd > call.nano_usd:
+            for name in line.accounts:
+                self.accounts[name].exceed(used.tokens - call.tokens, used.nano_usd - call.nano_usd)
+        if len(behind) >= MOST_BEHIND:
+            self.catch_up()
+
     def write(self, line: Line) -> None:
-        """Have a line count."""
+        """Have any line count."""
+        self._behind.append(line)
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Do what lines say that count already."""
+        behind, self._behind = self._behind, []
+        for line in behind:
+            self._do(line)
+
+    def _do(self, line: Line) -> None:
         if type(line) is Entered:
             for name, tokens, in_minute in line.charged:
-                if name not in self._names:
-                    self._names.add(name)
+                self._names.add(name)
                 self.accounts[name].add(line.call, tokens, in_minute)
         elif type(line) is Left:
             for name in line.accounts:
-                if name not in self._names:
-                    self._names.add(name)
+                self._names.add(name)
                 self.accounts[name].leave(line.call, line.used, line.now_s)
             self._now.count(line.rows)
         else:
-            self._write_seldom(line)
+            self._do_seldom(line)
 
-    def _write_seldom(self, line: Line) -> None:
+    def _do_seldom(self, line: Line) -> None:
         if isinstance(line, Gone):
             for name in [name for name, account in self.accounts.items() if account.holders() & line.holders]:
                 self._now.names.add(name)
@@ -178,15 +215,17 @@ class Books:
 
     def forget(self, folded: int) -> None:
         """What generations before that one changed is written elsewhere."""
-        for generation in [known for known in self.since if known < folded]:
-            del self.since[generation]
+        for generation in [known for known in self._since if known < folded]:
+            del self._since[generation]
 
     def holders(self) -> set[str]:
         """Who has calls under way."""
+        self.catch_up()
         return {holder for account in self.accounts.values() for holder in account.holders()}
 
     def values(self, names: Iterable[str]) -> dict[str, Account]:
         """The accounts of those names that were used."""
+        self.catch_up()
         return {name: self.accounts[name].value() for name in names if name in self.accounts}
 
     def used(self) -> list[Row]:

@@ -52,7 +52,6 @@ __all__ = [
     "correct_grant",
     "counts_from_s",
     "enter",
-    "joins_last",
     "lapse",
     "leave",
     "left_of",
@@ -334,19 +333,12 @@ def charge_of(terms: Terms, call: Call) -> int:
 
 def add_grant(granted: list[Granted], at_s: float, tokens: int) -> None:
     """Remember a request of the minute."""
-    from_s, until_s = joins_last(granted)
-    if from_s <= at_s <= until_s:
+    if len(granted) >= SINGLE:
         last = granted[-1]
-        granted[-1] = Granted(last.begun_s, max(last.at_s, at_s), last.requests + 1, last.tokens + tokens)
-    else:
-        granted.append(Granted(at_s, at_s, 1, tokens))
-
-
-def joins_last(granted: list[Granted]) -> tuple[float, float]:
-    """From when to when a request has to come to be remembered with the last ones; an empty span where none is."""
-    if len(granted) < SINGLE:
-        return inf, -inf
-    return granted[-1].begun_s, granted[-1].begun_s + GRAIN_S
+        if 0 <= at_s - last.begun_s <= GRAIN_S:
+            granted[-1] = Granted(last.begun_s, max(last.at_s, at_s), last.requests + 1, last.tokens + tokens)
+            return
+    granted.append(Granted(at_s, at_s, 1, tokens))
 
 
 def correct_grant(granted: list[Granted], at_s: float, difference: int) -> bool:

@@ -162,7 +162,8 @@ class FileAccounts:
                 line = self._books.entered(call, terms)
                 if type(line) is Refusal:
                     return line
-                self._write(line)
+                self._store(line)
+                self._books.enter(line)
             finally:
                 if turn.words[1] or not turn.is_kept:
                     turn.ends()
@@ -177,7 +178,8 @@ class FileAccounts:
             if not (turn.is_kept or self._begins()):
                 return False
             try:
-                self._write(line)
+                self._store(line)
+                self._books.leave(line)
             finally:
                 if turn.words[1] or not turn.is_kept:
                     turn.ends()
@@ -286,13 +288,17 @@ class FileAccounts:
             time.sleep(TURN_S)
 
     def _write(self, line: Line) -> None:
-        """Write a line, and have it count; where a generation was full, it is folded."""
-        text = _ENCODE(line) + b"\n"
-        if not self._journal.append(text):
-            self._write_in_next(text)
+        """Write a line, and have it count."""
+        self._store(line)
         self._books.write(line)
 
-    def _write_in_next(self, text: bytes) -> None:
+    def _store(self, line: Line) -> None:
+        """Write a line, which does not count yet."""
+        text = _ENCODE(line) + b"\n"
+        if not self._journal.append(text):
+            self._store_in_next(text)
+
+    def _store_in_next(self, text: bytes) -> None:
         """Write a line into the next generation; the one that is full is folded."""
         fold = self._folded()
         if self._folding is None and self._is_open:  # else it is folded with the next one

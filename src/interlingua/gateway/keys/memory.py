@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interlingua.gateway.keys.accounts import chosen
-from interlingua.gateway.keys.books import Books, Left, rows_of
+from interlingua.gateway.keys.books import Books, Left, Since, rows_of
 from interlingua.gateway.keys.budget import Refusal
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class MemoryAccounts:
     def __init__(self) -> None:
         """No account was used yet."""
         self._books = Books({})
+        self._used = Since()
 
     @property
     def at_once(self) -> MemoryAccounts:
@@ -39,19 +40,20 @@ class MemoryAccounts:
     @property
     def rows(self) -> list[Row]:
         """What was used, in no order; also for a thread that other workers are answered from."""
-        return rows_of(self._books.since[0].sums.copy())
+        return rows_of(self._used.sums.copy())
 
     def enter_now(self, call: Call, terms: Owed) -> Refusal | bool:
         """Reserve what a call may use; the refusal where it does not fit."""
         line = self._books.entered(call, terms)
         if type(line) is Refusal:
             return line
-        self._books.write(line)
+        self._books.enter(line)
         return True
 
     def leave_now(self, call: Call, accounts: tuple[str, ...], used: Used, now_s: float, rows: tuple[Row, ...]) -> bool:
         """Settle a call, and add rows to what was used."""
-        self._books.write(Left(call, accounts, used, now_s, rows))
+        self._books.leave(Left(call, accounts, used, now_s))
+        self._used.count(rows)
         return True
 
     async def enter(self, operation: Enter) -> Refusal | None:
