@@ -40,7 +40,7 @@ BUDGETS = {
     "library call, awaited": 112,
     "library stream": 1_005,
     "gateway passed": 145,
-    "gateway passed, for a key with limits": 190,
+    "gateway passed, for a key with limits": 170,
     "gateway passed, stream": 720,
     "gateway translated": 185,
     "gateway translated, stream": 1_155,

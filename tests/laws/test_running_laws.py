@@ -37,8 +37,8 @@ def test_what_is_changed_in_place_is_what_the_transitions_make(
 ) -> None:
     """Over midnight, the end of a month, leases that are over, late settlements and a clock that is put back.
 
-    What is surely left says yes only where the transitions do, whenever it was looked at last, and whether the lines are
-    those of this process or of another one.
+    What is surely left says yes only where the transitions do, whenever it was looked at last, and the lines make the
+    same accounts in the process that wrote them and in one that reads them.
     """
     terms, now_s = (("key:a", key), ("team:t", team)), BEFORE_MIDNIGHT
     values: dict[str, Account] = {}
