@@ -32,7 +32,7 @@ from interlingua.types.content import (
 from interlingua.wire.json import decode, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from interlingua.types.message import Message
 
@@ -181,25 +181,29 @@ def _calls(parts: Sequence[Part]) -> list[ToolCall]:
 
 
 def restored(
-    messages: Sequence[Message], found: Mapping[int, Sequence[Turn]], begin: int = 0, taken: Iterable[str] = ()
+    messages: Sequence[Message], found: Mapping[int, Sequence[Turn]], begin: int = 0, taken: set[str] | None = None
 ) -> list[Message]:
     """The messages from a place on, with their turns as they were; `found` tells by place which turns a message shows.
 
-    `taken` are the ids of the calls before that place, as they were restored.
+    `taken` are the ids of all calls, and those before that place as they were restored, where somebody knows them.
     """
-    restorer = _Restorer(messages, taken)
+    restorer = _Restorer(_taken_ids(messages) if taken is None else taken)
     return [
         restorer.message(message, found.get(place, ())) if message.role in ("assistant", "tool") else message
         for place, message in enumerate(messages[begin:], begin)
     ]
 
 
+def _taken_ids(messages: Sequence[Message]) -> set[str]:
+    told = [message for message in messages if message.role == "assistant"]  # whoever else calls cannot be answered
+    return {call_id for message in told for call_id in call_ids_of(message.parts)}
+
+
 class _Restorer:
     """Goes through one conversation and remembers which ids it changed."""
 
-    def __init__(self, messages: Sequence[Message], taken: Iterable[str]) -> None:
-        self.taken = {call_id for message in messages for call_id in call_ids_of(message.parts)}
-        self.taken.update(taken)
+    def __init__(self, taken: set[str]) -> None:
+        self.taken = taken
         self.renamed: dict[str, str] = {}
 
     def message(self, message: Message, turns: Sequence[Turn]) -> Message:

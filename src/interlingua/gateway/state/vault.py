@@ -120,7 +120,8 @@ class Vault:
         if slot in known.aside:
             return known.aside[slot].messages
         before = known.parent.aside.get(slot) if known.parent is not None else None
-        begin, taken, head = (len(before.messages), before.calls, before.messages) if before else (0, (), ())
+        begin, head = (len(before.messages), before.messages) if before else (0, ())
+        taken = known.taken_ids if before is None else known.taken_ids | before.taken_ids
         rest = await self._restored(owner, known.messages, _known_lookups(known, begin), begin, taken)
         if rest is None and before is None:
             return known.messages
@@ -135,13 +136,18 @@ class Vault:
         return made.messages
 
     async def _restored(
-        self, owner: str, messages: Sequence[Message], asked: Lookups, begin: int = 0, taken: Sequence[str] = ()
+        self,
+        owner: str,
+        messages: Sequence[Message],
+        asked: Lookups,
+        begin: int = 0,
+        taken: frozenset[str] | None = None,
     ) -> list[Message] | None:
         """The messages from a place on, restored; None where nothing of them is remembered."""
         if self._turns.lacks(owner, asked):
             return None
         found = await self._turns.find(owner, asked)
-        return restored(messages, found, begin, taken) if found else None
+        return restored(messages, found, begin, None if taken is None else set(taken)) if found else None
 
 
 def _lookups(messages: Sequence[Message], begin: int = 0) -> Lookups:
