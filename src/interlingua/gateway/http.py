@@ -52,7 +52,8 @@ class Closing:
         self._close = close
         self.pour_into: Callable[[Sink], None] | None = pour_into
         """Tells their source who may be given pieces where they arrive, before the first one is taken; None where there
-        is no such source. The pieces that nobody was given come as always, in their order."""
+        is no such source. The pieces that nobody was given come as always, in their order, and the first one at once,
+        though it may be empty."""
 
     def __aiter__(self) -> AsyncGenerator[bytes]:
         """The pieces."""

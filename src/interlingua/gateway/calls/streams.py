@@ -76,6 +76,11 @@ class Course:
         """Give what comes to a sink, where it arrives."""
         self._sink = sink
 
+    @property
+    def is_poured(self) -> bool:
+        """Whether somebody is given what comes where it arrives."""
+        return self._sink is not None
+
     def following(
         self, take: Callable[[Sink, list[Event]], list[Event] | None]
     ) -> Callable[[], Awaitable[list[Event] | None]]:
@@ -150,6 +155,7 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
     batch: list[Event] | None = course.shown(events)
     shows_all = course.asked.keeping is not None and course.asked.keeping.has_spaces
     following = course.pump.pull if shows_all else course.following(partial(_written, outcome, encode_event))
+    begins = course.is_poured  # then the first piece is waited for, though it may be empty
     try:
         while batch is not None:
             if outcome.response is not None:  # before its last bytes: the next request may come with them
@@ -157,8 +163,9 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
             if outcome.response is not None or shows_all:
                 batch = course.shown(batch)
             data = b"".join([encode_event(event) for event in batch])
-            if data or not batch:  # a sink that takes no more is waited for here
+            if data or not batch or begins:  # a sink that takes no more is waited for here
                 yield data
+                begins = False
             batch = await following()
     except Error as error:
         yield encode_event(_failure(course, error))

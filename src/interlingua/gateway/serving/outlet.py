@@ -2,7 +2,7 @@
 
 Rules
 - A whole reply is one write, and so is each piece of a stream: whatever came together goes together. The head of a
-  stream goes with its first piece, where that is there at once.
+  stream goes with its first piece, where that is there at once, as it is where pieces are poured.
 - While the client does not read, nothing is taken from where the pieces come from.
 - Pieces that can be poured are sent where they arrive, in the callback of the upstream's connection.
 - A silent stream is shown to be alive between two of its pieces.
@@ -12,7 +12,6 @@ Rules
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from interlingua.gateway.http import Closing
@@ -62,12 +61,8 @@ class Outlet:
         if not self.transport.is_closing():
             self.transport.write(data)
 
-    def _hold(self, data: bytes) -> None:
-        """Send bytes with those that come next, or by themselves when nothing comes at once."""
-        self.held = data
-        self._loop.call_soon(self._let_go)
-
     def _let_go(self) -> None:
+        """Send what is held by itself: nothing comes at once."""
         if self.held:
             self.write(b"")
 
@@ -82,23 +77,31 @@ class Outlet:
                 await self._resumed
             self.write(whole(asked, reply.status, reply.headers, body, more=more, keeps=keeps))
             return
-        async with aclosing(body):
+        try:
             if self._resumed is not None:
                 await self._resumed
-            self._hold(head(asked, reply.status, reply.headers, more=more, keeps=keeps))
-            if has_body(asked, reply.status):
+            self.held = head(asked, reply.status, reply.headers, more=more, keeps=keeps)
+            if not has_body(asked, reply.status):
+                self._let_go()
+            else:
                 await self._send_pieces(body, reply.keep_alive, keep_alive_s, in_chunks=not asked.is_old)
+        finally:
+            await body.aclose()
 
     async def _send_pieces(self, pieces: Pieces, sign: bytes, every_s: float, *, in_chunks: bool) -> None:
         stream = _Stream(self, self._loop, chunk(sign) if sign and in_chunks else sign, every_s, in_chunks=in_chunks)
         try:
             if isinstance(pieces, Closing) and pieces.pour_into is not None:
                 pieces.pour_into(stream.take)
+            else:
+                self._loop.call_soon(self._let_go)
             async for piece in pieces:
                 if self._resumed is not None:
                     await self._resumed
                 if piece:
                     stream.take(piece)
+                elif self.held:
+                    self._let_go()
         finally:
             stream.stop()
         if in_chunks:

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from interlingua.gateway.http import GatewayReply, GatewayRequest
+from interlingua.gateway.http import Closing, GatewayReply, GatewayRequest, Sink
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.records.record import Record
 from interlingua.gateway.serving.reader import MAX_WAITING
@@ -212,6 +212,36 @@ async def test_a_stream_is_a_write_for_each_piece() -> None:
         wire.send(GET)
         await settled()
         assert wire.writes[3:] == [head]
+
+
+async def test_a_stream_that_is_poured_has_its_head_sent_with_its_first_piece() -> None:
+    """By itself where that is empty; what is poured meanwhile follows it."""
+    head = b"HTTP/1.1 200 OK\r\ndate: now\r\ntransfer-encoding: chunked\r\n\r\n"
+    sinks: list[Sink] = []
+    ends = asyncio.Event()
+
+    async def said(first: bytes) -> AsyncGenerator[bytes]:
+        yield first
+        sinks[-1](b"poured")
+        await ends.wait()
+
+    async def closed() -> None:
+        ends.clear()
+
+    firsts = iter([b"", b"one"])
+
+    async def answer(request: GatewayRequest) -> GatewayReply:
+        return GatewayReply(body=Closing(said(next(firsts)), closed, sinks.append))
+
+    async with wired(answering(answer)) as wire:
+        for begun in ([head, b"6\r\npoured\r\n"], [head + b"3\r\none\r\n", b"6\r\npoured\r\n"]):
+            wire.send(GET)
+            await settled()
+            assert wire.writes == begun
+            ends.set()
+            await settled()
+            assert wire.writes.pop() == b"0\r\n\r\n"
+            wire.writes.clear()
 
 
 async def test_an_old_client_gets_a_stream_to_the_end_of_its_connection() -> None:
