@@ -293,7 +293,7 @@ def test_a_blocking_exchange_calls_no_more_functions_than_it_may() -> None:
         finally:
             sys.setprofile(None)
         transport.close()
-    assert 0 < len(frames) <= 32, frames
+    assert 0 < len(frames) <= 24, frames
 
 
 async def test_an_awaited_exchange_calls_no_more_functions_than_it_may() -> None:
