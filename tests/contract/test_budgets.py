@@ -39,12 +39,12 @@ BUDGETS = {
     "library call": 112,
     "library call, awaited": 112,
     "library stream": 1_005,
-    "gateway passed": 145,
+    "gateway passed": 125,
     "gateway passed, for a key with limits": 170,
-    "gateway passed, stream": 720,
-    "gateway translated": 185,
-    "gateway translated, stream": 1_155,
-    "gateway served": 18,
+    "gateway passed, stream": 707,
+    "gateway translated": 162,
+    "gateway translated, stream": 1_100,
+    "gateway served": 16,
 }
 """Calls of functions of this package, by operation."""
 

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import interlingua as il
+from interlingua.client.core import Job, Lane, answered
+from interlingua.client.options import Settings
+from interlingua.dialects._contract import Encoded
+from interlingua.dialects.table import get_dialect
+from interlingua.errors import Error
+from interlingua.gateway.calls.relay import overheard
 from interlingua.gateway.http import GatewayRequest
+from interlingua.registry.resolve import Registry
 from interlingua.testing.upstream import Call, Cut, Fail, Say, Upstream
-from interlingua.wire.json import decode_any
+from interlingua.types.request import Request
+from interlingua.types.response import Response
+from interlingua.wire.http import HttpReply
+from interlingua.wire.json import decode_any, encode
 from tests.support.gateway import MODELS, answer_of, asking, body_of, events_of, gateway, header_of
 
 SAME = ("openai-chat", "openai-responses", "anthropic", "google", "ollama")
@@ -273,3 +284,44 @@ async def test_out_07_numbers_go_on_when_a_relayed_stream_breaks(after: int) -> 
     if reply.status == 200:
         assert numbers == list(range(len(numbers)))
         assert b"response.failed" in data
+
+
+def _lane(dialect: str) -> Lane:
+    return Lane(Registry({}).resolve(MODELS[dialect], client=dialect)[0], get_dialect(dialect))
+
+
+def _heard(
+    read: Callable[[Job, Lane, Encoded, HttpReply], Response[Any]], body: bytes, status: int = 200
+) -> Response[Any]:
+    """What one way of reading makes of a reply of Chat."""
+    lane = _lane("openai-chat")
+    job = Job(Request(), Settings(), (lane,), clock=lambda: 0.0)
+    reply = HttpReply(status=status, headers=(("x-request-id", "r"),), body=body)
+    return read(job, lane, Encoded(path="/chat/completions", body=b"{}"), reply)
+
+
+def _answer(arguments: str) -> bytes:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}}
+    choice = {"message": {"role": "assistant", "tool_calls": [call]}, "finish_reason": "tool_calls"}
+    usage = {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
+    return encode({"id": "x", "model": "gpt-4.1", "choices": [choice], "usage": usage})
+
+
+def test_what_is_overheard_is_what_would_be_answered() -> None:
+    """Parts, usage, price and changes; what the head says of the call is nobody's but the client's."""
+    whole, heard = _heard(answered, _answer("{}")), _heard(overheard, _answer("{}"))
+    assert (heard.parts, heard.usage, heard.wire_model) == (whole.parts, whole.usage, whole.wire_model)
+    assert (heard.cost_usd, heard.changes) == (whole.cost_usd, whole.changes)
+    assert (whole.request_id, heard.request_id) == ("r", None)
+
+
+@pytest.mark.parametrize(("status", "arguments"), [(200, '{"city":'), (429, "{}")])
+def test_what_is_wrong_with_an_answer_is_told_as_ever(status: int, arguments: str) -> None:
+    """A status, or arguments that are no object: the error of the general form, with all that it knows."""
+    told: list[tuple[type[Error], str, str | None]] = []
+    for read in (answered, overheard):
+        with pytest.raises(Error) as caught:
+            _heard(read, _answer(arguments), status)
+        response: Response[Any] | None = getattr(caught.value, "response", None)
+        told.append((type(caught.value), caught.value.message, None if response is None else response.request_id))
+    assert told[0] == told[1]
