@@ -30,6 +30,8 @@ from interlingua.dialects._contract import (
 from interlingua.dialects._history_memo import HistoryMemo
 from interlingua.dialects._memo import ToolMemo
 from interlingua.dialects._request import RequestWriter
+from interlingua.dialects.anthropic import client_stream
+from interlingua.dialects.anthropic.client_stream import MessagesStreamDecoder
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error
 from interlingua.types.event import Event
@@ -63,6 +65,8 @@ class Roads:
         with ExitStack() as stack:
             for holder, name, memo in _memos():
                 stack.enter_context(mock.patch.object(holder, name, memo))
+            stack.enter_context(mock.patch.object(client_stream, "_starts", _Starts(self)))
+            stack.enter_context(mock.patch.object(client_stream, "_latest", list[Any]()))
             for holder, name, instead in _short_roads():
                 found = getattr(holder, name)
                 either: Any = self._either(found, instead)
@@ -113,13 +117,15 @@ class Roads:
         if not isinstance(response, Response):
             return
         other = get_dialect(random.choice(list(DIALECTS)))
+        asked = HttpRequest(url=load(other.name).url, body=load(other.name).request) if number & 1 else None
 
         def write() -> tuple[object, object]:
             changes: list[Any] = []
-            served = ServerContext(model="shown", make_id=lambda: "a", source=source, changes=changes)
+            request = None if asked is None else other.decode_request(asked, DecodeOptions()).request
+            served = ServerContext(model="shown", make_id=lambda: "a", source=source, request=request, changes=changes)
             return _tried(lambda: other.encode_response(cast("Response[Any]", response), served)), changes
 
-        self._both(write, 1)
+        self._both(write, 2)
 
     def check_stream(self, name: str, body: bytes, random: Random) -> None:
         """A stream is read alike, wherever it is cut."""
@@ -135,6 +141,18 @@ class Roads:
             pieces = [body[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(body)], strict=True) if begin < end]
             if (found := _events(name, pieces, number)) != expected:
                 raise AssertionError(f"the general road reads\n{expected}\nand in pieces\n{found}\nof\n{pieces}")
+
+
+class _Starts(dict[bytes, Any]):
+    """Beginnings of texts that streams have in common, of which the general road knows nothing."""
+
+    def __init__(self, roads: Roads) -> None:
+        super().__init__()
+        self._roads = roads
+
+    def get(self, key: bytes, default: Any = None) -> Any:
+        """What is known of it."""
+        return default if self._roads.is_general else super().get(key, default)
 
 
 def _short_roads() -> Iterator[tuple[Any, str, Callable[..., Any]]]:
@@ -160,6 +178,7 @@ def _short_roads() -> Iterator[tuple[Any, str, Callable[..., Any]]]:
         for name in ("template_of", "numbered_template_of"):
             if hasattr(stream, name):
                 yield stream, name, nothing
+    yield MessagesStreamDecoder, "_begins_as_before", lambda *_: False
 
 
 def _memos() -> Iterator[tuple[Any, str, Any]]:
