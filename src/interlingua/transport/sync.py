@@ -129,7 +129,7 @@ class _Connection:
     def _send(self, data: bytes, deadlines: Deadlines) -> None:
         try:  # most requests fit into the system's buffer: nothing waits, and nothing needs a limit
             sent = self.socket.send(data, _AT_ONCE) if self._is_direct else 0
-        except BlockingIOError:
+        except _WAITED:
             sent = 0
         if sent < len(data):
             self._send_on(memoryview(data)[sent:], deadlines)

@@ -8,6 +8,8 @@ import gzip
 import itertools
 import socket
 import sys
+import threading
+import time
 import zlib
 from collections.abc import Callable
 from types import FrameType
@@ -247,6 +249,35 @@ def test_a_long_wait_looks_up_now_and_then(monkeypatch: pytest.MonkeyPatch) -> N
         transport.close()
     assert set(waits) == {1.0}
     assert len(waits) >= 3
+
+
+@pytest.mark.parametrize("has_timeval", [True, False])
+def test_a_body_that_is_taken_slowly_is_waited_for(monkeypatch: pytest.MonkeyPatch, has_timeval: bool) -> None:
+    """What the system does not take at once is no fault, whoever keeps the time: it is sent on until the deadline."""
+    monkeypatch.setattr(sockets, "_HAS_TIMEVAL", has_timeval and sockets._HAS_TIMEVAL)
+    monkeypatch.setattr(sync, "_LOOKS_UP_S", 0.01)
+    got: list[int] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            link, _ = listener.accept()
+            with link:
+                link.recv(1_000)
+                link.sendall(reply(b"small"))
+                for _ in range(2):
+                    time.sleep(0.02)
+                    got.append(len(link.recv(1_000_000)))
+                while got[-1] and sum(got) < 8_000_000:
+                    got.append(len(link.recv(1_000_000)))
+                link.sendall(reply(b"large"))
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        url, transport = f"http://127.0.0.1:{listener.getsockname()[1]}/", sync.HttpTransport()
+        told = [transport.fetch(HttpRequest(url=url, body=bytes(size)), quick()).body for size in (2, 8_000_000)]
+        transport.close()
+        thread.join(5)
+    assert told == [b"small", b"large"]
 
 
 @pytest.mark.parametrize("has_timeval", [True, False])
