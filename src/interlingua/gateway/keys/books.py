@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from interlingua.gateway.keys.accounts import COUNTS, Row
-from interlingua.gateway.keys.budget import Call, Refusal, Used, charge_of
+from interlingua.gateway.keys.budget import EMPTY, Call, Refusal, Used, charge_of
 from interlingua.gateway.keys.running import Running
 
 if TYPE_CHECKING:
@@ -114,12 +114,11 @@ def rows_of(sums: dict[tuple[str, str, str], list[int]]) -> list[Row]:
 
 MOST_BEHIND = 64
 """So many lines wait until what they say is done, if nobody wants to know."""
-_UNUSED = Running()
 _NOTHING: tuple[tuple[str, int, bool], ...] = ()
 
 
 class _Accounts(dict[str, Running]):
-    """Accounts by name; one that nobody has used begins with its first line."""
+    """Accounts by name; one that nobody has used begins when it is asked about."""
 
     def __missing__(self, name: str) -> Running:
         account = self[name] = Running()
@@ -132,7 +131,7 @@ class Books:
     def __init__(self, accounts: dict[str, Account], generation: int = 0) -> None:
         """Goes on from accounts, with the first line of a generation."""
         self.accounts: dict[str, Running] = _Accounts({name: Running(account) for name, account in accounts.items()})
-        """Every account that was used."""
+        """Every account that was used, or asked about."""
         self._since: dict[int, Since] = {}
         self.generation: int = generation
         """The generation that is being written."""
@@ -153,8 +152,8 @@ class Books:
         """The line that lets a call in, or why it does not enter."""
         charged = _NOTHING
         for name, each in terms:
-            account, tokens = self.accounts.get(name, _UNUSED), call.tokens
-            if not account.fits(each, call):
+            account, tokens = self.accounts[name], call.tokens
+            if not account.takes(each, call):
                 self.catch_up()
                 refusal = account.refusal(each, call)
                 if refusal is not None:
@@ -164,9 +163,7 @@ class Books:
         return Entered(call, charged)
 
     def enter(self, line: Entered) -> None:
-        """Have a line count that let a call in here."""
-        for name, _, in_minute in line.charged:
-            self.accounts[name].reserve(line.call, in_minute)
+        """Have a line count that `entered` gave; what it takes is left for nobody else by then."""
         self._behind.append(line)
 
     def leave(self, line: Left) -> None:
@@ -226,7 +223,8 @@ class Books:
     def values(self, names: Iterable[str]) -> dict[str, Account]:
         """The accounts of those names that were used."""
         self.catch_up()
-        return {name: self.accounts[name].value() for name in names if name in self.accounts}
+        found = {name: self.accounts[name].value() for name in names if name in self.accounts}
+        return {name: account for name, account in found.items() if account != EMPTY}
 
     def used(self) -> list[Row]:
         """What keys used, by all lines that matter still."""

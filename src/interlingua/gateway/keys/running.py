@@ -93,10 +93,10 @@ class Running:
 
     # What is surely left
 
-    def fits(self, terms: Terms, call: Call) -> bool:
-        """Whether a call surely fits; of one that does not, `refusal` knows."""
+    def takes(self, terms: Terms, call: Call) -> bool:
+        """Whether a call surely fits, for which less is left then; of one that does not, `refusal` knows."""
         tokens = call.tokens
-        return (
+        if not (
             self._from_s <= call.at_s < self._until_s
             and terms is self._terms
             and tokens < self._left_tokens
@@ -104,16 +104,14 @@ class Running:
             and tokens <= self._left_of_minute
             and self._left_requests > 0
             and self._left_calls > 0
-        )
-
-    def reserve(self, call: Call, in_minute: bool) -> None:  # noqa: FBT001 - for each request, from one place
-        """Have less left, for a call that is to be added; `in_minute` says that its minute is limited."""
-        self._left_tokens -= call.tokens
+        ):
+            return False
+        self._left_tokens -= tokens
         self._left_nano -= call.nano_usd
+        self._left_of_minute -= tokens
+        self._left_requests -= 1
         self._left_calls -= 1
-        if in_minute:
-            self._left_of_minute -= call.tokens
-            self._left_requests -= 1
+        return True
 
     def exceed(self, tokens: int, nano_usd: int) -> None:
         """Have less left, for a call that has used more than it reserved."""
@@ -122,9 +120,12 @@ class Running:
         self._left_nano -= max(0, nano_usd)
 
     def refusal(self, terms: Terms, call: Call) -> Refusal | None:
-        """Why a call does not enter; None for one that may be added. Everything was done that is to be done."""
+        """Why a call does not enter; None for one that is to be added. Everything was done that is to be done."""
         self._look(terms, call.at_s)
-        found = None if self.fits(terms, call) else enter(self.value(), terms, call)
+        if self.takes(terms, call):
+            return None
+        found = enter(self.value(), terms, call)
+        self._until_s = 0.0  # it is looked at anew once that call was added
         return found if isinstance(found, Refusal) else None
 
     def _look(self, terms: Terms, now_s: float) -> None:
