@@ -13,6 +13,7 @@ __all__ = [
     "CLIENT_KEY",
     "DESCRIPTION",
     "EVENTS",
+    "MARK",
     "MAX_TOKENS",
     "PARAMETERS",
     "PIECES",
@@ -21,6 +22,7 @@ __all__ = [
     "TURNS",
     "ahead",
     "answers",
+    "around_a_number",
     "encoded",
     "request",
     "request_body",
@@ -34,6 +36,8 @@ CLIENT_KEY = "sk-" + "k" * 37
 """What a client of a gateway brings."""
 TEXT = "What will the weather be in Oslo, and should I take an umbrella with me? " * 4
 """The system prompt, and each turn."""
+MARK = b"#" * 10
+"""What the load generator replaces by another number in each request."""
 TOOLS = 10
 """How many are offered."""
 TURNS = 9
@@ -81,6 +85,13 @@ def request_body(model: str, *, tools: int = TOOLS, turns: int = TURNS, text: st
 def encoded(asked: dict[str, Any], *, stream: bool = False) -> bytes:
     """The body of a request."""
     return json.dumps({**asked, "stream": True} if stream else asked).encode()
+
+
+def around_a_number(body: bytes) -> tuple[bytes, bytes]:
+    """What stands before and after the place in the first message where a number makes the conversation a new one."""
+    first = b'"content":'
+    place = body.index(b'"', body.index(first) + len(first)) + 1
+    return body[:place], b" " + body[place:]
 
 
 def whole_request(body: bytes, headers: tuple[str, ...] = ()) -> bytes:

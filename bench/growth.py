@@ -15,10 +15,10 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.canned import PIECES, TEXT, request_body
+from bench.canned import MARK, PIECES, TEXT, around_a_number, request_body
 from bench.measure import Measured, NotRun, beside, cpu_us, once
 from bench.plot import Chart, Line, picture, text
-from bench.stage import LENGTHS, Load, Server, crowd_gateway, gateway, grown_gateway, load
+from bench.stage import LENGTHS, NUMBERS, Load, Server, crowd_gateway, gateway, grown_gateway, load
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
 from interlingua.dialects.table import get_dialect
 from interlingua.wire.http import HttpRequest
@@ -52,10 +52,6 @@ class Axis(NamedTuple):
 # Requests that grow. Bodies that came before are known again up to some size and read above it, which is a step that
 # says nothing of size: so each is of a conversation that nobody had before.
 
-FIRST_NUMBER = 10**9
-_NUMBERS = itertools.count(FIRST_NUMBER, MOST)
-"""From where on the requests of one load are numbered."""
-
 
 def _sized(model: str, kilobytes: int) -> dict[str, object]:
     """A request of about that size: one long message, no tools."""
@@ -72,16 +68,16 @@ def _said(model: str, messages: int) -> dict[str, object]:
 
 def _asked(make: Callable[[str, int], dict[str, object]], model: str, count: int) -> float:
     """What the gateway takes for one unit of a request whose conversation nobody had before."""
-    body = b"##########".join(_around_a_number(encode_wire(make(model, count))))
+    body = MARK.join(around_a_number(encode_wire(make(model, count))))
     return _settled(gateway(), Load(model, connections=4, body=body)) / count
 
 
 def _settled(server: Server, asked: Load) -> float:
     """The median of several loads, each long enough to be told apart."""
-    first = load(server, asked._replace(requests=4, number=next(_NUMBERS)))
+    first = load(server, asked._replace(requests=4, number=next(NUMBERS)))
     cost_us = first.cpu_us * max(1, first.told["events"] / 4)
     requests = min(MOST, max(4, round(TURN_S * 1e6 / cost_us)))
-    turns = [asked._replace(requests=requests, number=number) for number in itertools.islice(_NUMBERS, TURNS)]
+    turns = [asked._replace(requests=requests, number=number) for number in itertools.islice(NUMBERS, TURNS)]
     return statistics.median(load(server, turn).cpu_us for turn in turns)
 
 
@@ -91,8 +87,8 @@ SERVED = ServerContext(model="some-model", created=1_795_000_000, make_id=lambda
 
 def _translated(make: Callable[[str, int], dict[str, object]], count: int) -> float:
     """What the translation alone takes for one unit of such a request."""
-    before, after = _around_a_number(encode_wire(make("some-model", count)))
-    options, numbers = EncodeOptions(target=Target(model="some-model")), itertools.count(FIRST_NUMBER)
+    before, after = around_a_number(encode_wire(make("some-model", count)))
+    options, numbers = EncodeOptions(target=Target(model="some-model")), itertools.count(next(NUMBERS))
 
     def run() -> object:
         body = b"%b%d%b" % (before, next(numbers), after)
@@ -100,13 +96,6 @@ def _translated(make: Callable[[str, int], dict[str, object]], count: int) -> fl
         return CLAUDE.encode_request(CHAT.decode_request(asked, DecodeOptions()).request, options)
 
     return cpu_us(run, turns=TURNS) / count
-
-
-def _around_a_number(body: bytes) -> tuple[bytes, bytes]:
-    """What stands before and after the place in the first message where a number makes the conversation a new one."""
-    first = b'"content":"'
-    before, mark, after = body.partition(first)
-    return before + mark, b" " + after
 
 
 # Streams that grow

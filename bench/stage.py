@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import itertools
 import json
 import os
 import shutil
@@ -28,6 +29,7 @@ from bench.native import binary
 
 __all__ = [
     "LENGTHS",
+    "NUMBERS",
     "Load",
     "Server",
     "Used",
@@ -53,6 +55,8 @@ LENGTHS = (10, 100, 1_000, 10_000, 100_000)
 """How many events the streams of `grown_gateway` have."""
 CROWD_EVENTS, CROWD_PACE_MS = 50, 20
 """How many those of `crowd_gateway` have, and how far they lie apart."""
+NUMBERS = itertools.count(10**9, 100_000)
+"""From where on the requests of one load are numbered: no two loads have a number in common."""
 
 
 def alone() -> None:
