@@ -21,7 +21,7 @@ def roads() -> Iterator[Roads]:
         yield built
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("name", DIALECTS)
 def test_requests_of_conversations_that_grow_and_change(roads: Roads, name: str, seed: int) -> None:
     """An agent's turns, and whatever else a client may send in between them."""

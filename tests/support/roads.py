@@ -22,6 +22,7 @@ from interlingua.dialects._contract import (
     DecodedRequest,
     DecodeOptions,
     EncodeOptions,
+    Facts,
     Quirks,
     ServerContext,
     Target,
@@ -43,10 +44,19 @@ __all__ = ["Roads", "changed", "conversations", "turns"]
 
 HISTORIES = {"openai-responses": "input", "google": "contents"}
 """The members that are the history, where that is not `messages`."""
+THINKING: dict[str, dict[str, Any]] = {
+    "openai-chat": {"reasoning_effort": "high"},
+    "openai-responses": {"reasoning": {"effort": "high"}},
+    "anthropic": {"thinking": {"type": "enabled", "budget_tokens": 2_048}, "max_tokens": 4_096},
+    "google": {"generationConfig": {"thinkingConfig": {"thinkingBudget": 2_048}}},
+    "unified": {"effort": "high"},
+}
+"""How thinking is asked for."""
 TARGETS = (
     Target(model="m"),
     Target(model="m", quirks=Quirks(name_rule="openai", call_id_rule="max40")),
     Target(model="m", quirks=Quirks(tool_only_content="empty", empty_result="marker", call_ids_back=False)),
+    Target(model="m", facts=Facts(thinking=frozenset({"enabled", "disabled"}), budgets=(1_024, 64_000))),
     Target(model="m", quirks=Quirks(result_name=True, reasoning_echo="always", strict_schemas=False)),
 )
 """Servers of some kinds."""
@@ -317,7 +327,8 @@ def conversations(name: str) -> list[Any]:
     member = HISTORIES.get(name, "messages")
     short = {key: value for key, value in long.items() if key not in ("tools", "tool_choice", "toolConfig")}
     begun = {**short, member: long[member][:3]}
-    return [long, short, begun, *([] if name == "unified" else [whole_request(name)])]
+    thinking = {**long, **THINKING.get(name, {})}
+    return [thinking, long, short, begun, *([] if name == "unified" else [whole_request(name)])]
 
 
 def turns(name: str, body: Any, random: Random) -> Iterator[bytes]:

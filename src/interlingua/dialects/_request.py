@@ -242,6 +242,10 @@ class RequestWriter:
             self._known = _Known(history.known, written, told, further)
         return self.kept.place(written.text)
 
+    def keep_no_frame(self) -> None:
+        """Have what stands around these messages written anew for those that go on with them."""
+        self._known = None
+
     def map_names(self, history: Sequence[Message]) -> None:
         """Fit the names of the tools and calls to the rule of server and wire."""
         rule = self.name_rule if self.quirks.name_rule == "free" else self.quirks.name_rule

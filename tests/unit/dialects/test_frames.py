@@ -16,6 +16,7 @@ from interlingua.dialects._history_memo import KnownHistory, KnownMessages
 from interlingua.dialects._memo import known_tools
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import UnsupportedError, UsageError
+from interlingua.providers.limits import facts_for
 from interlingua.types.content import TextPart, ThinkingPart, ToolCall, ToolResult
 from interlingua.types.message import Message, assistant, user
 from interlingua.types.request import Request
@@ -233,3 +234,19 @@ def test_a_conversation_that_is_not_known_has_none() -> None:
     """Plain messages are written as ever."""
     assert not is_framed(Request(messages=(user("Look."),)))
     assert type(conversation(user("x")).messages) is KnownMessages
+
+
+def test_a_budget_of_thinking_is_given_up_where_the_turn_before_has_lost_its_own() -> None:
+    """What Claude's service refuses is not taken again from the turn before, however well that is known."""
+    facts = facts_for("anthropic", "anthropic", "claude-opus-4-5")
+    target = Target(model="claude-opus-4-5", provider="anthropic", facts=facts)
+    known = conversation(user("Hi"))
+    budgets: list[bool] = []
+    for length in (0, 0, 1, 2):
+        calls = ToolCall(f"call_{length}", "look", "{}"), ToolResult(f"call_{length}", "look", "seen")
+        step = (Message("assistant", calls[:1]), Message("tool", calls[1:]))
+        known = conversation(*step, before=known) if length else known
+        request = asked(known, effort="high", max_tokens=64_000)
+        assert not is_framed(request, "anthropic", target=target)
+        budgets.append(b'"budget_tokens"' in written(request, "anthropic", target=target).body)
+    assert budgets == [True, True, False, False]

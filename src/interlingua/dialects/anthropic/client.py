@@ -313,7 +313,10 @@ class _RequestEncoder(RequestWriter):
 
     def _budget(self) -> None:
         """Give thinking up where the service would refuse it, because the turn before has lost its own."""
-        if has_budget(self.wire) and lost_thinking(self._told()):
+        if not has_budget(self.wire):
+            return
+        self.keep_no_frame()  # what is around the messages depends on the last of them
+        if lost_thinking(self._told()):
             self.wire.thinking = None
             why = "the calls that are being answered came with thinking that is lost"
             self.changes.add("parameter_unsupported", "/thinking_budget", why)
