@@ -38,7 +38,7 @@ BUDGETS = {
     "translated reply": 19,
     "library call": 112,
     "library call, awaited": 112,
-    "library stream": 1_005,
+    "library stream": 985,
     "gateway passed": 125,
     "gateway passed, for a key with limits": 170,
     "gateway passed, stream": 707,

@@ -87,6 +87,21 @@ def test_str_12_text_and_two_calls_are_three_blocks() -> None:
     assert sum(isinstance(found, ToolCallReady) for found in events(START + raw + ended("tool_use"))) == 2
 
 
+def test_a_text_that_begins_like_that_of_another_stream_is_its_own() -> None:
+    """The first delta is compared with the latest text that any stream began; all that differs is read as ever."""
+    assert parts(block(0, TEXT, *text("one ", "two"))) == (TextPart("one two"),)
+    assert parts(block(0, TEXT, *text('a "b"\n\u00e9', " c"))) == (TextPart('a "b"\n\u00e9 c'),)
+    assert parts(block(0, TEXT, *text("", "x"))) == (TextPart("x"),)
+    assert parts(block(1, TEXT, *text("other index"))) == (TextPart("other index"),)
+    assert parts(block(1, TEXT.replace('""', '"he"'), *text("llo"))) == (TextPart("hello"),)
+    cited = TEXT.replace('"text":""', '"text":"","citations":[{"type":"x"}]')
+    assert parts(block(1, cited, *text("so"))) == (TextPart("so", (Citation(NAME, {"type": "x"}),)),)
+    opaque = '{"type":"strange","text":"a"}'
+    assert parts(block(1, opaque, *text("b"))) == (OpaquePart(NAME, "strange", {"type": "strange", "text": "ab"}),)
+    delta = event(f'{{"type":"content_block_delta","index":1,"delta":{text("lost")[0]}}}')
+    assert failure(START + delta).message == "a delta for block 1, which is not open"
+
+
 @pytest.mark.parametrize("deltas", [(), piece(""), piece("", "")])
 def test_str_27_a_call_without_arguments_is_a_call(deltas: tuple[str, ...]) -> None:
     """None or only empty ones are `{}`."""

@@ -191,6 +191,43 @@ def test_sse_15_the_error_object_means_the_same_to_a_client(error: RateLimitErro
     assert (found.error, found.message) == (type(error).__name__, error.message)
 
 
+@pytest.mark.parametrize(
+    ("start", "context", "head"),
+    [
+        (StreamStart("m"), ServerContext(), b'{"object":"chat.completion.chunk","model":"m"'),
+        (
+            StreamStart("m", id=""),
+            ServerContext(created=7),
+            b'{"id":"","object":"chat.completion.chunk","created":7,"model":"m"',
+        ),
+        (
+            StreamStart("m", "w", "c", {"openai-chat": {"created": 0}}),
+            ServerContext(created=7, model='"x"'),
+            b'{"id":"c","object":"chat.completion.chunk","created":0,"model":"\\"x\\""',
+        ),
+        (
+            StreamStart("m", "w", "c", {"openai-chat": {"created": None}}),
+            ServerContext(created=7),
+            b'{"id":"c","object":"chat.completion.chunk","model":"w"',
+        ),
+        (
+            StreamStart(),
+            ServerContext(created=7, make_id=lambda: "made"),
+            b'{"id":"made","object":"chat.completion.chunk","created":7',
+        ),
+    ],
+)
+def test_chunks_begin_with_what_is_known(start: StreamStart, context: ServerContext, head: bytes) -> None:
+    """Id, time and model, each where somebody says it; the answer's own time counts."""
+    encoder = DIALECT.stream_encoder(context)
+    told = [encoder.encode(event) for event in (start, BlockStart(1, "text", choice=1), TextDelta(1, "hi", 1))]
+    assert told == [
+        b"",
+        b'data: %b,"choices":[{"index":1,"delta":{"role":"assistant","content":""},"finish_reason":null}]}\n\n' % head,
+        b'data: %b,"choices":[{"index":1,"delta":{"content":"hi"},"finish_reason":null}]}\n\n' % head,
+    ]
+
+
 def test_sse_16_after_an_error_the_decoder_has_ended() -> None:
     """Nothing after the terminal error is read."""
     decoder = DIALECT.stream_decoder(DecodeContext())
