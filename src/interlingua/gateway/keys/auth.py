@@ -99,7 +99,7 @@ class Guard:
         """
         if self._is_open or self.welcome(request) is not None:
             return
-        wants_key = bool(self._keys)
+        table, wants_key = self._keys.table, bool(self._keys)
         if self._names_hosts or not wants_key:
             self._check_host(request.header("host"))
         if not wants_key:
@@ -113,7 +113,8 @@ class Guard:
             )
         key = self._checked_key(self._digest(request)) if wants_key else None
         if not self._keys.is_unsure:
-            request.seen.welcome = Welcome(self, self._keys.table, request.peer, key)
+            # the keys of before, so that whoever needed none is asked again where there are some meanwhile
+            request.seen.welcome = Welcome(self, table, request.peer, key)
 
     def welcome(self, request: GatewayRequest) -> Welcome | None:
         """That a request may ask, as far as it was found before of one with the same head and still holds."""

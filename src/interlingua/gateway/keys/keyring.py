@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from interlingua.gateway.keys.database import KeyDatabase
-    from interlingua.gateway.keys.redis_keys import KeyWatch
+    from interlingua.gateway.keys.redis_keys import KeyWatch, SharedKeys
     from interlingua.gateway.settings import GatewayKey, GatewaySettings
 
 __all__ = ["KeyRing", "Merged", "merged", "open_database"]
@@ -84,7 +84,8 @@ class KeyRing:
         self._database = database
         self._shared = shared
         self._clock = clock
-        self._version: tuple[int, int] | None = None
+        self._version: int | None = None
+        self._seen: SharedKeys | None = None
         self._look_at_s = 0.0
         self._keys: dict[str, GatewayKey] = {}
         self._passed_over: tuple[str, ...] = ()
@@ -103,21 +104,20 @@ class KeyRing:
     @property
     def is_unsure(self) -> bool:
         """Whether there may be keys that are not known here, since Redis could not be asked yet."""
-        return self._shared is not None and not self._shared.is_known
+        return self._shared is not None and self._shared.known is None
 
     @property
     def table(self) -> dict[str, GatewayKey]:
         """The keys by their digests; another object as soon as any of them has changed."""
-        shared = self._shared
         if (self._database is not None and self._clock() >= self._look_at_s) or (
-            shared is not None and self._version is not None and shared.version != self._version[1]
+            self._shared is not None and self._shared.known is not self._seen
         ):
             self._look()
         return self._keys
 
     def __bool__(self) -> bool:
         """Whether a key is wanted."""
-        return bool(self.table) or (self._shared is not None and self.is_unsure)
+        return self.is_unsure or bool(self.table)  # in this order: what is known meanwhile is in the table
 
     def find(self, digest: str) -> GatewayKey | None:
         """The key with that digest; revoked and expired ones, too."""
@@ -137,14 +137,14 @@ class KeyRing:
         logging.getLogger("interlingua.gateway").error("keys are taken as they were: %s", error.message)
 
     def _look(self) -> None:
-        database, shared = self._database, self._shared
+        database, seen = self._database, self._shared and self._shared.known
         self._look_at_s = self._clock() + LOOK_S
         try:
-            version = (database.version() if database else 0, shared.version if shared else 0)
-            if version != self._version:
+            version = database.version() if database else 0
+            if version != self._version or seen is not self._seen:
                 of_database = [kept.key for kept in database.all_keys()] if database else []
-                in_redis = [kept.key for kept in shared.known] if shared else []
+                in_redis = [kept.key for kept in seen.keys] if seen else []
                 self._keys, self._passed_over = merged(self._of_file, in_redis, of_database)
-                self._version = version
+                self._version, self._seen = version, seen
         except ConfigError as error:
             self._stay(error)

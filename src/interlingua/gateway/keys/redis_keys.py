@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.settings import GatewayKey
     from interlingua.routing.redis_link import Command, RedisLink, Steps
 
-__all__ = ["LOOK_S", "KeyWatch", "RedisKeys"]
+__all__ = ["LOOK_S", "KeyWatch", "RedisKeys", "SharedKeys"]
 
 R = TypeVar("R")
 LOOK_S = 1.0
@@ -174,11 +174,13 @@ def _kept(value: bytes) -> KeptKey | None:
         return None
 
 
-class _Copy(msgspec.Struct, frozen=True):
-    """What lies on the machine."""
+class SharedKeys(msgspec.Struct, frozen=True):
+    """The keys at one moment; a copy of them may lie on the machine."""
 
     version: int
+    """A number that is another one after every change of a key; 0 where there was none."""
     keys: list[KeptKey]
+    """Every key, revoked ones, too."""
 
 
 class KeyWatch:
@@ -195,14 +197,10 @@ class KeyWatch:
         self._copy = None if folder is None else folder / keys.copy_name
         self._beside = beside
         self._end = threading.Event()
-        self.version: int = 0
-        """A number that is another one after every change of a key."""
-        self.known: list[KeptKey] = []
-        """Every key, as far as it is known."""
-        self.is_known: bool = False
-        """Whether Redis could be asked."""
+        self.known: SharedKeys | None = None
+        """The keys; None as long as Redis could not be asked. One object, so that nobody sees half of a change."""
         self._look()
-        if not self.is_known:
+        if self.known is None:
             self._take_copy()
         self._thread = threading.Thread(target=self._run, name="interlingua-shared-keys", daemon=True)
         self._thread.start()
@@ -219,13 +217,12 @@ class KeyWatch:
 
     def _look(self) -> None:
         try:
-            version = self._keys.version()
-            if not version and self.known:
-                self._keys.restore(self.version, self.known)
-            elif version != self.version or not self.is_known:
-                self.known, self.version = self._keys.all_keys(), version
-                self._write_copy()
-            self.is_known = True
+            version, known = self._keys.version(), self.known
+            if known is not None and known.keys and not version:
+                self._keys.restore(known.version, known.keys)
+            elif known is None or version != known.version:
+                self.known = known = SharedKeys(version, self._keys.all_keys())
+                self._write_copy(known)
             if self._copy is not None:
                 with suppress(OSError):
                     os.utime(self._copy)
@@ -234,7 +231,7 @@ class KeyWatch:
         except Exception:  # whatever it is, the next look may find it mended
             logging.getLogger("interlingua.gateway").exception("shared keys are taken as they were")
 
-    def _write_copy(self) -> None:
+    def _write_copy(self, known: SharedKeys) -> None:
         """Keep the keys on this machine, for its owner alone; where that cannot be, there is no copy."""
         if self._copy is None:
             return
@@ -242,7 +239,7 @@ class KeyWatch:
             self._copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             written = self._copy.with_suffix(f".{os.getpid()}")
             written.touch(0o600)
-            written.write_bytes(encode(_Copy(self.version, self.known)))
+            written.write_bytes(encode(known))
             written.replace(self._copy)
 
     def _take_copy(self) -> None:
@@ -251,5 +248,4 @@ class KeyWatch:
         with suppress(OSError, DecodeError, LimitExceededError):
             age_s = time.time() - self._copy.stat().st_mtime
             if 0 <= age_s < COPY_S:
-                copy = decode(self._copy.read_bytes(), _Copy)
-                self.known, self.version, self.is_known = copy.keys, copy.version, True
+                self.known = decode(self._copy.read_bytes(), SharedKeys)
