@@ -118,17 +118,17 @@ class MemoryTurns:
 
     async def find(self, owner: str, asked: Lookups) -> Found:
         """The turns of an owner; what was found counts as just used."""
-        now_s, shown = self._clock(), dict[int, list[_Kept]]()
+        now_s, shown = self._clock(), dict[int, list[bytes]]()
         by_id, by_words = self._tables.get(owner, _NO_TABLES)
         for place, call_id in asked.by_id:
             kept = self._asked_for(by_id.get(call_id), now_s)
-            if kept is not None and kept not in shown.setdefault(place, []):
-                shown[place].append(kept)
+            if kept is not None and kept.packed not in shown.setdefault(place, []):
+                shown[place].append(kept.packed)
         by_id_alone = frozenset(shown)
         for place, words in asked.by_words:
             if place not in by_id_alone and (kept := self._asked_for(by_words.get(words), now_s)) is not None:
-                shown.setdefault(place, [kept])
-        return {place: tuple([unpacked(kept.packed) for kept in several]) for place, several in shown.items()}
+                shown.setdefault(place, [kept.packed])
+        return {place: tuple(map(unpacked, several)) for place, several in shown.items()}
 
     def _asked_for(self, kept: _Kept | None, now_s: float) -> _Kept | None:
         if kept is None:

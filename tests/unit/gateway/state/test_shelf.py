@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from interlingua.gateway.state.shelf import Lookups, MemoryTurns, StoredTurns
@@ -156,6 +156,7 @@ PUTS = st.lists(
 
 
 @given(PUTS, st.lists(st.sampled_from(IDS), max_size=3), st.sampled_from("cd"), st.integers(0, 2))
+@example([("x", 1, None), ("x", 1, None)], ["00", "10"], "c", 0)
 def test_turns_in_memory_are_what_they_are_in_a_store(
     puts: list[tuple[str, int, tuple[str, int] | None]], ids: list[str], said: str, after: int
 ) -> None:
