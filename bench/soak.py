@@ -160,7 +160,7 @@ def verdict(samples: list[Sample]) -> list[str]:
     """What grew; nothing for a run that is flat.
 
     Memory is compared over the last three rounds of ten, where enough was asked: until then bounded stores fill, as the
-    vault with 64 MB of turns. Connections to upstreams are kept for a while after each round, so sockets are compared
+    vault with 48 MB of turns. Connections to upstreams are kept for a while after each round, so sockets are compared
     at rest.
     """
     before, *rounds, rest = samples

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KEEP_S", "MAX_BYTES", "MAX_ENTRIES", "Vault", "memory_vault"]
 
-MAX_BYTES = 64 * 1024 * 1024
+MAX_BYTES = 48 * 1024 * 1024
 """How much the vault in memory holds."""
 MAX_ENTRIES = 200_000
 """How many keys it has; a turn takes two, and one for each call."""
