@@ -40,7 +40,7 @@ from interlingua.types.response import Response
 from interlingua.wire.http import HttpReply, HttpRequest
 from tests.support.upstream_requests import whole_request
 
-__all__ = ["Roads", "changed", "conversations", "turns"]
+__all__ = ["Roads", "changed", "conversations", "places", "turns"]
 
 HISTORIES = {"openai-responses": "input", "google": "contents"}
 """The members that are the history, where that is not `messages`."""
@@ -270,22 +270,24 @@ NAMES = (
 _MARK = "\ue000"
 
 
-def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    yield path
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to each value within a JSON value."""
+    if path:
+        yield path
     steps: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, dict):
         steps = cast("dict[str, Any]", value).items()
     elif isinstance(value, list):
         steps = enumerate(cast("list[Any]", value))
     for step, below in steps:
-        yield from _places(below, (*path, step))
+        yield from places(below, (*path, step))
 
 
 def changed(value: Any, random: Random, times: int = 1) -> bytes:
     """A JSON object as text, with something in it replaced, left out, put in, repeated, moved or written otherwise."""
     value, texts = deepcopy(value), list[tuple[str, str]]()
     for _ in range(times):
-        path = random.choice([place for place in _places(value) if place])
+        path = random.choice(list(places(value)))
         holder = value
         for step in path[:-1]:
             holder = holder[step]

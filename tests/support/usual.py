@@ -16,6 +16,7 @@ from interlingua.types.change import Change
 from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.wire.http import HttpReply
+from tests.support.roads import places
 
 __all__ = ["ANSWERS", "Usual", "contexts", "disturbed", "server_contexts"]
 
@@ -273,20 +274,8 @@ def disturbed(body: dict[str, Any]) -> Iterator[bytes]:
     yield json.dumps(body).encode() + b" \n"
     yield json.dumps(body).encode() + b"x"
     yield json.dumps(body).encode()[:-1]
-    for path in list(_paths(body)):
+    for path in list(places(body)):
         yield from _at(body, path)
-
-
-def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    if path:
-        yield path
-    steps: Iterable[tuple[Any, Any]] = ()
-    if isinstance(value, dict):
-        steps = cast("dict[str, Any]", value).items()
-    elif isinstance(value, list):
-        steps = enumerate(cast("list[Any]", value))
-    for step, child in steps:
-        yield from _paths(child, (*path, step))
 
 
 def _at(body: dict[str, Any], path: tuple[Any, ...]) -> Iterator[bytes]:
