@@ -1,8 +1,8 @@
 """`python -m bench [--full] [--strict] [row…]`: every row with its bar, as lines, as JSON and as a page.
 
-A whole run with `--full` writes `bench/RESULTS.md`, `bench/results/full.json` and `bench/growth.png`; every other one
-writes the same into `bench/results/local`. What is measured is kept after each row, so that a run that is broken off
-leaves what it has.
+A whole run with `--full` writes `bench/RESULTS.md`, `bench/results/full/latest.json`, `bench/growth.png` and the
+numbers of the README; every other one writes the first three into `bench/results/local`. What is measured is kept after
+each row, so that a run that is broken off leaves what it has.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any
 import interlingua
 from bench import growth
 from bench.gateways import GATEWAYS
+from bench.headline import with_numbers
 from bench.measure import Measured, cpu_us
 from bench.outcomes import Outcome, facts, line, measure
 from bench.peers import PEERS, version
@@ -32,6 +33,7 @@ from bench.report import markdown
 from bench.rows import Row, all_rows
 
 HERE = Path(__file__).parent
+README = HERE.parent / "README.md"
 LOCAL = HERE / "results" / "local"
 NGINX = "one worker, connections to the upstream kept, no buffering of answers, no access log"
 
@@ -125,6 +127,13 @@ def publish(place: Path, page: Path, drawing: Path) -> None:
     page.write_text(markdown(told), encoding="utf-8")
 
 
+def retell(kept: Path, readme: Path) -> None:
+    """Write the numbers of the README anew, from what a whole run kept."""
+    if kept.exists():
+        told = json.loads(kept.read_text(encoding="utf-8"))
+        readme.write_text(with_numbers(readme.read_text(encoding="utf-8"), told), encoding="utf-8")
+
+
 def main() -> int:
     """Measure the rows asked for; with `--strict`, status 1 when one missed its bar."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="the numbers to reach, side by side")
@@ -143,6 +152,8 @@ def main() -> int:
         outcomes += run(wanted, full=options.full, minutes=options.minutes, place=place)
     finally:
         publish(place, published / "RESULTS.md", published / "growth.png")
+        if is_whole:
+            retell(place / "latest.json", README)
     missed = sum(outcome.verdict == "missed" for outcome in outcomes)
     print(f"{len(outcomes)} rows, {missed} missed; kept in {place.relative_to(HERE.parent)}")
     return 1 if missed and options.strict else 0

@@ -27,6 +27,7 @@ __all__ = [
     "once",
     "ratio",
     "run_child",
+    "short",
     "start_ratio",
 ]
 
@@ -115,10 +116,15 @@ def ratio(ours: Callable[[], Any], theirs: Callable[[], Any], *, turns: int = TU
     )
 
 
+def short(value: float) -> str:
+    """A number in three digits, or all of those before the point."""
+    return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
+
+
 def beside(turns: list[tuple[float, float]], unit: str = "µs") -> Measured:
     """The ratio of two sides that were measured in turn."""
     ours, theirs = (statistics.median(side) for side in zip(*turns, strict=True))
-    return Measured.of([one / other for one, other in turns], f"{ours:.3g} {unit} beside {theirs:.3g} {unit}")
+    return Measured.of([one / other for one, other in turns], f"{short(ours)} {unit} beside {short(theirs)} {unit}")
 
 
 def batch_ratio(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import NamedTuple
 
-from bench.measure import Measured, NotRun
+from bench.measure import Measured, NotRun, short
 from bench.rows import Row
 
 __all__ = ["Outcome", "facts", "line", "measure", "shown", "summary", "verdict"]
@@ -55,14 +55,14 @@ def shown(value: float, unit: str) -> str:
     """A number with its unit; a small ratio as a fraction."""
     if unit == "x":
         return f"1/{1 / value:.3g}" if 0 < value < 0.3 else f"{value:.3g}x"
-    return f"{value:,.0f} {unit}" if value >= 1000 else f"{value:.3g} {unit}"
+    return f"{short(value)} {unit}"
 
 
 def summary(row: Row, cells: dict[str, float]) -> str:
     """The best, the median and the worst of several cells, and how many meet the bar."""
     ranked = sorted(cells, key=cells.__getitem__)
-    told = [f"{word} {cells[name]:.3g} ({name})" for word, name in (("best", ranked[0]), ("worst", ranked[-1]))]
-    text = f"{told[0]}, median {statistics.median(cells.values()):.3g}, {told[1]}"
+    told = [f"{word} {short(cells[name])} ({name})" for word, name in (("best", ranked[0]), ("worst", ranked[-1]))]
+    text = f"{told[0]}, median {short(statistics.median(cells.values()))}, {told[1]}"
     if row.bar is None:
         return text
     met = sum(verdict(row, measured) == "met" for measured in cells.values())

@@ -28,14 +28,21 @@ def markdown(run: dict[str, Any]) -> str:
     counts = {verdict: sum(row["verdict"] == verdict for row in barred) for verdict in ("met", "missed", "not run")}
     parts = [
         "# Results",
-        f"Written by `{run['command']}`, never by hand. What a number leaves out is told in [README.md](README.md).",
-        f"**Of {len(barred)} bars {counts['met']} are met, {counts['missed']} missed, {counts['not run']} not run.**",
+        f"Written by `{run['command']}`, never by hand. What a number leaves out is in [README.md](README.md).",
+        f"**Of {len(barred)} bars {counts['met']} are met, {counts['missed']} missed, {counts['not run']} not run.**"
+        + _missed(barred),
         _conditions(run),
         *[text for name in [*ROOMS.values(), PARTS] if (text := _room(name, rows))],
         _plots(run),
         _peers(run),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _missed(barred: list[dict[str, Any]]) -> str:
+    """The rows that missed their bar, by name."""
+    names = [f"`{row['name']}`" for row in barred if row["verdict"] == "missed"]
+    return f" Missed: {', '.join(names)}." if names else ""
 
 
 def _conditions(run: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.docs_tables import GUIDES, TABLES, rendered
+from tests.support.docs_tables import GUIDES, README, TABLES, readme_text, rendered
 
 
 @pytest.mark.parametrize("path", sorted(GUIDES.glob("*.md")), ids=lambda path: path.name)
@@ -20,3 +20,10 @@ def test_every_table_has_a_place() -> None:
     """No table is made in vain."""
     texts = "".join(path.read_text(encoding="utf-8") for path in GUIDES.glob("*.md"))
     assert [name for name in TABLES if f"<!-- table:{name} -->" not in texts] == []
+
+
+def test_the_numbers_of_the_readme_are_those_of_the_last_whole_run() -> None:
+    """What it says of speed and of missed bars is made of the run that RESULTS.md shows, and has its place."""
+    text = README.read_text(encoding="utf-8")
+    assert text.count("<!-- numbers -->") == text.count("<!-- /numbers -->") == 1
+    assert readme_text() == text

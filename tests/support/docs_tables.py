@@ -1,7 +1,7 @@
 """Tables of the guides that are made from the code: `python -m tests.support.docs_tables` writes them anew.
 
-A table stands in its document between `<!-- table:NAME -->` and `<!-- /table -->`. The support matrix and the JSON
-Schema of our own HTTP format are made along with them.
+A table stands in its document between `<!-- table:NAME -->` and `<!-- /table -->`. The support matrix, the JSON Schema
+of our own HTTP format and the numbers of the README are made along with them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import get_args, get_origin, get_type_hints
 
+from bench.headline import with_numbers
 from interlingua.dialects._contract import Quirks
 from interlingua.dialects.unified.schema import json_schema
 from interlingua.gateway.routes import ROUTES
@@ -28,6 +29,9 @@ GUIDES = ROOT / "docs" / "guides"
 SCHEMA = ROOT / "docs" / "dialects" / "unified.schema.json"
 OPENAPI = ROOT / "docs" / "openapi.json"
 """The description of the gateway."""
+README = ROOT / "README.md"
+MEASURED = ROOT / "bench" / "results" / "full" / "latest.json"
+"""The last whole run of the bench."""
 _PLACE = re.compile(r"(<!-- table:(?P<name>[a-z-]+) -->\n).*?(<!-- /table -->)", re.DOTALL)
 
 
@@ -130,12 +134,18 @@ def openapi_text() -> str:
     return json.dumps(describe(tuple(ROUTES)), ensure_ascii=False, indent=1) + "\n"
 
 
+def readme_text() -> str:
+    """The README with the numbers of the last whole run."""
+    return with_numbers(README.read_text(encoding="utf-8"), json.loads(MEASURED.read_text(encoding="utf-8")))
+
+
 def main() -> None:
-    """Write the tables of all guides, the JSON Schema and the support matrix anew."""
+    """Write the tables of all guides, the JSON Schema, the README's numbers and the support matrix anew."""
     for path in sorted(GUIDES.glob("*.md")):
         path.write_text(rendered(path.read_text(encoding="utf-8")), encoding="utf-8")
     SCHEMA.write_text(schema_text(), encoding="utf-8")
     OPENAPI.write_text(openapi_text(), encoding="utf-8")
+    README.write_text(readme_text(), encoding="utf-8")
     support_matrix.write()
 
 

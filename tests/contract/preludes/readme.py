@@ -5,6 +5,8 @@ from __future__ import annotations
 from interlingua.testing import tool_call
 
 REPLIES = [
+    tool_call("get_weather", city="Oslo"),
+    "It is raining in Oslo.",
     "Oslo is the capital of Norway.",
     "Bergen is the rainy one.",
     "Oslo governs, Bergen rains.",
