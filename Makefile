@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready-for-development
 DEMO_READY := .venv/.ready-for-demo
-PIP := $(BIN)/python -m pip --disable-pip-version-check
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # one more than cores: a test that waits leaves its core to another
 WORKERS ?= 3
 FUZZ_SECONDS ?= 60
@@ -38,7 +38,7 @@ $(READY): requirements/dev.txt pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(DEMO_READY): requirements/dev.txt pyproject.toml | $(BIN)/python
-	@echo "== interlingua with its local engine and its gateway, and the official SDKs"
+	@echo "== interlingua with its local engine and its gateway, and the official SDKs (60 MB, about a minute)"
 	@$(PIP) install --constraint requirements/dev.txt --editable '.[local,gateway]' openai anthropic google-genai ollama
 	@touch $@
 
@@ -81,11 +81,11 @@ fuzz: $(READY) ## every decoder against random bytes, FUZZ_SECONDS in all
 mutants: $(READY) ## mutation testing of wire/, stream/, dialects/: MUTANTS of them, chosen by SEED
 	@$(BIN)/python -m mutants --sample $(MUTANTS) --seed $(SEED) --workers $(WORKERS)
 
-bench: $(READY) ## the numbers that need no peer, in minutes
+bench: $(READY) ## the numbers that need no other software, in some minutes
 	@$(BIN)/python -m compileall -q src/interlingua
 	@$(BIN)/python -m bench
 
-golden-update: $(READY) ## write golden files and generated tables anew; the diff is the review
+golden-update: $(READY) ## rewrite golden files and generated tables; the diff is the review
 	@$(BIN)/python -m pytest tests/golden tests/matrix tests/unit/cli/litellm --golden-update
 	@$(BIN)/python -m tests.support.docs_tables
 	@git diff --stat -- tests/golden tests/matrix docs README.md
@@ -97,21 +97,21 @@ dist: $(READY) ## wheel and source archive in dist/
 test-js: $(READY) ## the official JavaScript SDKs and the AI SDK through the gateway; installs them by npm
 	@$(BIN)/python -m pytest tests/e2e/js_sdks.py $(PYTEST_ARGS)
 
-test-agents: $(READY) ## five coding agents behind `il launch`, loopback alone; npm installs 1.4 GB once
+test-agents: $(READY) ## five coding agents behind `il launch`, on loopback alone; npm installs 1.4 GB once
 	@$(BIN)/python -m tests.support.node tests/agents
 	@$(BIN)/python -m tests.support.alone $(BIN)/python -m pytest -n $(WORKERS) tests/e2e/agents.py $(PYTEST_ARGS)
 
 test-comply: $(READY) ## llm-comply's 40 checks on the gateway, in front of each of four kinds of upstream
 	@$(BIN)/python -m pytest --verbose --no-header -rN tests/e2e/test_llm_comply_gateway.py
 
-test-local-tools: $(READY) ## the larger local model picks tools: pulls 1.06 GB once, wants 2 GB of memory
+test-local-tools: $(READY) ## the larger local model picks tools: pulls 1.06 GB once, needs 2 GB of memory
 	@$(BIN)/il models pull coder
 	@$(BIN)/python -m pytest tests/e2e/local_tools.py
 
-soak: $(READY) ## 100,000 requests, 1,000 of them left, 1,000 streams at once: is memory flat? SOAK_REQUESTS
+soak: $(READY) ## 100,000 requests, 1,000 of them abandoned, 1,000 streams at once: does memory stay flat?
 	@SOAK_REQUESTS=$(SOAK_REQUESTS) SOAK_ABORTED=$(SOAK_ABORTED) SOAK_STREAMS=$(SOAK_STREAMS) $(BIN)/python -m bench.soak
 
-bench-full: $(READY) ## every number, peers included, in half an hour: writes bench/RESULTS.md; installs the peers by pip and npm
+bench-full: $(READY) ## every number, beside other libraries and gateways, in half an hour: writes bench/RESULTS.md; installs them by pip and npm
 	@$(BIN)/python -m bench.peers
 	@$(BIN)/python -m compileall -q src/interlingua
 	@$(BIN)/python -m bench --full

@@ -88,9 +88,7 @@ def tool_argument(parser: ArgumentParser) -> None:
 
 def continue_argument(parser: ArgumentParser) -> None:
     """Say whether the last conversation goes on."""
-    parser.add_argument(
-        "-c", "--continue", dest="goes_on", action="store_true", help="go on with the last conversation"
-    )
+    parser.add_argument("-c", "--continue", dest="goes_on", action="store_true", help="continue the last conversation")
 
 
 def model_of(options: Namespace, fallback: str = "") -> Model:

@@ -144,7 +144,7 @@ def _requirements() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for line in metadata.requires("interlingua") or ():
         extra, name = EXTRA.search(line), NAME.match(line)
-        if name and "sys_platform" not in line:
+        if name and not (sys.platform == "win32" and "sys_platform != 'win32'" in line):
             found.setdefault(extra[1] if extra else "", []).append(name[0])
     return found
 

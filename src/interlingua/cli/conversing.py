@@ -51,7 +51,7 @@ LONGEST_SHOWN = 200
 
 
 _ENDS = {
-    "length": "the answer was cut by the length limit; a higher --max-tokens lets it go on",
+    "length": "the answer was cut by the length limit; a higher --max-tokens lets it continue",
     "content_filter": "the provider's filter ended the answer",
 }
 """What is said of answers that did not end by themselves."""

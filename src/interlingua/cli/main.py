@@ -24,27 +24,36 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS", "main"]
 
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "ask": ("interlingua.cli.commands.ask", "ask a model once; pipes, files, tools and types welcome"),
-    "chat": ("interlingua.cli.commands.chat", "talk to a model"),
-    "run": ("interlingua.cli.commands.run", "let a model work with tools, step by step, until it is done"),
-    "providers": ("interlingua.cli.commands.providers", "who is known, and whose key is there"),
-    "extract": ("interlingua.cli.commands.extract", "many files become rows of a type; a rerun goes on"),
-    "explain": ("interlingua.cli.commands.explain", "show what would be sent, to whom, and what changes"),
-    "translate": ("interlingua.cli.commands.translate", "tell a request or an answer in another dialect"),
-    "lint": ("interlingua.cli.commands.lint", "what each provider will rewrite or refuse of your tools, and why"),
-    "doctor": ("interlingua.cli.commands.doctor", "versions, extras, keys, and what is broken"),
-    "serve": ("interlingua.cli.commands.serve", "the gateway: every client of a model API to every provider"),
-    "keys": ("interlingua.cli.commands.keys", "keys of the gateway: create, list, revoke, usage"),
-    "logs": ("interlingua.cli.commands.logs", "what the requests of a gateway came to: list, filter, follow"),
-    "replay": ("interlingua.cli.commands.replay", "a recorded request again, offline, in any dialect"),
-    "migrate": ("interlingua.cli.commands.migrate", "a LiteLLM proxy's configuration as one of ours, with a report"),
-    "health": ("interlingua.cli.commands.health", "which targets are passed over, and why; suspend and resume them"),
-    "launch": ("interlingua.cli.commands.launch", "a coding agent on any model: claude, codex, gemini, qwen, opencode"),
-    "models": ("interlingua.cli.commands.models", "local models: list, pull, path"),
-    "version": ("interlingua.cli.commands.version", "the version of interlingua"),
+CHAPTERS: dict[str, dict[str, str]] = {
+    "ask models": {
+        "ask": "ask once; pipes, files, tools and types welcome",
+        "chat": "talk to a model, line by line",
+        "run": "let a model work with tools, step by step, until it is done",
+        "extract": "turn many files into typed rows; a rerun continues where the last one stopped",
+    },
+    "look before anything is sent": {
+        "explain": "show what would be sent, to whom, and what translation would change",
+        "translate": "translate a request or an answer into another dialect",
+        "lint": "show what each provider would rewrite or refuse in your tools, and why",
+    },
+    "run the gateway": {
+        "serve": "start the gateway: any client of a model API reaches any provider",
+        "launch": "run a coding agent on any model: claude, codex, gemini, qwen, opencode",
+        "keys": "manage the gateway's keys: create, list, revoke, usage",
+        "logs": "look at the requests of a gateway: list, filter, follow",
+        "replay": "ask a recorded request again, offline, in any dialect",
+        "migrate": "convert the configuration of a LiteLLM proxy, with a report",
+    },
+    "look after this machine": {
+        "providers": "list the known providers, and whether their keys are there",
+        "models": "manage local models: list, pull, path",
+        "health": "show which targets are passed over, and why; suspend and resume them",
+        "doctor": "check versions, extras, keys and configuration",
+        "version": "print the version of interlingua",
+    },
 }
-"""Every command, in the order of the help: the module where it is, and what it does in one line."""
+"""What each command does in one line, in the order of the help; its module is `interlingua.cli.commands.<name>`."""
+COMMANDS = {name: said for chapter in CHAPTERS.values() for name, said in chapter.items()}
 HEAD = """\
 il: one command for every model. `il` is short for `interlingua`.
 
@@ -95,21 +104,23 @@ def _command(arguments: list[str]) -> int:
 
 
 def _help() -> str:
-    lines = [f"  {name:<10} {said}\n" for name, (_, said) in COMMANDS.items()]
-    return f"{HEAD}\ncommands:\n{''.join(lines)}{TAIL}"
+    chapters = [
+        f"\n{title}:\n" + "".join(f"  {name:<10} {said}\n" for name, said in commands.items())
+        for title, commands in CHAPTERS.items()
+    ]
+    return f"{HEAD}{''.join(chapters)}{TAIL}"
 
 
 def _run(name: str, arguments: list[str]) -> int:
     if name not in COMMANDS:
         raise _unknown(name)
-    place, said = COMMANDS[name]
     from importlib import import_module
 
     _load_quickly()
     from interlingua.cli.parse import parse
 
-    command = cast("CommandModule", import_module(place))
-    return command.run(parse(name, said, command, arguments))
+    command = cast("CommandModule", import_module(f"interlingua.cli.commands.{name}"))
+    return command.run(parse(name, COMMANDS[name], command, arguments))
 
 
 def _load_quickly() -> None:

@@ -51,7 +51,7 @@ def load_last() -> Response[Any]:
     try:
         return load(path.read_bytes())
     except FileNotFoundError:
-        raise UsageError("there is no conversation to go on with; ask without -c first") from None
+        raise UsageError("there is no conversation to continue; ask without -c first") from None
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
     except Error as error:

@@ -322,7 +322,7 @@ def test_a_cut_answer_is_told(ask: Callable[..., int], capsys: Capture) -> None:
         assert ask("Story") == 0
     assert capsys.readouterr() == (
         "Once upon\n",
-        "il: the answer was cut by the length limit; a higher --max-tokens lets it go on\n",
+        "il: the answer was cut by the length limit; a higher --max-tokens lets it continue\n",
     )
 
 
@@ -340,7 +340,7 @@ def test_continue_goes_on(ask: Callable[..., int], capsys: Capture) -> None:
 def test_continue_without_a_conversation(ask: Callable[..., int], capsys: Capture) -> None:
     """Nothing to go on with is one line and exit 2."""
     assert ask("-c", "And?") == 2
-    assert capsys.readouterr().err == "il: there is no conversation to go on with; ask without -c first\n"
+    assert capsys.readouterr().err == "il: there is no conversation to continue; ask without -c first\n"
 
 
 def test_a_failure_keeps_the_conversation_before(ask: Callable[..., int], capsys: Capture) -> None:

@@ -44,7 +44,7 @@ def test_commands_begin_with_a_slash(capsys: Capture, pipe: Pipe) -> None:
     assert fake.models == ["fake/x", "fake/x", "fake/y", "fake/y"]
     err = capsys.readouterr().err.splitlines()
     assert err[0] == "il: fake/y"
-    assert err[1].startswith("il: no command /what; /new forgets")
+    assert err[1].startswith("il: no command /what; /help lists the commands")
 
 
 def test_chat_goes_on_with_what_was_asked(capsys: Capture, pipe: Pipe) -> None:
@@ -61,7 +61,7 @@ def test_help_inside(capsys: Capture, pipe: Pipe) -> None:
     pipe(b"/help\n")
     with use(["never"]) as fake:
         assert main(["chat", "-m", "fake/x"]) == 0
-    assert capsys.readouterr().err.startswith("il: /new forgets the conversation")
+    assert capsys.readouterr().err.startswith("  /new           forgets the conversation\n")
     assert fake.requests == []
 
 

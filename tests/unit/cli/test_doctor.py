@@ -28,6 +28,12 @@ def test_a_bare_machine_is_well(capsys: Capture) -> None:
     assert "  --  local/tiny (98 MB): il models pull tiny" in lines
 
 
+def test_every_extra_is_told() -> None:
+    """Those of one platform alone, too."""
+    told = {finding.text.partition(":")[0] for finding in checkup.extras()}
+    assert told == {"gateway", "http", "local", "mcp", "media", "otel", "prices", "redis", "yaml"}
+
+
 def test_a_missing_extra_comes_with_its_line(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """An extra that is not there is told with the command that brings it, and is nothing broken."""
     monkeypatch.setattr(checkup, "_requirements", lambda: {"": ["msgspec"], "space": ["no-such-distribution"]})

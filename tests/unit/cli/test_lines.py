@@ -70,7 +70,7 @@ def test_at_a_terminal(tmp_path: Path) -> None:
     seen += _until(outer, "Hi there.\r\n> ", b"\x04")
     assert talk.wait(20) == 0
     os.close(outer)
-    assert "fake/x; /new forgets" in seen
+    assert "fake/x; /help lists the commands" in seen
     kept = tmp_path / "state" / "chat-lines"
     assert kept.read_text(encoding="utf-8") == "Hello\n"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600

@@ -29,7 +29,7 @@ def test_help_lists_every_command_and_the_exit_codes(arguments: list[str], capsy
 def test_every_command_explains_itself(name: str, capsys: Capture) -> None:
     """Each command has help that begins with what it does."""
     assert main([name, "--help"]) == 0
-    _, said = COMMANDS[name]
+    said = COMMANDS[name]
     assert f"{said[:1].upper()}{said[1:]}." in capsys.readouterr().out
 
 

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = f"""\
-What stdin holds is put behind the prompt. The answer goes to stdout as it comes, notes go to stderr.
+What stdin holds is appended to the prompt. The answer goes to stdout as it comes, notes go to stderr.
 
 examples:
   il ask -m local/tiny "One line on Oslo, please."
   il ask "What failed?" < build.log
   git diff | il ask -s "You write commit messages." > message.txt
-  il ask -c "Shorter."                                        goes on with the last conversation
+  il ask -c "Shorter."                                        continues the last conversation
   il ask "What is this?" --image photo.jpg --usage
   il ask "Weather in Oslo?" --tool mytools.py:get_weather     runs the function when the model calls it
   il ask "Read this." --file invoice.pdf --schema models:Invoice | jq .total

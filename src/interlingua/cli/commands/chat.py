@@ -28,16 +28,21 @@ if TYPE_CHECKING:
 
 __all__ = ["EXAMPLES", "arguments", "run"]
 
-HELP = (
-    "/new forgets the conversation, /undo its last turn, /file PATH goes with the next question, /model SPEC asks "
-    "another one, /quit or Ctrl-D ends; a line that ends with \\ goes on; Ctrl-C stops an answer"
-)
+HELP = """\
+  /new           forgets the conversation
+  /undo          forgets its last turn
+  /file PATH     adds a file to the next question
+  /model SPEC    asks another model
+  /help          shows this
+  /quit, Ctrl-D  ends
+  A line that ends with \\ continues in the next one. Ctrl-C stops an answer."""
 EXAMPLES = f"""\
-{HELP}.
+in the conversation:
+{HELP}
 
 examples:
   il chat -m local/tiny
-  il chat -c                                 goes on with the last conversation, also one of `il ask`
+  il chat -c                                 continues the last conversation, also one of `il ask`
   il chat --tool mytools.py:get_weather -s "You are terse."
 
 {EXIT_CODES}"""
@@ -72,7 +77,7 @@ class _Chat:
 
     def run(self) -> None:
         if self._asks:
-            note(f"{self._model.spec}; {HELP}")
+            note(f"{self._model.spec}; /help lists the commands")
         try:
             while (line := self._lines.next()) is not None and line not in ("/quit", "/exit"):
                 if line:
@@ -84,7 +89,8 @@ class _Chat:
         command, _, rest = line.partition(" ")
         match command:
             case "/help":
-                note(HELP)
+                for said in HELP.splitlines():
+                    note(said, head="")
             case "/new":
                 self._history, self._before, self._files = None, [], []
             case "/undo":
@@ -94,7 +100,7 @@ class _Chat:
             case "/model":
                 self._change_model(rest.strip())
             case _ if command.startswith("/") and command[1:].isalpha():
-                note(f"no command {command}; {HELP}")
+                note(f"no command {command}; /help lists the commands")
             case _:
                 self._ask(line)
 

@@ -53,7 +53,7 @@ def arguments(parser: ArgumentParser) -> None:
         "--schema", required=True, metavar="MODULE:TYPE", help="what each file becomes: a type, or FILE.json"
     )
     parser.add_argument(
-        "-o", "--output", required=True, metavar="FILE.jsonl", help="where the rows go; a rerun goes on from it"
+        "-o", "--output", required=True, metavar="FILE.jsonl", help="where the rows go; a rerun continues from it"
     )
     model_arguments(parser)
     parser.add_argument(

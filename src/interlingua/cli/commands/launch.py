@@ -25,8 +25,8 @@ What follows `--` goes to the agent. No file is touched: it is told by variables
 examples:
   il launch claude -m openai/gpt-5.6
   il launch claude -m openai/gpt-5.6 --small local/coder -- -p "fix the tests"
-  il launch codex -m anthropic/claude-opus-5,openai/gpt-5.6       a chain: whoever can answers
-  il launch gemini -m anthropic/claude-opus-5 --print-env         what to say by hand, with `il serve` running
+  il launch codex -m anthropic/claude-opus-5,openai/gpt-5.6       a chain: the first that can answers
+  il launch gemini -m anthropic/claude-opus-5 --print-env         what to set by hand, with `il serve` running
 """
 
 

@@ -44,7 +44,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--target", metavar="SPEC", help="that this target answered; * as well")
     parser.add_argument("--status", metavar="STATUS", help="with this status, as 429 or 5xx")
     parser.add_argument("--since", metavar="TIME", help="of the last 30s, 10m, 2h or 1d")
-    parser.add_argument("--follow", "-f", action="store_true", help="go on with what comes, until Ctrl-C")
+    parser.add_argument("--follow", "-f", action="store_true", help="keep showing what comes, until Ctrl-C")
     parser.add_argument("--json", action="store_true", help="a JSON object a line instead of a table")
 
 

