@@ -10,7 +10,7 @@ import pytest
 
 from bench.rows.pairs import load
 from interlingua.dialects.table import DIALECTS
-from tests.support.roads import Roads, changed, conversations, turns
+from tests.support.roads import Roads, changed, conversations, marked_turns, turns
 from tests.support.usual import ANSWERS
 
 
@@ -28,6 +28,13 @@ def test_requests_of_conversations_that_grow_and_change(roads: Roads, name: str,
     random, bodies = Random(seed), conversations(name)
     for body in turns(name, bodies[seed % len(bodies)], random):
         roads.check_request(name, load(name).url, body, random)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_agents_that_mark_what_is_to_be_cached(roads: Roads, seed: int) -> None:
+    """What an agent marks moves from turn to turn; each turn goes to the same target."""
+    for body in marked_turns(Random(seed)):
+        roads.check_request("anthropic", load("anthropic").url, body, Random(seed))
 
 
 @pytest.mark.parametrize("name", DIALECTS)

@@ -40,7 +40,7 @@ from interlingua.types.response import Response
 from interlingua.wire.http import HttpReply, HttpRequest
 from tests.support.upstream_requests import whole_request
 
-__all__ = ["Roads", "changed", "conversations", "places", "turns"]
+__all__ = ["Roads", "changed", "conversations", "marked_turns", "places", "turns"]
 
 HISTORIES = {"openai-responses": "input", "google": "contents"}
 """The members that are the history, where that is not `messages`."""
@@ -346,6 +346,51 @@ def turns(name: str, body: Any, random: Random) -> Iterator[bytes]:
             yield changed(told, random, random.randrange(1, 3))
             last = changed({member: history[max(0, length - 2) : length]}, random)
             yield plain.replace(json.dumps(told[member], separators=(",", ":")).encode(), _array(last, told[member]))
+
+
+def marked_turns(random: Random) -> Iterator[bytes]:
+    """Bodies of an agent that speaks Messages and marks the last of what it says, as it grows.
+
+    How many it marks and how, whether it thinks and keeps that, and what its results are differs from agent to agent.
+    """
+    whole = json.loads(load("anthropic").request)
+    if random.random() < 0.5:
+        whole["system"] = [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]
+    if random.random() < 0.5:
+        whole["tools"][-1]["cache_control"] = {"type": "ephemeral"}
+    if random.random() < 0.5:
+        whole.update(THINKING["anthropic"])
+    most, thinks = random.choice((1, 2, 2, 3, 6)), random.random() < 0.5
+    odd, kind = random.random() < 0.3, random.randrange(4)
+    history: list[Any] = [{"role": "user", "content": [{"type": "text", "text": "Look, please. " * 20}]}]
+    for number in range(random.randrange(3, 9)):
+        told = {**whole, "messages": deepcopy(history)}
+        for message in [one for one in told["messages"] if odd or one["role"] == "user"][-most:]:
+            message["content"][-1]["cache_control"] = random.choice(MARKS) if odd else MARKS[0]
+        for _ in range(random.randrange(1, 3)):
+            yield json.dumps(told, separators=random.choice(((",", ":"), None))).encode()
+        if odd:
+            yield changed(told, random)
+        history += _agents_step(number, random.randrange(4) if kind == 3 else kind, thinks=thinks)
+
+
+MARKS: tuple[Any, ...] = (
+    *({"type": "ephemeral"}, {"type": "ephemeral"}, {"type": "ephemeral", "ttl": "1h"}),
+    *({"type": "ephemeral", "ttl": "9d"}, {"ttl": 1, "type": "ephemeral"}),
+)
+"""Marks for the prompt cache, usual ones first."""
+
+
+def _agents_step(number: int, kind: int, *, thinks: bool) -> list[Any]:
+    said: list[Any] = [{"type": "thinking", "thinking": f"Hm {number}.", "signature": "c2VhbGVk"}] if thinks else []
+    said += [{"type": "text", "text": f"Step {number}."}] if kind % 2 else []
+    named = f"toolu_{number}", {"city": "Oslo", "cache_control": number}
+    said.append({"type": "tool_use", "id": named[0], "name": "get_weather_1", "input": named[1]})
+    texts: Any = [{"type": "text", "text": f"{number} degrees"}, {"type": "text", "text": "or so"}][: kind or 1]
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+    result = {"type": "tool_result", "tool_use_id": named[0], "content": texts if kind else f"{number} degrees"}
+    rest = [{"type": "text", "text": "Go on."}] if kind == 1 else [image] if kind == 3 and number == 2 else []
+    return [{"role": "assistant", "content": said}, {"role": "user", "content": [result, *rest]}]
 
 
 def _array(text: bytes, history: list[Any]) -> bytes:

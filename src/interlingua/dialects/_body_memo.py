@@ -35,6 +35,7 @@ from interlingua.dialects._history_memo import (
     shareable_system,
     usual_further,
 )
+from interlingua.dialects._marked import before_marks
 from interlingua.dialects._memo import KnownTools
 from interlingua.types.change import Changes
 from interlingua.types.shared import read_only
@@ -83,9 +84,9 @@ class _KnownBody(msgspec.Struct, frozen=True, gc=False):
     history: KnownHistory
     """Its conversation."""
 
-    def again(self) -> DecodedRequest:
-        """What was read, for another request."""
-        decoded, request, messages = self.decoded, self.decoded.request, self.history.messages
+    def again(self, history: KnownHistory) -> DecodedRequest:
+        """What was read, for another request with a conversation that is or goes on this one."""
+        decoded, request, messages = self.decoded, self.decoded.request, history.messages
         if request.extra:
             request = msgspec.structs.replace(request, messages=messages)
         else:
@@ -137,7 +138,7 @@ class _Generation:
 class BodyMemo:
     """The bodies that one dialect read lately."""
 
-    __slots__ = ("_around", "_dialect", "_further", "_max_bytes", "_old", "_read", "_usual", "_young")
+    __slots__ = ("_around", "_dialect", "_further", "_mark", "_max_bytes", "_old", "_read", "_usual", "_young")
 
     def __init__(
         self,
@@ -145,12 +146,16 @@ class BodyMemo:
         read: Callable[[DecodeOptions, bytes, Changes], Read],
         further: Callable[[DecodeOptions, bytes, Changes, KnownHistory], Read] | None = None,
         usual: ReadUsual | None = None,
+        *,
         max_generation_bytes: int = MAX_GENERATION_BYTES,
+        mark: bytes | None = None,
     ) -> None:
         """An empty memo; `further` reads an array of messages, told what came before, or else `read` without.
 
-        `usual` reads such an array in one go, if it is usual.
+        `usual` reads such an array in one go, if it is usual. `mark` is the name of the member that marks something for
+        the prompt cache.
         """
+        self._mark = mark
         self._dialect = dialect
         self._read = read
         self._further = further
@@ -171,39 +176,51 @@ class BodyMemo:
                     found = self._gone_on(known, body, options)
                     if found is None:
                         continue
-                    if found is not known or generation is self._old:
-                        self._put(found)
-                    return found.again()
+                    known_now, history = found
+                    if known_now is not known or generation is self._old:
+                        self._put(known_now)
+                    return known_now.again(history)
         return None
 
-    def _gone_on(self, known: _KnownBody, body: bytes, options: DecodeOptions) -> _KnownBody | None:
+    def _gone_on(
+        self, known: _KnownBody, body: bytes, options: DecodeOptions
+    ) -> tuple[_KnownBody, KnownHistory] | None:
+        """What is known from now on, and the conversation; the one goes as far as the other if nothing is marked."""
         stem_bytes = len(known.stem)
         begin, end = stem_bytes + len(known.head), len(body) - len(known.tail)
         if begin == end:
-            return known
+            return known, known.history
         rest = body[begin:end].lstrip(_SPACE)
         if begin > end or rest[:1] != b"," or len(body) > MAX_BODY_BYTES:
             return None
-        rest = b"[%b]" % rest[1:]
-        before = known.history.entries
-        further = None if self._usual is None else usual_further(known.history, rest, self._usual)
-        if further is None:
-            further = self._read_further(known, rest, options)
-        if further is None:
-            return None
-        decoded = known.decoded
-        if len(further.entries) != len(before):  # ids that were made, told behind those of the messages before
-            if decoded.changes != before:
+        text = b"[%b]" % rest[1:]
+        if self._mark is None or self._mark not in text:
+            further = self._read_rest(known.history, text, options)
+            found = None if further is None else _with(known, body[stem_bytes:end], further)
+            return None if found is None else (found, found.history)
+        parted = before_marks(text, self._mark)
+        if parted is not None:
+            first, text = parted.both(text)
+            further = self._read_rest(known.history, first, options)
+            found = None if further is None else _with(known, body[stem_bytes : end - len(rest) + parted.ends], further)
+            if found is None:
                 return None
-            decoded = msgspec.structs.replace(decoded, changes=further.entries)
-        return _KnownBody(known.stem, body[stem_bytes:end], known.tail, known.about, decoded, further)
+            known = found
+        marked = self._read_rest(known.history, text, options, is_last=False)
+        return None if marked is None or len(marked.entries) != len(known.history.entries) else (known, marked)
 
-    def _read_further(self, known: _KnownBody, rest: bytes, options: DecodeOptions) -> KnownHistory | None:
+    def _read_rest(
+        self, known: KnownHistory, rest: bytes, options: DecodeOptions, *, is_last: bool = True
+    ) -> KnownHistory | None:
+        further = None if self._usual is None else usual_further(known, rest, self._usual, is_last=is_last)
+        if further is not None:
+            return further
         try:
             _ONE_VALUE.decode(rest)  # and nothing behind it: what follows is the end of this very array
         except msgspec.DecodeError:
             return None
-        return read_further(known.history, rest, Changes(self._dialect, "decode_request"), self._reader(options))
+        own = Changes(self._dialect, "decode_request")
+        return read_further(known, rest, own, self._reader(options), is_last=is_last)
 
     def _reader(self, options: DecodeOptions) -> Callable[[bytes, Changes, KnownHistory], Read]:
         further = self._further
@@ -224,6 +241,7 @@ class BodyMemo:
             return
         if type(history) is not KnownMessages or not history:
             return
+        conversation = history.known
         if type(body) is not bytes or len(body) > MAX_BODY_BYTES or isinstance(messages, msgspec.UnsetType):
             return
         text, system = bytes(messages), shareable_system(request.system)
@@ -232,9 +250,14 @@ class BodyMemo:
         begin = body.index(text)
         head = body[: begin + len(text) - 1].rstrip(_SPACE)
         tail = self._shared(body[len(head) :])
+        before = conversation.parent
+        if conversation.is_marked and before is not None and before.text:
+            if before.entries != conversation.entries:
+                return
+            head, conversation = head[: begin + len(before.text) - 1], before
         stem = b"" if isinstance(tools, msgspec.UnsetType) else self._stem(body[:begin], bytes(tools))
         kept = msgspec.structs.replace(decoded, request=_read_only(request, system))
-        self._put(_KnownBody(stem, head[len(stem) :], tail, (options, *about), kept, history.known))
+        self._put(_KnownBody(stem, head[len(stem) :], tail, (options, *about), kept, conversation))
 
     def _stem(self, before: bytes, tools: bytes) -> bytes:
         """What stands before the messages up to the end of the tools, if these stand there."""
@@ -252,6 +275,16 @@ class BodyMemo:
         if young.size_bytes + size_bytes > self._max_bytes:
             self._old, self._young = young, (young := _Generation())
         young.put(known, size_bytes)
+
+
+def _with(known: _KnownBody, head: bytes, history: KnownHistory) -> _KnownBody | None:
+    """What is known of a body that goes on; None where what its messages repaired cannot be told apart."""
+    decoded, before = known.decoded, known.history.entries
+    if len(history.entries) != len(before):  # ids that were made, told behind those of the messages before
+        if decoded.changes != before:
+            return None
+        decoded = msgspec.structs.replace(decoded, changes=history.entries)
+    return _KnownBody(known.stem, head, known.tail, known.about, decoded, history)
 
 
 def _read_only(request: Request, system: tuple[Any, ...]) -> Request:

@@ -88,6 +88,8 @@ class Frame(NamedTuple):
     """The headers that it needs."""
     undo: Undo
     """What has to be undone, ids of calls aside."""
+    fits: Callable[[bytes], bool] | None = None
+    """Says of the last messages on the wire, from a turn of the model on, whether they are framed so; None: always."""
 
 
 def asked_beside(request: Request) -> bytes | None:
@@ -114,7 +116,7 @@ def framed(dialect: str, request: Request, options: EncodeOptions) -> Encoded | 
         return None
     known = messages.known
     is_shared, tools = shared_of(request)
-    asked = asked_beside(request) if is_shared and not known.is_marked else None
+    asked = asked_beside(request) if is_shared else None
     if asked is None:
         return None
     for frame in known.frames:
@@ -126,14 +128,16 @@ def framed(dialect: str, request: Request, options: EncodeOptions) -> Encoded | 
             and known.called <= frame.names
             and frame.system == request.system
         ):
-            return _filled(frame, known)
+            found = _filled(frame, known)
+            if found is not None or frame.fits is None:
+                return found
     return None
 
 
 def _filled(frame: Frame, known: KnownHistory) -> Encoded | None:
     """The frame around the messages of a conversation; None where these must be written as a whole."""
-    written = known.written(frame.ways) or _written_further(frame, known)
-    if written is None:
+    written = _written(frame, known)
+    if written is None or (frame.fits is not None and not frame.fits(_end_of(frame, known, written.text))):
         return None
     undo = frame.undo
     return Encoded(
@@ -151,12 +155,23 @@ def _filled(frame: Frame, known: KnownHistory) -> Encoded | None:
     )
 
 
-def _written_further(frame: Frame, known: KnownHistory) -> WrittenHistory | None:
-    """The messages, of which those before the rest were written so before."""
+def _end_of(frame: Frame, known: KnownHistory, text: bytes) -> bytes:
+    """The last messages of a text, from a turn of the model on, if that can be told; else all."""
+    before = None if known.parent is None else known.parent.written(frame.ways)
+    if before is None or not says_something(known.rest):
+        return text
+    return b"[%b" % text[len(before.text) :]
+
+
+def _written(frame: Frame, known: KnownHistory) -> WrittenHistory | None:
+    """The messages, if they were written so before, or those before the rest were."""
+    found = known.written(frame.ways)
+    if found is not None:
+        return found
     parent = known.parent
     if parent is None or known.rest[0].role != "assistant":
         return None
-    before = parent.written(frame.ways)
+    before = _written(frame, parent)
     if before is None or not fit_as_they_are(known.calls[len(parent.calls) :], frame.ids):
         return None
     options = frame.options
@@ -166,6 +181,8 @@ def _written_further(frame: Frame, known: KnownHistory) -> WrittenHistory | None
     if not says_something(known.rest):
         return None
     changes = Changes(frame.dialect, "encode_request", options.allow)
+    if known.is_marked:
+        return known.write_marked(frame.ways, changes, partial(frame.write, options.target, changes))
     known.write(frame.ways, changes, partial(frame.write, options.target, changes))
     return known.written(frame.ways)  # nothing where something was refused
 

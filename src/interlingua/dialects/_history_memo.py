@@ -9,7 +9,8 @@ Rules
 - The rest is read by itself only where it cannot depend on what came before: it begins with another speaker, holds
   nothing but text, thinking, calls and results, and its results answer calls of its own. Else everything is read.
 - What requests share cannot be changed: members, JSON values and seals of known messages are read-only.
-- A text that comes for the first time leaves nothing but itself: most conversations never go on.
+- A text that comes for the first time leaves nothing but itself: most conversations never go on. Who marks one for the
+  prompt cache means to go on: what stands before the marks is remembered at once, and what has any never (`_marked`).
 - Memory is bounded in bytes of text; when one generation is full, the one before it is forgotten.
 - Threads need no lock: each step is one operation on a dict or a list, and a lost race means that work is done twice.
 """
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
+from interlingua.dialects._marked import before_marks, is_marked
 from interlingua.dialects._memo import can_be_told_again
 from interlingua.errors import DecodeError, HistoryError, LimitExceededError
 from interlingua.types.change import Changes
@@ -137,9 +139,9 @@ class KnownHistory:
         self.messages.known = self
         self.parent: KnownHistory | None = parent
         rest = messages if parent is None else messages[len(parent.messages) :]
-        is_marked = False
+        marked = False
         if calls is None:
-            ids, names, is_marked = _calls_of(rest)
+            ids, names, marked = _calls_of(rest)
         else:
             ids, names = list(calls), list(calls.values())
         self.rest: tuple[Message, ...] = tuple(rest)
@@ -151,7 +153,7 @@ class KnownHistory:
         self.names: tuple[str, ...] = (*before.names, *names)
         self.called: frozenset[str] = before.called if before.called.issuperset(names) else before.called.union(names)
         """The tools that are called."""
-        self.is_marked: bool = is_marked or before.is_marked
+        self.is_marked: bool = marked or before.is_marked
         """Whether something has a mark for the prompt cache."""
         self.frames: list[Frame] = [] if parent is None else parent.frames
         """What stood around these messages, or those that they go on, when they were written."""
@@ -201,6 +203,27 @@ class KnownHistory:
             self._written = (*self._written[1 - MAX_WAYS :], whole)
         return whole
 
+    def write_marked(
+        self, ways: tuple[object, ...], changes: Changes, write: Callable[[tuple[Message, ...], int], list[W] | bytes]
+    ) -> WrittenHistory | None:
+        """The same where marks stand in what goes on, which is written anew each time: they are counted over a request.
+
+        None where the messages must be written as a whole.
+        """
+        parent = self.parent
+        if parent is None or parent.is_marked or not says_something(self.rest):
+            return None
+        told = len(changes.entries)
+        if parent.written(ways) is None:
+            parent.write(ways, changes, write)
+            del changes.entries[told:]
+        before = parent.written(ways)
+        if before is None:
+            return None
+        changes.entries.extend(before.entries)
+        further = _elements(write(self.rest, len(parent.messages)))
+        return WrittenHistory(ways, b"%b,%b]" % (before.text[:-1], further), tuple(changes.entries[told:]))
+
     def write_on(self, before: WrittenHistory, rest: bytes) -> WrittenHistory:
         """The messages written, of which those of the parent are known; the rest is said without any change."""
         whole = WrittenHistory(before.ways, b"%b,%b]" % (before.text[:-1], rest), before.entries)
@@ -235,16 +258,15 @@ def _calls_of(messages: Sequence[Message]) -> tuple[list[str], list[str], bool]:
     """The ids and names of the calls in messages, and whether something in them has a mark for the prompt cache."""
     ids: list[str] = []
     names: list[str] = []
-    is_marked = False
+    marked = False
     for message in messages:
         for part in message.parts:
             if type(part) is ToolCall:
                 names.append(part.name)
                 if message.role == "assistant":  # whoever else calls cannot be answered
                     ids.append(part.id)
-            elif getattr(part, "cache", None):
-                is_marked = True
-    return ids, names, is_marked
+            marked = marked or is_marked(part)
+    return ids, names, marked
 
 
 def _elements(wires: list[W] | bytes) -> bytes:
@@ -276,8 +298,10 @@ def _frozen_part(part: Part) -> Part:
     sealed = getattr(part, "sealed", None)
     if sealed is not None:
         members["sealed"] = msgspec.structs.replace(sealed, data=read_only(sealed.data))
-    if isinstance(part, ToolResult) and isinstance(part.content, Json):
+    if type(part) is ToolResult and isinstance(part.content, Json):
         members["content"] = Json(read_only(part.content.value))
+    elif type(part) is ToolResult and isinstance(part.content, tuple):
+        members["content"] = tuple([_frozen_part(cast("TextPart", one)) for one in part.content])
     return msgspec.structs.replace(part, **members)
 
 
@@ -287,19 +311,32 @@ def _can_be_shared(part: Part) -> bool:
         case TextPart(annotations=annotations):
             return not annotations
         case ToolResult(content=content):
-            return not isinstance(content, tuple)
+            return not isinstance(content, tuple) or all([_is_shareable_text(one) for one in content])  # noqa: C419 — the same
         case _:
             return isinstance(part, ThinkingPart | ToolCall)
+
+
+def _is_shareable_text(part: object) -> bool:
+    return type(part) is TextPart and _can_be_shared(part)
 
 
 class HistoryMemo:
     """The conversations that one dialect read lately, by their text."""
 
-    __slots__ = ("_bytes", "_max_bytes", "_old", "_usual", "_young")
+    __slots__ = ("_bytes", "_mark", "_max_bytes", "_old", "_usual", "_young")
 
-    def __init__(self, usual: ReadUsual | None = None, max_generation_bytes: int = MAX_GENERATION_BYTES) -> None:
-        """An empty memo of two generations, each of at most so many bytes of text; `usual` reads what is usual."""
+    def __init__(
+        self,
+        usual: ReadUsual | None = None,
+        max_generation_bytes: int = MAX_GENERATION_BYTES,
+        mark: bytes | None = None,
+    ) -> None:
+        """An empty memo of two generations, each of at most so many bytes of text; `usual` reads what is usual.
+
+        `mark` is the name of the member that marks something for the prompt cache.
+        """
         self._usual = usual
+        self._mark = mark
         self._max_bytes = max_generation_bytes
         self._bytes = 0
         self._young: dict[bytes, list[KnownHistory]] = {}
@@ -320,6 +357,49 @@ class HistoryMemo:
         """
         if len(text) > MAX_TEXT_BYTES:
             return decode(text, changes)
+        if self._mark is not None and self._mark in text:
+            known = self._parted(text, changes, decode, further)
+            if known is not None:
+                changes.entries.extend(known.entries)
+                return known.system, known.messages
+        return self._read(text, changes, decode, further, is_certain=False)
+
+    def _parted(
+        self,
+        text: bytes,
+        changes: Changes,
+        decode: Callable[[bytes, Changes], Read],
+        further: Callable[[bytes, Changes, KnownHistory], Read] | None,
+    ) -> KnownHistory | None:
+        """A conversation with marks, whose beginning has none and is known from now on; None where there is none."""
+        parted = None if self._mark is None else before_marks(text, self._mark)
+        if parted is None:
+            return None
+        begins, rest = parted.both(text)
+        own = Changes(changes.dialect, changes.stage)
+        try:
+            _, messages = self._read(begins, own, decode, further, is_certain=True)
+        except (DecodeError, HistoryError, LimitExceededError):
+            return None
+        if type(messages) is not KnownMessages:
+            return None
+        known = messages.known
+        found = None if self._usual is None else usual_further(known, rest, self._usual, is_last=False)
+        if found is None:
+            own = Changes(changes.dialect, changes.stage)
+            found = read_further(known, rest, own, further or alone(decode), is_last=False)
+        return found
+
+    def _read(
+        self,
+        text: bytes,
+        changes: Changes,
+        decode: Callable[[bytes, Changes], Read],
+        further: Callable[[bytes, Changes, KnownHistory], Read] | None,
+        *,
+        is_certain: bool,
+    ) -> Read:
+        """The same; `is_certain` says that this text will come again, although it never came before."""
         found = self._find(text)
         if found is not None and found.messages:
             same = len(found.text) == len(text)
@@ -329,13 +409,13 @@ class HistoryMemo:
                 return known.system, known.messages
         usual = None if self._usual is None else self._usual(text, None)
         if usual is not None:
-            return self._first(text, usual, changes, is_new=found is None)
+            return self._first(text, usual, changes, is_new=found is None and not is_certain)
         told = len(changes.entries)
         system, messages = decode(text, changes)
         entries = changes.entries[told:]
         if not _can_be_kept(messages, entries):
             return system, messages
-        if found is None:
+        if found is None and not is_certain:
             self._keep(KnownHistory(text))
             return system, messages
         known = _shared(text, system, messages, entries)
@@ -417,10 +497,13 @@ def read_further(
     own: Changes,
     decode: Callable[[bytes, Changes, KnownHistory], Read],
     text: bytes = b"",
+    *,
+    is_last: bool = True,
 ) -> KnownHistory | None:
     """The conversation that goes on a known one with the array `rest`; None where it must be read as a whole.
 
-    `own` are changes of nothing else, and `text` is the whole of it, if it is to be found by that.
+    `own` are changes of nothing else, and `text` is the whole of it, if it is to be found by that. `is_last` says that
+    from now on this is gone on with, and not the known one.
     """
     try:
         system, messages = decode(rest, own, known)
@@ -432,18 +515,22 @@ def read_further(
         return None
     whole = [*known.messages, *[_frozen(message) for message in messages]]
     further = KnownHistory(text, known.system, whole, known.entries + tuple(own.entries), known)
-    known.parent = None  # who goes on from there needs no more of what came before
+    if is_last:
+        known.parent = None  # who goes on from there needs no more of what came before
     return further
 
 
-def usual_further(known: KnownHistory, rest: bytes, read: ReadUsual, text: bytes = b"") -> KnownHistory | None:
+def usual_further(
+    known: KnownHistory, rest: bytes, read: ReadUsual, text: bytes = b"", *, is_last: bool = True
+) -> KnownHistory | None:
     """The same where the rest is usual, which is read in one go."""
     usual = read(rest, known)
     if usual is None or not usual.messages or usual.messages[0].role == known.messages[-1].role:
         return None
     whole, entries = (*known.messages, *usual.messages), (*known.entries, *usual.entries)
     further = KnownHistory(text, known.system, whole, entries, known, calls=usual.calls)
-    known.parent = None
+    if is_last:
+        known.parent = None
     return further
 
 

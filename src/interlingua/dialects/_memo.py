@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from interlingua.dialects._marked import is_marked
 from interlingua.types.change import CODES
 from interlingua.types.shared import NO_EXTRA, read_only
 from interlingua.types.tool import OpaqueTool, Tool
@@ -101,7 +102,7 @@ def known_tools(tools: list[Tool], *, sealed: bool = False) -> KnownTools:
     known.written, known.fitted = {}, {}
     known.names = frozenset([tool.name for tool in tools])
     known.freeform = frozenset([tool.name for tool in tools if tool.freeform])
-    known.is_marked = any([tool.cache for tool in tools])  # noqa: C419 — a list is faster
+    known.is_marked = any([is_marked(tool) for tool in tools])  # noqa: C419 — a list is faster
     known.is_sealed = sealed
     return known
 

@@ -111,6 +111,8 @@ class RequestWriter:
         """What turns the arguments of calls into the form of a rewritten schema, by the caller's own tool name."""
         self.output: Conversion | None = None
         """The same for the output."""
+        self.fits: Callable[[bytes], bool] | None = None
+        """Says of the messages of a turn more whether what stands around these stands around those."""
         self._asked = request
         self._known: _Known | None = None
         if (request.tools or request.output_schema is not None) and self.quirks.schema_form != "as_read":
@@ -148,8 +150,10 @@ class RequestWriter:
 
     def _keep_frame(self, known: _Known, body: bytes, path: str, headers: Headers, undo: Undo) -> None:
         """Remember what stands around the messages, if that is all that was written."""
-        ways = known.written.ways
-        around = None if known.history.written(ways) is None else self.kept.around(known.written.text, body)
+        ways, history = known.written.ways, known.history
+        kept = history.parent if history.is_marked else history
+        is_kept = kept is not None and kept.written(ways) is not None
+        around = self.kept.around(known.written.text, body) if is_kept else None
         is_shared, tools = shared_of(self._asked)
         asked = asked_beside(self._asked) if is_shared and around is not None else None
         if asked is None or around is None:
@@ -173,6 +177,7 @@ class RequestWriter:
             path=path,
             headers=headers,
             undo=undo,
+            fits=self.fits,
         )
         keep_frame(known.history, frame)
 
@@ -231,20 +236,17 @@ class RequestWriter:
         if type(history) is not KnownMessages:
             told = say(history, 0)
             return told if isinstance(told, list) else self.kept.place(b"[%b]" % told)
-        if history.known.is_marked:  # marks for the prompt cache are counted over the whole request
-            return write(history, 0)
-        told = len(self.changes.entries)
+        told, known = len(self.changes.entries), history.known
         ways = (self.dialect, self.target, system)
-        written = history.known.write(ways, self.changes, say)
+        if known.is_marked:
+            written = known.write_marked(ways, self.changes, say) or write(history, 0)
+        else:
+            written = known.write(ways, self.changes, say)
         if isinstance(written, list):
             return written
         if self._asked.messages is history:
-            self._known = _Known(history.known, written, told, further)
+            self._known = _Known(known, written, told, further)
         return self.kept.place(written.text)
-
-    def keep_no_frame(self) -> None:
-        """Have what stands around these messages written anew for those that go on with them."""
-        self._known = None
 
     def map_names(self, history: Sequence[Message]) -> None:
         """Fit the names of the tools and calls to the rule of server and wire."""

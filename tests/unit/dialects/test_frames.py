@@ -180,12 +180,26 @@ def test_a_new_id_that_is_mapped_makes_all_be_written() -> None:
     assert [change.code for change in written(further, "anthropic").changes] == ["id_mapped", "parameter_added"]
 
 
-def test_a_mark_in_the_rest_makes_all_be_written() -> None:
-    """Marks for the prompt cache are counted over the whole request."""
+def test_marks_in_the_rest_are_counted_with_those_around_it() -> None:
+    """Marks for the prompt cache are counted over the whole request: those of its beginning stand in the frame."""
+    system = (TextPart("Be brief.", cache="5m"), TextPart("Be kind.", cache="5m"), TextPart("Be true.", cache="5m"))
+    known = conversation(user("Look."))
+    is_framed(asked(known, system=system), "anthropic")
+    marked = Message("user", (TextPart("And now?", cache="5m"), TextPart("Or then?", cache="1h")))
+    further = asked(conversation(assistant("Seen."), marked, before=known), system=system)
+    assert is_framed(further, "anthropic")
+    blocks = json.loads(written(further, "anthropic").body)["messages"][2]["content"]
+    assert [block.get("cache_control") for block in blocks] == [{"type": "ephemeral"}, None]
+    assert [change.code for change in written(further, "anthropic").changes] == ["cache_unsupported", "parameter_added"]
+
+
+def test_what_goes_on_behind_marks_is_written_as_a_whole() -> None:
+    """Nothing is kept of messages with marks as they were written, so nothing can be written behind them."""
     known = conversation(user("Look."))
     is_framed(asked(known), "anthropic")
-    marked = Message("user", (TextPart("And now?", cache="5m"),))
-    assert not is_framed(asked(conversation(assistant("Seen."), marked, before=known)), "anthropic")
+    marked = conversation(assistant("Seen."), Message("user", (TextPart("And now?", cache="5m"),)), before=known)
+    further = asked(conversation(assistant("Done."), user("Thanks."), before=marked))
+    assert [written(further, "anthropic") == anew(further, "anthropic") for _ in range(2)] == [True, True]
 
 
 def test_what_writing_changed_is_told_in_its_place() -> None:
@@ -242,11 +256,14 @@ def test_a_budget_of_thinking_is_given_up_where_the_turn_before_has_lost_its_own
     target = Target(model="claude-opus-4-5", provider="anthropic", facts=facts)
     known = conversation(user("Hi"))
     budgets: list[bool] = []
+    frames: list[int] = []
     for length in (0, 0, 1, 2):
         calls = ToolCall(f"call_{length}", "look", "{}"), ToolResult(f"call_{length}", "look", "seen")
         step = (Message("assistant", calls[:1]), Message("tool", calls[1:]))
         known = conversation(*step, before=known) if length else known
         request = asked(known, effort="high", max_tokens=64_000)
-        assert not is_framed(request, "anthropic", target=target)
+        assert written(request, "anthropic", target=target) == anew(request, "anthropic", target=target)
+        frames.append(len(known.frames))
         budgets.append(b'"budget_tokens"' in written(request, "anthropic", target=target).body)
     assert budgets == [True, True, False, False]
+    assert frames == [1, 1, 2, 2]

@@ -5,6 +5,7 @@ Source: vendor reference "Messages", official SDK types 2.12.0, November 2026.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,13 +21,12 @@ from interlingua.dialects.anthropic.marks import Marks
 from interlingua.dialects.anthropic.messages import MessageEncoder, split_system
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.reasons import decode_finish, error_of_body
-from interlingua.dialects.anthropic.thinking import has_budget, lost_thinking, set_thinking
+from interlingua.dialects.anthropic.thinking import has_budget, lost_thinking, read_said, set_thinking
 from interlingua.dialects.anthropic.tools import MCP_SERVER, encode_choice, encode_tool
 from interlingua.dialects.anthropic.usage import decode_usage
 from interlingua.dialects.anthropic.wire import (
     BlockWire,
     DeltaWire,
-    MessagesWire,
     MessageWire,
     RequestWire,
     ResponseWire,
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
     from interlingua.dialects._usual_history import WriteUsual
+    from interlingua.dialects.anthropic.thinking import SaidWire
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
     from interlingua.types.change import Changes
@@ -87,9 +88,11 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
 _write_usual: WriteUsual = late_pair("interlingua.dialects.anthropic.history_usual", "write_usual_history")
 
 
-def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire]:
-    """The messages from a place on, names and ids as they are, and none of them marked."""
-    return MessageEncoder(target, {}, {}, Marks(target.quirks, changes), changes).encode(messages, first)
+def _further(
+    marks: Marks, target: Target, changes: Changes, messages: tuple[Message, ...], first: int
+) -> list[MessageWire]:
+    """The messages from a place on, names and ids as they are; `marks` are those before them."""
+    return MessageEncoder(target, {}, {}, marks.again(changes), changes).encode(messages, first)
 
 
 class _RequestEncoder(RequestWriter):
@@ -139,7 +142,8 @@ class _RequestEncoder(RequestWriter):
             texts.append((TextPart(JSON_PROMPT), "/json_mode"))
         self.wire.system = encoder().system(texts)
         rest = history[taken:] if taken else history
-        told = self.written(rest, ids, (), lambda messages, first: encoder().encode(messages, first + taken), _further)
+        further = partial(_further, copy(self.marks))
+        told = self.written(rest, ids, (), lambda messages, first: encoder().encode(messages, first + taken), further)
         self.wire.messages = cast("list[MessageWire]", told)  # text is written as it is
         if texts and not self.wire.messages:
             self.changes.add("system_moved", "/system", "told as the user's, since somebody must begin")
@@ -304,22 +308,26 @@ class _RequestEncoder(RequestWriter):
                 self.changes.add("parameter_unsupported", f"/extra/{NAME}/{member}", f"it needs {beta}")
         return [beta for beta in betas if beta in known]
 
-    def _told(self) -> list[MessageWire]:
+    def _told(self) -> Sequence[SaidWire]:
         """The messages on the wire, read again where they are text."""
         told = cast("list[MessageWire] | Raw", self.wire.messages)
-        if isinstance(told, list):
-            return told
-        return decode_wire(b'{"messages":%b}' % self.kept.text(told), MessagesWire).messages
+        return told if isinstance(told, list) else read_said(self.kept.text(told))
 
     def _budget(self) -> None:
         """Give thinking up where the service would refuse it, because the turn before has lost its own."""
         if not has_budget(self.wire):
             return
-        self.keep_no_frame()  # what is around the messages depends on the last of them
-        if lost_thinking(self._told()):
+        is_lost = lost_thinking(self._told())
+        self.fits = partial(_has_lost, is_lost)  # what is around the messages depends on the last of them
+        if is_lost:
             self.wire.thinking = None
             why = "the calls that are being answered came with thinking that is lost"
             self.changes.add("parameter_unsupported", "/thinking_budget", why)
+
+
+def _has_lost(is_lost: bool, rest: bytes) -> bool:  # noqa: FBT001 - it is bound by position
+    """Whether the end of the messages, from a turn of the model on, has lost its thinking or not, as it had then."""
+    return lost_thinking(read_said(rest)) is is_lost
 
 
 def _is_neutral(name: str, request: Request) -> bool:

@@ -13,6 +13,7 @@ Rules
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Cache
 
-__all__ = ["MAX_MARKS", "Marks", "cache_of", "decode_mark", "encode_mark"]
+__all__ = ["MARK", "MAX_MARKS", "Marks", "cache_of", "decode_mark", "encode_mark"]
 
+MARK = b'"cache_control"'
+"""The name of a mark, as JSON."""
 MAX_MARKS = 4
 """The most marks that the service takes in one request."""
 
@@ -70,6 +73,12 @@ class Marks:
         self.left: int = MAX_MARKS - (cache in ("5m", "1h"))
         self._short = False
         self._long = False
+
+    def again(self, changes: Changes) -> Marks:
+        """As many marks as these, for another request that says the same up to here."""
+        marks = copy(self)
+        marks.changes = changes
+        return marks
 
     def put(self, wire: BlockWire | ToolWire, cache: Cache | None, path: str) -> None:
         """Mark `wire` after `cache`, or keep the mark that it has from its members, as long as there is room."""

@@ -18,7 +18,7 @@ from interlingua.dialects._serve import clients_fault, error_reply, paired_histo
 from interlingua.dialects.anthropic.assistant import AssistantEncoder
 from interlingua.dialects.anthropic.client import BETA_HEADER, BETAS
 from interlingua.dialects.anthropic.history_usual import read_usual_history
-from interlingua.dialects.anthropic.marks import Marks, cache_of
+from interlingua.dialects.anthropic.marks import MARK, Marks, cache_of
 from interlingua.dialects.anthropic.messages import decode_messages
 from interlingua.dialects.anthropic.parts import NAME, BlockEncoder
 from interlingua.dialects.anthropic.reasons import encode_error_body, encode_finish
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["decode_request", "encode_any_response", "encode_error", "encode_response", "reply_encoder", "stop_word"]
 
 
-_HISTORIES = HistoryMemo(read_usual_history)
+_HISTORIES = HistoryMemo(read_usual_history, mark=MARK)
 _TOOLS = ToolMemo()
 
 # The request
@@ -81,7 +81,7 @@ def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, cont
     return system, paired_history(messages, options, changes, continues=continues)
 
 
-_BODIES = BodyMemo(NAME, _read_history, usual=read_usual_history)
+_BODIES = BodyMemo(NAME, _read_history, usual=read_usual_history, mark=MARK)
 
 
 class _RequestDecoder:

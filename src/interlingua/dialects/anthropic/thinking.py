@@ -13,12 +13,14 @@ Source: our notes on the wire, "Thinking rules"; rows PAR-04 to PAR-07, THK-01 a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import msgspec
 
 from interlingua.dialects.anthropic.parts import NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from interlingua.dialects._contract import Facts
     from interlingua.dialects.anthropic.wire import MessageWire, RequestWire
@@ -29,10 +31,12 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_MAX_TOKENS",
     "MIN_BUDGET",
+    "SaidWire",
     "ThinkingAsked",
     "decode_thinking",
     "has_budget",
     "lost_thinking",
+    "read_said",
     "set_thinking",
 ]
 
@@ -257,7 +261,22 @@ def has_budget(wire: RequestWire) -> bool:
     return wire.thinking is not None and wire.thinking.get("type") == "enabled"
 
 
-def lost_thinking(messages: Sequence[MessageWire]) -> bool:
+class _Block(msgspec.Struct, gc=False):
+    type: str | None = None
+
+
+class _Said(msgspec.Struct, gc=False):
+    role: str
+    content: str | list[_Block]
+
+
+SaidWire: TypeAlias = "MessageWire | _Said"
+"""A message, as far as it is asked here who says it and what it begins with."""
+read_said: Callable[[bytes], list[_Said]] = msgspec.json.Decoder(list[_Said]).decode
+"""Messages in writing, as far as that."""
+
+
+def lost_thinking(messages: Sequence[SaidWire]) -> bool:
     """Whether results answer a turn that does not begin with its thinking, as a service that thinks insists on."""
     if len(messages) < 2 or messages[-1].role != "user" or messages[-2].role != "assistant":
         return False
