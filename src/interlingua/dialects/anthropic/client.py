@@ -89,10 +89,11 @@ _write_usual: WriteUsual = late_pair("interlingua.dialects.anthropic.history_usu
 
 
 def _further(
-    marks: Marks, target: Target, changes: Changes, messages: tuple[Message, ...], first: int
+    target: Target, changes: Changes, messages: tuple[Message, ...], first: int, *, before: Marks | None = None
 ) -> list[MessageWire]:
-    """The messages from a place on, names and ids as they are; `marks` are those before them."""
-    return MessageEncoder(target, {}, {}, marks.again(changes), changes).encode(messages, first)
+    """The messages from a place on, names and ids as they are; `before` are the marks before them."""
+    marks = Marks(target.quirks, changes) if before is None else before.again(changes)
+    return MessageEncoder(target, {}, {}, marks, changes).encode(messages, first)
 
 
 class _RequestEncoder(RequestWriter):
@@ -142,7 +143,7 @@ class _RequestEncoder(RequestWriter):
             texts.append((TextPart(JSON_PROMPT), "/json_mode"))
         self.wire.system = encoder().system(texts)
         rest = history[taken:] if taken else history
-        further = partial(_further, copy(self.marks))
+        further = partial(_further, before=copy(self.marks))
         told = self.written(rest, ids, (), lambda messages, first: encoder().encode(messages, first + taken), further)
         self.wire.messages = cast("list[MessageWire]", told)  # text is written as it is
         if texts and not self.wire.messages:
