@@ -5,18 +5,14 @@ The rules, one function each; docs/dialects/anthropic.md lists them, a test hold
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
-from interlingua.dialects._members import is_list, is_object
-from interlingua.errors import DecodeError
+from interlingua.dialects._members import is_object
+from interlingua.dialects._normal import JsonObject, Rules, normalised, same_bytes, without, without_dull
 from interlingua.types.tool import EMPTY_PARAMETERS
-from interlingua.wire.media import from_base64
 
 __all__ = [
     "RULES",
-    "absent_members",
     "answer",
     "cache",
     "defaults",
@@ -28,27 +24,14 @@ __all__ = [
     "usage",
 ]
 
-JsonObject: TypeAlias = dict[str, Any]
-
 VERBATIM = frozenset({"input", "input_schema", "schema", "input_examples"})
 """Members whose inside is somebody else's."""
 THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
-def absent_members(body: object) -> object:
-    """Null is absent, but for what stands in inputs and schemas."""
-    if is_list(body):
-        return [absent_members(item) for item in body]
-    if not is_object(body):
-        return body
-    return {
-        name: value if name in VERBATIM else absent_members(value) for name, value in body.items() if value is not None
-    }
-
-
 def defaults(body: JsonObject) -> JsonObject:
     """A documented default is absent: no stream, no tools, no stop sequences, an answer's type and role."""
-    dull: dict[str, Any] = {
+    dull: JsonObject = {
         "stream": False,
         "tools": [],
         "stop_sequences": [],
@@ -56,7 +39,7 @@ def defaults(body: JsonObject) -> JsonObject:
         "type": "message",
         "system": "",
     }
-    kept = {name: value for name, value in body.items() if name not in dull or value != dull[name]}
+    kept = without_dull(body, dull)
     if kept.get("role") == "assistant":
         del kept["role"]
     return kept
@@ -81,14 +64,14 @@ def _tool(tool: JsonObject) -> JsonObject:
     tool = _cache(tool)
     if tool.get("type") not in (None, "", "custom"):
         return tool
-    return {"input_schema": EMPTY_PARAMETERS, **{name: value for name, value in tool.items() if name != "type"}}
+    return {"input_schema": EMPTY_PARAMETERS, **without(tool, {"type"})}
 
 
 def tool_choice(body: JsonObject) -> JsonObject:
     """Several calls in one turn are allowed unless that is switched off."""
     choice = body.get("tool_choice")
     if is_object(choice) and choice.get("disable_parallel_tool_use") is False:
-        body["tool_choice"] = {name: value for name, value in choice.items() if name != "disable_parallel_tool_use"}
+        body["tool_choice"] = without(choice, {"disable_parallel_tool_use"})
     return body
 
 
@@ -100,7 +83,7 @@ def cache(body: JsonObject) -> JsonObject:
 def _cache(value: JsonObject) -> JsonObject:
     mark = value.get("cache_control")
     if str(value.get("type")) in THINKING:
-        return {name: member for name, member in value.items() if name != "cache_control"}
+        return without(value, {"cache_control"})
     return {**value, "cache_control": {"type": "ephemeral"}} if mark == {"type": "ephemeral", "ttl": "5m"} else value
 
 
@@ -124,7 +107,7 @@ def roles(body: JsonObject) -> JsonObject:
             messages[-1] = {**messages[-1], **message, "content": _ordered([*messages[-1]["content"], *blocks])}
         else:
             messages.append({**message, "content": _ordered(blocks)})
-    said = {name: value for name, value in body.items() if name != "messages"}
+    said = without(body, {"messages"})
     return {**said, **({"messages": messages} if messages else {}), **({"system": system} if system else {})}
 
 
@@ -150,7 +133,7 @@ def _block(block: JsonObject) -> JsonObject:
         kept = {name: value for name, value in block.items() if name != "is_error" or value is not False}
         return {**kept, "content": _content(block.get("content"))}
     if block.get("citations") == []:
-        return {name: value for name, value in block.items() if name != "citations"}
+        return without(block, {"citations"})
     return block
 
 
@@ -159,11 +142,7 @@ def _media(block: JsonObject) -> JsonObject:
     source = block.get("source")
     if not is_object(source) or source.get("type") != "base64":
         return block
-    try:
-        data = base64.b64encode(from_base64(source.get("data", ""))).decode()
-    except DecodeError:
-        return block
-    return {**block, "source": {**source, "data": data}}
+    return {**block, "source": {**source, "data": same_bytes(source.get("data", ""))}}
 
 
 def answer(body: JsonObject) -> JsonObject:
@@ -180,7 +159,7 @@ def usage(body: JsonObject) -> JsonObject:
     return body
 
 
-RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
+RULES: Rules = {
     "request": (defaults, output_format, tools, tool_choice, cache, roles),
     "response": (defaults, answer, usage),
     "chunk": (usage,),
@@ -190,9 +169,4 @@ RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
 
 def normal_form(kind: str, body: object) -> object:
     """The normal form of a parsed body; `kind` is request, response or chunk."""
-    found = absent_members(body)
-    if not is_object(found):
-        return found
-    for rule in RULES[kind]:
-        found = rule(found)
-    return absent_members(found)
+    return normalised(body, RULES[kind], VERBATIM)

@@ -5,21 +5,18 @@ The rules, one function each; docs/dialects/google.md lists them, a test holds e
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Callable
 from itertools import groupby
-from typing import Any, TypeAlias
+from typing import Any
 
 from interlingua.dialects._members import is_list, is_object
+from interlingua.dialects._normal import JsonObject, Rules, normalised, same_bytes, without
 from interlingua.dialects.google.schemas import to_json_schema
-from interlingua.errors import DecodeError
 from interlingua.types.tool import EMPTY_PARAMETERS
-from interlingua.wire.media import from_base64
 
 __all__ = [
     "RULES",
-    "absent_members",
     "candidates",
     "cases",
     "contents",
@@ -33,23 +30,15 @@ __all__ = [
     "usage",
 ]
 
-JsonObject: TypeAlias = dict[str, Any]
-
 VERBATIM = frozenset(
-    {"args", "response", "parameters", "parametersJsonSchema", "responseSchema", "responseJsonSchema", "labels"}
+    {
+        *("args", "response", "labels", "parameters"),
+        *("parametersJsonSchema", "responseSchema", "responseJsonSchema"),
+        *("parameters_json_schema", "response_schema", "response_json_schema"),
+    }
 )
 """Members whose inside is somebody else's."""
 _SNAKE = re.compile(r"_([a-z])")
-
-
-def absent_members(body: object) -> object:
-    """Null is absent, except inside schemas, arguments, results and labels."""
-    if is_list(body):
-        return [absent_members(item) for item in body]
-    if not is_object(body):
-        return body
-    kept = {name: value for name, value in body.items() if value is not None}
-    return {name: value if _camel(name) in VERBATIM else absent_members(value) for name, value in kept.items()}
 
 
 def _camel(name: str) -> str:
@@ -70,7 +59,7 @@ def _cased(value: Any) -> Any:
 
 def path(body: JsonObject) -> JsonObject:
     """The model in the body is the one in the path."""
-    return _without(body, {"model"})
+    return without(body, {"model"})
 
 
 def defaults(body: JsonObject) -> JsonObject:
@@ -78,16 +67,12 @@ def defaults(body: JsonObject) -> JsonObject:
     config: Any = body.get("generationConfig")
     if is_object(config):
         dull = [name for name in ("thinkingConfig", "stopSequences") if name in config and not config[name]]
-        body["generationConfig"] = _without(config, dull)
+        body["generationConfig"] = without(config, dull)
     return {
         name: value
         for name, value in body.items()
         if not (name in ("tools", "generationConfig", "toolConfig", "cachedContent") and not value)
     }
-
-
-def _without(body: JsonObject, names: Any) -> JsonObject:
-    return {name: value for name, value in body.items() if name not in names}
 
 
 def _listed(value: Any) -> list[Any]:
@@ -101,7 +86,7 @@ def instruction(body: JsonObject) -> JsonObject:
     content = {"parts": [{"text": given}]} if isinstance(given, str) else given
     if is_object(content):
         parts = _parts(content.get("parts"))
-        rest = _without(content, {"role", "parts"})
+        rest = without(content, {"role", "parts"})
         if parts or rest:
             body["systemInstruction"] = {**rest, "parts": parts}
     return body
@@ -141,7 +126,7 @@ def _part(part: object) -> object:
     if part.keys() <= {"thoughtSignature", "thought"}:
         part = {"text": "", **part}
     if part.get("thought") is False:
-        part = _without(part, {"thought"})
+        part = without(part, {"thought"})
     reader = next((reader for name, reader in _MEMBERS.items() if name in part), None)
     return reader(part) if reader is not None else part
 
@@ -164,14 +149,14 @@ def _result(part: JsonObject) -> JsonObject:
         alone = given.keys() == {"output"} or (failed and len(given) == 1)
         outcome = {"error" if failed else "output": next(iter(given.values())) if alone else given}
     parts = {"parts": _parts(result["parts"])} if result.get("parts") else {}
-    return {**part, "functionResponse": {**_without(result, {"response", "parts"}), "response": outcome, **parts}}
+    return {**part, "functionResponse": {**without(result, {"response", "parts"}), "response": outcome, **parts}}
 
 
 def _blob(part: JsonObject) -> JsonObject:
     """Base64 is its bytes; a type is in small letters."""
     blob: JsonObject = part["inlineData"]
     media_type = str(blob.get("mimeType", "application/octet-stream")).lower()
-    return {**part, "inlineData": {**blob, "mimeType": media_type, "data": _base64(blob.get("data", ""))}}
+    return {**part, "inlineData": {**blob, "mimeType": media_type, "data": same_bytes(blob.get("data", ""))}}
 
 
 _MEMBERS: dict[str, Callable[[JsonObject], JsonObject]] = {
@@ -179,13 +164,6 @@ _MEMBERS: dict[str, Callable[[JsonObject], JsonObject]] = {
     "functionResponse": _result,
     "inlineData": _blob,
 }
-
-
-def _base64(text: object) -> object:
-    try:
-        return base64.b64encode(from_base64(text)).decode() if isinstance(text, str) else text
-    except DecodeError:
-        return text
 
 
 def declarations(body: JsonObject) -> JsonObject:
@@ -202,7 +180,7 @@ def declarations(body: JsonObject) -> JsonObject:
 def _declaration(tool: JsonObject) -> JsonObject:
     """No parameters are those of an empty object."""
     given = tool.get("parametersJsonSchema", to_json_schema(tool.get("parameters")))
-    rest = _without(tool, {"parameters", "parametersJsonSchema"})
+    rest = without(tool, {"parameters", "parametersJsonSchema"})
     return {**rest, "parametersJsonSchema": EMPTY_PARAMETERS if given is None else given}
 
 
@@ -215,10 +193,10 @@ def tool_config(body: JsonObject) -> JsonObject:
     if "mode" in calling:
         calling["mode"] = str(calling["mode"]).upper()
     if not calling.get("allowedFunctionNames"):
-        calling = _without(calling, {"allowedFunctionNames"})
+        calling = without(calling, {"allowedFunctionNames"})
     if calling == {"mode": "AUTO"}:
         calling = {}
-    rest = _without(config, {"functionCallingConfig"})
+    rest = without(config, {"functionCallingConfig"})
     body["toolConfig"] = {**rest, **({"functionCallingConfig": calling} if calling else {})}
     return body
 
@@ -251,9 +229,9 @@ def candidates(body: JsonObject) -> JsonObject:
 def _candidate(candidate: JsonObject) -> JsonObject:
     content: JsonObject = candidate.get("content") or {}
     parts = _parts(content.get("parts"))
-    rest = _without(content, {"role", "parts"})
+    rest = without(content, {"role", "parts"})
     told = {**rest, **({"parts": parts} if parts else {})}
-    return {**_without(candidate, {"content", "index"}), **({"content": told} if told else {})}
+    return {**without(candidate, {"content", "index"}), **({"content": told} if told else {})}
 
 
 def usage(body: JsonObject) -> JsonObject:
@@ -271,7 +249,7 @@ def usage(body: JsonObject) -> JsonObject:
 
 
 ANSWER = (cases, candidates, usage)
-RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
+RULES: Rules = {
     "request": (cases, path, instruction, contents, declarations, tool_config, output_schema, defaults),
     "response": ANSWER,
     "chunk": ANSWER,
@@ -281,9 +259,4 @@ RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
 
 def normal_form(kind: str, body: object) -> object:
     """The normal form of a parsed body; `kind` is request, response or chunk."""
-    found = absent_members(body)
-    if not is_object(found):
-        return found
-    for rule in RULES[kind]:
-        found = rule(found)
-    return absent_members(found)
+    return normalised(body, RULES[kind], VERBATIM)

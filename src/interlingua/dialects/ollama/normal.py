@@ -5,34 +5,16 @@ The rules, one function each; docs/dialects/ollama.md lists them, a test holds e
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable
-from typing import Any, TypeAlias
-
 from interlingua.dialects._members import is_list, is_object
-from interlingua.errors import DecodeError
+from interlingua.dialects._normal import JsonObject, Rules, normalised, same_bytes, same_url, without, without_dull
 from interlingua.types.tool import EMPTY_PARAMETERS
-from interlingua.wire.media import from_base64, parse_data_url
 
 __all__ = [
-    "RULES", "absent_members", "answer", "counts", "defaults", "messages", "normal_form", "options", "tools",
+    "RULES", "answer", "counts", "defaults", "messages", "normal_form", "options", "tools",
 ]  # fmt: skip
-
-JsonObject: TypeAlias = dict[str, Any]
 
 VERBATIM = frozenset({"arguments", "parameters", "format"})
 """Members whose inside is somebody else's."""
-
-
-def absent_members(body: object) -> object:
-    """Null is absent."""
-    if is_list(body):
-        return [absent_members(item) for item in body]
-    if not is_object(body):
-        return body
-    return {
-        name: value if name in VERBATIM else absent_members(value) for name, value in body.items() if value is not None
-    }
 
 
 def defaults(body: JsonObject) -> JsonObject:
@@ -41,7 +23,7 @@ def defaults(body: JsonObject) -> JsonObject:
         "stream": True, "tools": [], "options": {}, "format": "", "images": [], "messages": [], "context": [],
         "prompt": "", "system": "", "logprobs": False,
     }  # fmt: skip
-    return {name: value for name, value in body.items() if name not in dull or value != dull[name]}
+    return without_dull(body, dull)
 
 
 def options(body: JsonObject) -> JsonObject:
@@ -52,7 +34,7 @@ def options(body: JsonObject) -> JsonObject:
     if isinstance(given.get("stop"), str):
         given = {**given, "stop": [given["stop"]]}
     kept = {name: value for name, value in given.items() if (name, value) != ("stop", [])}
-    rest = {name: value for name, value in body.items() if name != "options"}
+    rest = without(body, {"options"})
     return {**rest, "options": kept} if kept else rest
 
 
@@ -84,7 +66,7 @@ def answer(body: JsonObject) -> JsonObject:
         body["message"] = _message({"role": "assistant", **body["message"]})
     kept = _calls({"tool_calls": body.pop("tool_calls")}) if "tool_calls" in body else {}
     dull: JsonObject = {"done_reason": "", "thinking": ""}
-    return {name: value for name, value in {**body, **kept}.items() if name not in dull or value != dull[name]}
+    return without_dull({**body, **kept}, dull)
 
 
 def counts(body: JsonObject) -> JsonObject:
@@ -111,25 +93,20 @@ def _calls(message: JsonObject) -> JsonObject:
 
 def _call(call: JsonObject) -> JsonObject:
     dull: JsonObject = {"type": "function", "id": ""}
-    kept = {name: value for name, value in call.items() if name not in dull or value != dull[name]}
+    kept = without_dull(call, dull)
     function = kept.get("function")
     if is_object(function):
-        kept["function"] = {name: value for name, value in function.items() if name != "index"}
+        kept["function"] = without(function, {"index"})
     return kept
 
 
 def _image(text: object) -> object:
-    """Base64 is its bytes."""
-    if not isinstance(text, str):
-        return text
-    try:
-        parsed = parse_data_url(text)
-        return base64.b64encode(parsed[1] if parsed is not None else from_base64(text)).decode()
-    except DecodeError:
-        return text
+    """Base64 is its bytes, in a data URL, too."""
+    url = same_url(text)
+    return same_bytes(url[1] if is_list(url) else url)
 
 
-RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
+RULES: Rules = {
     "request": (options, defaults, tools, messages),
     "response": (answer, counts),
     "chunk": (answer, counts),
@@ -139,9 +116,4 @@ RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
 
 def normal_form(kind: str, body: object) -> object:
     """The normal form of a parsed body; `kind` is request, response or chunk."""
-    found = absent_members(body)
-    if not is_object(found):
-        return found
-    for rule in RULES[kind]:
-        found = rule(found)
-    return absent_members(found)
+    return normalised(body, RULES[kind], VERBATIM)

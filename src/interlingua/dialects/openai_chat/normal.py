@@ -5,18 +5,15 @@ The rules, one function each; docs/dialects/openai-chat.md lists them, a test ho
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
-from interlingua.dialects._members import is_list, is_object
-from interlingua.errors import DecodeError
+from interlingua.dialects._members import is_object
+from interlingua.dialects._normal import JsonObject, Rules, normalised, same_bytes, same_url, without, without_dull
 from interlingua.types.tool import EMPTY_PARAMETERS
-from interlingua.wire.media import from_base64, parse_data_url
 
 __all__ = [
     "RULES",
-    "absent_members",
     "choices",
     "defaults",
     "functions",
@@ -29,23 +26,10 @@ __all__ = [
     "usage",
 ]
 
-JsonObject: TypeAlias = dict[str, Any]
-
 VERBATIM = frozenset({"parameters", "schema", "logit_bias", "metadata", "reasoning_details", "logprobs"})
 """Members whose inside is somebody else's."""
 HOLLOW = frozenset({"function_call", "audio", "custom"})
 REASONING = ("reasoning_content", "reasoning")
-
-
-def absent_members(body: object) -> object:
-    """Null is absent."""
-    if is_list(body):
-        return [absent_members(item) for item in body]
-    if not is_object(body):
-        return body
-    return {
-        name: value if name in VERBATIM else absent_members(value) for name, value in body.items() if value is not None
-    }
 
 
 def defaults(body: JsonObject) -> JsonObject:
@@ -54,7 +38,7 @@ def defaults(body: JsonObject) -> JsonObject:
     The constant `object` and an empty `id` say nothing either.
     """
     dull: JsonObject = {"stream": False, "logprobs": False, "top_logprobs": 0, "tools": [], "functions": [], "stop": []}
-    kept = {name: value for name, value in body.items() if name not in dull or value != dull[name]}
+    kept = without_dull(body, dull)
     if kept.get("response_format") == {"type": "text"}:
         del kept["response_format"]
     kept.pop("object", None)
@@ -132,7 +116,7 @@ def choices(body: JsonObject) -> JsonObject:
 
 def _choice(choice: JsonObject, place: int) -> JsonObject:
     message: JsonObject = choice.get("message") or choice.get("delta") or {}
-    kept = {name: value for name, value in choice.items() if name not in ("message", "delta")}
+    kept = without(choice, ("message", "delta"))
     return {**kept, "index": place, "message": _message({"role": "assistant", **message})}
 
 
@@ -158,7 +142,7 @@ def _message(message: JsonObject) -> JsonObject:
     message["content"] = [*message.pop("thinking_first", []), *content]
     audio = message.get("audio")
     if is_object(audio) and "data" in audio:
-        message["audio"] = {**audio, "data": _base64(audio["data"])}
+        message["audio"] = {**audio, "data": same_bytes(audio["data"])}
     return message
 
 
@@ -223,7 +207,7 @@ def _document(part: JsonObject) -> JsonObject:
     url = part.get("document_url")
     if not isinstance(url, str) or not url.startswith("data:"):
         return part
-    rest = {name: value for name, value in part.items() if name not in ("document_url", "document_name", "type")}
+    rest = without(part, ("document_url", "document_name", "type"))
     return {**rest, "type": "file", "file": {"filename": part.get("document_name"), "file_data": url}}
 
 
@@ -236,17 +220,17 @@ def _cache(part: JsonObject) -> JsonObject:
 def _image(part: JsonObject) -> JsonObject:
     given = part.get("image_url")
     members = {"url": given} if isinstance(given, str) else dict(given or {})
-    return {"image_url": {**members, "url": _url(members.get("url"))}}
+    return {"image_url": {**members, "url": same_url(members.get("url"))}}
 
 
 def _file(part: JsonObject) -> JsonObject:
     members = dict(part.get("file") or {})
-    return {"file": {**members, "file_data": _url(members["file_data"])}} if "file_data" in members else {}
+    return {"file": {**members, "file_data": same_url(members["file_data"])}} if "file_data" in members else {}
 
 
 def _audio(part: JsonObject) -> JsonObject:
     members = dict(part.get("input_audio") or {})
-    return {"input_audio": {**members, "data": _base64(members.get("data"))}}
+    return {"input_audio": {**members, "data": same_bytes(members.get("data"))}}
 
 
 def _thinking(part: JsonObject) -> JsonObject:
@@ -263,26 +247,7 @@ _PARTS: dict[str, Callable[[JsonObject], JsonObject]] = {
 }
 
 
-def _url(url: object) -> object:
-    """A data URL is its type and its bytes."""
-    if not isinstance(url, str):
-        return url
-    try:
-        parsed = parse_data_url(url)
-    except DecodeError:
-        return url
-    return [parsed[0] or "image/png", base64.b64encode(parsed[1]).decode()] if parsed else url
-
-
-def _base64(text: object) -> object:
-    """Base64 is its bytes."""
-    try:
-        return base64.b64encode(from_base64(text)).decode() if isinstance(text, str) else text
-    except DecodeError:
-        return text
-
-
-RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
+RULES: Rules = {
     "request": (defaults, spellings, functions, tools, tool_choice, schema_name, messages),
     "response": (defaults, choices, usage),
     "chunk": (defaults, usage),
@@ -292,9 +257,4 @@ RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
 
 def normal_form(kind: str, body: object) -> object:
     """The normal form of a parsed body; `kind` is request, response or chunk."""
-    found = absent_members(body)
-    if not is_object(found):
-        return found
-    for rule in RULES[kind]:
-        found = rule(found)
-    return absent_members(found)
+    return normalised(body, RULES[kind], VERBATIM)

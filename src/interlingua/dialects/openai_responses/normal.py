@@ -5,18 +5,11 @@ The rules, one function each; docs/dialects/openai-responses.md lists them, a te
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable
-from typing import Any, TypeAlias
-
 from interlingua.dialects._members import is_list, is_object
-from interlingua.errors import DecodeError
+from interlingua.dialects._normal import JsonObject, Rules, normalised, same_bytes, same_url, without, without_dull
 from interlingua.types.tool import EMPTY_PARAMETERS
-from interlingua.wire.media import from_base64, parse_data_url
 
-__all__ = ["RULES", "absent_members", "defaults", "input_items", "items", "normal_form", "repeated", "tools", "usage"]
-
-JsonObject: TypeAlias = dict[str, Any]
+__all__ = ["RULES", "defaults", "input_items", "items", "normal_form", "repeated", "tools", "usage"]
 
 VERBATIM = frozenset({"parameters", "schema", "metadata", "logprobs", "output_schema"})
 """Members whose inside is somebody else's."""
@@ -35,23 +28,12 @@ DULL: JsonObject = {
 """What says nothing that silence does not say."""
 
 
-def absent_members(body: object) -> object:
-    """Null is absent."""
-    if is_list(body):
-        return [absent_members(item) for item in body]
-    if not is_object(body):
-        return body
-    return {
-        name: value if name in VERBATIM else absent_members(value) for name, value in body.items() if value is not None
-    }
-
-
 def defaults(body: JsonObject) -> JsonObject:
     """A documented default is absent: no stream, plain text, parallel calls, no truncation, empty lists."""
     text = body.get("text")
     if is_object(text) and text.get("format") == {"type": "text"}:
-        body = {**body, "text": {name: value for name, value in text.items() if name != "format"}}
-    return {name: value for name, value in body.items() if name not in DULL or value != DULL[name]}
+        body = {**body, "text": without(text, {"format"})}
+    return without_dull(body, DULL)
 
 
 def tools(body: JsonObject) -> JsonObject:
@@ -68,7 +50,7 @@ def _tool(tool: JsonObject) -> JsonObject:
     if tool.get("type", "function") == "function":
         return {"type": "function", "parameters": EMPTY_PARAMETERS, **tool}
     if tool.get("type") == "custom" and tool.get("format") == {"type": "text"}:
-        return {name: value for name, value in tool.items() if name != "format"}
+        return without(tool, {"format"})
     return tool
 
 
@@ -90,7 +72,7 @@ def items(body: JsonObject) -> JsonObject:
 def repeated(body: JsonObject) -> JsonObject:
     """What an answer repeats of the request says nothing where it is the default; nor does the constant `object`."""
     dull: JsonObject = {"object": "response", "tool_choice": "auto"}
-    return {name: value for name, value in body.items() if name not in dull or value != dull[name]}
+    return without_dull(body, dull)
 
 
 def usage(body: JsonObject) -> JsonObject:
@@ -119,7 +101,7 @@ def _item(item: object) -> object:
     if is_list(kept.get("output")) and str(kept["type"]).endswith("call_output"):
         kept["output"] = [_part(part, "input_text") for part in kept["output"]]
     if kept["type"] == "image_generation_call":
-        kept["result"] = _base64(kept.get("result"))
+        kept["result"] = same_bytes(kept.get("result"))
     return kept
 
 
@@ -140,30 +122,13 @@ def _part(part: object, side: str) -> object:
         kept["type"] = side
     for name in ("image_url", "file_data"):
         if isinstance(kept.get(name), str):
-            kept[name] = _url(kept[name])
+            kept[name] = same_url(kept[name])
     if is_object(kept.get("input_audio")):
-        kept["input_audio"] = {**kept["input_audio"], "data": _base64(kept["input_audio"].get("data"))}
+        kept["input_audio"] = {**kept["input_audio"], "data": same_bytes(kept["input_audio"].get("data"))}
     return kept
 
 
-def _url(url: str) -> object:
-    """A data URL is its type and its bytes."""
-    try:
-        parsed = parse_data_url(url)
-    except DecodeError:
-        return url
-    return [parsed[0] or "image/png", base64.b64encode(parsed[1]).decode()] if parsed else url
-
-
-def _base64(text: object) -> object:
-    """Base64 is its bytes."""
-    try:
-        return base64.b64encode(from_base64(text)).decode() if isinstance(text, str) else text
-    except DecodeError:
-        return text
-
-
-RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
+RULES: Rules = {
     "request": (defaults, tools, input_items, items),
     "response": (defaults, repeated, items, usage),
     "chunk": (),
@@ -173,9 +138,4 @@ RULES: dict[str, tuple[Callable[[JsonObject], JsonObject], ...]] = {
 
 def normal_form(kind: str, body: object) -> object:
     """The normal form of a parsed body; `kind` is request, response or chunk."""
-    found = absent_members(body)
-    if not is_object(found):
-        return found
-    for rule in RULES[kind]:
-        found = rule(found)
-    return absent_members(found)
+    return normalised(body, RULES[kind], VERBATIM)

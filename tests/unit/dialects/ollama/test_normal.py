@@ -8,7 +8,6 @@ import pytest
 
 from interlingua.dialects.ollama import DIALECT
 from interlingua.dialects.ollama.normal import (
-    absent_members,
     answer,
     counts,
     defaults,
@@ -24,7 +23,7 @@ EMPTY: dict[str, Any] = {"type": "object", "properties": {}}
 def test_null_is_absent_but_not_inside_what_is_somebody_elses() -> None:
     """Arguments, parameters and formats stay as they are."""
     body = {"a": None, "b": [{"c": None}], "arguments": {"x": None}, "parameters": {"default": None}}
-    assert absent_members(body) == {"b": [{}], "arguments": {"x": None}, "parameters": {"default": None}}
+    assert normal_form("chunk", body) == {"b": [{}], "arguments": {"x": None}, "parameters": {"default": None}}
 
 
 def test_documented_defaults_are_absent() -> None:

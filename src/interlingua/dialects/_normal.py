@@ -1,0 +1,82 @@
+"""The normal form of bodies, as far as the dialects say it alike: what is absent, and what is only spelt otherwise."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from interlingua.dialects._members import is_list, is_object
+from interlingua.errors import DecodeError
+from interlingua.wire.media import from_base64, parse_data_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+__all__ = [
+    "JsonObject",
+    "Rule",
+    "Rules",
+    "absent_members",
+    "normalised",
+    "same_bytes",
+    "same_url",
+    "without",
+    "without_dull",
+]
+
+JsonObject: TypeAlias = dict[str, Any]
+Rule: TypeAlias = "Callable[[JsonObject], JsonObject]"
+Rules: TypeAlias = "dict[str, tuple[Rule, ...]]"
+"""The rules by kind of body (request, response or chunk), in order."""
+
+
+def normalised(body: object, rules: Iterable[Rule], verbatim: Collection[str]) -> object:
+    """A parsed body by these rules; absent members are left out before them and after."""
+    found = absent_members(body, verbatim)
+    if not is_object(found):
+        return found
+    for rule in rules:
+        found = rule(found)
+    return absent_members(found, verbatim)
+
+
+def absent_members(body: object, verbatim: Collection[str]) -> object:
+    """Null is absent, except inside the members that are somebody else's (`verbatim`)."""
+    if is_list(body):
+        return [absent_members(item, verbatim) for item in body]
+    if not is_object(body):
+        return body
+    return {
+        name: value if name in verbatim else absent_members(value, verbatim)
+        for name, value in body.items()
+        if value is not None
+    }
+
+
+def without(members: JsonObject, names: Collection[str]) -> JsonObject:
+    """An object less the members of those names."""
+    return {name: value for name, value in members.items() if name not in names}
+
+
+def without_dull(members: JsonObject, dull: JsonObject) -> JsonObject:
+    """An object less the members that say what `dull` does: what silence says, too."""
+    return {name: value for name, value in members.items() if name not in dull or value != dull[name]}
+
+
+def same_bytes(text: object) -> object:
+    """Base64 is its bytes."""
+    try:
+        return base64.b64encode(from_base64(text)).decode() if isinstance(text, str) else text
+    except DecodeError:
+        return text
+
+
+def same_url(url: object) -> object:
+    """A data URL is its type and its bytes."""
+    if not isinstance(url, str):
+        return url
+    try:
+        parsed = parse_data_url(url)
+    except DecodeError:
+        return url
+    return [parsed[0] or "image/png", base64.b64encode(parsed[1]).decode()] if parsed else url
