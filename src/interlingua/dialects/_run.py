@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from msgspec import DecodeError
 
+from interlingua.errors import Error
 from interlingua.stream.build import DELTAS
 from interlingua.wire.json import read_text
 
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.dialects._template import Template
-    from interlingua.stream.build import Block
+    from interlingua.stream.build import Block, StreamBuilder
     from interlingua.types.event import Event, RefusalDelta, TextDelta, ThinkingDelta, ToolCallDelta
 
-__all__ = ["DATA", "MOST_BYTES", "Between", "Frame", "Run", "RunDecoder", "run_of"]
+__all__ = ["DATA", "MOST_BYTES", "Between", "BuildingDecoder", "Frame", "Run", "RunDecoder", "run_of"]
 
 MOST_BYTES = 65_536
 """A larger piece is cut into events first, which are bounded."""
@@ -88,3 +89,45 @@ class RunDecoder(ABC):
     @abstractmethod
     def _read(self, data: bytes) -> list[Event]:
         """The events that any other piece completes."""
+
+
+class BuildingDecoder(RunDecoder):
+    """Reads a stream into a builder; a dialect reads its pieces, its end, and what is left where it breaks off."""
+
+    builder: StreamBuilder
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal event was given out."""
+        return self.builder.ended
+
+    @property
+    def terminal(self) -> bool:
+        """Whether the wire's own sign of the end came; as a rule the terminal event is given out with it."""
+        return self.builder.ended
+
+    def close(self) -> list[Event]:
+        """The events that the end of the bytes completes."""
+        try:
+            self._close()
+        except Error as error:
+            self._abort(error)
+        return self.builder.take()
+
+    def fail(self, error: Error) -> list[Event]:
+        """The end of a stream that the transport broke; after its own end that is no failure."""
+        if self.terminal:
+            return self.close()
+        self._abort(error)
+        return self.builder.take()
+
+    @abstractmethod
+    def _close(self) -> None:
+        """Read what the end of the bytes completes.
+
+        Raises: IncompleteStreamError where the wire's own sign of the end is missing.
+        """
+
+    @abstractmethod
+    def _abort(self, error: Error) -> None:
+        """End by an error, with what came before it."""

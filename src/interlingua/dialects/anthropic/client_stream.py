@@ -21,7 +21,7 @@ from msgspec import Raw
 from interlingua.dialects._answer import id_source
 from interlingua.dialects._error_body import error_body
 from interlingua.dialects._members import is_list, is_object, members_of, plain
-from interlingua.dialects._run import RunDecoder, run_of
+from interlingua.dialects._run import BuildingDecoder, run_of
 from interlingua.dialects._template import template_of
 from interlingua.dialects.anthropic.assistant import call_extra, seal_of
 from interlingua.dialects.anthropic.client import answer_members
@@ -69,7 +69,7 @@ class _Open:
         self.raw: dict[str, Any] | None = None
 
 
-class MessagesStreamDecoder(RunDecoder):
+class MessagesStreamDecoder(BuildingDecoder):
     """Events from the bytes of one streamed answer."""
 
     def __init__(self, context: DecodeContext) -> None:
@@ -86,16 +86,6 @@ class MessagesStreamDecoder(RunDecoder):
         self._template: Template | None = None
         self._block: Block | None = None
 
-    @property
-    def terminal(self) -> bool:
-        """Whether `message_stop` came."""
-        return self.builder.ended
-
-    @property
-    def ended(self) -> bool:
-        """Whether the terminal event was given out."""
-        return self.builder.ended
-
     def _read(self, data: bytes) -> list[Event]:
         try:
             for event in self._framing.feed(data):
@@ -104,21 +94,11 @@ class MessagesStreamDecoder(RunDecoder):
             self._abort(error)
         return self.builder.take()
 
-    def close(self) -> list[Event]:
-        """The events that the end of the bytes completes."""
-        try:
-            for event in self._framing.close():
-                self._event(event.data)
-            if not self.builder.ended:
-                raise IncompleteStreamError("the stream ended without message_stop")
-        except Error as error:
-            self._abort(error)
-        return self.builder.take()
-
-    def fail(self, error: Error) -> list[Event]:
-        """The end of a stream that the transport broke; after `message_stop` that is no failure."""
-        self._abort(error)
-        return self.builder.take()
+    def _close(self) -> None:
+        for event in self._framing.close():
+            self._event(event.data)
+        if not self.builder.ended:
+            raise IncompleteStreamError("the stream ended without message_stop")
 
     def _abort(self, error: Error) -> None:
         self._template = self._run = None

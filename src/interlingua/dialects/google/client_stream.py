@@ -23,7 +23,7 @@ import msgspec
 from interlingua.dialects._answer import id_source
 from interlingua.dialects._error_body import error_body
 from interlingua.dialects._members import is_list, is_object
-from interlingua.dialects._run import RunDecoder, run_of
+from interlingua.dialects._run import BuildingDecoder, run_of
 from interlingua.dialects._template import template_of
 from interlingua.dialects.google.client import (
     CITATIONS,
@@ -76,7 +76,7 @@ class _Candidate:
         self.arguments = PartialArguments()
 
 
-class GoogleStreamDecoder(RunDecoder):
+class GoogleStreamDecoder(BuildingDecoder):
     """Events from the bytes of one streamed answer."""
 
     def __init__(self, context: DecodeContext) -> None:
@@ -102,11 +102,6 @@ class GoogleStreamDecoder(RunDecoder):
         return self.builder.ended or (self.complete and not self._goes_on)
 
     @property
-    def ended(self) -> bool:
-        """Whether the terminal event was given out."""
-        return self.builder.ended
-
-    @property
     def complete(self) -> bool:
         """Whether every candidate has its finish reason, or the prompt was blocked."""
         if self._blocked is not None:
@@ -126,20 +121,9 @@ class GoogleStreamDecoder(RunDecoder):
             self._abort(error)
         return self.builder.take()
 
-    def close(self) -> list[Event]:
-        """The events that the end of the bytes completes."""
-        try:
-            self._close()
-        except Error as error:
-            self._abort(error)
-        return self.builder.take()
-
     def fail(self, error: Error) -> list[Event]:
         """The end of a stream that the transport broke; after the last finish reason that is no failure."""
-        if self.complete:
-            return self.close()
-        self._abort(error)
-        return self.builder.take()
+        return self.close() if self.complete else super().fail(error)
 
     # Framing
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from interlingua.dialects._answer import id_source
 from interlingua.dialects._error_body import error_body
 from interlingua.dialects._members import is_list, is_object
-from interlingua.dialects._run import RunDecoder, run_of
+from interlingua.dialects._run import BuildingDecoder, run_of
 from interlingua.dialects.ollama.assistant import CallReader
 from interlingua.dialects.ollama.client import answer_members, turn_of
 from interlingua.dialects.ollama.lines import LINE, template_of, time_of
@@ -43,7 +43,7 @@ START_MEMBERS = ("created_at", "field")
 """Members that the first line already states."""
 
 
-class OllamaStreamDecoder(RunDecoder):
+class OllamaStreamDecoder(BuildingDecoder):
     """Events from the bytes of one streamed answer."""
 
     def __init__(self, context: DecodeContext) -> None:
@@ -58,16 +58,6 @@ class OllamaStreamDecoder(RunDecoder):
         self._template: Template | None = None
         self._block: Block | None = None
 
-    @property
-    def terminal(self) -> bool:
-        """Whether `done: true` came."""
-        return self.builder.ended
-
-    @property
-    def ended(self) -> bool:
-        """Whether the terminal event was given out."""
-        return self.builder.ended
-
     def _read(self, data: bytes) -> list[Event]:
         try:
             self._lines(self._framing.feed(data))
@@ -75,20 +65,10 @@ class OllamaStreamDecoder(RunDecoder):
             self._abort(error)
         return self.builder.take()
 
-    def close(self) -> list[Event]:
-        """The events that the end of the bytes completes."""
-        try:
-            self._lines(self._framing.close())
-            if not self.builder.ended:
-                raise IncompleteStreamError("the stream ended without a line that says done")
-        except Error as error:
-            self._abort(error)
-        return self.builder.take()
-
-    def fail(self, error: Error) -> list[Event]:
-        """The end of a stream that the transport broke; after the terminal signal that is no failure."""
-        self._abort(error)
-        return self.builder.take()
+    def _close(self) -> None:
+        self._lines(self._framing.close())
+        if not self.builder.ended:
+            raise IncompleteStreamError("the stream ended without a line that says done")
 
     def _abort(self, error: Error) -> None:
         self._note_time()

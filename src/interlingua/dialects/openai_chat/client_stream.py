@@ -20,7 +20,7 @@ from interlingua.dialects._members import is_object, passed_on
 from interlingua.dialects._openai_calls import arguments_text, clean_name, freeform_arguments
 from interlingua.dialects._openai_errors import error_of_body
 from interlingua.dialects._parallel import inner_calls, is_wrapper
-from interlingua.dialects._run import DATA, RunDecoder, run_of
+from interlingua.dialects._run import DATA, BuildingDecoder, run_of
 from interlingua.dialects._template import template_of
 from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, nest, reasoning_text
 from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, top_members
@@ -82,7 +82,7 @@ class _Choice:
         self.thinking: Block | None = None
 
 
-class ChatStreamDecoder(RunDecoder):
+class ChatStreamDecoder(BuildingDecoder):
     """Events from the bytes of one streamed answer."""
 
     def __init__(self, context: DecodeContext) -> None:
@@ -103,31 +103,11 @@ class ChatStreamDecoder(RunDecoder):
         """Whether every choice has its finish reason, or `[DONE]` came."""
         return self._done or self.builder.finished
 
-    @property
-    def ended(self) -> bool:
-        """Whether the terminal event was given out."""
-        return self.builder.ended
-
     def _read(self, data: bytes) -> list[Event]:
         try:
             self._feed(data)
         except Error as error:
             self._abort(error)
-        return self.builder.take()
-
-    def close(self) -> list[Event]:
-        """The events that the end of the bytes completes."""
-        try:
-            self._close()
-        except Error as error:
-            self._abort(error)
-        return self.builder.take()
-
-    def fail(self, error: Error) -> list[Event]:
-        """The end of a stream that the transport broke; after the terminal signal that is no failure."""
-        if self.terminal:
-            return self.close()
-        self._abort(error)
         return self.builder.take()
 
     def _abort(self, error: Error) -> None:

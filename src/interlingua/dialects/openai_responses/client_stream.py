@@ -19,7 +19,7 @@ from msgspec import UNSET
 
 from interlingua.dialects._answer import id_source
 from interlingua.dialects._members import plain
-from interlingua.dialects._run import DATA, RunDecoder, run_of
+from interlingua.dialects._run import DATA, BuildingDecoder, run_of
 from interlingua.dialects.openai_responses.client import top_members
 from interlingua.dialects.openai_responses.live import CallItem, MessageItem, OtherItem, ReasoningItem, open_item
 from interlingua.dialects.openai_responses.parts import NAME
@@ -51,7 +51,7 @@ _NAMED = (f"event: {_TEXT_DELTA}\ndata: ".encode(), b"\n\n")
 """What stands around the data of a text, where the event has a name."""
 
 
-class ResponsesStreamDecoder(RunDecoder):
+class ResponsesStreamDecoder(BuildingDecoder):
     """Events from the bytes of one streamed answer."""
 
     def __init__(self, context: DecodeContext) -> None:
@@ -59,17 +59,7 @@ class ResponsesStreamDecoder(RunDecoder):
         super().__init__()
         self._framing = SseDecoder()
         self._answer = _Answer(context, self._framing)
-        self._builder = self._answer.builder
-
-    @property
-    def terminal(self) -> bool:
-        """Whether the answer said that it is completed, incomplete or failed."""
-        return self._builder.ended
-
-    @property
-    def ended(self) -> bool:
-        """Whether the terminal event was given out."""
-        return self._builder.ended
+        self.builder: StreamBuilder = self._answer.builder
 
     def _read(self, data: bytes) -> list[Event]:
         answer = self._answer
@@ -79,25 +69,18 @@ class ResponsesStreamDecoder(RunDecoder):
         except Error as error:
             answer.abort(error)
         self._run = answer.run
-        return self._builder.take()
+        return self.builder.take()
 
-    def close(self) -> list[Event]:
-        """The events that the end of the bytes completes."""
+    def _close(self) -> None:
         self._run = None
-        try:
-            for event in self._framing.close():
-                self._answer.event(event)
-            if not self._builder.ended:
-                raise IncompleteStreamError("the stream ended before its answer was completed")
-        except Error as error:
-            self._answer.abort(error)
-        return self._builder.take()
+        for event in self._framing.close():
+            self._answer.event(event)
+        if not self.builder.ended:
+            raise IncompleteStreamError("the stream ended before its answer was completed")
 
-    def fail(self, error: Error) -> list[Event]:
-        """The end of a stream that the transport broke; after the terminal event that is no failure."""
+    def _abort(self, error: Error) -> None:
         self._run = None
         self._answer.abort(error)
-        return self._builder.take()
 
 
 class _Answer:
