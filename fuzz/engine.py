@@ -63,9 +63,9 @@ class Report(NamedTuple):
 def fuzz(target: Target, *, seconds: float, seed: int, most_inputs: float = math.inf) -> Report:
     """What `target` does with random inputs for this long, or with the first `most_inputs`."""
     rng = random.Random(seed)
-    ends_s = time.monotonic() + seconds
     inputs = accepted = left_bytes = 0
     kept_free = _kept_free(target)
+    ends_s = time.monotonic() + seconds  # only now: of a target whose inputs are slow, the line above takes seconds
     while time.monotonic() < ends_s and inputs < most_inputs:
         data = _input(rng, target.samples)
         inputs += 1

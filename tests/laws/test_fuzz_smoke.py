@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 
 import pytest
@@ -67,3 +68,8 @@ def test_what_grows_without_end_is_found() -> None:
     failure = fuzz(Target(run, (b"{}",)), seconds=5, seed=1).failure
     assert failure is not None
     assert "left behind" in failure.reason
+
+
+def test_the_time_of_a_target_begins_with_its_first_input() -> None:
+    """One whose samples alone take longer than its share is tried all the same."""
+    assert fuzz(Target(lambda _: time.sleep(0.02), (b"{}",)), seconds=0.02, seed=1).inputs == 1
