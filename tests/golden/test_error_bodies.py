@@ -190,6 +190,15 @@ def test_r43_a_body_that_is_no_json_is_cut_at_300_characters() -> None:
     assert [len(read_error(b"x" * length).message) for length in (299, 300, 301, 5_000)] == [299, 300, 300, 300]
 
 
+def test_r43_a_reason_is_cut_at_4_000_characters_behind_a_whole_word() -> None:
+    """Some servers repeat the request, pictures among it, and half a key would not be known for one."""
+    told = [
+        read_error(json.dumps({"error": {"message": f"bad: {'x' * length}"}}).encode()) for length in (3_995, 3_996)
+    ]
+    assert [len(body.message) for body in told] == [4_000, 6]
+    assert told[1].message == "bad: …"
+
+
 @pytest.mark.parametrize(
     ("code", "status"), [(399, None), (400, 400), (599, 599), (600, None), ("503", 503), ("1e2", None)]
 )

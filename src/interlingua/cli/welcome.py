@@ -56,7 +56,7 @@ def _served(gateway: Gateway) -> list[str]:
     """The providers whose keys are there, and the aliases."""
     from interlingua.gateway.surfaces.wellbeing import served_names
 
-    ready = served_names(gateway)
+    ready = sorted(served_names(gateway))
     aliases = sorted(gateway.registry.aliases())
     lines = [
         f"providers: {', '.join(ready)}" if ready else "no provider has a key yet; `il providers` says what to set"

@@ -90,7 +90,6 @@ DRAIN_S = 2.0
 """Seconds that are waited for the rest of a stream after its terminal signal."""
 GRACE_S = 0.05
 """Seconds that are waited for the end of a body whose answer is complete, so that its connection can be used again."""
-_EXCERPT = 120
 _BEFORE_CONTENT = frozenset({StreamStart, UsageUpdate, Extra})  # `isinstance` of a struct takes four times as long
 """Events that say nothing yet, so that an error after them may still be another target's chance."""
 _ENDS = frozenset({StreamEnd, StreamError})
@@ -278,11 +277,28 @@ def answered(job: Job, lane: Lane, encoded: Encoded, reply: HttpReply) -> Respon
     """
     context = _context(job, lane, encoded)
     if not 200 <= reply.status < 300:
-        raise lane.dialect.decode_error(reply, context)
-    response = completed(job, lane, encoded, reply.headers, lane.dialect.decode_response(reply, context))
+        raise _refusal(lane, reply, context)
+    try:
+        decoded = lane.dialect.decode_response(reply, context)
+    except DecodeError as error:
+        raise (_misplaced(lane, reply) or error) from None
+    response = completed(job, lane, encoded, reply.headers, decoded)
     if error := fault(response):
         raise error
     return response
+
+
+def _refusal(lane: Lane, reply: HttpReply, context: DecodeContext) -> Error:
+    """The error that a reply tells of; a redirect tells of none, and is followed by nobody."""
+    told = _misplaced(lane, reply) if reply.status < 400 else None
+    return told or lane.dialect.decode_error(reply, context)
+
+
+def _misplaced(lane: Lane, reply: HttpReply) -> Error | None:
+    """The error of a reply that cannot be an answer, such as a proxy's page."""
+    from interlingua.client.misplaced import misplaced  # only who is sent such a thing needs it
+
+    return misplaced(lane.endpoint.spec, reply)
 
 
 def completed(job: Job, lane: Lane, encoded: Encoded, headers: Headers, response: Response[Any]) -> Response[Any]:
@@ -413,13 +429,13 @@ def opened(job: Job, lane: Lane, encoded: Encoded, kind: type[Live] | None = Non
     context = _context(job, lane, encoded)
     if not 200 <= reply.status < 300:
         body: bytes = yield _REST
-        raise lane.dialect.decode_error(HttpReply(status=reply.status, headers=reply.headers, body=body), context)
+        raise _refusal(lane, HttpReply(status=reply.status, headers=reply.headers, body=body), context)
     piece: bytes = (yield from _first_piece(job, lane)) if is_timed else (yield _READ)
     form = sniff(header(reply.headers, "content-type"), piece)
     if form == "html" or (form == "json" and not _is_line(lane, piece)):
         body = piece + (yield _REST)
         whole = HttpReply(status=reply.status, headers=reply.headers, body=body)
-        return _unstreamed(lane, encoded, context, whole, form)
+        return _unstreamed(lane, encoded, context, whole)
     live = (kind or Live)(lane, encoded, reply.headers, lane.dialect.stream_decoder(context))
     yield from _first_events(job, live, piece)
     return live
@@ -430,11 +446,10 @@ def _is_line(lane: Lane, piece: bytes) -> bool:
     return lane.dialect.name in STREAM_TYPES and not piece.lstrip().startswith((b"{\n", b"{\r\n"))
 
 
-def _unstreamed(lane: Lane, encoded: Encoded, context: DecodeContext, reply: HttpReply, kind: str) -> Live:
+def _unstreamed(lane: Lane, encoded: Encoded, context: DecodeContext, reply: HttpReply) -> Live:
     """A whole answer where a stream was asked for: some servers cannot stream, some proxies answer with a page."""
-    if kind == "html":
-        excerpt = " ".join(reply.body[:_EXCERPT].decode(errors="replace").split())
-        raise DecodeError(f"{lane.endpoint.spec} answered with a web page; is the base URL right? It begins: {excerpt}")
+    if error := _misplaced(lane, reply):
+        raise error
     live = Live(lane, encoded, reply.headers, None)
     live.first = _named(lane, live.shown(list(unfold(lane.dialect.decode_response(reply, context)))))
     return live

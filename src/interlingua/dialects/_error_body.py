@@ -22,12 +22,14 @@ from interlingua.wire.json import decode_any
 if TYPE_CHECKING:
     from interlingua.wire.http import Headers
 
-__all__ = ["NO_REASON", "ErrorBody", "error_body", "read_error"]
+__all__ = ["NO_REASON", "ErrorBody", "beginning", "error_body", "read_error"]
 
 NO_REASON = "the server gave no reason"
 """The message of an error that has none."""
 MAX_MESSAGE = 300
 """Characters that are kept of a body that is no JSON."""
+MAX_SENTENCE = 4_000
+"""Characters that are kept of a reason: some servers repeat the whole request in theirs, pictures among it."""
 MAX_NESTING = 4
 """Errors inside of errors, and texts that hold JSON, are read this deep."""
 MAX_DELAY_S = 86_400.0
@@ -74,13 +76,21 @@ def read_error(body: bytes) -> ErrorBody:
         return error_body(decode_any(body))
     except (DecodeError, LimitExceededError):
         text = " ".join(body[:2000].decode("utf-8", "replace").split())
-        return ErrorBody(text[:MAX_MESSAGE] or "an empty body")
+        return ErrorBody(beginning(text, MAX_MESSAGE) or "an empty body")
 
 
 def error_body(value: object) -> ErrorBody:
     """What a JSON error says, in any of the shapes seen."""
     found = _read(value, 0)
-    return found if found.message else found._replace(message=NO_REASON)
+    return found._replace(message=beginning(found.message, MAX_SENTENCE) or NO_REASON)
+
+
+def beginning(text: str, limit: int) -> str:
+    """A text, or its first whole words: half a key would not be known for one, and stay in an error."""
+    if len(text) <= limit:
+        return text
+    kept = text[: limit - 2]
+    return f"{kept.rpartition(' ')[0] or kept} …"
 
 
 def _read(value: object, depth: int) -> ErrorBody:

@@ -59,6 +59,7 @@ CODE_CLASSES: dict[str, type[Error]] = {
     "permission_denied": PermissionDeniedError,
     "unsupported_country_region_territory": PermissionDeniedError,
     "model_not_found": NotFoundError,
+    "unknown_url": NotFoundError,
     "DeploymentNotFound": NotFoundError,
     "rate_limit_exceeded": RateLimitError,
     "3505": RateLimitError,

@@ -29,7 +29,7 @@ from interlingua.gateway.keys.keyring import KeyRing, open_database
 from interlingua.gateway.records.observing import observed
 from interlingua.gateway.records.record import origin_of, told_of
 from interlingua.gateway.records.recorder import Recorder
-from interlingua.gateway.routes import find_route, methods_of
+from interlingua.gateway.routes import find_route, meant_path, methods_of
 from interlingua.gateway.serving.ending import cut_off
 from interlingua.gateway.settings import GatewaySettings
 from interlingua.gateway.state.stored import StoredResponses, memory_responses
@@ -241,8 +241,8 @@ class Gateway:
             request.entry.failed(error)
         reply = error_reply(dialect, error, path=request.path)
         if error.status == 405:
-            allowed = ", ".join(methods_of(request.path))
-            reply = msgspec.structs.replace(reply, headers=(*reply.headers, ("allow", allowed)))
+            allowed = ("allow", ", ".join(methods_of(request.path)))
+            reply = msgspec.structs.replace(reply, status=405, headers=(*reply.headers, allowed))
         return self._named(request, reply)
 
     def _named(self, request: GatewayRequest, reply: GatewayReply) -> GatewayReply:
@@ -289,7 +289,8 @@ def _unknown(request: GatewayRequest) -> Error:
     path = request.path[:200]
     allowed = methods_of(request.path)
     if allowed:
-        return BadRequestError(
-            f"{request.method[:20]} is not answered at {path}; {' and '.join(allowed)} is", status=405
-        )
-    return NotFoundError(f"nothing is answered at {path}; the guide of the gateway lists its routes", status=404)
+        told = f"{' and '.join(allowed)} {'is' if len(allowed) == 1 else 'are'}"
+        return BadRequestError(f"{request.method[:20]} is not answered at {path}; {told}", status=405)
+    meant = meant_path(request.method, request.path)
+    way = f"{meant} is: look at the base URL of your client" if meant else "the guide of the gateway lists its routes"
+    return NotFoundError(f"nothing is answered at {path}; {way}", status=404, code="unknown_url")

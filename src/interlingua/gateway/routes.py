@@ -4,6 +4,7 @@ Rules
 - A pattern is a path in which `{name}` stands for one or more characters without a slash, `{name:path}` for any.
 - An exact path wins over a pattern, an earlier pattern over a later one.
 - A route names the dialect of its clients: whatever goes wrong there is told in it.
+- HEAD is answered where GET is, at fixed paths of our own: who looks after servers asks so whether one is there.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayReply, GatewayRequest
 
-__all__ = ["ROUTES", "Handler", "Route", "find_route", "methods_of", "values_of"]
+__all__ = ["ROUTES", "Handler", "Route", "find_route", "meant_path", "methods_of", "values_of"]
 
 Handler: TypeAlias = "Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]"
 """Answers one kind of request; an `Error` that it raises is told in the dialect of its route."""
@@ -98,6 +99,11 @@ ROUTES: list[Route] = [
 ]
 """Every route of the gateway."""
 _EXACT = {(route.method, route.pattern): route for route in ROUTES if "{" not in route.pattern}
+_ELSEWHERE = frozenset({kind.pattern for kind in PASSED} | {"/console/live"})
+"""What is passed on, and a stream that does not end."""
+_HEADS = {path: route for (method, path), route in _EXACT.items() if method == "GET" and path not in _ELSEWHERE}
+_MOST_STEPS = 6
+"""The most parts of a path that is looked at for the one that was meant."""
 _PATTERNS = [route for route in ROUTES if "{" in route.pattern]
 
 
@@ -106,12 +112,24 @@ def find_route(method: str, path: str) -> Route | None:
     found = _EXACT.get((method, path))
     if found is not None:
         return found
+    if method == "HEAD" and path in _HEADS:
+        return _HEADS[path]
     return next((route for route in _PATTERNS if route.method == method and _fits(route.pattern, path)), None)
 
 
 def methods_of(path: str) -> tuple[str, ...]:
     """The methods that a path can be asked with; none for a path that is not known."""
     return tuple(dict.fromkeys(route.method for route in ROUTES if _fits(route.pattern, path)))
+
+
+def meant_path(method: str, path: str) -> str | None:
+    """The path that a client may have meant whose base URL ends too early or too late; None for none that is near."""
+    steps = path.strip("/").split("/", _MOST_STEPS)
+    if len(steps) > _MOST_STEPS:
+        return None
+    rests = ["/" + "/".join(steps[start:]) for start in range(len(steps))]
+    longer = [f"/{version}{rests[0]}" for version in ("v1", "v1beta")]
+    return next((rest for rest in (*rests, *longer) if len(rest) > 1 and find_route(method, rest) is not None), None)
 
 
 def values_of(pattern: str, path: str) -> dict[str, str]:

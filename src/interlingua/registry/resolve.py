@@ -332,7 +332,7 @@ def _unknown(element: Element, sources: Sources, reader: Reader) -> NoReturn:
         why = f"no model or alias {shown(name)}{hint}"
     else:
         why = f"no provider {shown(name)}, asked for as {shown(element.text)}{near(name, names)}"
-    if ignored and reader.get(ignored):
+    if ignored and name not in names and reader.get(ignored):
         why += f" ({ignored} is set, but is neither a DSN with a known scheme nor an alias of known models)"
     raise UnknownModelError(why)
 

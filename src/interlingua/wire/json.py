@@ -83,6 +83,8 @@ _NOT_EXACT = (ValueError, RecursionError)
 """The same, and what bytes or characters raise that are no UTF-8."""
 _UNKNOWN_MEMBER = "Object contains unknown field"
 _RESERVED = f"{EXTRA} is our own name"
+_PLAINER = {"input data was truncated": "it is empty, or ends in the middle"}
+"""What msgspec says in words of its own."""
 _PLACE = r" - at `(?:key` in `)?\$(?P<path>[^`]*)`$"
 _STEP = r"\[(?P<index>\d+)\]|\.(?P<name>[^.\[]+)|\[\.\.\.\]"
 
@@ -403,7 +405,8 @@ def _decode_error(error: msgspec.DecodeError) -> DecodeError:
     """Our error for one of msgspec's, its path turned into a pointer as far as it is known."""
     sentence = str(error)
     if not isinstance(error, msgspec.ValidationError):
-        return DecodeError(f"the text is not JSON: {sentence.removeprefix('JSON is malformed: ').lower()}")
+        told = sentence.removeprefix("JSON is malformed: ").lower()
+        return DecodeError(f"the text is not JSON: {_PLAINER.get(told, told)}")
     place = re.search(_PLACE, sentence)
     steps: list[str] = []
     for step in re.finditer(_STEP, place["path"] if place else ""):

@@ -13,7 +13,7 @@ from interlingua.gateway.calls.asked import MAX_MODEL_CHARACTERS
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.gateway.keys.auth import hash_key
-from interlingua.gateway.routes import find_route, methods_of, values_of
+from interlingua.gateway.routes import find_route, meant_path, methods_of, values_of
 from interlingua.gateway.settings import GatewayKey
 from interlingua.registry.resolve import Registry
 from interlingua.testing.conformance.session import TONGUES
@@ -97,11 +97,64 @@ async def test_an_unknown_route_is_told_in_the_dialect_that_the_client_seems_to_
     assert (await body_of(reply)).startswith(start)
 
 
-async def test_a_wrong_method_names_the_right_one() -> None:
-    """405, with the header that says which methods there are."""
-    reply = await gateway()(GatewayRequest(method="PUT", path="/v1/chat/completions", peer="127.0.0.1"))
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("/chat/completions", "/v1/chat/completions"),
+        ("/v1/v1/messages", "/v1/messages"),
+        ("/v1/v1beta/models/x:generateContent", "/v1beta/models/x:generateContent"),
+        ("/v1/api/chat", "/api/chat"),
+        ("//v1/responses/", "/v1/responses"),
+    ],
+)
+async def test_an_unknown_route_says_which_one_was_meant(path: str, meant: str) -> None:
+    """A base URL that ends too early or too late is what goes wrong first with every client."""
+    reply = await gateway()(GatewayRequest(path=path, peer="127.0.0.1"))
+    told = decode_any(await body_of(reply))
+    assert told == {
+        "error": {
+            "message": f"nothing is answered at {path}; {meant} is: look at the base URL of your client",
+            "type": "invalid_request_error",
+            "param": None,
+            "code": "unknown_url",
+        }
+    }
+
+
+@pytest.mark.parametrize("path", ["/", "/nothing", "/v1/" + "a/" * 20 + "v1/messages", "*"])
+def test_no_route_is_guessed_where_none_is_near(path: str) -> None:
+    """Neither the root, nor anything behind a long way."""
+    assert meant_path("POST", path) is None
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed", "told"),
+    [
+        ("PUT", "/v1/chat/completions", "POST", "PUT is not answered at /v1/chat/completions; POST is"),
+        ("DELETE", "/v1/messages", "POST", "DELETE is not answered at /v1/messages; POST is"),
+        ("POST", "/", "HEAD, GET", "POST is not answered at /; HEAD and GET are"),
+    ],
+)
+async def test_a_wrong_method_names_the_right_one(method: str, path: str, allowed: str, told: str) -> None:
+    """405 in every dialect, with the header that says which methods there are."""
+    reply = await gateway()(GatewayRequest(method=method, path=path, peer="127.0.0.1"))
     assert reply.status == 405
-    assert header_of(reply, "allow") == "POST"
+    assert header_of(reply, "allow") == allowed
+    assert told in (await body_of(reply)).decode()
+
+
+@pytest.mark.parametrize("path", ["/health/live", "/health/ready", "/v1/models", "/api/version", "/openapi.json"])
+async def test_head_is_answered_where_get_is(path: str) -> None:
+    """Who looks after servers asks so whether one is there."""
+    whole = await gateway()(GatewayRequest(method="GET", path=path, peer="127.0.0.1"))
+    head = await gateway()(GatewayRequest(method="HEAD", path=path, peer="127.0.0.1"))
+    assert (head.status, head.headers[0]) == (whole.status, whole.headers[0]) == (200, whole.headers[0])
+
+
+@pytest.mark.parametrize("path", ["/v1/files", "/console/live", "/v1/chat/completions"])
+def test_head_is_not_answered_for_what_is_elsewhere_or_endless(path: str) -> None:
+    """Neither a provider's lists, nor a stream, nor what takes a body."""
+    assert find_route("HEAD", path) is None
 
 
 async def test_a_fault_of_ours_is_an_error_of_the_dialect(caplog: pytest.LogCaptureFixture) -> None:

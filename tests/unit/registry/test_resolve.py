@@ -142,6 +142,11 @@ def test_other_peoples_variables_are_ignored_and_not_echoed(value: str) -> None:
     assert Registry({"LLM_THING": value}).load_env().problems == ()
 
 
+def test_a_provider_without_a_model_is_not_said_to_be_broken() -> None:
+    """The variable is a good one; what is missing is the model."""
+    assert refusal("work", LLM_WORK="openai://h") == "'work' is a provider; name a model too: work/MODEL"
+
+
 def test_a_variable_that_was_meant_is_mentioned_by_name() -> None:
     """Whoever uses the name learns that the variable was seen and why it did not count."""
     assert refusal("work/m", LLM_WORK="opnai://h").endswith(

@@ -200,8 +200,8 @@ def test_a_wrong_value_is_named_with_its_place(data: bytes, path: str, words: st
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "the text is not JSON: input data was truncated"),
-        (b'{"model":"x"', "the text is not JSON: input data was truncated"),
+        (b"", "the text is not JSON: it is empty, or ends in the middle"),
+        (b'{"model":"x"', "the text is not JSON: it is empty, or ends in the middle"),
         (b'{"model":NaN}', "the text is not JSON: invalid character (byte 9)"),
         (b'{"model":"x"} x', "trailing characters"),
         (b'{"model":"\xff"}', "not UTF-8 at byte 10"),
@@ -309,7 +309,7 @@ def test_a_lone_surrogate_in_an_unknown_member_is_repaired() -> None:
 def test_repairs_do_not_hide_other_faults() -> None:
     """A body without lone surrogates is not tried again."""
     repairs: list[str] = []
-    assert "truncated" in refusal(rb'{"model":"\u0041"', repairs=repairs).message
+    assert "ends in the middle" in refusal(rb'{"model":"\u0041"', repairs=repairs).message
     assert repairs == []
 
 

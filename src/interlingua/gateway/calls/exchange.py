@@ -32,7 +32,7 @@ from interlingua.errors import Error, UnsupportedError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.media import with_media, with_way_out
 from interlingua.gateway.calls.plan import UNREAD, is_same
-from interlingua.gateway.calls.relay import RelayedStream, kept_headers, outgoing, overheard, relayed
+from interlingua.gateway.calls.relay import BODY_TYPES, RelayedStream, kept_headers, outgoing, overheard, relayed
 from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
 from interlingua.gateway.calls.streams import Course, streamed
 from interlingua.gateway.http import GatewayReply
@@ -260,7 +260,8 @@ async def _straightly(asked: Asked, job: Job, way: Straight) -> GatewayReply:
     if settling is not None:
         await settling
     if asked.relayed:
-        return _replied(asked, response, reply.status, kept_headers(reply.headers), reply.body)
+        headers = BODY_TYPES[asked.dialect.name] + kept_headers(reply.headers)
+        return _replied(asked, response, reply.status, headers, reply.body)
     remembering = asked.remember(response)
     if remembering is not None:
         await remembering
@@ -285,7 +286,8 @@ async def _whole(asked: Asked, job: Job, begun: _Routed | None = None) -> Gatewa
         shown = response if asked.keeping is None else asked.keeping.answer(response, lane)
         status, headers, body = _translated(asked, shown, lane)
     else:
-        status, headers, body = told.status, kept_headers(told.headers), told.body
+        status, body = told.status, told.body
+        headers = BODY_TYPES[asked.dialect.name] + kept_headers(told.headers)
     if asked.keeping is not None:
         await asked.keep(response, lane, body)
     return _replied(asked, response, status, headers, body)

@@ -25,8 +25,8 @@ from interlingua.client.core import Live, answered, fault
 from interlingua.client.meter import count
 from interlingua.client.price import cost_of
 from interlingua.dialects._contract import DecodeContext, Encoded
-from interlingua.dialects.table import STREAM_TYPES
-from interlingua.errors import LimitExceededError, UnsupportedError
+from interlingua.dialects.table import DIALECTS, STREAM_TYPES
+from interlingua.errors import DecodeError, LimitExceededError, UnsupportedError
 from interlingua.gateway.calls.head import TOOL_MARKS
 from interlingua.gateway.calls.reading import is_plain, known_name, pieces_of
 from interlingua.types.change import Changes
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from interlingua.types.response import Response
     from interlingua.wire.http import Headers, HttpReply
 
-__all__ = ["Minded", "RelayedStream", "kept_headers", "minded_by", "outgoing", "overheard", "relayed"]
+__all__ = ["BODY_TYPES", "Minded", "RelayedStream", "kept_headers", "minded_by", "outgoing", "overheard", "relayed"]
 
 _PATHS = {"openai-chat": "/chat/completions", "openai-responses": "/responses", "anthropic": "/messages"}
 _HEADERS: dict[str, frozenset[str]] = {
@@ -56,11 +56,19 @@ _HEADERS: dict[str, frozenset[str]] = {
 }
 """Headers of a request that belong to its body."""
 _DEFAULTS: dict[str, Headers] = {"anthropic": (("anthropic-version", "2023-06-01"),)}
-_KEPT = ("x-ratelimit-", "anthropic-ratelimit-", "retry-after", "content-type")
+_KEPT = ("x-ratelimit-", "anthropic-ratelimit-", "retry-after")
 """How headers of a reply begin that are passed on."""
+BODY_TYPES: dict[str, Headers] = {
+    **dict.fromkeys(DIALECTS, (("content-type", "application/json"),)),
+    "ollama": (("content-type", "application/json; charset=utf-8"),),
+}
+"""What a whole reply is that was read: SDKs go by its type, and some servers say another one, or none."""
 _MOST_NAMES = 1_024
 _ENDINGS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 """What ends a server-sent event."""
+_LONGEST_ENDING = max(map(len, _ENDINGS))
+_LONG_BYTES = 65_536
+"""A frame is long of which so much has come without its end."""
 _BETAS = frozenset({"container", "context_management", "mcp_servers", "output_format", "speed"})
 """Members of a Messages request that a server only knows together with a beta feature."""
 
@@ -230,7 +238,10 @@ def overheard(job: Job, lane: Lane, encoded: Encoded, reply: HttpReply) -> Respo
     """
     if 200 <= reply.status < 300:
         context = DecodeContext(target=lane.endpoint.target, undo=encoded.undo)
-        response = lane.dialect.decode_response(reply, context)
+        try:
+            response = lane.dialect.decode_response(reply, context)
+        except DecodeError:
+            return answered(job, lane, encoded, reply)
         if fault(response) is None:
             if encoded.changes:
                 force_setattr(response, "changes", encoded.changes + response.changes)
@@ -264,13 +275,14 @@ _is_kept = _Kept()
 class RelayedStream(Live):
     """A stream that is passed on as it comes, and read beside that."""
 
-    __slots__ = ("_held", "_open", "_passed", "_separator", "_tail", "is_done", "last_frame")
+    __slots__ = ("_held", "_long", "_open", "_passed", "_separator", "_tail", "is_done", "last_frame")
 
     def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
         """A stream of which nothing has come."""
         super().__init__(lane, encoded, headers, decoder)
         self._separator = b"\n" if lane.dialect.name in STREAM_TYPES else b""
         self._tail = b""
+        self._long = bytearray()
         self._passed: list[bytes] = []
         self._held: list[bytes] = []
         self._open: set[tuple[int, int]] = set()
@@ -289,6 +301,8 @@ class RelayedStream(Live):
         """The events of the frames that a piece completes, or those of the end."""
         if not piece:
             return self._ending()
+        if len(self._tail) >= _LONG_BYTES and not (piece := self._grown(piece)):
+            return []
         data = self._tail + piece if self._tail else piece
         separator = self._separator = self._separator or _separator_in(data)
         *frames, self._tail = data.split(separator) if separator else (data,)
@@ -298,6 +312,17 @@ class RelayedStream(Live):
         for frame in frames:
             events += self._frame(frame + self._separator)
         return events
+
+    def _grown(self, piece: bytes) -> bytes:
+        """All of a long frame, once it has ended: a picture comes in hundreds of pieces, and is copied once."""
+        long = self._long
+        long += piece if long else self._tail + piece
+        recent = bytes(long[-len(piece) - _LONGEST_ENDING :])
+        ends = self._separator in recent if self._separator else bool(_separator_in(recent))
+        if not ends and len(long) <= MAX_EVENT_BYTES:
+            return b""
+        self._tail, self._long = b"", bytearray()
+        return bytes(long)
 
     def _frame(self, frame: bytes) -> list[Event]:
         events = super().fed(frame)
@@ -329,7 +354,8 @@ class RelayedStream(Live):
         return not self._open or not (self.decoder is None or self.decoder.terminal or not _adds(events))
 
     def _ending(self) -> list[Event]:
-        tail, self._tail = self._tail, b""
+        tail = bytes(self._long) or self._tail
+        self._tail, self._long = b"", bytearray()
         events = [] if not tail else super().fed(tail)
         events += super().fed(b"")
         if events and isinstance(events[-1], StreamEnd):

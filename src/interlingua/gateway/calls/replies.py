@@ -17,7 +17,13 @@ from urllib.parse import quote
 
 from interlingua.dialects._contract import ServerContext
 from interlingua.dialects.table import get_dialect
-from interlingua.errors import ChainExhaustedError, InternalServerError, UnsupportedError
+from interlingua.errors import (
+    ChainExhaustedError,
+    DecodeError,
+    InternalServerError,
+    LimitExceededError,
+    UnsupportedError,
+)
 from interlingua.gateway.http import GatewayReply
 
 if TYPE_CHECKING:
@@ -50,7 +56,7 @@ _UNSAFE = re.compile(r"[^\x20-\x7e]+")
 
 def error_reply(dialect: str, error: Error, *, path: str = "") -> GatewayReply:
     """An error in the body of a dialect, with the tries that led to it and the limits that were hit."""
-    error = _refused_by_all(error)
+    error = _too_much(_refused_by_all(error))
     told = get_dialect(dialect).encode_error(error, ServerContext(path=path))
     changes: tuple[Change, ...] = getattr(error, "changes", ())
     headers = (*limit_headers(dialect, error.rate_limits), *trail_headers(error.attempts, changes))
@@ -64,6 +70,13 @@ def _refused_by_all(error: Error) -> Error:
         return error
     changes = error.__cause__.changes if isinstance(error.__cause__, UnsupportedError) else ()
     return UnsupportedError(error.message, changes=changes, attempts=error.attempts)
+
+
+def _too_much(error: Error) -> Error:
+    """A target that sent more than we read is at fault itself: a 413 would have the client shorten what it asks."""
+    if isinstance(error, LimitExceededError) and (error.attempts or error.status == 502):
+        return DecodeError(error.message, status=502, attempts=error.attempts)
+    return error
 
 
 def reply_of(told: HttpReply, headers: Headers) -> GatewayReply:

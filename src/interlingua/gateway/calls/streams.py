@@ -131,7 +131,7 @@ def streamed(course: Course, events: list[Event]) -> GatewayReply:
     name = asked.dialect.name
     if isinstance(live, RelayedStream):
         body = _relayed(course, live)
-        limits = tuple([pair for pair in kept_headers(live.headers) if pair[0] != "content-type"])
+        limits = kept_headers(live.headers)
     else:
         body = _translated(course, events)
         limits = limit_headers(name, told_by(live.headers)[1])

@@ -11,13 +11,15 @@ import pytest
 import interlingua as il
 from interlingua.client.core import Job, Lane, answered
 from interlingua.client.options import Settings
-from interlingua.dialects._contract import Encoded
+from interlingua.dialects._contract import DecodeContext, Encoded
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import Error
-from interlingua.gateway.calls.relay import overheard
+from interlingua.gateway.calls.relay import RelayedStream, overheard
 from interlingua.gateway.http import GatewayRequest
 from interlingua.registry.resolve import Registry
 from interlingua.testing.upstream import Call, Cut, Fail, Say, Upstream
+from interlingua.transport.override import Override, overriding
+from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport
 from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.wire.http import HttpReply
@@ -205,9 +207,6 @@ async def test_our_ids_outside_of_the_history_change_nothing() -> None:
 
 async def test_use_18_limits_of_a_relayed_answer_are_passed_on_as_they_are() -> None:
     """The headers of the provider's limits keep their names and values; no other header of its comes through."""
-    from interlingua.transport.override import Override, overriding
-    from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport
-
     said: list[bytes] = []
     with Upstream("openai-chat", spoil=_listening(said)).standing():
         await body_of(await gateway()(asking("openai-chat", MODELS["openai-chat"])))
@@ -224,6 +223,37 @@ async def test_use_18_limits_of_a_relayed_answer_are_passed_on_as_they_are() -> 
     assert header_of(reply, "x-ratelimit-remaining-tokens") == "149984"
     assert {"openai-organization", "set-cookie"} & {name for name, _ in reply.headers} == set()
     assert header_of(reply, "x-request-id") != "req_theirs"
+
+
+@pytest.mark.parametrize("said", ["text/plain", None])
+@pytest.mark.parametrize("dialect", SAME)
+async def test_a_relayed_answer_is_json_whatever_its_server_calls_it(dialect: str, said: str | None) -> None:
+    """SDKs go by the type: one that reads `text/plain` hands its caller a text in the place of the answer."""
+    bodies: list[bytes] = []
+    with Upstream(dialect, spoil=_listening(bodies)).standing():
+        usual = await gateway()(asking(dialect, MODELS[dialect]))
+    headers = () if said is None else (("content-type", said),)
+    script = AsyncReplayTransport(Line(pieces=tuple(bodies), headers=headers))
+    with overriding(Override(lambda _: ReplayTransport(), lambda _: script, answers=True)):
+        reply = await gateway()(asking(dialect, MODELS[dialect]))
+    charset = "; charset=utf-8" if dialect == "ollama" else ""
+    assert header_of(reply, "content-type") == header_of(usual, "content-type") == f"application/json{charset}"
+
+
+@pytest.mark.parametrize("ending", [b"\n\n", b"\r\n\r\n", b"\r\r", b""])
+@pytest.mark.parametrize("cut", [64, 1_000, 70_001])
+def test_a_frame_of_many_pieces_is_copied_once(cut: int, ending: bytes) -> None:
+    """A large event comes as it was sent, wherever it is cut and however it ends; so does what follows."""
+    lane = _lane("openai-chat")
+    encoded = Encoded(path="/chat/completions", body=b"{}")
+    stream = RelayedStream(lane, encoded, (), lane.dialect.stream_decoder(DecodeContext()))
+    form = b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"%b"}}]}'
+    frames = [form % b"One", form % (b"A" * 140_000), form % b"two"]
+    data = ending.join(frames) + ending if ending else frames[1]
+    events = [event for at in range(0, len(data), cut) for event in stream.fed(data[at : at + cut])]
+    texts = [event.text for event in events if type(event) is il.TextDelta]
+    assert texts == (["One", "A" * 140_000, "two"] if ending else [])
+    assert stream.taken() == (data if ending else b"")
 
 
 @pytest.mark.parametrize("cut", [1, 7, 64, 100_000])

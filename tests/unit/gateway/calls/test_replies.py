@@ -108,3 +108,12 @@ def test_a_retry_after_is_in_whole_seconds(told: str, shown: str | None) -> None
     """HTTP has no other ones, and many clients stumble over a fraction; it is never earlier than it was."""
     reply = reply_of(HttpReply(status=429, headers=(("retry-after", told),), body=b""), ())
     assert reply.headers == (("retry-after", shown or told),)
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"])
+def test_a_target_that_sends_too_much_is_at_fault_itself(dialect: str) -> None:
+    """A 413 would have the client shorten what it asks; that is for bodies of its own."""
+    tried = (Attempt(model="a/one", outcome="failed", error="LimitExceededError: too much"),)
+    assert error_reply(dialect, il.LimitExceededError("too much", attempts=tried)).status == 502
+    assert error_reply(dialect, il.LimitExceededError("too much", status=502)).status == 502
+    assert error_reply(dialect, il.LimitExceededError("too much", status=413)).status == 413
