@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import msgspec
 
-from interlingua.errors import UsageError
+from interlingua.errors import DecodeError, UsageError
 from interlingua.wire._shape import EXTRA
 from interlingua.wire.json import Extra, decode_any, encode_wire
 
@@ -30,6 +30,7 @@ __all__ = [
     "plain",
     "spread",
     "stated",
+    "text_or_none",
 ]
 
 
@@ -78,14 +79,16 @@ def plain(wire: WireStruct) -> Any:
 def merge_members(wire: WireStruct, members: Mapping[str, Any]) -> None:
     """Write `members` over the wire object, deeply.
 
-    Raises: UsageError for what is no object: an opaque value that never was this dialect's.
+    What we write as an object or as a list of objects keeps that form; anything else takes any value.
+
+    Raises: UsageError for another form: an opaque value that never was this dialect's.
     """
     if not isinstance(members, dict):
         raise UsageError(f"an opaque value is written as an object, and this one is {type(members).__name__}")
     fields = _FIELDS.get(type(wire)) or _fields(type(wire))
     for name, value in members.items():
         if name in fields:
-            setattr(wire, name, _merged(getattr(wire, name), value) if is_object(value) else value)
+            setattr(wire, name, _merged(name, getattr(wire, name), value))
         else:
             wire.extra = wire.extra or Extra()
             wire.extra[name] = value
@@ -102,6 +105,16 @@ def object_in(members: Mapping[str, Any], name: str) -> dict[str, Any]:
     if not is_object(value):
         raise UsageError(f"an opaque {name} is written as an object, and this one is {type(value).__name__}")
     return value
+
+
+def text_or_none(value: object, path: str) -> str | None:
+    """A member that is a text, where it is said at all.
+
+    Raises: DecodeError at `path` for anything else.
+    """
+    if value is None or isinstance(value, str):
+        return value
+    raise DecodeError(f"expected a string, got {type(value).__name__}", path=path)
 
 
 def completed(wire: WireStruct, text: bytes, members: Mapping[str, bytes]) -> bytes:
@@ -140,13 +153,19 @@ def _says_something(members: Mapping[str, Any]) -> bool:
     return False
 
 
-def _merged(current: object, value: dict[str, Any]) -> Any:
-    if current is None:
+def _merged(name: str, current: object, value: object) -> Any:
+    if type(current) in _SCALARS:
         return value
-    if isinstance(current, msgspec.Struct):
-        merge_members(cast("WireStruct", current), value)  # every struct in a wire struct is one
+    if is_object(current):
+        return _deep(current, value) if is_object(value) else value
+    if is_list(current) and current and isinstance(current[0], msgspec.Struct):
+        if not is_list(value):
+            raise UsageError(f"an opaque {name} is written as a list, and this one is {type(value).__name__}")
+        return list(value)
+    if isinstance(current, msgspec.Struct) and value is not None:
+        merge_members(cast("WireStruct", current), object_in({name: value}, name))  # every struct in one is one
         return current
-    return _deep(current, value) if is_object(current) else value
+    return value
 
 
 def _deep(current: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
@@ -163,3 +182,5 @@ def _fields(kind: type[WireStruct]) -> frozenset[str]:
 
 
 _FIELDS: dict[type, frozenset[str]] = {}
+_SCALARS = frozenset({type(None), msgspec.UnsetType, str, int, float, bool})
+"""What stands under most names, and gives way to anything."""

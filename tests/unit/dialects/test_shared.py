@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from interlingua.dialects._contract import Facts, Target
+from interlingua.dialects._contract import DecodeOptions, Facts, Target
 from interlingua.dialects._errors import class_of_status, request_id
 from interlingua.dialects._members import foreign_extras, members_of, merge_members, plain
 from interlingua.dialects._seals import seal_fits
 from interlingua.dialects.openai_chat.wire import FunctionWire, MessageWire, RequestWire, ToolWire
 from interlingua.dialects.table import get_dialect
-from interlingua.errors import BadRequestError, Error, InternalServerError, OverloadedError
-from interlingua.types.content import Sealed
-from interlingua.wire.json import Extra
+from interlingua.errors import BadRequestError, DecodeError, Error, InternalServerError, OverloadedError
+from interlingua.types.content import ImagePart, Sealed
+from interlingua.types.tool import Tool
+from interlingua.wire.http import HttpRequest
+from interlingua.wire.json import Extra, encode
+
+PIXEL = "data:image/png;base64,iVBORw0KGgo="
 
 
 def test_members_go_out_of_a_wire_object_and_back() -> None:
@@ -81,3 +87,63 @@ def test_the_id_of_a_request_has_several_names() -> None:
 def test_the_table_knows_the_dialect_by_its_name() -> None:
     """And by no other."""
     assert get_dialect("openai-chat").name == "openai-chat"
+
+
+def _asked(*parts: object) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": list(parts)}]}
+
+
+def _grammar(**members: object) -> dict[str, Any]:
+    return {"input": "x", "tools": [{"type": "custom", "name": "f", "format": {"type": "grammar", **members}}]}
+
+
+IMAGE = {"type": "image_url", "image_url": {"url": PIXEL, "detail": 5}}
+FILE: dict[str, Any] = {"type": "file", "file": {"file_data": PIXEL, "filename": []}}
+DOCUMENT = {"type": "document_url", "document_url": PIXEL, "document_name": 5}
+BLOCK = {"type": "document", "source": {"type": "base64", "data": "", "media_type": 5}}
+CITED: dict[str, Any] = {"type": "text", "text": "x", "citations": [{}, 5]}
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "path"),
+    [
+        ("openai-chat", _asked(IMAGE), "/messages/0/content/0/image_url/detail"),
+        ("openai-chat", _asked(FILE), "/messages/0/content/0/file/filename"),
+        ("openai-chat", _asked(DOCUMENT), "/messages/0/content/0/document_name"),
+        ("anthropic", _asked(BLOCK), "/messages/0/content/0/source/media_type"),
+        ("anthropic", _asked(CITED), "/messages/0/content/0/citations/1"),
+        ("openai-responses", _grammar(syntax=5), "/tools/0/format/syntax"),
+        ("openai-responses", _grammar(definition={}), "/tools/0/format/definition"),
+    ],
+)
+def test_a_member_of_another_kind_is_an_error_with_its_place(name: str, body: dict[str, Any], path: str) -> None:
+    """What a canonical text or object is made of."""
+    asked = HttpRequest(url="http://host/", body=encode({"model": "m", **body}))
+    with pytest.raises(DecodeError) as caught:
+        get_dialect(name).decode_request(asked, DecodeOptions())
+    assert caught.value.path == path
+
+
+def test_schemas_in_the_form_of_openapi_with_odd_members() -> None:
+    """What is no list there is left to whoever checks the schema."""
+    schema = {"type": "STRING", "nullable": True, "enum": 5}
+    function = {
+        "name": "f",
+        "parameters": {"type": "OBJECT", "properties": {"a": schema, "b": {"nullable": True, "anyOf": 5}}},
+    }
+    body = encode({"contents": [], "tools": [{"functionDeclarations": [function]}]})
+    asked = HttpRequest(url="http://host/models/m:generateContent", body=body)
+    decoded = get_dialect("google").decode_request(asked, DecodeOptions())
+    (tool,) = decoded.request.tools
+    assert isinstance(tool, Tool)
+    assert tool.parameters["properties"] == {"a": {"type": ["string", "null"], "enum": 5}, "b": {"anyOf": 5}}
+
+
+def test_a_resolution_that_is_no_word_passes_through() -> None:
+    """Beside the image, as it came."""
+    part = {"inlineData": {"mimeType": "image/png", "data": ""}, "mediaResolution": {"level": ["x"]}}
+    body = encode({"contents": [{"role": "user", "parts": [part]}]})
+    asked = HttpRequest(url="http://host/models/m:generateContent", body=body)
+    decoded = get_dialect("google").decode_request(asked, DecodeOptions())
+    (image,) = decoded.request.messages[0].parts
+    assert image == ImagePart(b"", "image/png", extra={"google": {"mediaResolution": {"level": ["x"]}}})

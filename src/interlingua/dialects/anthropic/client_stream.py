@@ -20,13 +20,13 @@ from msgspec import Raw
 
 from interlingua.dialects._answer import id_source
 from interlingua.dialects._error_body import error_body
-from interlingua.dialects._members import is_list, is_object, members_of, plain
+from interlingua.dialects._members import is_object, members_of, plain
 from interlingua.dialects._run import BuildingDecoder, run_of
 from interlingua.dialects._template import template_of
 from interlingua.dialects.anthropic.assistant import call_extra, seal_of
 from interlingua.dialects.anthropic.client import answer_members
 from interlingua.dialects.anthropic.marks import decode_mark
-from interlingua.dialects.anthropic.parts import NAME
+from interlingua.dialects.anthropic.parts import NAME, citations_in
 from interlingua.dialects.anthropic.reasons import decode_finish, error_of_body
 from interlingua.dialects.anthropic.usage import decode_usage
 from interlingua.dialects.anthropic.wire import BlockWire, DeltaWire, EventWire, ResponseWire
@@ -239,7 +239,7 @@ class MessagesStreamDecoder(BuildingDecoder):
         wire = state.wire
         if wire.text or wire.extra:
             self._text(state, wire.text or "")
-        for citation in wire.citations if is_list(wire.citations) else ():
+        for citation in citations_in(wire):
             self._annotate(state, citation)
 
     def _thinking_start(self, state: _Open) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from interlingua.dialects._members import is_object
 from interlingua.dialects.anthropic.wire import BlockWire
 from interlingua.wire.json import Extra
 
@@ -84,8 +85,8 @@ class Marks:
         """Mark `wire` after `cache`, or keep the mark that it has from its members, as long as there is room."""
         if cache is not None:
             wire.cache_control = encode_mark(cache)
-        mark = wire.cache_control
-        if mark is not None:
+        mark: object = wire.cache_control
+        if is_object(mark):
             wire.cache_control = self._ordered(mark, path) if self._is_free(path) else None
 
     def finish(self, wire: RequestWire) -> None:

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
 
-from interlingua.dialects._members import foreign_extras, is_list, is_object, members_of, merge_members, plain
+from interlingua.dialects._members import (
+    foreign_extras,
+    is_list,
+    is_object,
+    members_of,
+    merge_members,
+    plain,
+    text_or_none,
+)
 from interlingua.dialects._seals import note_seal
 from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.wire import BlocksWire, BlockWire
@@ -42,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NAME",
     "BlockEncoder",
+    "citations_in",
     "decode_block",
     "decode_content",
     "decode_nested",
@@ -119,11 +128,23 @@ def opaque(wire: BlockWire) -> OpaquePart:
 def text_part(wire: BlockWire) -> TextPart | None:
     """Text with its citations; None for an empty text with nothing to it."""
     cache = decode_mark(wire)
-    citations = wire.citations
-    if not wire.text and not citations and not wire.extra:
+    if not wire.text and not wire.citations and not wire.extra:
         return None
-    annotations = tuple([Citation(NAME, citation) for citation in citations]) if is_list(citations) else ()
+    annotations = tuple([Citation(NAME, citation) for citation in citations_in(wire)])
     return TextPart(wire.text or "", annotations, cache, extra=members_of(wire, NAME))
+
+
+def citations_in(wire: BlockWire) -> list[dict[str, Any]]:
+    """The citations of a text block.
+
+    Raises: DecodeError for one that is no object.
+    """
+    given: object = wire.citations
+    citations = given if is_list(given) else []
+    for place, citation in enumerate(citations):
+        if not is_object(citation):
+            raise DecodeError("a citation must be an object", path=f"/citations/{place}")
+    return citations
 
 
 def _image(wire: BlockWire) -> Part:
@@ -137,10 +158,11 @@ def _image(wire: BlockWire) -> Part:
 
 def _document(wire: BlockWire) -> Part:
     source = wire.source if is_object(wire.source) else {}
-    data, media_type = source.get("data"), source.get("media_type")
+    data = source.get("data")
     if not isinstance(data, str) or source.get("type") not in ("base64", "text"):
         return opaque(wire)
     body = data.encode() if source["type"] == "text" else from_base64(data, "/source/data")
+    media_type = text_or_none(source.get("media_type"), "/source/media_type")
     media_type = media_type or (PLAIN if source["type"] == "text" else PDF)
     cache = decode_mark(wire)
     return DocumentPart(body, media_type, wire.title, cache, extra=_members(wire, source))

@@ -166,8 +166,8 @@ class _RequestEncoder(RequestWriter):
             self.wire.contents = cast("list[ContentWire]", told)  # text is written as it is
             return
         instruction, contents = encode(self.request.system, history)
-        first = part_list(contents[0].parts) if contents and contents[0].role == "model" else []
-        if self.request.continues is None and any(part.functionCall is not None for part in first):
+        first: list[Any] = part_list(contents[0].parts) if contents and contents[0].role == "model" else []
+        if self.request.continues is None and any(isinstance(part, PartWire) and part.functionCall for part in first):
             self.changes.add(
                 "parameter_added", "/messages/0", "an empty turn of the user, since a call must follow one"
             )

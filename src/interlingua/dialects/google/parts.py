@@ -220,7 +220,8 @@ def decode_media(wire: PartWire, blob: BlobWire, sealed: Sealed | None) -> Part:
     if wire.thought:
         members["thought"] = True
     if media_type.startswith("image/"):
-        detail = DETAILS.get((wire.mediaResolution or {}).get("level", ""))
+        level = (wire.mediaResolution or {}).get("level")
+        detail = DETAILS.get(level) if isinstance(level, str) else None
         return ImagePart(data, media_type, detail, None, sealed, _extra(members, wire, {**rest, **named}, detail))
     if sealed is not None:
         members["thoughtSignature"] = wire.thoughtSignature

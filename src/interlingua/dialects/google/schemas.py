@@ -78,9 +78,9 @@ def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
     kind = schema.get("type")
     if isinstance(kind, str):
         schema["type"] = [kind, "null"]
-        if "enum" in schema:
+        if is_list(schema.get("enum")):
             schema["enum"] = [*schema["enum"], None]
-    elif "anyOf" in schema:
+    elif is_list(schema.get("anyOf")):
         schema["anyOf"] = [*schema["anyOf"], {"type": "null"}]
     return schema
 
@@ -104,9 +104,9 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     if is_list(kind) and len(kind) == 2 and kind[1] == "null":
         schema["type"] = kind[0]
         schema["nullable"] = True
-        if "enum" in schema:
+        if is_list(schema.get("enum")):
             schema["enum"] = [value for value in schema["enum"] if value is not None]
-    elif {"type": "null"} in (schema.get("anyOf") or ()):
+    elif is_list(schema.get("anyOf")) and {"type": "null"} in schema["anyOf"]:
         schema["anyOf"] = [part for part in schema["anyOf"] if part != {"type": "null"}]
         schema["nullable"] = True
     return schema

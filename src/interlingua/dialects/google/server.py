@@ -277,8 +277,7 @@ def encode_any_response(response: Response[Any], context: ServerContext) -> Http
 
 def is_blocked(members: dict[str, Any], response: Response[Any]) -> bool:
     """Whether the prompt was blocked, so that there is no candidate at all."""
-    feedback: JsonObject = members.get("promptFeedback") or {}
-    return "blockReason" in feedback and not response.parts and not response.alternatives
+    return "blockReason" in object_in(members, "promptFeedback") and not response.parts and not response.alternatives
 
 
 def reply_members(extra: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -17,7 +17,7 @@ from interlingua.dialects._answer import changes_of
 from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._history_memo import HistoryMemo, rest_of
-from interlingua.dialects._members import is_object, merge_members
+from interlingua.dialects._members import is_object, merge_members, object_in
 from interlingua.dialects._memo import ToolMemo, read_tools
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects.ollama.assistant import AssistantEncoder
@@ -230,7 +230,8 @@ def encode_any_response(response: Response[Any], context: ServerContext) -> Http
     message = AssistantEncoder(changes, "", reply=True, own=own).encode(response.parts)
     wire = ChunkWire(model=context.model or response.wire_model or response.model, created_at=created_at(context))
     members = answer_members(response, changes)
-    merge_members(message, members.pop("message", {}))
+    merge_members(message, object_in(members, "message"))
+    members.pop("message", None)
     if is_older_form(response.extra, context):
         wire.response, wire.thinking, wire.tool_calls = message.content, message.thinking, message.tool_calls
     else:

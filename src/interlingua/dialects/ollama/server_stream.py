@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._members import object_in
 from interlingua.dialects.ollama.assistant import AssistantEncoder
 from interlingua.dialects.ollama.parts import NAME
 from interlingua.dialects.ollama.reasons import done_reason, encode_error_body
@@ -118,7 +119,8 @@ class OllamaStreamEncoder:
         members = answer_members(response, self.changes)
         if response.alternatives:
             self.changes.add("alternatives_unsupported", "/alternatives")
-        last = {**self._common, **self._silence(members.pop("message", {}))}
+        last = {**self._common, **self._silence(object_in(members, "message"))}
+        members.pop("message", None)
         last |= {"done": True, "done_reason": done_reason(response, self.changes, own=self._own)}
         last |= {**members, **encode_usage(response.usage, self.changes)}
         if self.context.changes is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET, Raw
 
-from interlingua.dialects._members import foreign_extras, is_object, merge_members
+from interlingua.dialects._members import foreign_extras, is_list, is_object, merge_members
 from interlingua.dialects._openai_calls import arguments_text, clean_name, freeform_arguments, freeform_input
 from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects._seals import note_seal, seal_fits
@@ -365,8 +365,10 @@ class AssistantEncoder:
         return True
 
     def _joined(self, data: dict[str, Any]) -> dict[str, Any]:
-        details = [*(self.message.reasoning_details or []), *data.get("reasoning_details", [])]
-        return {**data, "reasoning_details": details} if details else data
+        given = data.get("reasoning_details")
+        if not is_list(given):
+            return data
+        return {**data, "reasoning_details": [*(self.message.reasoning_details or []), *given]}
 
     def _finish_thinking(self) -> None:
         text = "\n\n".join([text for text in self.thinking if text]) if self.thinking else ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._members import members_of, merge_members, plain
+from interlingua.dialects._members import members_of, merge_members, plain, text_or_none
 from interlingua.dialects.openai_chat.wire import PartWire
 from interlingua.errors import DecodeError
 from interlingua.types.content import (
@@ -101,7 +101,7 @@ def _image(part: PartWire) -> Part:
     parsed = parse_data_url(url, "/image_url") if isinstance(url, str) else None
     if parsed is None:
         return _opaque(part, "image_url")
-    detail = members.pop("detail", None)
+    detail = text_or_none(members.pop("detail", None), "/image_url/detail")
     extra = dict(part.extra or {}) | ({"image_url": members} if members else {})
     cache = decode_cache(part)
     return ImagePart(parsed[1], parsed[0] or "image/png", detail, cache, extra={NAME: extra} if extra else {})
@@ -121,10 +121,11 @@ def _audio(part: PartWire) -> Part:
 
 def _file(part: PartWire) -> Part:
     members = dict(part.file or {})
-    data, name = members.pop("file_data", None), members.pop("filename", None)
+    data = members.pop("file_data", None)
     parsed = parse_data_url(data, "/file/file_data") if isinstance(data, str) else None
     if parsed is None:
         return _opaque(part, "file")
+    name = text_or_none(members.pop("filename", None), "/file/filename")
     extra = dict(part.extra or {}) | ({"file": members} if members else {})
     cache = decode_cache(part)
     return DocumentPart(
@@ -134,10 +135,11 @@ def _file(part: PartWire) -> Part:
 
 def _document_url(part: PartWire) -> Part:
     members: dict[str, Any] = dict(part.extra or {})
-    url, name = members.pop("document_url", None), members.pop("document_name", None)
+    url = members.pop("document_url", None)
     parsed = parse_data_url(url, "/document_url") if isinstance(url, str) else None
     if parsed is None:
         return _opaque(part, "document_url")
+    name = text_or_none(members.pop("document_name", None), "/document_name")
     cache = decode_cache(part)
     extra = {NAME: members} if members else {}
     return DocumentPart(parsed[1], parsed[0] or "application/octet-stream", name, cache, extra=extra)

@@ -287,7 +287,7 @@ def _choice(alternative: Alternative, place: int, changes: Changes, *, own: bool
     if message.refusal is not None and not isinstance(message.refusal, str):
         message.refusal = None
     message.annotations = message.annotations or []
-    if message.audio is not None and not own:
+    if type(message.audio) is AudioWire and not own:
         _complete(message.audio)
     extra = alternative.extra.get(NAME) if alternative.extra else None
     if extra and "message" in extra:
@@ -295,7 +295,10 @@ def _choice(alternative: Alternative, place: int, changes: Changes, *, own: bool
     word = finish_word(alternative, changes, path, own=own)
     wire = ChoiceWire(index=place, message=message, finish_reason=word, logprobs=None)
     if extra and "choice" in extra:
-        merge_members(wire, object_in(extra, "choice"))
+        members = dict(object_in(extra, "choice"))
+        merge_members(message, object_in(members, "message"))
+        members.pop("message", None)
+        merge_members(wire, members)
     return wire
 
 

@@ -160,8 +160,9 @@ class ChatStreamEncoder:
 
     def _reasoning_field(self, event: BlockStart) -> str:
         """Where it was read, for a client of the server that said it; details have their text in them."""
-        read = event.extra.get(NAME, {}).get("field", "reasoning_content")
-        return read if self.context.source == NAME or read == "reasoning_details" else "reasoning_content"
+        read = event.extra.get(NAME, {}).get("field")
+        known = isinstance(read, str) and (self.context.source == NAME or read == "reasoning_details")
+        return str(read) if known else "reasoning_content"
 
     def _audio(self, event: DataDelta) -> bytes:
         """A piece of audio; other media go out whole, when their block ends."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import Raw
 
 from interlingua.dialects._contract import Target
-from interlingua.dialects._members import is_object, merge_members
+from interlingua.dialects._members import is_object, merge_members, object_in
 from interlingua.dialects._openai_calls import freeform_input
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects.openai_responses.assistant import COMPLETED, FREEFORM_END
@@ -140,7 +140,7 @@ class ItemEncoder:
 
     def _prose(self, part: TextPart | RefusalPart, path: str) -> None:
         extra = part.extra.get(NAME, {})
-        members = self._members(part.sealed, path) if isinstance(part, TextPart) else extra.get("item")
+        members = self._members(part.sealed, path) if isinstance(part, TextPart) else object_in(extra, "item")
         if isinstance(part, TextPart) and members is None and not self.reply:
             self._plain(part, path)
             return
@@ -196,7 +196,7 @@ class ItemEncoder:
     def _call(self, part: ToolCall | BrokenToolCall, path: str) -> None:
         wire = self._bare_call(part)
         extra = part.extra.get(NAME) or _NOTHING
-        members = self._members(part.sealed, path) if isinstance(part, ToolCall) else extra.get("item")
+        members = self._members(part.sealed, path) if isinstance(part, ToolCall) else object_in(extra, "item")
         if members:
             merge_members(wire, members)
         if extra:
@@ -232,8 +232,8 @@ class ItemEncoder:
             self.changes.add(code, path, f"{part.kind} of {part.dialect}", action="dropped" if let_go else None)
         elif part.kind == "content_part":
             content = PartWire()
-            merge_members(content, part.raw["part"])
-            self._said(content, part.raw["item"], new="new_item" in part.raw)
+            merge_members(content, object_in(part.raw, "part"))
+            self._said(content, object_in(part.raw, "item"), new="new_item" in part.raw)
         else:
             self.items.append(opaque_item(part.raw))
             self._open = None

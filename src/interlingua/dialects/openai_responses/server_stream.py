@@ -16,7 +16,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from interlingua.dialects._members import is_object, merge_members, plain
+from interlingua.dialects._members import is_object, merge_members, object_in, plain
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects.openai_responses.assistant import COMPLETED
 from interlingua.dialects.openai_responses.items import NOBODY, ItemEncoder, ItemIds
@@ -156,7 +156,7 @@ class ResponsesStreamEncoder:
     def _extra(self, event: Extra) -> bytes:
         return self._progress(event.raw) if event.dialect == NAME and is_object(event.raw) else b""
 
-    def _say(self, kind: str, **members: Any) -> bytes:
+    def _say(self, kind: str, /, **members: Any) -> bytes:
         """One event, under the next number."""
         body = {"type": kind, **members, "sequence_number": self._number}
         self._number += 1
@@ -227,7 +227,9 @@ class ResponsesStreamEncoder:
         known = event.extra.get(NAME, {})
         if event.block == "thinking" and "id" in known:
             return self._opening(event.index, {"id": known["id"]})
-        return self._opening(event.index, known["item"]) if event.block == "refusal" and "item" in known else b""
+        if event.block == "refusal" and "item" in known:
+            return self._opening(event.index, object_in(known, "item"))
+        return b""
 
     def _hold(self, event: Annotation | TextDelta | RefusalDelta | ThinkingDelta | ToolCallDelta) -> bytes:
         self._held[event.index].append(event)
@@ -256,8 +258,9 @@ class ResponsesStreamEncoder:
         said = b""
         item = self._message
         if item is None or item.key != members.get("id"):
-            wire = ItemWire(type="message", role="assistant", content=[])
+            wire = ItemWire(type="message", role="assistant")
             merge_members(wire, {**members, "status": "in_progress"})
+            wire.content = []
             item, said = self._added(start, members, wire)
             self._message = item
         self._items[start.index] = item
@@ -499,7 +502,7 @@ def _members(part: Part) -> dict[str, Any]:
     """What a part says of the item around it, where this dialect made it."""
     if isinstance(part, TextPart | ThinkingPart | ToolCall):
         return part.sealed.data if part.sealed is not None and seal_fits(part.sealed, NAME, NOBODY) else {}
-    return part.extra.get(NAME, {}).get("item", {}) if isinstance(part, RefusalPart | BrokenToolCall) else {}
+    return object_in(part.extra.get(NAME, {}), "item") if isinstance(part, RefusalPart | BrokenToolCall) else {}
 
 
 _OPENERS: dict[str, Callable[[ResponsesStreamEncoder, BlockStart, dict[str, Any]], bytes]] = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._freeform import as_function, freeform_parameters
-from interlingua.dialects._members import foreign_extras, is_list, is_object, merge_members, plain
+from interlingua.dialects._members import foreign_extras, is_list, is_object, merge_members, plain, text_or_none
 from interlingua.dialects._openai_calls import decode_choice as decode_known_choice
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.wire import FormatWire, ToolWire
@@ -52,7 +52,7 @@ def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueToo
         raise DecodeError(f"{path}/name: a tool must have a name", path=f"{path}/name")
     extra: dict[str, Any] = dict(wire.extra or {})
     if wire.type == "custom":
-        return _freeform(wire, wire.name, extra)
+        return _freeform(wire, wire.name, extra, path)
     if wire.strict is None:
         extra["strict"] = None
     return Tool(
@@ -64,13 +64,14 @@ def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueToo
     )
 
 
-def _freeform(wire: ToolWire, name: str, extra: dict[str, Any]) -> Tool:
+def _freeform(wire: ToolWire, name: str, extra: dict[str, Any], path: str) -> Tool:
     given = wire.format or {}
+    syntax = text_or_none(given.get("syntax"), f"{path}/format/syntax")
     return Tool(
         name=name,
         description=wire.description,
         parameters=freeform_parameters(),
-        freeform=Freeform(given.get("syntax", "text"), given.get("definition")),
+        freeform=Freeform(syntax or "text", text_or_none(given.get("definition"), f"{path}/format/definition")),
         extra={NAME: extra} if extra else {},
     )
 
