@@ -35,6 +35,8 @@ GRACE_S = 10.0
 """What a mutant's run may take beyond three times its tests."""
 WARM = ("anyio.pytest_plugin", "hypothesis.strategies", "jsonschema_rs", "msgspec", "pytest")
 """What tests need besides the library."""
+BODIES = "tests/golden/test_bodies.py::test_each_body_means_and_is_written_as_the_case_says"
+"""The golden bodies of every dialect; a case begins with the dialect's name."""
 MAX_EXAMPLES = 25
 """How often a property is tried."""
 MAX_MEMORY_BYTES = 3 * 2**30
@@ -80,8 +82,8 @@ def _rooms(file: str) -> list[tuple[str, ...]]:
     mirrored = f"tests/unit/{'/'.join(parts)}/"
     if "dialects" not in parts:
         return [(mirrored,)]
-    goldens = (f"tests/golden/test_{parts[-1]}.py", "tests/golden/test_encodings.py", "tests/golden/test_decodings.py")
-    return [goldens, (mirrored, "tests/golden/")]
+    bodies = f"{BODIES}[{parts[-1].replace('_', '-')}-"
+    return [(bodies, "tests/golden/test_encodings.py", "tests/golden/test_decodings.py"), (mirrored, "tests/golden/")]
 
 
 def _distance(test: str, rooms: list[tuple[str, ...]]) -> int:

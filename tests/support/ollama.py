@@ -17,7 +17,7 @@ from interlingua.dialects._contract import (
     Target,
 )
 from interlingua.dialects.ollama import DIALECT
-from interlingua.stream.check import check
+from interlingua.testing.laws import assert_any_cut
 from interlingua.types.change import Change
 from interlingua.types.event import Event, StreamEnd
 from interlingua.types.request import Request
@@ -96,14 +96,8 @@ def line(content: str = "", done: bool = False, **members: Any) -> bytes:
 
 
 def events(data: bytes, context: DecodeContext | None = None) -> list[Event]:
-    """The events of a stream, which are lawful and the same byte by byte."""
-    found: list[list[Event]] = []
-    for pieces in ([data], [data[place : place + 1] for place in range(len(data))]):
-        decoder = DIALECT.stream_decoder(context or DecodeContext())
-        found.append([event for piece in pieces for event in decoder.feed(piece)] + decoder.close())
-    assert found[0] == found[1]
-    assert check(found[0]) == ()
-    return found[0]
+    """The events of a stream: lawful, and the same for every cut."""
+    return assert_any_cut(DIALECT, data, context)
 
 
 def streamed(data: bytes, context: DecodeContext | None = None) -> Response[Any]:

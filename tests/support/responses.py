@@ -18,7 +18,7 @@ from interlingua.dialects._contract import (
 )
 from interlingua.dialects.openai_responses import DIALECT
 from interlingua.errors import Error
-from interlingua.stream.check import check
+from interlingua.testing.laws import assert_any_cut
 from interlingua.types.change import Change
 from interlingua.types.content import Part, Sealed
 from interlingua.types.event import Event, StreamEnd, StreamError
@@ -130,18 +130,8 @@ def stream(*pieces: bytes, **members: Any) -> bytes:
 
 
 def events(raw: bytes, context: DecodeContext | None = None) -> list[Event]:
-    """The events of a stream: lawful, and the same when it comes byte by byte."""
-    whole = _feed([raw], context)
-    assert check(whole) == ()
-    assert _feed([raw[at : at + 1] for at in range(len(raw))], context) == whole
-    assert _feed([piece + b"\n\n" for piece in raw.split(b"\n\n")[:-1]], context) == whole
-    return whole
-
-
-def _feed(pieces: list[bytes], context: DecodeContext | None) -> list[Event]:
-    decoder = DIALECT.stream_decoder(context or DecodeContext())
-    found = [event for piece in pieces for event in decoder.feed(piece)]
-    return [*found, *decoder.close()]
+    """The events of a stream: lawful, and the same for every cut."""
+    return assert_any_cut(DIALECT, raw, context)
 
 
 def streamed(raw: bytes, context: DecodeContext | None = None) -> Response[Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mutants import report
-from mutants.engine import MAX_TESTS_S, Outcome, plan
+from mutants.engine import BODIES, MAX_TESTS_S, Outcome, plan
 from mutants.operators import Mutant
 from mutants.reach import Reach
 
@@ -25,7 +25,7 @@ REACH = Reach(
         "tests/laws/test_chat_laws.py::a",
         "tests/unit/dialects/openai_chat/test_a.py::slow",
         "tests/unit/dialects/openai_chat/test_a.py::fast",
-        "tests/golden/test_openai_chat.py::b",
+        f"{BODIES}[openai-chat-text]",
         "tests/laws/test_chat_laws.py::endless",
     ],
     seconds=[0.5, 0.4, 0.1, 0.2, MAX_TESTS_S],
@@ -57,7 +57,7 @@ def test_what_runs_at_import_is_tried_by_all_tests_of_the_module() -> None:
 def test_outside_the_dialects_the_mirrored_folder_is_nearest() -> None:
     """Goldens say little of framing."""
     file = "src/interlingua/wire/sse.py"
-    tests = ["tests/golden/test_google.py::a", "tests/unit/wire/test_sse.py::b"]
+    tests = [f"{BODIES}[google-text]", "tests/unit/wire/test_sse.py::b"]
     reach = Reach(tests, [0.1, 0.2], {file: {1: [0, 1]}})
     assert plan(mutant(line=1), file, reach).stages == [[tests[1]], [tests[0]]]
 
