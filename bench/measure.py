@@ -1,7 +1,8 @@
 """Measurements that a busy machine does not spoil: processor time, interleaved, medians.
 
 Two things are compared by running them in turn, a few milliseconds each, many times; each turn gives one ratio, and the
-median of the ratios is the result. What disturbs the machine disturbs both sides of a turn.
+median of the ratios is the result. What disturbs the machine disturbs both sides of a turn. Many pairs of things take
+turns with each other, too, so that a disturbance of some seconds takes a turn or two of each, and not all of one.
 """
 
 from __future__ import annotations
@@ -12,16 +13,18 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial, wraps
 from inspect import signature
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 __all__ = [
+    "Batches",
     "Child",
     "Measured",
     "NotRun",
-    "batch_ratio",
+    "batch_ratios",
     "beside",
     "cpu_us",
     "once",
@@ -33,7 +36,7 @@ __all__ = [
 
 TURNS = 15
 TURN_S = 0.02
-BATCH_TURNS = 9
+BATCH_TURNS = 24
 WARM_CALLS = 3
 
 
@@ -104,6 +107,17 @@ class Child(NamedTuple):
     """Its exit status."""
 
 
+class Batches(NamedTuple):
+    """Two things that are each done with a batch, which is made anew for each turn, before the clock runs."""
+
+    make: Callable[[], list[Any]]
+    """Makes the batch."""
+    ours: Callable[[list[Any]], Any]
+    """What is measured."""
+    theirs: Callable[[list[Any]], Any]
+    """What it is compared with."""
+
+
 def ratio(ours: Callable[[], Any], theirs: Callable[[], Any], *, turns: int = TURNS) -> Measured:
     """The processor time of `ours` for each unit of that of `theirs`."""
     our_loops, their_loops = _loops(ours), _loops(theirs)
@@ -127,20 +141,33 @@ def beside(turns: list[tuple[float, float]], unit: str = "µs") -> Measured:
     return Measured.of([one / other for one, other in turns], f"{short(ours)} {unit} beside {short(theirs)} {unit}")
 
 
-def batch_ratio(
-    make: Callable[[], list[Any]],
-    ours: Callable[[list[Any]], Any],
-    theirs: Callable[[list[Any]], Any],
-    *,
-    turns: int = BATCH_TURNS,
-) -> Measured:
-    """The same of one call for a batch that is made anew for each turn, before the clock runs."""
-    ratios: list[float] = []
-    for _ in range(turns + 1):
-        batch = make()
-        gc.collect(0)
-        ratios.append(_cpu_s(partial(ours, batch), 1) / _cpu_s(partial(theirs, batch), 1))
-    return Measured.of(ratios[1:])  # the first turn loads what is loaded late
+def batch_ratios(pairs: Mapping[str, Batches], *, turns: int = BATCH_TURNS) -> dict[str, float]:
+    """The same of one call each for a batch, of many pairs by name, which take turns."""
+    ratios: dict[str, list[float]] = {name: [] for name in pairs}
+    with _own_heap():
+        for turn in range(turns + 1):
+            for name, pair in pairs.items():
+                ratios[name].append(_batch_ratio(pair, ours_first=turn % 2 == 0))
+    return {name: Measured.of(found[1:]) for name, found in ratios.items()}  # the first turn loads what is loaded late
+
+
+def _batch_ratio(pair: Batches, *, ours_first: bool) -> float:
+    batch = pair.make()
+    sides = [partial(pair.ours, batch), partial(pair.theirs, batch)]
+    gc.collect(0)
+    took_s = [_cpu_s(side, 1) for side in (sides if ours_first else reversed(sides))]
+    return took_s[0] / took_s[1] if ours_first else took_s[1] / took_s[0]
+
+
+@contextmanager
+def _own_heap() -> Iterator[None]:
+    """The collector of garbage goes through what is made from now on, not through what earlier rows have left."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def cpu_us(run: Callable[[], Any], *, turns: int = TURNS) -> Measured:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import count, islice
 from typing import Any, NamedTuple
 
-from bench.measure import batch_ratio
+from bench.measure import Batches, batch_ratios
 from bench.rows import Row
 from bench.rows.codec import chunk_bodies, reply_body, request_body
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
@@ -30,6 +30,8 @@ MODEL = "model-x"
 EVENTS = 220
 BODIES = 40
 """How many bodies one turn of a measurement takes."""
+STREAMS = 4
+"""How many streams one takes."""
 LAST_STEP = 2
 """Messages that are new with each turn of an agent: the calls that the model made, and their results."""
 _NUMBERS = count(1_000_000)
@@ -107,12 +109,12 @@ def standard(payloads: list[bytes]) -> object:
     return [json.dumps(json.loads(payload)) for payload in payloads]
 
 
-def _requests(source: str, target: str, *, fresh: bool) -> float:
+def _requests(source: str, target: str, *, fresh: bool) -> Batches:
     given, translate = load(source), _translation(source, target)
-    return batch_ratio(lambda: bodies(given.request, fresh=fresh), translate, standard)
+    return Batches(lambda: bodies(given.request, fresh=fresh), translate, standard)
 
 
-def _steps(source: str, target: str) -> float:
+def _steps(source: str, target: str) -> Batches:
     """Each request goes on another conversation, which has come before with the same tools."""
     given, translate = load(source), _translation(source, target)
     tools = _tools_of(given.request)
@@ -124,7 +126,7 @@ def _steps(source: str, target: str) -> float:
             translate(known)
         return [_numbered(given.request, tools, number) for number in numbers]
 
-    return batch_ratio(make, translate, standard)
+    return Batches(make, translate, standard)
 
 
 def _tools_of(body: bytes) -> bytes:
@@ -148,26 +150,31 @@ def _translation(source: str, target: str) -> Callable[[list[bytes]], object]:
     ]
 
 
-def _replies(source: str, target: str) -> float:
+def _replies(source: str, target: str) -> Batches:
     body, read, write = load(source).reply, get_dialect(source).decode_response, get_dialect(target).encode_response
 
     def translate(told: list[bytes]) -> object:
         return [write(read(HttpReply(status=200, body=one), DecodeContext()), _SERVED) for one in told]
 
-    return batch_ratio(lambda: bodies(body, fresh=True), translate, standard)
+    return Batches(lambda: bodies(body, fresh=True), translate, standard)
 
 
-def _events(source: str, target: str) -> float:
+def _events(source: str, target: str) -> Batches:
+    """Some streams, one after the other: a turn with one alone is over in a quarter of a millisecond."""
     frames = load(source).frames
     payloads = [payload for frame in frames for payload in _PAYLOAD.findall(frame)]
     make_decoder, make_encoder = get_dialect(source).stream_decoder, get_dialect(target).stream_encoder
 
-    def translate(_: list[bytes]) -> object:
+    def translate(frames: Sequence[bytes]) -> object:
         decoder, encoder = make_decoder(DecodeContext()), make_encoder(_SERVED)
         told = [encoder.encode(event) for frame in frames for event in decoder.feed(frame)]
         return [*told, *(encoder.encode(event) for event in decoder.close())]
 
-    return batch_ratio(lambda: payloads, translate, standard)
+    return Batches(
+        lambda: [frames] * STREAMS,
+        lambda streams: [translate(frames) for frames in streams],
+        lambda streams: [standard(payloads) for _ in streams],
+    )
 
 
 def pairs() -> Iterator[tuple[str, str]]:
@@ -175,13 +182,13 @@ def pairs() -> Iterator[tuple[str, str]]:
     return ((source, target) for source in DIALECTS for target in DIALECTS if source != target)
 
 
-def _table(measure: Callable[[str, str], float]) -> dict[str, float]:
-    return {f"{source} -> {target}": measure(source, target) for source, target in pairs()}
+def _table(batches: Callable[[str, str], Batches]) -> dict[str, float]:
+    return batch_ratios({f"{source} -> {target}": batches(source, target) for source, target in pairs()})
 
 
-def _own(measure: Callable[[str, str], float]) -> dict[str, float]:
+def _own(batches: Callable[[str, str], Batches]) -> dict[str, float]:
     """The same from each dialect to itself."""
-    return {name: measure(name, name) for name in DIALECTS}
+    return batch_ratios({name: batches(name, name) for name in DIALECTS})
 
 
 _REQUEST = "requests of 10 messages and 10 tools, decoded and encoded to another dialect, against stdlib json"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import bench.__main__ as program
-from bench.measure import NotRun, batch_ratio, cpu_us, once, ratio, run_child, start_ratio
+from bench.measure import Batches, NotRun, batch_ratios, cpu_us, once, ratio, run_child, start_ratio
 from bench.outcomes import line as told
 from bench.outcomes import measure, summary
 from bench.rows import Row, all_rows
@@ -65,8 +65,19 @@ def test_a_batch_is_made_anew_for_each_turn() -> None:
         return made[-1]
 
     seen: list[int] = []
-    assert batch_ratio(make, seen.extend, lambda batch: sum(range(2_000)), turns=3) < 1
+    found = batch_ratios({"a": Batches(make, seen.extend, lambda batch: sum(range(2_000)))}, turns=3)
+    assert found["a"] < 1
     assert seen == [0, 1, 2, 3]
+
+
+def test_pairs_take_turns_with_each_other_and_sides_in_coming_first() -> None:
+    """What disturbs the machine for a while takes a turn of each pair, and no side is always the second one."""
+    seen: list[str] = []
+    pairs = {
+        name: Batches(list, lambda _, n=name: seen.append(n), lambda _, n=name: seen.append(f"{n}'")) for name in "ab"
+    }
+    batch_ratios(pairs, turns=1)
+    assert seen == ["a", "a'", "b", "b'", "a'", "a", "b'", "b"]
 
 
 def test_every_pair_is_measured_with_bodies_that_are_read() -> None:
