@@ -30,7 +30,7 @@ MODEL = "model-x"
 EVENTS = 220
 BODIES = 40
 """How many bodies one turn of a measurement takes."""
-STREAMS = 4
+STREAMS = 8
 """How many streams one takes."""
 LAST_STEP = 2
 """Messages that are new with each turn of an agent: the calls that the model made, and their results."""
