@@ -174,7 +174,7 @@ def test_what_goes_on(name: str, data: st.DataObject) -> None:
         return
 
     def known() -> KnownHistory:
-        return KnownHistory(before, first.system, first.messages, first.entries, None, calls=first.calls)
+        return KnownHistory(before, first.system, first.messages, first.entries, None, usual=first)
 
     usual = usual_further(known(), text, module.read_usual_history)
     if usual is None:

@@ -126,11 +126,11 @@ class KnownHistory:
         entries: Sequence[Change] = (),
         parent: KnownHistory | None = None,
         *,
-        calls: dict[str, str] | None = None,
+        usual: UsualHistory | None = None,
     ) -> None:
         """`parent` is the conversation that this one goes on; without messages, only the text is known.
 
-        `calls` are those after the parent's, by their ids, if nothing there has a mark for the prompt cache.
+        `usual` is how the messages after those of the parent were read, if they are usual.
         """
         self.text: bytes = text
         self.entries: tuple[Change, ...] = tuple(entries)
@@ -139,11 +139,10 @@ class KnownHistory:
         self.messages.known = self
         self.parent: KnownHistory | None = parent
         rest = messages if parent is None else messages[len(parent.messages) :]
-        marked = False
-        if calls is None:
+        if usual is None:
             ids, names, marked = _calls_of(rest)
         else:
-            ids, names = list(calls), list(calls.values())
+            ids, names, marked = list(usual.calls), list(usual.calls.values()), usual.is_marked
         self.rest: tuple[Message, ...] = tuple(rest)
         """The messages after those of the parent."""
         before = _NOTHING if parent is None else parent
@@ -428,7 +427,7 @@ class HistoryMemo:
         if is_new:
             self._keep(KnownHistory(text))
             return usual.system, tuple(usual.messages)
-        known = KnownHistory(text, usual.system, usual.messages, usual.entries, None, calls=usual.calls)
+        known = KnownHistory(text, usual.system, usual.messages, usual.entries, None, usual=usual)
         self._keep(known)
         return known.system, known.messages
 
@@ -528,7 +527,7 @@ def usual_further(
     if usual is None or not usual.messages or usual.messages[0].role == known.messages[-1].role:
         return None
     whole, entries = (*known.messages, *usual.messages), (*known.entries, *usual.entries)
-    further = KnownHistory(text, known.system, whole, entries, known, calls=usual.calls)
+    further = KnownHistory(text, known.system, whole, entries, known, usual=usual)
     if is_last:
         known.parent = None
     return further

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import Target
     from interlingua.dialects._history_memo import KnownHistory
-    from interlingua.types.content import Part
+    from interlingua.types.content import Cache, Part
     from interlingua.types.message import Role
 
     ReadUsual: TypeAlias = "Callable[[bytes, KnownHistory | None], UsualHistory | None]"
@@ -59,7 +59,7 @@ class UnusualError(Exception):
 class UsualHistory:
     """A usual history, told message by message."""
 
-    __slots__ = ("apart", "before", "calls", "entries", "messages", "open", "results", "system")
+    __slots__ = ("apart", "before", "calls", "entries", "is_marked", "messages", "open", "results", "system")
 
     def __init__(self, before: KnownHistory | None, apart: frozenset[Role] = frozenset()) -> None:
         """An empty one, that may go on with what came `before`; neighbours of a role in `apart` are unusual."""
@@ -75,6 +75,8 @@ class UsualHistory:
         """Those that have no result yet."""
         self.results: list[Part] = []
         """The results since the last turn."""
+        self.is_marked: bool = False
+        """Whether something has a mark for the prompt cache."""
 
     def instruct(self, text: str | None) -> None:
         """The system text, if it comes first of all."""
@@ -90,13 +92,23 @@ class UsualHistory:
             self._begin(role)
         self.messages.append(Message(role, (TextPart(text, (), None, None, NO_EXTRA),), None, NO_EXTRA))
 
-    def turn(self, text: str | None, calls: Iterable[tuple[str, str, str]]) -> None:
-        """A turn of the model: a text, then calls, each with its id, the name of its tool and its arguments."""
+    def say_all(self, role: Role, parts: tuple[Part, ...]) -> None:
+        """A message of several texts, or of marked ones."""
+        if self.open:
+            raise UnusualError
+        if self.results or self.apart:
+            self._begin(role)
+        self.messages.append(Message(role, parts, None, NO_EXTRA))
+
+    def turn(self, text: str | None, calls: Iterable[tuple[str, str, str]], thinking: tuple[Part, ...] = ()) -> None:
+        """A turn of the model: thinking, a text, calls, each with its id, the name of its tool and its arguments."""
         if self.open:
             raise UnusualError
         if self.results or self.apart:
             self._begin("assistant")
-        parts: list[Part] = [TextPart(text, (), None, None, NO_EXTRA)] if text else []
+        parts: list[Part] = [*thinking]
+        if text:
+            parts.append(TextPart(text, (), None, None, NO_EXTRA))
         taken = self.calls
         for call_id, name, arguments in calls:
             if not name or call_id in taken or call_id.strip() in PLACEHOLDER_IDS or not are_sound(arguments):
@@ -119,13 +131,19 @@ class UsualHistory:
         return f"call_{number}"
 
     def answer(
-        self, call_id: str, text: str, *, is_error: bool = False, extra: dict[str, dict[str, Any]] = NO_EXTRA
+        self,
+        call_id: str,
+        content: str | tuple[TextPart, ...],
+        *,
+        is_error: bool = False,
+        cache: Cache | None = None,
+        extra: dict[str, dict[str, Any]] = NO_EXTRA,
     ) -> None:
         """The result of a call that has none yet."""
         name = self.open.pop(call_id, None)
         if name is None:
             raise UnusualError
-        self.results.append(ToolResult(call_id, name, text, is_error, None, extra))
+        self.results.append(ToolResult(call_id, name, content, is_error, cache, extra))
 
     def answer_marked(self, call_id: str, text: str, extra: dict[str, dict[str, Any]] = NO_EXTRA) -> None:
         """The same, where a mark before the text says that it is an error."""

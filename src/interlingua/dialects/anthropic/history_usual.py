@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from msgspec import Raw
 
 from interlingua.dialects._usual_history import UnusualError, UsualHistory, call_text, plain_messages
 from interlingua.dialects.anthropic.parts import NAME
+from interlingua.types.content import Sealed, TextPart, ThinkingPart
+from interlingua.types.shared import NO_EXTRA, ReadOnlyDict
 from interlingua.wire.json import ExactStruct, encode_exact, exact_reader
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import Target
     from interlingua.dialects._history_memo import KnownHistory
-    from interlingua.types.content import ToolCall, ToolResult
+    from interlingua.types.content import Cache, Part, ToolCall, ToolResult
     from interlingua.types.message import Message, Role
 
 __all__ = ["read_usual_history", "write_usual_history"]
@@ -24,8 +26,19 @@ __all__ = ["read_usual_history", "write_usual_history"]
 _ALTERNATING: frozenset[Role] = frozenset({"user", "assistant"})
 
 
+class _Mark(ExactStruct):
+    type: Literal["ephemeral"]
+    ttl: Literal["5m", "1h"] | None = None
+
+
 class _Text(ExactStruct, tag_field="type", tag="text"):
     text: str
+    cache_control: _Mark | None = None
+
+
+class _Thinking(ExactStruct, tag_field="type", tag="thinking"):
+    thinking: str
+    signature: str
 
 
 class _Call(ExactStruct, tag_field="type", tag="tool_use"):
@@ -36,8 +49,9 @@ class _Call(ExactStruct, tag_field="type", tag="tool_use"):
 
 class _Result(ExactStruct, tag_field="type", tag="tool_result"):
     tool_use_id: str
-    content: str | None = None
+    content: str | list[_Text] | None = None
     is_error: bool | None = None
+    cache_control: _Mark | None = None
 
 
 class _User(ExactStruct, tag_field="role", tag="user"):
@@ -45,7 +59,7 @@ class _User(ExactStruct, tag_field="role", tag="user"):
 
 
 class _Assistant(ExactStruct, tag_field="role", tag="assistant"):
-    content: str | list[_Text | _Call]
+    content: str | list[_Text | _Call | _Thinking]
 
 
 _read = exact_reader(list[_User | _Assistant])
@@ -68,34 +82,74 @@ def read_usual_history(text: bytes, before: KnownHistory | None) -> UsualHistory
         return None
 
 
-def _turn(history: UsualHistory, content: str | Sequence[_Text | _Call]) -> None:
+def _turn(history: UsualHistory, content: str | Sequence[_Text | _Call | _Thinking]) -> None:
     if type(content) is str:
         history.turn(content, ())
         return
-    text = content[0].text if content and type(content[0]) is _Text else None
-    calls = [(call.id, call.name, call_text(call.input)) for call in content if type(call) is _Call]
-    if text == "" or len(calls) + (text is not None) != len(content):
-        raise UnusualError
-    history.turn(text, calls)
+    text: str | None = None
+    thinking: list[Part] = []
+    calls: list[tuple[str, str, str]] = []
+    for block in content:
+        if type(block) is _Call:
+            calls.append((block.id, block.name, call_text(block.input)))
+        elif type(block) is _Text and text is None and not calls and block.text and block.cache_control is None:
+            text = block.text
+        elif type(block) is _Thinking and text is None and not calls:
+            thinking.append(_thought(block))
+        else:
+            raise UnusualError
+    history.turn(text, calls, tuple(thinking))
+
+
+def _thought(block: _Thinking) -> ThinkingPart:
+    sealed = Sealed(NAME, ReadOnlyDict(signature=block.signature)) if block.signature else None
+    return ThinkingPart(block.thinking, sealed, NO_EXTRA)
 
 
 def _prompt(history: UsualHistory, content: str | Sequence[_Text | _Result]) -> None:
-    """Results, then a text."""
+    """Results, then texts."""
     if type(content) is str:
         history.say("user", content)
         return
-    for place, block in enumerate(content, 1):
-        if type(block) is _Result:
-            history.answer(block.tool_use_id, block.content or "", is_error=bool(block.is_error))
-        elif type(block) is _Text and place == len(content):
-            history.say("user", block.text)
+    texts: list[Part] = []
+    for block in content:
+        if type(block) is _Text:
+            texts.append(_text(history, block))
+        elif type(block) is _Result and not texts:
+            _answer(history, block)
         else:
             raise UnusualError
-    if not content:
+    if texts:
+        history.say_all("user", tuple(texts))
+    elif not content:
         raise UnusualError
 
 
+def _answer(history: UsualHistory, block: _Result) -> None:
+    content = block.content or ""
+    told = content if isinstance(content, str) else tuple([_text(history, text) for text in content])
+    cache = _cache(history, block.cache_control)
+    history.answer(block.tool_use_id, told, is_error=bool(block.is_error), cache=cache)
+
+
+def _text(history: UsualHistory, block: _Text) -> TextPart:
+    if not block.text:
+        raise UnusualError
+    return TextPart(block.text, (), _cache(history, block.cache_control), None, NO_EXTRA)
+
+
+def _cache(history: UsualHistory, mark: _Mark | None) -> Cache | None:
+    if mark is None:
+        return None
+    history.is_marked = True
+    return mark.ttl or "5m"
+
+
 # Writing: the members stand in the order in which the general writer has them
+
+
+class _ToldText(msgspec.Struct, gc=False, tag_field="type", tag="text"):
+    text: str
 
 
 class _ToldResult(msgspec.Struct, gc=False, tag_field="type", tag="tool_result", omit_defaults=True):
@@ -106,7 +160,7 @@ class _ToldResult(msgspec.Struct, gc=False, tag_field="type", tag="tool_result",
 
 class _Told(msgspec.Struct, gc=False):
     role: str
-    content: list[_Text | _Call | _ToldResult]
+    content: list[_ToldText | _Call | _ToldResult]
 
 
 def write_usual_history(messages: tuple[Message, ...], target: Target) -> bytes | None:
@@ -123,7 +177,7 @@ def write_usual_history(messages: tuple[Message, ...], target: Target) -> bytes 
         if calls:
             told.append(_Told(role, _blocks(text, calls)))
         elif not results:
-            _add(told, last, role, [_Text(text)])
+            _add(told, last, role, [_ToldText(text)])
         else:
             blocks = _results(results)
             if blocks is None:
@@ -134,7 +188,7 @@ def write_usual_history(messages: tuple[Message, ...], target: Target) -> bytes 
     return None if body is None else body[1:-1]
 
 
-def _add(told: list[_Told], last: str, role: str, blocks: list[_Text | _Call | _ToldResult]) -> None:
+def _add(told: list[_Told], last: str, role: str, blocks: list[_ToldText | _Call | _ToldResult]) -> None:
     """A message, or more of the last one, since results and what the user says are one."""
     if role == "user" and last in ("tool", "user"):
         told[-1].content.extend(blocks)
@@ -142,15 +196,15 @@ def _add(told: list[_Told], last: str, role: str, blocks: list[_Text | _Call | _
         told.append(_Told(role, blocks))
 
 
-def _blocks(text: str, calls: Sequence[ToolCall]) -> list[_Text | _Call | _ToldResult]:
-    said: list[_Text | _Call | _ToldResult] = [_Text(text)] if text else []
+def _blocks(text: str, calls: Sequence[ToolCall]) -> list[_ToldText | _Call | _ToldResult]:
+    said: list[_ToldText | _Call | _ToldResult] = [_ToldText(text)] if text else []
     said.extend([_Call(call.id, call.name, Raw(call.arguments_json)) for call in calls])
     return said
 
 
-def _results(results: Sequence[ToolResult]) -> list[_Text | _Call | _ToldResult] | None:
+def _results(results: Sequence[ToolResult]) -> list[_ToldText | _Call | _ToldResult] | None:
     """The blocks of results; None where one says nothing, which is not always taken."""
-    told: list[_Text | _Call | _ToldResult] = []
+    told: list[_ToldText | _Call | _ToldResult] = []
     for result in results:
         if not result.content:
             return None
