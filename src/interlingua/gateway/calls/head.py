@@ -151,6 +151,14 @@ class Head(msgspec.Struct):
             known = self._marks[member, mark] = mark in bytes(text)
         return known
 
+    def begun(self, member: str, text: bytes) -> Head:
+        """The same of a body whose history is `text`, with which this one's begins."""
+        members = {**self.members, member: msgspec.Raw(text)}
+        ours = _is_ours(text, self.dialect)
+        return msgspec.structs.replace(
+            self, members=members, relayed=None, tokens=None, read_as=None, _is_ours=ours, _marks={}
+        )
+
     def gone_on(self, member: str, text: bytes, more: bytes) -> Head:
         """The same of a body whose history is `text`, in which `more` came behind what was known."""
         is_ours = self._is_ours
@@ -248,7 +256,10 @@ def _member(text: msgspec.Raw, kind: Any, name: str) -> Any:
 
 
 def _is_ours(text: bytes | msgspec.Raw, dialect: str) -> bool:
-    return bool(_OUR_ID.search(text)) or (dialect == "anthropic" and bool(_UNSIGNED.search(text)))
+    told = bytes(text)
+    if b"_il" in told and _OUR_ID.search(told):
+        return True
+    return dialect == "anthropic" and b'"signature"' in told and _UNSIGNED.search(told) is not None
 
 
 def _says_something(members: _Members, name: str) -> bool:

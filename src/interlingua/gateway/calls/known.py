@@ -6,6 +6,7 @@ comma and the inside of an array make one JSON text of the three, whatever stand
 
 Rules
 - A body is found by what it begins with: the beginnings lie in order, so the longest that fits is next to it.
+- Marks for the prompt cache move from turn to turn: of a history with marks, what stands before them is remembered.
 - Whatever cannot be told so is not known, and read as a whole by whoever asked.
 - Memory is bounded in bytes of text; when one generation is full, the one before it is forgotten.
 """
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, Type
 
 import msgspec
 
+from interlingua.dialects._marked import before_marks
 from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.wire.json import MAX_DEPTH, decode
 
@@ -34,6 +36,8 @@ MAX_GENERATION_BYTES = 2_000_000
 MAX_ALIKE = 8
 """How many of the bodies that begin as one does are looked at."""
 _SPACE = b" \t\r\n"
+_MARK = b'"cache_control"'
+"""The name of a mark for the prompt cache."""
 
 
 class Growing(Protocol):
@@ -41,6 +45,10 @@ class Growing(Protocol):
 
     members: dict[str, msgspec.Raw]
     """The members of the body as text."""
+
+    def begun(self, member: str, text: bytes) -> Self:
+        """What is known of a body whose `member` is `text`, with which that of this one begins."""
+        ...
 
     def gone_on(self, member: str, text: bytes, more: bytes) -> Self:
         """What is known of a body whose `member` is `text`, with `more` behind what was known."""
@@ -99,13 +107,16 @@ class KnownBodies(Generic[G]):
 
     def _found(self, known: _Known[G], body: bytes) -> G | None:
         end = len(body) - len(known.ends)
-        if len(known.begins) != end:
-            further = _further(known, body, end)
-            if further is None:
-                return None
-            known = further
-        self._put(known)
-        return known.what
+        if len(known.begins) == end:
+            self._put(known)
+            return known.what
+        found = _further(known, body, end)
+        if found is None:
+            return None
+        begins, what = found
+        if begins is not known:
+            self._put(begins)
+        return what
 
     def keep(self, body: bytes, about: object, member: str, at: int, what: G) -> None:
         """Remember what is known of a body whose history, the text of `member`, begins at a place."""
@@ -113,8 +124,11 @@ class KnownBodies(Generic[G]):
             return
         text = bytes(what.members[member])
         if text[:1] == b"[" and not text[1:-1].isspace() and len(text) > len(b"[]"):
-            end = at + len(text) - 1
-            self._put(_Known(body[:end], body[end:], about, member, at, what))
+            begins = end = at + len(text) - 1
+            parted = before_marks(text, _MARK) if _MARK in text else None
+            if parted is not None:
+                begins, what = at + parted.ends, what.begun(member, parted.both(text)[0])
+            self._put(_Known(body[:begins], body[end:], about, member, at, what))
 
     def _put(self, known: _Known[G]) -> None:
         size = len(known.begins) + len(known.ends)
@@ -125,8 +139,8 @@ class KnownBodies(Generic[G]):
         insort(self._young, (known.begins, self._number, known))
 
 
-def _further(known: _Known[G], body: bytes, end: int) -> _Known[G] | None:
-    """What is known of a body that goes on with a known one up to `end`; None where that is no array that goes on."""
+def _further(known: _Known[G], body: bytes, end: int) -> tuple[_Known[G], G] | None:
+    """What is known from now on, and of a body that goes on with a known one up to `end`; None if no array goes on."""
     begin = len(known.begins)
     if begin > end or len(body) > MAX_KEPT_BYTES:
         return None
@@ -137,8 +151,21 @@ def _further(known: _Known[G], body: bytes, end: int) -> _Known[G] | None:
         decode(b"[%b]" % more[1:], msgspec.Raw, max_depth=MAX_DEPTH - 1)  # and nothing behind: no array ends in it
     except (DecodeError, LimitExceededError):
         return None
+    if _MARK in more:
+        known, more = _before_marks(known, body, end, more)
+        return known, known.what.gone_on(known.member, body[known.at : end + 1], more)
     what = known.what.gone_on(known.member, body[known.at : end + 1], more)
-    return known._replace(begins=body[:end], what=what)
+    return known._replace(begins=body[:end], what=what), what
+
+
+def _before_marks(known: _Known[G], body: bytes, end: int, more: bytes) -> tuple[_Known[G], bytes]:
+    """What is known up to the marks in `more`, which ends at `end`, and the rest of it."""
+    parted = before_marks(b"[%b]" % more[1:], _MARK)
+    if parted is None:
+        return known, more
+    begins = end - len(body[len(known.begins) : end].lstrip(_SPACE)) + parted.ends
+    what = known.what.gone_on(known.member, body[known.at : begins] + b"]", more[: parted.ends])
+    return known._replace(begins=body[:begins], what=what), more[parted.ends :]
 
 
 def begun(pieces: Sequence[bytes], place: int) -> int:

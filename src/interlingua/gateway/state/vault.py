@@ -119,7 +119,10 @@ class Vault:
         slot = (self._token, owner)
         if slot in known.aside:
             return known.aside[slot].messages
-        before = known.parent.aside.get(slot) if known.parent is not None else None
+        parent = known.parent
+        if parent is not None and known.is_marked and slot not in parent.aside:
+            await self._restored_known(owner, parent)  # who goes on from there has other marks
+        before = parent.aside.get(slot) if parent is not None else None
         begin, head = (len(before.messages), before.messages) if before else (0, ())
         taken = known.taken_ids if before is None else known.taken_ids | before.taken_ids
         rest = await self._restored(owner, known.messages, _known_lookups(known, begin), begin, taken)
@@ -130,7 +133,7 @@ class Vault:
         if shared is None:
             return (*head, *rest)
         made = KnownHistory(b"", known.system, [*head, *shared], known.entries, before)
-        if before is not None:
+        if before is not None and not known.is_marked:
             before.parent = None  # who goes on from there needs no more of what came before
         known.put_aside(slot, made)
         return made.messages
@@ -171,6 +174,8 @@ def _known_lookups(known: KnownHistory, begin: int) -> Lookups:
     if found is None:
         parent = known.parent
         before: Lookups | None = None if parent is None else parent.aside.get(slot)
+        if before is None and parent is not None and known.is_marked:
+            before = _known_lookups(parent, begin)  # who goes on from there has other marks
         if parent is None or before is None:
             found = _lookups(known.messages, begin)
         else:

@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from unittest import mock
 
 import msgspec
 import pytest
@@ -22,6 +23,8 @@ MESSAGES: list[dict[str, Any]] = [
     {"role": "assistant", "content": "Größe"},
     {"role": "tool", "content": "4", "tool_call_id": OUR_ID},
     {"role": "assistant", "content": [{"type": "thinking", "thinking": "", "signature": ""}]},
+    {"role": "user", "content": [{"type": "text", "text": "On."}]},
+    {"role": "user", "content": [{"type": "text", "text": "On.", "cache_control": {"type": "ephemeral"}}]},
 ]
 REST: list[dict[str, Any]] = [
     {},
@@ -163,3 +166,18 @@ def test_memory_is_two_generations() -> None:
         _forget()
         memory.keep(body, "openai-chat", "messages", body.index(b"["), read_head(_asked(body), "openai-chat"))
     assert [memory.find(body, "openai-chat") is not None for body in kept] == [False, False, True, True]
+
+
+def test_what_stands_before_marks_is_known_when_they_move() -> None:
+    """An agent marks the last of its messages: what came before the marks is not read again."""
+    _forget()
+    history: list[dict[str, Any]] = []
+    parsed: list[bool] = []
+    for _ in range(5):
+        history += [MESSAGES[4], MESSAGES[1]]
+        body = _written([*history, MESSAGES[5]], REST[1], "m", "messages", (False, True))
+        expected = _fresh(body, "anthropic")
+        with mock.patch.object(heads, "_head", wraps=vars(heads)["_head"]) as read:
+            assert _said(body, "anthropic") == expected
+        parsed.append(read.called)
+    assert parsed == [True, False, False, False, False]

@@ -6,8 +6,9 @@ import asyncio
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from interlingua.dialects._contract import DecodeOptions
+from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Target
 from interlingua.dialects.table import get_dialect
 from interlingua.gateway.state.vault import Vault, memory_vault
 from interlingua.types.content import (
@@ -255,3 +256,31 @@ def test_the_latest_turn_of_the_same_words_is_the_turn() -> None:
         request = get_dialect("ollama").decode_request(asked, DecodeOptions()).request
         for _ in range(2):
             assert asyncio.run(vault.restore("", request)).messages[1].parts[0] == thought
+
+
+def test_turns_of_a_client_that_marks_what_is_to_be_cached_come_back() -> None:
+    """Marks move from turn to turn; the turns before them, and those behind, are what they were."""
+    vault = _vault()
+    history: list[dict[str, Any]] = [{"role": "user", "content": [{"type": "text", "text": "Weather in Oslo? " * 20}]}]
+    for number in range(6):
+        own = f"call_il{number:022}"
+        thought = ThinkingPart("Hm.", Sealed("google", {"thoughtSignature": f"{number}"}))
+        _keep(vault, thought, _call(own), ids={own: f"fc-{number}"})
+        call = {"type": "tool_use", "id": own, "name": "get_weather", "input": {"city": "Oslo"}}
+        result = {"type": "tool_result", "tool_use_id": own, "content": f"{number}"}
+        history += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+        marked = [*history[:-1], {"role": "user", "content": [{**result, "cache_control": {"type": "ephemeral"}}]}]
+        asked = HttpRequest(url="http://test/v1/messages", body=encode({"model": "m", "messages": marked}))
+        request = get_dialect("anthropic").decode_request(asked, DecodeOptions()).request
+        restored = asyncio.run(vault.restore("", request)).messages
+        assert [message.parts[0] for message in restored[1::2]] == [
+            ThinkingPart("Hm.", Sealed("google", {"thoughtSignature": f"{before}"})) for before in range(number + 1)
+        ]
+        assert [
+            part.call_id for message in restored[2::2] for part in message.parts if isinstance(part, ToolResult)
+        ] == [f"fc-{before}" for before in range(number + 1)]
+        for name in ("google", "openai-chat"):
+            options = EncodeOptions(target=Target(model="m"))
+            told = get_dialect(name).encode_request(replace(request, messages=restored), options)
+            anew = get_dialect(name).encode_request(replace(request, messages=(*restored,)), options)
+            assert (told.body, told.changes) == (anew.body, anew.changes)
