@@ -6,6 +6,7 @@ import ast
 import importlib
 import importlib.abc
 import importlib.machinery
+import math
 import os
 import resource
 import select
@@ -32,7 +33,9 @@ PYTEST = [
 MAX_TESTS_S = 12.0
 """The most seconds of tests, as they took without a mutant, that are tried on one mutant."""
 GRACE_S = 10.0
-"""What a mutant's run may take beyond three times its tests."""
+"""Processor seconds that a mutant's run may take beyond three times its tests: an endless loop ends there."""
+PATIENCE = 4
+"""How many times as long its run may last: a wait without end takes no processor, and a busy machine gives little."""
 WARM = ("anyio.pytest_plugin", "hypothesis.strategies", "jsonschema_rs", "msgspec", "pytest")
 """What tests need besides the library."""
 BODIES = "tests/golden/test_bodies.py::test_each_body_means_and_is_written_as_the_case_says"
@@ -137,9 +140,13 @@ def run(
                 continue
             file, tree = trees[mutant.module]
             child, pipe = _fork(mutant, plans[place], file, tree)
-            lanes[child] = _Lane(place, pipe, time.monotonic() + GRACE_S + 3 * plans[place].seconds)
+            lanes[child] = _Lane(place, pipe, time.monotonic() + PATIENCE * _bound_s(plans[place]))
         for child, verdict, test in _over(lanes):
             yield Outcome(mutants[lanes.pop(child).place], verdict, test)
+
+
+def _bound_s(plan: Plan) -> int:
+    return math.ceil(GRACE_S + 3 * plan.seconds)
 
 
 def _over(lanes: dict[int, _Lane]) -> Iterable[tuple[int, Verdict, str]]:
@@ -154,16 +161,23 @@ def _over(lanes: dict[int, _Lane]) -> Iterable[tuple[int, Verdict, str]]:
             while piece := os.read(lane.pipe, 65_536):
                 said += piece
             verdict, _, test = said.decode().partition(" ")
-            # A process that died without a word was noticed: the interpreter itself did.
-            ended.append((child, "survived" if verdict == "survived" else "killed", test))
         elif time.monotonic() > lane.deadline:
             os.kill(child, signal.SIGKILL)
-            ended.append((child, "timeout", ""))
+            verdict, test = "timeout", ""
         else:
             continue
         os.close(lane.pipe)
-        os.waitpid(child, 0)
+        _, status = os.waitpid(child, 0)
+        ended.append((child, _verdict(verdict, status), test))
     return ended
+
+
+def _verdict(said: str, status: int) -> Verdict:
+    """What a process came to; one that died without a word was noticed: the interpreter itself did."""
+    if said == "survived":
+        return "survived"
+    endless = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
+    return "timeout" if endless or said == "timeout" else "killed"
 
 
 def _fork(mutant: Mutant, plan: Plan, file: str, tree: ast.Module) -> tuple[int, int]:
@@ -177,6 +191,7 @@ def _fork(mutant: Mutant, plan: Plan, file: str, tree: ast.Module) -> tuple[int,
         os.close(read)
         _silence()
         resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_CPU, (_bound_s(plan), _bound_s(plan) + 1))
         mutant.apply()
         sys.meta_path.insert(0, _Importer(mutant.module, file, tree))
         failed = next((test for stage in plan.stages if (test := _failing_test(stage)) is not None), None)

@@ -85,7 +85,7 @@ sys.path[:0] = [{root!r}, "."]
 from mutants import engine
 from mutants.operators import find_mutants
 engine.warm_up()
-engine.GRACE_S = 3.0
+engine.GRACE_S = 1.5
 tree, found = find_mutants(open("thing.py").read(), "thing")
 tests = ["test_thing.py::test_more", "test_thing.py::test_steps"]
 plans = [engine.Plan([tests], 0.1) for mutant in found]
