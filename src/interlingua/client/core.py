@@ -14,7 +14,7 @@ Not responsible for: which target is tried, and how often (`chain`).
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -68,9 +68,11 @@ __all__ = [
     "Outcome",
     "Read",
     "Rest",
+    "Sent",
     "Steps",
     "answered",
     "begin",
+    "begun",
     "call",
     "closed_early",
     "completed",
@@ -81,8 +83,10 @@ __all__ = [
     "later",
     "opened",
     "prepared",
+    "replied",
     "sent",
     "stream",
+    "unusual",
     "whole",
 ]
 
@@ -193,6 +197,19 @@ def follow(job: Job, live: Live, attempts: tuple[Attempt, ...], outcome: Outcome
 
 
 # One try
+
+
+class Sent(NamedTuple):
+    """A request that was sent to one target, and the head of its reply."""
+
+    job: Job
+    """What is asked."""
+    lane: Lane
+    """Of whom."""
+    encoded: Encoded
+    """What was sent."""
+    reply: Reply | AsyncReply
+    """What came; its body is still to be read."""
 
 
 def prepared(job: Job, lane: Lane, *, stream: bool) -> Steps[Encoded]:
@@ -373,6 +390,12 @@ class Live(Lasting):
 
             self.unwrapper = Unwrapper(encoded.undo.output_tool)
 
+    @property
+    def speaks(self) -> bool:
+        """Whether the first events have content, and no error in it."""
+        first = self.first
+        return not _BEFORE_CONTENT.issuperset(map(type, first)) and type(first[-1]) is not StreamError
+
     def shown(self, events: list[Event]) -> list[Event]:
         """The events as the caller sees them: a hidden tool is text."""
         return events if self.unwrapper is None else self.unwrapper.events(events)
@@ -423,21 +446,49 @@ def opened(job: Job, lane: Lane, encoded: Encoded, kind: type[Live] | None = Non
     Raises: as `begin`.
     """
     request = sent(job, lane, encoded, stream=True)
-    is_timed = job.answer_by_s is not None
-    timeouts = _deadlines(job, stream=True) if is_timed else job.settings.timeouts
+    timeouts = job.settings.timeouts if job.answer_by_s is None else _deadlines(job, stream=True)
     reply: Reply | AsyncReply = yield Open(request, timeouts)
-    context = _context(job, lane, encoded)
+    return (yield from replied(Sent(job, lane, encoded, reply), kind))
+
+
+def replied(exchange: Sent, kind: type[Live] | None = None) -> Steps[Live]:
+    """The same from the head of the reply on.
+
+    Raises: as `begin`.
+    """
+    job, lane, encoded, reply = exchange
     if not 200 <= reply.status < 300:
         body: bytes = yield _REST
-        raise _refusal(lane, HttpReply(status=reply.status, headers=reply.headers, body=body), context)
-    piece: bytes = (yield from _first_piece(job, lane)) if is_timed else (yield _READ)
+        told = HttpReply(status=reply.status, headers=reply.headers, body=body)
+        raise _refusal(lane, told, _context(job, lane, encoded))
+    piece: bytes = (yield _READ) if job.answer_by_s is None else (yield from _first_piece(job, lane))
+    live = begun(exchange, piece, kind)
+    return live if live is not None and live.speaks else (yield from unusual(exchange, piece, live))
+
+
+def begun(exchange: Sent, piece: bytes, kind: type[Live] | None = None) -> Live | None:
+    """The stream that begins with a piece, with the events of that; None for what is no stream."""
+    job, lane, encoded, reply = exchange
     form = sniff(header(reply.headers, "content-type"), piece)
     if form == "html" or (form == "json" and not _is_line(lane, piece)):
+        return None
+    decoder = lane.dialect.stream_decoder(_context(job, lane, encoded))
+    live = (kind or Live)(lane, encoded, reply.headers, decoder)
+    live.first = _named(lane, live.fed(piece))
+    return live
+
+
+def unusual(exchange: Sent, piece: bytes, live: Live | None) -> Steps[Live]:
+    """What begins with a piece that is not content yet, or is of no stream.
+
+    Raises: as `begin`.
+    """
+    job, lane, encoded, reply = exchange
+    if live is None:
         body = piece + (yield _REST)
-        whole = HttpReply(status=reply.status, headers=reply.headers, body=body)
-        return _unstreamed(lane, encoded, context, whole)
-    live = (kind or Live)(lane, encoded, reply.headers, lane.dialect.stream_decoder(context))
-    yield from _first_events(job, live, piece)
+        told = HttpReply(status=reply.status, headers=reply.headers, body=body)
+        return _unstreamed(lane, encoded, _context(job, lane, encoded), told)
+    yield from _first_events(job, live)
     return live
 
 
@@ -469,12 +520,12 @@ def _first_piece(job: Job, lane: Lane) -> Steps[bytes]:
     return piece
 
 
-def _first_events(job: Job, live: Live, piece: bytes) -> Steps[None]:
+def _first_events(job: Job, live: Live) -> Steps[None]:
     """Reads until there is content; an error that comes before any is raised, and the chain goes on.
 
     What says nothing yet is held back until then: however the bytes are cut, one target speaks.
     """
-    events = live.fed(piece)
+    events = live.first
     while _BEFORE_CONTENT.issuperset(map(type, events)):
         try:
             piece = yield from _first_piece(job, live.lane)
@@ -490,7 +541,7 @@ def _first_events(job: Job, live: Live, piece: bytes) -> Steps[None]:
 
 def _named(lane: Lane, events: list[Event]) -> list[Event]:
     """The first events, saying which target speaks."""
-    start = events[0]
+    start = events[0] if events else None
     if type(start) is StreamStart:
         events[0] = msgspec.structs.replace(start, model=lane.endpoint.spec)
     return events

@@ -62,10 +62,10 @@ class AsyncPump(Generic[R]):
 
     _take: Callable[[list[Event]], list[Event] | None]
 
-    def __init__(self, steps: Steps[R], asked: Effect | None = None) -> None:
-        """Steps that have not begun, or that have `asked` for something that they wait for."""
+    def __init__(self, steps: Steps[R], asked: Effect | None = None, reply: AsyncReply | None = None) -> None:
+        """Steps that have not begun, or that have `asked` for something; `reply` is what they have open already."""
         self._steps = steps
-        self._reply: AsyncReply | None = None
+        self._reply = reply
         self._value: R | None = None
         self._keeps_open = False
         self._asked = asked

@@ -118,7 +118,7 @@ class MessagesStreamDecoder(BuildingDecoder):
                 self.builder.grow(block, text)
                 return
             self._template = self._run = None
-        elif _latest and self._begins_as_before(data, *_latest[0]):
+        elif self._open and _latest and self._begins_as_before(data, *_latest[0]):
             return
         repairs: list[str] = []
         event = _read(data, repairs)

@@ -21,33 +21,32 @@ __all__ = ["decode_usage", "encode_usage"]
 
 INPUT, READ, WRITTEN = "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"
 OUTPUT, DETAILS, THINKING = "output_tokens", "output_tokens_details", "thinking_tokens"
-COUNTS = frozenset({INPUT, READ, WRITTEN, OUTPUT})
+_COUNTED = (INPUT, READ, WRITTEN, OUTPUT)
+COUNTS = frozenset(_COUNTED)
 
 
 def decode_usage(wire: Mapping[str, Any]) -> Usage:
     """The counts of an answer, or of a stream so far."""
-    fresh, read, written = _count(wire, INPUT), _count(wire, READ), _count(wire, WRITTEN)
-    extra = {name: value for name, value in wire.items() if name not in COUNTS and value is not None}
+    fresh, read, written, output = [value if type(value) is int else None for value in map(wire.get, _COUNTED)]
+    extra: dict[str, Any] = {}
+    if not COUNTS.issuperset(wire):
+        extra = {name: value for name, value in wire.items() if name not in COUNTS and value is not None}
     details, reasoning = extra.get(DETAILS) if extra else None, None
     if details is not None and is_object(details):
-        reasoning = _count(details, THINKING)
-        if reasoning is not None:
+        thought = details.get(THINKING)
+        if type(thought) is int:
+            reasoning = thought
             extra[DETAILS] = {name: value for name, value in details.items() if name != THINKING}
             if len(details) == 1:
                 del extra[DETAILS]
     return Usage(
         input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
-        output_tokens=_count(wire, OUTPUT),
+        output_tokens=output,
         cache_read_tokens=read,
         cache_write_tokens=written,
         reasoning_tokens=reasoning,
         extra={NAME: extra} if extra else {},
     )
-
-
-def _count(wire: Mapping[str, Any], name: str) -> int | None:
-    value = wire.get(name)
-    return value if type(value) is int else None
 
 
 def encode_usage(usage: Usage | None, changes: Changes) -> dict[str, Any]:

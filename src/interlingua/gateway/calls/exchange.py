@@ -21,13 +21,28 @@ import msgspec
 
 from interlingua.client.aio.pump import AsyncPump, carried_out
 from interlingua.client.chain import gone_on, routed, straight, went_well
-from interlingua.client.core import Job, Outcome, answered, begin, fetching, follow, opened, sent, whole
+from interlingua.client.core import (
+    Job,
+    Outcome,
+    Sent,
+    answered,
+    begin,
+    begun,
+    fetching,
+    follow,
+    opened,
+    replied,
+    sent,
+    unusual,
+    whole,
+)
 from interlingua.client.encoding import encode
 from interlingua.client.estimate import estimate_body
 from interlingua.client.observe import is_observed
 from interlingua.client.report import served
 from interlingua.client.state import limiter
-from interlingua.client.transports import async_fetch_for
+from interlingua.client.transports import async_fetch_for, async_transport_for
+from interlingua.client.visit import Visit
 from interlingua.errors import Error, UnsupportedError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.media import with_media, with_way_out
@@ -39,6 +54,7 @@ from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.keys.grant import done
 from interlingua.gateway.state.keep import RESPONSES, Keeping
 from interlingua.media.fit import has_media
+from interlingua.routing.health import Standing
 from interlingua.transport.override import answers_alone
 from interlingua.types.request import Request
 
@@ -51,6 +67,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.calls.plan import Plan
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
+    from interlingua.transport.base import AsyncReply
     from interlingua.types.response import Attempt, Response
     from interlingua.wire.http import Headers, HttpReply
 
@@ -65,6 +82,7 @@ _COMMITTED = Request(store=True)
 _Served: TypeAlias = "tuple[Response[Any], Lane, HttpReply | None]"
 """What one target answered, and its reply where that goes out as it came; each answer makes one."""
 _Routed: TypeAlias = "Steps[tuple[_Served, tuple[Attempt, ...]]]"
+_Opening: TypeAlias = "Steps[tuple[Live, tuple[Attempt, ...]]]"
 
 
 def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
@@ -89,13 +107,10 @@ def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> Awaitable
 
 def _replying(asked: Asked, job: Job) -> Awaitable[GatewayReply]:
     """To be awaited: the reply to what is asked by a job."""
+    way = None if is_observed() or not _is_plain(asked, job) else straight(job)
     if asked.head.stream:
-        return _streamed(asked, _weighed(asked, job))
-    if not is_observed() and _is_plain(asked, job):
-        way = straight(job)
-        if way is not None:
-            return _straightly(asked, job, way)
-    return _whole(asked, _weighed(asked, job))
+        return _streamed(asked, _weighed(asked, job)) if way is None else _straightly_streamed(asked, job, way)
+    return _whole(asked, _weighed(asked, job)) if way is None else _straightly(asked, job, way)
 
 
 def _is_plain(asked: Asked, job: Job) -> bool:
@@ -342,9 +357,55 @@ def _answer(asked: Asked, job: Job, lane: Lane) -> Steps[_Served]:
     return response, lane, reply
 
 
-async def _streamed(asked: Asked, job: Job) -> GatewayReply:
+async def _straightly_streamed(asked: Asked, job: Job, way: Straight) -> GatewayReply:
+    """The stream of the only target, which may be asked straight away; as `_straightly`."""
+    lane, started_s = job.lanes[0], job.clock()
+    try:
+        live, reply = await _opened(asked, job, lane)
+    except Error as error:
+        if asked.grant is not None:
+            asked.grant.failed(error, lane)
+        return await _streamed(asked, job, gone_on(job, partial(_begin, asked), way, started_s, error))
+    live.visit = Visit(lane, way[0], Standing("open", way[2]), None, started_s, 1)
     course = Course(asked)
-    course.pump = AsyncPump(_told(asked, job, course.outcome, course))
+    course.live, course.attempts = live, (served(lane.endpoint.spec, job.clock() - started_s),)
+    course.pump = AsyncPump(follow(job, live, course.attempts, course.outcome), reply=reply)
+    return await _begun(course)
+
+
+async def _opened(asked: Asked, job: Job, lane: Lane) -> tuple[Live, AsyncReply]:
+    """A stream that has begun, and the reply that it is read from."""
+    if asked.relayed:
+        encoded, kind = outgoing(asked, lane, strict=job.settings.strict), RelayedStream
+    else:
+        encoded, kind = encode(job, lane, stream=True), None
+    request = sent(job, lane, encoded, stream=True)
+    reply = await async_transport_for(request.url).open(request, job.settings.timeouts)
+    exchange = Sent(job, lane, encoded, reply)
+    try:
+        if 200 <= reply.status < 300:
+            piece = await reply.read()
+            live = begun(exchange, piece, kind)
+            if live is not None and live.speaks:
+                return live, reply
+            steps = unusual(exchange, piece, live)
+        else:
+            steps = replied(exchange, kind)
+        return await AsyncPump(steps, reply=reply).run_open(), reply
+    except BaseException:
+        await reply.close()
+        raise
+
+
+async def _streamed(asked: Asked, job: Job, opening: _Opening | None = None) -> GatewayReply:
+    """A stream; `opening` are the steps of a call that has begun already."""
+    course = Course(asked)
+    course.pump = AsyncPump(_told(asked, job, course.outcome, course, opening))
+    return await _begun(course)
+
+
+async def _begun(course: Course) -> GatewayReply:
+    """The reply of a stream as soon as there are first events."""
     try:
         events = await course.pump.pull()
     except UnsupportedError as error:
@@ -356,13 +417,13 @@ async def _streamed(asked: Asked, job: Job) -> GatewayReply:
         raise
 
 
-def _told(asked: Asked, job: Job, outcome: Outcome, course: Course) -> Steps[None]:
-    if job.watch is None and is_observed():
+def _told(asked: Asked, job: Job, outcome: Outcome, course: Course, opening: _Opening | None = None) -> Steps[None]:
+    if opening is None and job.watch is None and is_observed():
         from interlingua.client.watch import watched_stream  # who is not observed pays nothing
 
         yield from watched_stream(job, outcome, lambda watched, result: _told(asked, watched, result, course))
         return
-    live, attempts = yield from routed(job, partial(_begin, asked))
+    live, attempts = yield from opening or routed(job, partial(_begin, asked))
     course.live, course.attempts = live, attempts
     yield from follow(job, live, attempts, outcome)
 

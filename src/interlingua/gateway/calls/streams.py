@@ -134,7 +134,8 @@ def streamed(course: Course, events: list[Event]) -> GatewayReply:
         limits = kept_headers(live.headers)
     else:
         body = _translated(course, events)
-        limits = limit_headers(name, told_by(live.headers)[1])
+        told = told_by(live.headers)[1]
+        limits = limit_headers(name, told) if told else ()
     headers = (
         ("content-type", stream_type(name, json_array=asked.head.json_array)),
         *STREAM_HEADERS,

@@ -129,7 +129,7 @@ class FileAccounts:
         try:
             self._connection.execute("PRAGMA synchronous = FULL")  # a generation is removed once this has it
             self._journal = Journal(path, GENERATION_BYTES)
-            self._turn = Turn(self._journal)
+            self._turn = Turn(self._journal, self._rest)
             let_go_here()
             self._lock_now()
             try:
@@ -279,6 +279,10 @@ class FileAccounts:
             if time.monotonic() > until_s:
                 raise TimeoutError("somebody else has locked them")
             await asyncio.sleep(TURN_S)
+
+    def _rest(self) -> None:
+        """Do what waits while nobody asks for anything: the next call would have to."""
+        self._books.catch_up()
 
     def _lock_now(self) -> None:
         until_s = time.monotonic() + BUSY_S

@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.gateway.keys.journal import Journal
 
 __all__ = ["Turn", "let_go_here"]
@@ -35,11 +37,12 @@ IDLE_S = 0.005
 class Turn:
     """What one process has of the lock of a journal; it is used in one thread, on an event loop."""
 
-    __slots__ = ("__weakref__", "_journal", "_keeps", "_timer", "_turns", "_written", "is_kept", "words")
+    __slots__ = ("__weakref__", "_journal", "_keeps", "_on_rest", "_timer", "_turns", "_written", "is_kept", "words")
 
-    def __init__(self, journal: Journal) -> None:
-        """Nothing yet."""
+    def __init__(self, journal: Journal, on_rest: Callable[[], object]) -> None:
+        """Nothing yet; `on_rest` is called when the lock was let go because nothing happened."""
         self._journal = journal
+        self._on_rest = on_rest
         self._turns = 0
         self._keeps = False
         self._written = 0
@@ -102,6 +105,7 @@ class Turn:
             self.give_up()
         elif self.is_kept and self._journal.size == self._written:
             self._let_go()
+            self._on_rest()
         elif self.is_kept:
             self._look_later()
 

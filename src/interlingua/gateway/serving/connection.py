@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 from interlingua.gateway.serving.arriving import Arriving
 from interlingua.gateway.serving.outlet import Outlet
@@ -74,10 +74,11 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Watch a new connection, or refuse it where there are too many."""
-        self._transport = cast("asyncio.Transport", transport)
-        self._outlet = Outlet(self._transport, self._loop)
-        peer: object = transport.get_extra_info("peername")
-        self._peer = str(cast("tuple[object]", peer)[0]) if isinstance(peer, tuple) else ""
+        made: Any = transport  # those of uvloop are no subclasses of asyncio's
+        self._transport = made
+        self._outlet = Outlet(made, self._loop)
+        peer: tuple[object, ...] | str | None = made.get_extra_info("peername")
+        self._peer = str(peer[0]) if type(peer) is tuple else ""
         settings = self._gateway.settings
         self._watch = self._loop.call_later(min(settings.receive_s, settings.send_s), self._look)
         self._server.enter(self)

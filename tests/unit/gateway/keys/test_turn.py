@@ -12,7 +12,7 @@ from interlingua.gateway.keys.budget import Account, Call, Enter, Leave, Refusal
 from interlingua.gateway.keys.journal import Journal
 from interlingua.gateway.keys.ledger import FileAccounts
 from interlingua.gateway.keys.terms import Terms, read_budget
-from interlingua.gateway.keys.turn import ALONE, IDLE_S
+from interlingua.gateway.keys.turn import ALONE, IDLE_S, Turn
 
 NOW = 1_795_348_800.0
 TOTAL = read_budget("1M tokens")
@@ -72,6 +72,20 @@ async def test_it_is_kept_after_many_turns_alone_and_let_go_with_the_turn_after_
     assert other.lock()
     other.unlock()
     await accounts.close()
+
+
+async def test_what_waits_is_done_once_nothing_happens(other: Journal) -> None:
+    """After the lock was let go, not while calls come; once for each time of rest."""
+    rests: list[bool] = []
+    turn = Turn(other, lambda: rests.append(turn.is_kept))
+    for _ in range(ALONE + 1):
+        assert turn.begins()
+        turn.met(others=False)
+        turn.ends()
+    assert (turn.is_kept, rests) == (True, [])
+    await asyncio.sleep(IDLE_S * 6)
+    assert (turn.is_kept, rests) == (False, [False])
+    turn.close()
 
 
 async def test_who_does_nothing_lets_go(tmp_path: Path, other: Journal) -> None:
