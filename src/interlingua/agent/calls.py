@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from interlingua.agent.effects import Begin, Finished, Invoke, Next
 from interlingua.agent.events import ApprovalNeeded, LoopEvent, ToolFinished, ToolProgress, ToolStarted
+from interlingua.tools.outcome import error_result
 from interlingua.types.content import Json, ToolCall, ToolResult
 from interlingua.types.run import Decision
 
@@ -77,9 +78,11 @@ def _beyond_bounds(desk: Desk, state: RunState, calls: Sequence[Call]) -> tuple[
             continue
         if desk.limits.max_tool_calls is not None and counts.total() >= desk.limits.max_tool_calls:
             over = True
-            found[call.id] = _error(call, "this call was not run: the run may make no more calls")
+            found[call.id] = error_result(call, "this call was not run: the run may make no more calls")
         elif most is not None and counts[call.name] >= most:
-            found[call.id] = _error(call, f"{call.name} was called as often as it may be ({most}); go on without it")
+            found[call.id] = error_result(
+                call, f"{call.name} was called as often as it may be ({most}); go on without it"
+            )
         else:
             counts[call.name] += 1
     return found, over
@@ -108,11 +111,7 @@ def _decide(desk: Desk, state: RunState, call: ToolCall) -> LoopSteps[None]:
 
 
 def _denied(call: ToolCall, decision: Decision) -> ToolResult:
-    return _error(call, f"the call of {call.name} was not approved{f': {decision.why}' if decision.why else ''}")
-
-
-def _error(call: Call, text: str) -> ToolResult:
-    return ToolResult(call.id, call.name, text, is_error=True)
+    return error_result(call, f"the call of {call.name} was not approved{f': {decision.why}' if decision.why else ''}")
 
 
 def _run(desk: Desk, state: RunState, calls: Sequence[Call], results: dict[str, ToolResult]) -> LoopSteps[bool]:
@@ -135,7 +134,10 @@ def _run(desk: Desk, state: RunState, calls: Sequence[Call], results: dict[str, 
             yield [ToolFinished(notice.call, notice.result, step)]
         else:
             yield [ToolProgress(notice.call, notice.text, step)]
-    late = {call.id: _error(call, f"{call.name} did not finish in the time of the run") for call in open_calls.values()}
+    late = {
+        call.id: error_result(call, f"{call.name} did not finish in the time of the run")
+        for call in open_calls.values()
+    }
     if late:
         results.update(late)
         yield [ToolFinished(call, late[call.id], step) for call in open_calls.values()]

@@ -64,8 +64,6 @@ _FINISH: dict[FinishReason, str] = {
     "refusal": "content-filter",
     "error": "error",
 }
-_PROSE = {"text": "text", "refusal": "text", "thinking": "reasoning"}
-"""What the kinds of growing blocks are called."""
 
 
 def part(kind: str, **members: object) -> bytes:

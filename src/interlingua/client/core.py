@@ -76,7 +76,6 @@ __all__ = [
     "call",
     "closed_early",
     "completed",
-    "exchanged",
     "fault",
     "fetching",
     "follow",
@@ -267,15 +266,6 @@ def whole(job: Job, lane: Lane) -> Steps[Response[Any]]:
         encoded = encode(job, lane, stream=False)
     reply = yield fetching(job, lane, encoded)
     return answered(job, lane, encoded, reply)
-
-
-def exchanged(job: Job, lane: Lane, encoded: Encoded) -> Steps[tuple[Response[Any], HttpReply]]:
-    """The answer of one target to an encoded request, and the reply that it was read from.
-
-    Raises: as `whole`.
-    """
-    reply = yield fetching(job, lane, encoded)
-    return answered(job, lane, encoded, reply), reply
 
 
 def fetching(job: Job, lane: Lane, encoded: Encoded) -> Fetch:

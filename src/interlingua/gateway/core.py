@@ -22,7 +22,7 @@ from interlingua.gateway.calls.replies import error_reply, own_fault
 from interlingua.gateway.calls.targets import Targets
 from interlingua.gateway.chance import random_name
 from interlingua.gateway.console.feed import Feed
-from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.http import GatewayReply, dialect_by_headers
 from interlingua.gateway.keys.admission import admission_of
 from interlingua.gateway.keys.auth import Guard
 from interlingua.gateway.keys.keyring import KeyRing, open_database
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from interlingua.media.fetch import Fetched
     from interlingua.registry.resolve import Registry
 
-__all__ = ["Gateway", "dialect_by_headers", "dialect_of"]
+__all__ = ["Gateway", "dialect_of"]
 
 _ID = re.compile(r"[\w.:/+=-]{1,128}", re.ASCII)
 _PREFIXES = (
@@ -276,13 +276,6 @@ def dialect_of(request: GatewayRequest) -> str:
     if request.header("anthropic-version") is not None:
         return "anthropic"
     return next((dialect for prefix, dialect in _PREFIXES if request.path.startswith(prefix)), "openai-chat")
-
-
-def dialect_by_headers(request: GatewayRequest) -> str:
-    """The dialect of a client that asks under a path which several dialects have."""
-    if request.header("anthropic-version") is not None:
-        return "anthropic"
-    return "google" if request.header("x-goog-api-key") is not None else "openai-chat"
 
 
 def _unknown(request: GatewayRequest) -> Error:

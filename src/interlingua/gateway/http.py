@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.records.record import Entry, Origin
     from interlingua.gateway.routes import Route
 
-__all__ = ["Body", "Closing", "GatewayReply", "GatewayRequest", "Head", "Pieces", "Seen", "Sink"]
+__all__ = ["Body", "Closing", "GatewayReply", "GatewayRequest", "Head", "Pieces", "Seen", "Sink", "dialect_by_headers"]
 
 
 class Pieces(Protocol):
@@ -183,3 +183,10 @@ class GatewayReply(msgspec.Struct, frozen=True, kw_only=True):
     """The whole body, or its pieces as they come."""
     keep_alive: bytes = b""
     """What may be sent between two pieces while nothing comes; empty for nothing."""
+
+
+def dialect_by_headers(request: GatewayRequest) -> str:
+    """The dialect of a client that asks under a path which several dialects have."""
+    if request.header("anthropic-version") is not None:
+        return "anthropic"
+    return "google" if request.header("x-goog-api-key") is not None else "openai-chat"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayReply, GatewayRequest
 
-__all__ = ["ROUTES", "Handler", "Route", "find_route", "meant_path", "methods_of", "values_of"]
+__all__ = ["ROUTES", "Handler", "Route", "find_route", "meant_path", "methods_of"]
 
 Handler: TypeAlias = "Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]"
 """Answers one kind of request; an `Error` that it raises is told in the dialect of its route."""
@@ -132,21 +132,15 @@ def meant_path(method: str, path: str) -> str | None:
     return next((rest for rest in (*rests, *longer) if len(rest) > 1 and find_route(method, rest) is not None), None)
 
 
-def values_of(pattern: str, path: str) -> dict[str, str]:
-    """What stands in `path` where `pattern` has its names; empty when it does not fit."""
-    found = _shape(pattern).fullmatch(path)
-    return found.groupdict() if found else {}
-
-
 def _fits(pattern: str, path: str) -> bool:
     return _shape(pattern).fullmatch(path) is not None
 
 
 @cache
 def _shape(pattern: str) -> re.Pattern[str]:
-    pieces = re.split(r"\{(\w+)(:path)?\}", pattern)
-    texts, names, kinds = pieces[0::3], pieces[1::3], pieces[2::3]
-    groups = [f"(?P<{name}>{'.+' if kind else '[^/]+'})" for name, kind in zip(names, kinds, strict=True)]
+    pieces = re.split(r"\{\w+(:path)?\}", pattern)
+    texts, kinds = pieces[0::2], pieces[1::2]
+    groups = [".+" if kind else "[^/]+" for kind in kinds]
     return re.compile(
         "".join([part for pair in zip(map(re.escape, texts), [*groups, ""], strict=True) for part in pair])
     )

@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from interlingua.errors import SchemaError
+from interlingua.wire.json import pointer
 
 __all__ = [
     "MAX_NUMBER",
@@ -159,7 +160,7 @@ class _Preparation:
             return [self.one(item, f"{path}/{place}") for place, item in enumerate(items)]
         if keyword in _NAMED:
             members: dict[str, Any] = self._typed(value, path, dict)
-            return {name: self.one(item, f"{path}/{_escaped(name)}") for name, item in members.items()}
+            return {name: self.one(item, f"{path}{pointer(name)}") for name, item in members.items()}
         return value
 
     def _typed(self, value: Any, path: str, kind: type[object]) -> Any:
@@ -204,7 +205,3 @@ def _composes(schema: JsonSchema) -> bool:
         elif isinstance(value, list):
             waiting.extend(cast("list[Any]", value))
     return False
-
-
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")

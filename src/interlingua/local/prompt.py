@@ -91,9 +91,8 @@ def _typed_line(schema: Mapping[str, Any], root: JsonSchema, depth: int) -> str:
 def _resolved(root: JsonSchema, reference: str) -> JsonSchema:
     """The schema that `#/…` names in `root`; True, which says nothing, where there is none."""
     found: Any = root
-    for step in reference.removeprefix("#").split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        found = cast("Mapping[str, Any]", found).get(name, True) if isinstance(found, Mapping) else True
+    for step in json.pointer_steps(reference):
+        found = cast("Mapping[str, Any]", found).get(step, True) if isinstance(found, Mapping) else True
     return cast("JsonSchema", found) if isinstance(found, Mapping | bool) else True
 
 

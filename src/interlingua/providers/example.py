@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
 from interlingua.types._base import JsonValue
+from interlingua.wire.json import pointer_steps
 
 __all__ = ["example_of"]
 
@@ -74,10 +75,8 @@ def _resolved(schema: Schema, root: Schema) -> Schema:
 def _at(root: Schema, reference: str) -> Schema:
     """What a local reference points at; anything for one that leads nowhere."""
     found: Any = root
-    for step in reference.removeprefix("#").split("/")[1:]:
-        found = (
-            cast("Schema", found).get(step.replace("~1", "/").replace("~0", "~")) if isinstance(found, dict) else None
-        )
+    for step in pointer_steps(reference):
+        found = cast("Schema", found).get(step) if isinstance(found, dict) else None
     return cast("Schema", found) if isinstance(found, dict) else {}
 
 

@@ -24,6 +24,7 @@ from interlingua.schema.convert import Conversion, Reference
 from interlingua.schema.subset import ANNOTATIONS, Subset, types_of_keyword
 from interlingua.schema.validate import MAX_SCHEMA_DEPTH, MAX_SCHEMA_NODES
 from interlingua.schema.walk import Schema, follow, parts_of_schema
+from interlingua.wire.json import pointer, pointer_steps
 
 if TYPE_CHECKING:
     from interlingua.schema.convert import Step
@@ -94,7 +95,7 @@ class _Fitter:
         if not self._free and self.subset.references != "none":
             given = self.root.get("$defs")
             for name in cast("Schema", given) if isinstance(given, dict) else ():
-                reference = f"#/$defs/{_escaped(name)}"
+                reference = f"#{pointer('$defs', name)}"
                 if self._leads_somewhere(reference) and not self._leads_back(reference):
                     self._name(reference)
                 else:
@@ -121,7 +122,7 @@ class _Fitter:
         used: set[str] = set()
         waiting = _references(schema) if self.definitions else []
         while waiting:
-            name = waiting.pop().removeprefix("#/$defs/").replace("~1", "/").replace("~0", "~")
+            name = _last_step(waiting.pop())
             if name in self.definitions and name not in used:
                 used.add(name)
                 waiting += _references(self.definitions[name])
@@ -263,14 +264,14 @@ class _Fitter:
         if reference == "#" and self._stays:
             return work.node, Reference("#")
         name = self._name(reference)
-        sent = f"#/$defs/{_escaped(name)}"
+        sent = f"#{pointer('$defs', name)}"
         if sent != reference:
             work.rewrote(f"what {reference} leads to stands in $defs")
         return {**work.node, "$ref": sent}, Reference(name)
 
     def _name(self, reference: str) -> str:
         if reference not in self._names:
-            wanted = reference.rpartition("/")[2].replace("~1", "/").replace("~0", "~").strip("#") or "root"
+            wanted = _last_step(reference) or "root"
             taken, name, number = set(self._names.values()), wanted, 1
             while name in taken:
                 number += 1
@@ -327,8 +328,9 @@ def _is_map(node: Schema, subset: Subset) -> bool:
     return subset.additional != "any" and not node.get("properties") and free is not None and free is not False
 
 
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")
+def _last_step(reference: str) -> str:
+    """The name of what a reference leads to; none for the root."""
+    return (pointer_steps(reference) or [""])[-1]
 
 
 def _references(schema: Schema) -> list[str]:

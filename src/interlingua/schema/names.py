@@ -21,7 +21,7 @@ from itertools import count
 
 from interlingua.dialects._contract import CallIdRule, NameRule
 
-__all__ = ["fit_as_they_are", "map_call_id", "map_call_ids", "map_name", "map_names"]
+__all__ = ["fit_as_they_are", "map_call_ids", "map_names"]
 
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _NAME_HASH = 8
@@ -63,11 +63,6 @@ _IDS: dict[CallIdRule, _Rule | None] = {
 }
 
 
-def map_name(name: str, rule: NameRule) -> str:
-    """The tool name for the wire: `name` itself where the rule takes it."""
-    return _fitted_name(name, rule, ())
-
-
 def map_names(names: Iterable[str], rule: NameRule) -> dict[str, str]:
     """Our own tool names and the wire's, each wire name once; a legal name is never given to another tool."""
     own = list(dict.fromkeys(names))
@@ -78,11 +73,6 @@ def map_names(names: Iterable[str], rule: NameRule) -> dict[str, str]:
         mapping[name] = name if name in taken else _fitted_name(name, rule, taken)
         taken.add(mapping[name])
     return mapping
-
-
-def map_call_id(call_id: str, rule: CallIdRule) -> str:
-    """The call id for the wire: `call_id` itself where the rule takes it."""
-    return _fitted_id(call_id, rule, ())
 
 
 def map_call_ids(call_ids: Iterable[str], rule: CallIdRule) -> dict[str, str]:

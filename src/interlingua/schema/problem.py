@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from interlingua.wire.json import encode, pointer
+from interlingua.wire.json import encode, pointer, pointer_steps
 
 __all__ = ["MisfitError", "Problem", "brief", "describe", "together"]
 
@@ -24,8 +24,7 @@ class Problem(NamedTuple):
     @property
     def place(self) -> str:
         """The path as people write it: `items[0].name`."""
-        steps = [step.replace("~1", "/").replace("~0", "~") for step in self.path.split("/")[1:]]
-        text = "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in steps)
+        text = "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in pointer_steps(self.path))
         return text.removeprefix(".")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias, cast
 
 from interlingua.errors import SchemaError
+from interlingua.wire.json import pointer_steps
 
 __all__ = ["Schema", "follow", "map_children", "parts_of_schema"]
 
@@ -84,9 +85,8 @@ def _at(reference: str, root: Schema) -> Schema:
     if reference != "#" and not reference.startswith("#/"):
         raise SchemaError(f"the reference {reference} leads out of the schema")
     try:
-        for step in reference[1:].split("/")[1:]:
-            name = step.replace("~1", "/").replace("~0", "~")
-            node = node[int(name) if isinstance(node, list) else name]
+        for step in pointer_steps(reference):
+            node = node[int(step) if isinstance(node, list) else step]
     except (KeyError, IndexError, ValueError, TypeError):
         raise SchemaError(f"the reference {reference} leads nowhere") from None
     if isinstance(node, bool):

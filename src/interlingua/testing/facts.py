@@ -28,6 +28,7 @@ from interlingua.testing.wirefacts.openai_chat_stream import stream_facts as cha
 from interlingua.testing.wirefacts.openai_responses_stream import READER as OPENAI_RESPONSES
 from interlingua.testing.wirefacts.unified import READER as UNIFIED
 from interlingua.testing.wirefacts.values import FactReader, Facts, StreamFacts
+from interlingua.wire.json import pointer
 
 __all__ = [
     "READERS",
@@ -129,14 +130,14 @@ def differences(one: Any, other: Any, path: str = "") -> list[Difference]:
     if inner is None or others is None or isinstance(one, dict) != isinstance(other, dict):
         return [] if _is_same(one, other) else [Difference.at(path, one, other)]
     names = [*inner, *(name for name in others if name not in inner)]
-    pairs = [(_step(name), inner.get(name, ABSENT), others.get(name, ABSENT)) for name in names]
-    return [found for step, left, right in pairs for found in differences(left, right, f"{path}/{step}")]
+    pairs = [(pointer(name), inner.get(name, ABSENT), others.get(name, ABSENT)) for name in names]
+    return [found for step, left, right in pairs for found in differences(left, right, f"{path}{step}")]
 
 
 def paths(value: Any, path: str = "") -> frozenset[str]:
     """The pointers to everything in a JSON value, the value itself included."""
     inner = _inside(value) or {}
-    return frozenset({path}).union(*[paths(item, f"{path}/{_step(name)}") for name, item in inner.items()])
+    return frozenset({path}).union(*[paths(item, f"{path}{pointer(name)}") for name, item in inner.items()])
 
 
 def _inside(value: Any) -> dict[Any, Any] | None:
@@ -148,10 +149,6 @@ def _inside(value: Any) -> dict[Any, Any] | None:
 
 def _is_same(one: object, other: object) -> bool:
     return one == other and isinstance(one, bool) == isinstance(other, bool)
-
-
-def _step(name: object) -> str:
-    return str(name).replace("~", "~0").replace("/", "~1")
 
 
 def _brief(value: object, length: int = 120) -> str:

@@ -52,6 +52,7 @@ __all__ = [
     "exact_reader",
     "parse_object",
     "pointer",
+    "pointer_steps",
     "raw",
     "raw_text",
     "shallow",
@@ -316,6 +317,11 @@ def raw_text(raw: msgspec.Raw | bytes) -> str:
 def pointer(*steps: str | int) -> str:
     """The RFC 6901 pointer that leads down these member names and indices."""
     return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
+
+
+def pointer_steps(pointer: str) -> list[str]:
+    """The member names and indices that a pointer, or a local reference (`#/…`), leads down."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.removeprefix("#").split("/")[1:]]
 
 
 # Reading

@@ -13,7 +13,7 @@ from interlingua.gateway.calls.asked import MAX_MODEL_CHARACTERS
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.gateway.keys.auth import hash_key
-from interlingua.gateway.routes import find_route, meant_path, methods_of, values_of
+from interlingua.gateway.routes import find_route, meant_path, methods_of
 from interlingua.gateway.settings import GatewayKey
 from interlingua.registry.resolve import Registry
 from interlingua.testing.conformance.session import TONGUES
@@ -331,13 +331,13 @@ async def test_sec_01_no_address_of_a_callers_is_honoured(dialect: str) -> None:
 
 def test_routes_are_found_by_method_and_path() -> None:
     """Exact paths and patterns; a model's name may hold slashes."""
-    pattern = "/v1beta/models/{model:path}:generateContent"
+    generating = find_route("POST", "/v1beta/models/openai/gpt-5.6:generateContent")
+    assert generating is not None
+    assert generating.pattern == "/v1beta/models/{model:path}:generateContent"
     assert find_route("POST", "/v1/messages") is not None
-    assert find_route("POST", "/v1beta/models/openai/gpt-5.6:generateContent") is not None
     assert find_route("GET", "/v1/messages") is None
     assert methods_of("/v1/chat/completions") == ("POST",)
-    assert values_of(pattern, "/v1beta/models/openai/gpt-5.6:generateContent") == {"model": "openai/gpt-5.6"}
-    assert values_of(pattern, "/v1beta/models") == {}
+    assert find_route("POST", "/v1beta/models") is None
 
 
 @pytest.mark.parametrize("path", ["/health/live", "/health/ready"])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlingua.dialects._contract import CallIdRule, NameRule
-from interlingua.schema.names import map_call_id, map_call_ids, map_name, map_names
+from interlingua.schema.names import map_call_ids, map_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +32,14 @@ IDS: dict[CallIdRule, str] = {
 
 PIECES = st.sampled_from(["a", "b", "_", "-", ".", ":", "/", " ", "é", "7", "x" * 64, "\n", "\ud800", "名"])
 WEIRD = st.lists(PIECES, max_size=6).map("".join) | st.text(max_size=150)
+
+
+def _one_name(name: str, rule: NameRule) -> str:
+    return map_names([name], rule)[name]
+
+
+def _one_id(call_id: str, rule: CallIdRule) -> str:
+    return map_call_ids([call_id], rule)[call_id]
 
 
 def test_every_rule_is_tested() -> None:
@@ -85,7 +93,7 @@ def test_a_further_turn_changes_no_earlier_id(rule: CallIdRule, ids: list[str], 
 )
 def test_names_that_the_target_takes_stay(rule: NameRule, name: str) -> None:
     """Nothing is mapped without need."""
-    assert map_name(name, rule) == name
+    assert _one_name(name, rule) == name
 
 
 @pytest.mark.parametrize(
@@ -103,12 +111,12 @@ def test_names_that_the_target_takes_stay(rule: NameRule, name: str) -> None:
 )
 def test_id_16_other_names_are_cleaned_and_marked(rule: NameRule, name: str, wire: str) -> None:
     """A mapped name still reads like its own, within the limit, with the beginning of its hash."""
-    assert re.fullmatch(wire, map_name(name, rule))
+    assert re.fullmatch(wire, _one_name(name, rule))
 
 
 def test_a_mapped_name_never_takes_anothers() -> None:
     """A tool whose legal name is what another would be mapped to keeps it."""
-    taken = map_name("a.b", "openai")
+    taken = _one_name("a.b", "openai")
     assert map_names(["a.b", taken], "openai")[taken] == taken
     assert map_names([taken, "a.b"], "openai")["a.b"] != taken
 
@@ -129,23 +137,23 @@ def test_a_mapped_name_never_takes_anothers() -> None:
 )
 def test_id_01_02_04_call_ids_fit_the_target(rule: CallIdRule, call_id: str, wire: str) -> None:
     """Ids are left alone where they are taken, else shortened, replaced or cleaned as the target wants."""
-    assert re.fullmatch(wire, map_call_id(call_id, rule))
+    assert re.fullmatch(wire, _one_id(call_id, rule))
 
 
 def test_a_later_id_gives_way() -> None:
     """An id that an earlier one was mapped to is mapped itself: the earlier one is already in a cache."""
-    taken = map_call_id("call_1", "alnum9")
+    taken = _one_id("call_1", "alnum9")
     mapping = map_call_ids(["call_1", taken], "alnum9")
     assert mapping["call_1"] == taken
     assert mapping[taken] not in {taken, "call_1"}
 
 
-@pytest.mark.parametrize("single", [lambda: map_name("a.b", "openai"), lambda: map_call_id("a.b", "anthropic")])
+@pytest.mark.parametrize("single", [lambda: _one_name("a.b", "openai"), lambda: _one_id("a.b", "anthropic")])
 def test_other_processes_map_alike(single: Callable[[], str]) -> None:
     """The hash does not depend on the process's own seed."""
     code = (
-        "from interlingua.schema.names import map_name, map_call_id;"
-        "print(map_name('a.b', 'openai'), map_call_id('a.b', 'anthropic'))"
+        "from interlingua.schema.names import map_call_ids, map_names;"
+        "print(*map_names(['a.b'], 'openai').values(), *map_call_ids(['a.b'], 'anthropic').values())"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert single() in done.stdout.split()

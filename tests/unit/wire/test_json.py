@@ -26,6 +26,7 @@ from interlingua.wire.json import (
     encode_wires,
     exact_reader,
     pointer,
+    pointer_steps,
     raw,
     shallow,
 )
@@ -511,6 +512,8 @@ def test_a_pointer_escapes_its_steps() -> None:
     """As RFC 6901 says."""
     assert pointer() == ""
     assert pointer("a/b", 0, "c~d") == "/a~1b/0/c~0d"
+    assert pointer_steps("/a~1b/0/c~0d") == pointer_steps("#/a~1b/0/c~0d") == ["a/b", "0", "c~d"]
+    assert pointer_steps("") == pointer_steps("#") == []
 
 
 def test_what_is_exactly_of_a_type_is_read_at_once() -> None:

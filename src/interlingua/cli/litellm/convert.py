@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from interlingua.cli.litellm.deployment import Keys, Param, read_deployment, usual_keys
 from interlingua.cli.litellm.groups import Alias, Models, build_models, chains
-from interlingua.cli.litellm.reading import leaves, read_yaml
+from interlingua.cli.litellm.reading import leaves, read_yaml, table_of
 from interlingua.cli.litellm.report import UNKNOWN, Entry, Report
 from interlingua.cli.litellm.settings import read_settings, read_strategy
 from interlingua.cli.litellm.writing import report_lines, toml_text, variable_of_dsn
@@ -107,7 +107,7 @@ def _fallbacks(tree: Tree, models: Models, report: Report) -> tuple[dict[str, li
     _chain(tree, "fallbacks", found, models, report)
     named = [name for name in models.pools if name not in falls]
     for section in ("router_settings", "litellm_settings"):
-        listed: object = _section(tree, section).get("default_fallbacks", [])
+        listed: object = table_of(tree, section).get("default_fallbacks", [])
         for index, other in enumerate(cast("list[object]", listed) if isinstance(listed, list) else []):
             for name in named:
                 _fall(name, f"{section}.default_fallbacks[{index}]", other, found, models, report=report)
@@ -164,7 +164,7 @@ def _known(name: str, models: Models) -> str | None:
 def _pairs(tree: Tree, setting: str, report: Report) -> Iterator[tuple[str, str, list[tuple[str, object]]]]:
     """Each name that falls back, with its place, and each that it falls back on, with its own."""
     for section in ("router_settings", "litellm_settings"):
-        listed: object = _section(tree, section).get(setting, [])
+        listed: object = table_of(tree, section).get(setting, [])
         for index, entry in enumerate(cast("list[object]", listed) if isinstance(listed, list) else []):
             if not isinstance(entry, dict):
                 report.say(f"{section}.{setting}[{index}]", "missing", "no mapping of a name to others")
@@ -180,7 +180,7 @@ def _pairs(tree: Tree, setting: str, report: Report) -> Iterator[tuple[str, str,
 
 def _group_aliases(tree: Tree, models: Models, report: Report) -> None:
     """`model_group_alias`: one more name for a pool."""
-    said: object = _section(tree, "router_settings").get("model_group_alias", {})
+    said: object = table_of(tree, "router_settings").get("model_group_alias", {})
     for name, value in cast("Tree", said).items() if isinstance(said, dict) else ():
         path = f"router_settings.model_group_alias.{name}"
         target = cast("Tree", value).get("model") if isinstance(value, dict) else value
@@ -191,11 +191,6 @@ def _group_aliases(tree: Tree, models: Models, report: Report) -> None:
         models.pools[name] = models.pools.get(known, Alias((known,)))._replace(source=path)
         report.say(f"{path}.hidden", "missing", "every alias is in the list of models")
         report.say(path, "becomes", f'[aliases] "{name}"')
-
-
-def _section(tree: Tree, name: str) -> Tree:
-    found: object = tree.get(name)
-    return cast("Tree", found) if isinstance(found, dict) else {}
 
 
 # The rest

@@ -15,7 +15,7 @@ from interlingua.errors import ConfigError
 if TYPE_CHECKING:
     import yaml
 
-__all__ = ["EXTRA", "MAX_LEAVES", "Tree", "is_leaf", "leaves", "read_yaml"]
+__all__ = ["EXTRA", "MAX_LEAVES", "Tree", "is_leaf", "leaves", "read_yaml", "table_of"]
 
 Tree: TypeAlias = "dict[str, Any]"
 """A mapping of the file, its keys as text."""
@@ -104,3 +104,9 @@ def leaves(value: object, path: str = "") -> Iterator[str]:
     else:
         for index, item in enumerate(cast("list[object]", value)):
             yield from leaves(item, f"{path}[{index}]")
+
+
+def table_of(tree: Tree, name: str) -> Tree:
+    """The mapping that stands under a name; an empty one where nothing does, or something else."""
+    found: object = tree.get(name)
+    return cast("Tree", found) if isinstance(found, dict) else {}

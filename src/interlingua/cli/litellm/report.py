@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-__all__ = ["FATES", "UNKNOWN", "Entry", "Fate", "Report", "Variable"]
+__all__ = ["FATES", "UNKNOWN", "Entry", "Fate", "Report"]
 
 Fate: TypeAlias = Literal["becomes", "nearly", "needless", "secret", "missing", "unknown"]
 """It stands in the new file; it does, and means something else; it is so without being said; it is a key to be set as a
@@ -29,15 +29,6 @@ class Entry(NamedTuple):
     """What became of it."""
     told: str
     """The same in words."""
-
-
-class Variable(NamedTuple):
-    """A variable to set before the gateway starts."""
-
-    name: str
-    """Its name."""
-    told: str
-    """What it holds."""
 
 
 class Report:

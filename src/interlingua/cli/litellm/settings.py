@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from interlingua.cli.litellm.deployment import variable_in
 from interlingua.cli.litellm.groups import count_of
-from interlingua.cli.litellm.reading import is_leaf
+from interlingua.cli.litellm.reading import is_leaf, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,7 +190,7 @@ class Server(NamedTuple):
 
 def read_strategy(tree: Tree, report: Report) -> str:
     """The policy of names with several deployments."""
-    router = _table(tree, "router_settings")
+    router = table_of(tree, "router_settings")
     if "routing_strategy" not in router:
         return "weighted"
     known = _POLICIES.get(str(router["routing_strategy"]))
@@ -207,7 +207,7 @@ def read_settings(tree: Tree, report: Report) -> Server:
     """What becomes a member of `[server]`; a word is said of everything else that is known."""
     server = Server({}, {})
     for section in ("router_settings", "litellm_settings", "general_settings"):
-        for name, value in _table(tree, section).items():
+        for name, value in table_of(tree, section).items():
             path = f"{section}.{name}"
             if (reader := _READERS.get(path)) is not None:
                 reader(value, path, server, report)
@@ -215,11 +215,6 @@ def read_settings(tree: Tree, report: Report) -> Server:
         report.say(path, *word)
     _environment(tree, report)
     return server
-
-
-def _table(tree: Tree, name: str) -> Tree:
-    found: object = tree.get(name)
-    return cast("Tree", found) if isinstance(found, dict) else {}
 
 
 def _set(
@@ -340,7 +335,7 @@ _READERS: dict[str, _Reader] = {
 
 def _environment(tree: Tree, report: Report) -> None:
     """Variables that the file itself would set: named, and never copied."""
-    for name, value in _table(tree, "environment_variables").items():
+    for name, value in table_of(tree, "environment_variables").items():
         path: Any = f"environment_variables.{name}"
         if is_leaf(value) and name.isidentifier():
             report.variables.setdefault(name, f"what stands in {path}")

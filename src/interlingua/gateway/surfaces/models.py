@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl
 
 from interlingua.errors import DecodeError, NotFoundError, UsageError
 from interlingua.gateway.calls.reading import read_object
-from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.http import GatewayReply, dialect_by_headers
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
@@ -106,14 +106,14 @@ def find_model(gateway: Gateway, request: GatewayRequest, name: str) -> Listed:
 
 async def list_models(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """The models, in the form of the client's dialect."""
-    form = _FORMS[_dialect_of(request)]
+    form = _FORMS[dialect_by_headers(request)]
     return _told(form.whole([form.one(model) for model in known_models(gateway, request)], _query(request)))
 
 
 async def one_model(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """One model, in the form of the client's dialect."""
     name = request.path.removeprefix("/v1/models/")
-    return _told(_FORMS[_dialect_of(request)].one(find_model(gateway, request, name)))
+    return _told(_FORMS[dialect_by_headers(request)].one(find_model(gateway, request, name)))
 
 
 async def list_google(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
@@ -125,12 +125,6 @@ async def list_google(gateway: Gateway, request: GatewayRequest) -> GatewayReply
 async def one_google(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """One model, in Google's form."""
     return _told(_google(find_model(gateway, request, request.path.removeprefix("/v1beta/models/"))))
-
-
-def _dialect_of(request: GatewayRequest) -> str:
-    if request.header("anthropic-version") is not None:
-        return "anthropic"
-    return "google" if request.header("x-goog-api-key") is not None else "openai-chat"
 
 
 def _openai(model: Listed) -> Shown:

@@ -11,15 +11,20 @@ Rules (wire/anthropic.md §3)
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from interlingua.testing.wirefacts.anthropic import error_facts, request_facts, request_faults, response_facts
-from interlingua.testing.wirefacts.values import FactReader, StreamFacts, arguments_value, is_broken, members, word
+from interlingua.testing.wirefacts.values import (
+    FactReader,
+    StreamFacts,
+    arguments_value,
+    event_data,
+    is_broken,
+    members,
+    word,
+)
 
 __all__ = ["READER", "assemble", "stream_facts"]
-
-_LINE = re.compile(r"\r\n|\n|\r")
 
 
 def stream_facts(text: str) -> StreamFacts:
@@ -31,7 +36,7 @@ def stream_facts(text: str) -> StreamFacts:
 def assemble(text: str) -> tuple[Any, str, Any]:
     """The whole answer that the events make, how the stream ended (`done`, `cut`, `error`), and the error's facts."""
     answer = _Answer()
-    for data in _frames(text):
+    for data in event_data(text):
         event = json.loads(data)
         if event.get("type") == "error":
             return answer.body(), "error", error_facts(200, event)
@@ -39,20 +44,6 @@ def assemble(text: str) -> tuple[Any, str, Any]:
         if event.get("type") == "message_stop":
             return answer.body(), "done", None
     return answer.body(), "cut", None
-
-
-def _frames(text: str) -> list[str]:
-    """The data of every server-sent event."""
-    frames: list[str] = []
-    lines: list[str] = []
-    for line in [*_LINE.split(text.removeprefix("\ufeff")), ""]:
-        name, _, value = line.partition(":")
-        if name == "data":
-            lines.append(value.removeprefix(" "))
-        elif not line and lines:
-            frames.append("\n".join(lines))
-            lines = []
-    return [frame.strip() for frame in frames if frame.strip()]
 
 
 class _Answer:

@@ -15,11 +15,10 @@ import re
 from typing import Any
 
 from interlingua.testing.wirefacts.google import camel, error_facts, request_facts, request_faults, response_facts
-from interlingua.testing.wirefacts.values import FactReader, StreamFacts, items, members, objects, word
+from interlingua.testing.wirefacts.values import FactReader, StreamFacts, event_data, items, members, objects, word
 
 __all__ = ["READER", "assemble", "stream_facts"]
 
-_LINE = re.compile(r"\r\n|\n|\r")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]")
 
 
@@ -44,16 +43,7 @@ def _frames(text: str) -> list[dict[str, Any]]:
     if text[:1] in ("[", "{"):
         given = json.loads(text)
         return objects(given) if isinstance(given, list) else [members(given)]
-    frames: list[dict[str, Any]] = []
-    lines: list[str] = []
-    for line in [*_LINE.split(text), ""]:
-        name, _, value = line.partition(":")
-        if name == "data":
-            lines.append(value.removeprefix(" "))
-        elif not line and lines:
-            frames.append(json.loads("\n".join(lines)))
-            lines = []
-    return frames
+    return [json.loads(data) for data in event_data(text)]
 
 
 class _Answer:

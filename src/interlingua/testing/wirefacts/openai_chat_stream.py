@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from typing import Any
 
 from interlingua.testing.wirefacts.openai_chat import error_facts, response_facts
 from interlingua.testing.wirefacts.values import (
     StreamFacts,
     arguments_value,
+    event_data,
     is_broken,
     items,
     joined,
@@ -28,8 +28,6 @@ from interlingua.testing.wirefacts.values import (
 )
 
 __all__ = ["assemble", "stream_facts"]
-
-_LINE = re.compile(r"\r\n|\n|\r")
 
 
 def stream_facts(text: str) -> StreamFacts:
@@ -41,7 +39,7 @@ def stream_facts(text: str) -> StreamFacts:
 def assemble(text: str) -> tuple[Any, str, Any]:
     """The whole answer that the frames make, how the stream ended (`done`, `cut`, `error`), and the error's facts."""
     answer = _Answer()
-    for data in _frames(text):
+    for data in event_data(text):
         if data == "[DONE]":
             answer.done = True
             break
@@ -50,20 +48,6 @@ def assemble(text: str) -> tuple[Any, str, Any]:
         if (error := error_facts(200, frame)) is not None:
             return answer.body(), "error", error
     return answer.body(), "done" if answer.is_done else "cut", None
-
-
-def _frames(text: str) -> list[str]:
-    """The data of every server-sent event."""
-    frames: list[str] = []
-    lines: list[str] = []
-    for line in [*_LINE.split(text.removeprefix("\ufeff")), ""]:
-        name, _, value = line.partition(":")
-        if name == "data":
-            lines.append(value.removeprefix(" "))
-        elif not line and lines:
-            frames.append("\n".join(lines))
-            lines = []
-    return [frame.strip() for frame in frames if frame.strip()]
 
 
 class _Answer:

@@ -11,15 +11,13 @@ Rules (wire/openai-responses.md §3, §4)
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from interlingua.testing.wirefacts.openai_responses import error_facts, request_facts, request_faults, response_facts
-from interlingua.testing.wirefacts.values import FactReader, StreamFacts, members, objects, word
+from interlingua.testing.wirefacts.values import FactReader, StreamFacts, event_data, members, objects, word
 
 __all__ = ["READER", "stream_facts"]
 
-_LINE = re.compile(r"\r\n|\n|\r")
 
 FAILURES = ("response.failed", "error")
 ENDS = ("response.completed", "response.incomplete")
@@ -28,7 +26,7 @@ ENDS = ("response.completed", "response.incomplete")
 def stream_facts(text: str) -> StreamFacts:
     """The facts of what the stream adds up to, how it ended, and by which error."""
     answer = _Answer()
-    for data in _frames(text):
+    for data in event_data(text):
         if data == "[DONE]":
             continue
         event = json.loads(data)
@@ -39,20 +37,6 @@ def stream_facts(text: str) -> StreamFacts:
         if kind in ENDS:
             return StreamFacts(response_facts(answer.body()), "done", None)
     return StreamFacts(response_facts(answer.body()), "cut", None)
-
-
-def _frames(text: str) -> list[str]:
-    """The data of every server-sent event."""
-    frames: list[str] = []
-    lines: list[str] = []
-    for line in [*_LINE.split(text.removeprefix("\ufeff")), ""]:
-        name, _, value = line.partition(":")
-        if name == "data":
-            lines.append(value.removeprefix(" "))
-        elif not line and lines:
-            frames.append("\n".join(lines))
-            lines = []
-    return [frame.strip() for frame in frames if frame.strip()]
 
 
 class _Answer:

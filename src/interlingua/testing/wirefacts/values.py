@@ -30,6 +30,7 @@ __all__ = [
     "data_url",
     "decoded",
     "digest",
+    "event_data",
     "is_broken",
     "items",
     "joined",
@@ -46,6 +47,7 @@ ERROR_PREFIX = "ERROR: "
 NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}}
 """The schema of a tool that takes nothing."""
 
+_LINE = re.compile(r"\r\n|\n|\r")
 _DATA_URL = re.compile(r"data:(?P<type>[^;,]*)(?P<parameters>[^,]*),(?P<data>.*)", re.DOTALL)
 _SPELLINGS = {"image/jpg": "image/jpeg", "audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wav"}
 _AUDIO = {
@@ -258,3 +260,17 @@ def data_url(url: str) -> list[str] | None:
     if ";base64" in match["parameters"]:
         return digest(media_type, match["data"])
     return digest(media_type, unquote_to_bytes(match["data"]))
+
+
+def event_data(text: str) -> list[str]:
+    """The data of every server-sent event."""
+    frames: list[str] = []
+    lines: list[str] = []
+    for line in [*_LINE.split(text.removeprefix("\ufeff")), ""]:
+        name, _, value = line.partition(":")
+        if name == "data":
+            lines.append(value.removeprefix(" "))
+        elif not line and lines:
+            frames.append("\n".join(lines))
+            lines = []
+    return [frame.strip() for frame in frames if frame.strip()]

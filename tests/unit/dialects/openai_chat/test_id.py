@@ -6,7 +6,7 @@ import pytest
 
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, Undo
 from interlingua.errors import HistoryError
-from interlingua.schema.names import map_call_id, map_name
+from interlingua.schema.names import map_call_ids, map_names
 from interlingua.types.content import Sealed, ToolCall, ToolResult
 from interlingua.types.message import Message, assistant, user
 from interlingua.types.request import Request
@@ -28,7 +28,7 @@ def test_id_01_an_id_of_more_than_40_characters_is_shortened_on_both_sides(lengt
     body = wire(Request(messages=turn(long, fits)), quirky(call_id_rule="max40"))
     called = [call["id"] for call in body["messages"][1]["tool_calls"]]
     answered = [message["tool_call_id"] for message in body["messages"][2:]]
-    assert called == answered == [map_call_id(long, "max40"), fits]
+    assert called == answered == [map_call_ids([long], "max40")[long], fits]
     assert [len(call_id) for call_id in called] == [40, 40]
 
 
@@ -147,7 +147,7 @@ def test_id_15_a_name_that_the_target_refuses_is_mapped_and_undone(name: str) ->
     asked = Request(messages=turn("c1", name=name), tools=(Tool(name=name),), tool_choice=NamedTool(name))
     encoded = encode(asked, quirky(name_rule="openai"))
     body = wire(asked, quirky(name_rule="openai"))
-    sent = map_name(name, "openai")
+    sent = map_names([name], "openai")[name]
     assert sent != name
     assert body["tools"][0]["function"]["name"] == sent
     assert body["tool_choice"]["function"]["name"] == sent
