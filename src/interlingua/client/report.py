@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from interlingua.types.response import Attempt
@@ -92,8 +93,10 @@ def standing_told(standing: Standing) -> str:
 
 
 def summary(attempts: tuple[Attempt, ...]) -> str:
-    """Every try in one line."""
-    return "; ".join(f"{attempt.model}: {attempt.error or attempt.outcome}" for attempt in attempts)
+    """Every try in one line; what a target said several times in a row is there once, with how often."""
+    said = groupby(f"{attempt.model}: {attempt.error or attempt.outcome}" for attempt in attempts)
+    counted = [(text, sum(1 for _ in same)) for text, same in said]
+    return "; ".join(f"{text} ({times} times)" if times > 1 else text for text, times in counted)
 
 
 def warn(spec: str, changes: tuple[Change, ...]) -> None:
