@@ -18,6 +18,7 @@ import msgspec
 
 from interlingua.dialects._memo import KnownTools
 from interlingua.errors import SchemaError
+from interlingua.schema.usual import is_usual
 from interlingua.types.content import ToolCall
 from interlingua.types.tool import Tool
 from interlingua.wire.json import encode, encode_exact
@@ -60,7 +61,7 @@ class _Verdicts:
         if key in self._young:
             found = self._young[key]
         else:
-            found = self._old[key] if key in self._old else _verdict(schema, subset)
+            found = self._old[key] if key in self._old else _verdict(schema, key[1], subset)
             self._keep(key, found)
         if isinstance(found, SchemaError):
             raise found.with_traceback(None)  # or it would hold the frames of all who were told so
@@ -86,7 +87,9 @@ class _Verdicts:
 _VERDICTS = _Verdicts()
 
 
-def _verdict(schema: dict[str, Any], subset: Subset) -> Fitted | SchemaError | None:
+def _verdict(schema: dict[str, Any], text: bytes, subset: Subset) -> Fitted | SchemaError | None:
+    if subset.usual and is_usual(text):
+        return None
     from interlingua.schema.fit import fit  # only who has such schemas pays for it
     from interlingua.schema.validate import check_bounds
 

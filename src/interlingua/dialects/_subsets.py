@@ -52,7 +52,7 @@ OPENAI_STRICT = Subset(
 )
 """Strict functions and strict response formats of both OpenAI dialects."""
 
-ANTHROPIC_TOOL = Subset(name="Anthropic tools", keywords=_ALL, unknown=True, root="fold")
+ANTHROPIC_TOOL = Subset(name="Anthropic tools", keywords=_ALL, unknown=True, root="fold", usual=True)
 """`input_schema` of tools that are not strict: any schema whose root is a plain object."""
 ANTHROPIC_OUTPUT = Subset(
     name="Anthropic output",
@@ -101,6 +101,7 @@ GOOGLE_TOOL = Subset(
     typed_enums=True,
     lone_unions=True,
     own_keywords=True,
+    usual=True,
 )
 """`parametersJsonSchema`."""
 _OPENAPI = frozenset({
@@ -130,6 +131,7 @@ OLLAMA_TOOL = Subset(
     type_lists="none",
     references="none",
     root="fold",
+    usual=True,
 )
 """`parameters` of functions: what the server would leave out although a model needs it is told in its own words."""
 

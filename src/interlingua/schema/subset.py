@@ -81,6 +81,8 @@ class Subset(msgspec.Struct, frozen=True, kw_only=True):
     """The highest `minItems` that is taken."""
     unknown: bool = False
     """Whether keywords are taken that JSON Schema does not know."""
+    usual: bool = False
+    """Whether every usual schema (`schema/usual.py`) is taken as it is."""
     look_around: bool = True
     """Whether patterns may look around."""
     max_levels: int | None = None

@@ -1,0 +1,98 @@
+"""The compiled look at usual schemas, held to the walks that it saves: whatever it calls usual, they find faultless."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from interlingua.dialects._members import is_object
+from interlingua.dialects._subsets import SUBSETS
+from interlingua.schema.fit import fit
+from interlingua.schema.usual import is_usual
+from interlingua.schema.validate import _validator, check_bounds
+from interlingua.wire.json import encode
+
+NAMES = ("city", "days", "a b", "$ref", "type", "properties", "ü", "x.y", "~0", "/", "default", "required", "")
+TEXTS = ("", "Ångström", "date", "date-time", "uri", "int32", "binary", "a")
+ODD: tuple[Any, ...] = (
+    None, True, -1, 1.5, "", "object", "null", [], [None], {}, {"type": "null"}, ["string", "null"],
+    {"$ref": "#"}, {"anyOf": [{"type": "string"}]}, ["a", "a"], "not(", 10**30,
+)  # fmt: skip
+KEYWORDS = (
+    "type", "enum", "const", "default", "format", "pattern", "minLength", "minimum", "items", "properties", "required",
+    "additionalProperties", "anyOf", "allOf", "not", "$ref", "$defs", "title", "description", "examples", "nullable",
+    "uniqueItems", "maxItems", "minItems", "$id", "exclusiveMinimum", "propertyOrdering", "$schema",
+)  # fmt: skip
+
+
+def _said(draw: random.Random, members: dict[str, Any]) -> dict[str, Any]:
+    """Some of the members, in any order."""
+    names = [name for name in members if name in ("type", "items", "properties") or draw.random() < 0.4]
+    draw.shuffle(names)
+    return {name: members[name] for name in names}
+
+
+def _schema(draw: random.Random, levels: int) -> dict[str, Any]:
+    """A usual schema."""
+    words: dict[str, Any] = {"description": draw.choice(TEXTS), "title": draw.choice(TEXTS)}
+    low, high = draw.randint(0, 3), draw.randint(3, 9)
+    kind = draw.choice(("string", "integer", "number", "boolean", *("array", "object") * (levels > 0)))
+    if kind == "string":
+        given = draw.choice(TEXTS)
+        members = {"enum": [given, "b"], "default": given, "format": given, "minLength": low, "maxLength": high}
+    elif kind in ("integer", "number"):
+        members = {"default": low, "minimum": draw.choice((-1, 0.5, low)), "maximum": high}
+    elif kind == "boolean":
+        members = {"default": bool(low)}
+    elif kind == "array":
+        members = {"items": _schema(draw, levels - 1), "minItems": low, "maxItems": high}
+    else:
+        return _object(draw, levels)
+    return _said(draw, {"type": kind, **words, **members})
+
+
+def _object(draw: random.Random, levels: int) -> dict[str, Any]:
+    names = draw.sample(NAMES, draw.randint(0, 4))
+    properties = {name: _schema(draw, levels - 1) for name in names}
+    members = {"required": names[: draw.randint(0, 4)], "additionalProperties": draw.random() < 0.5}
+    return _said(draw, {"type": "object", "properties": properties, **members})
+
+
+def _changed(draw: random.Random, schema: Any) -> Any:
+    """The same with one odd thing somewhere in it."""
+    if not is_object(schema):
+        return draw.choice(ODD)
+    if not schema or draw.random() < 0.3:
+        return {**schema, draw.choice(KEYWORDS): draw.choice(ODD)}
+    name = draw.choice(list(schema))
+    return {**schema, name: _changed(draw, schema[name])}
+
+
+def _is_faultless(schema: dict[str, Any], text: bytes) -> bool:
+    """Whether nobody has anything to say about a schema."""
+    check_bounds(schema, where="")
+    _validator(text, naive_times=False)
+    return all(fit(schema, subset) is None for subset in SUBSETS if subset.usual)
+
+
+def test_what_is_usual_is_valid_and_taken_as_it_is() -> None:
+    """Drawn schemas are told to be usual, and are found faultless."""
+    draw = random.Random(7)
+    for _ in range(150):
+        schema = _object(draw, 3)
+        text = encode(schema)
+        assert is_usual(text), text
+        assert _is_faultless(schema, text), text
+
+
+def test_what_is_changed_is_unusual_or_faultless() -> None:
+    """Of schemas with something odd in them none is told to be usual that has a fault."""
+    draw = random.Random(8)
+    usual = 0
+    for _ in range(1_500):
+        schema = _changed(draw, _object(draw, 3))
+        text = encode(schema)
+        if is_usual(text):
+            usual += 1
+            assert _is_faultless(schema, text), text
+    assert 20 < usual < 1_000

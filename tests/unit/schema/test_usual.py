@@ -1,0 +1,63 @@
+"""Which schemas are usual; that they are faultless is held by `tests/laws/test_usual_schema_laws.py`."""
+
+from __future__ import annotations
+
+import pytest
+
+from interlingua.schema.usual import MAX_USUAL_BYTES, is_usual
+
+USUAL = (
+    b'{"type":"object","properties":{}}',
+    b'{"type":"object","properties":{"city":{"type":"string","description":"City name."}},"required":["city"]}',
+    b'{"properties":{"days":{"maximum":7,"minimum":1,"type":"integer"}},"type":"object","additionalProperties":false}',
+    b'{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"x":{"type":"boolean"}}}',
+    b'{"type":"object","properties":{"a":{"type":"array","items":{"type":"object","properties":{}}}}}',
+)
+UNUSUAL = (
+    b"",
+    b"[]",
+    b"{}",
+    b'{"type":"object"}',
+    b'{"type":"string"}',
+    b'{"type":"object","properties":{"a":{}}}',
+    b'{"type":"object","properties":{"a":{"type":["string","null"]}}}',
+    b'{"type":"object","properties":{"a":{"type":"string","description":null}}}',
+    b'{"type":"object","properties":{"a":{"type":"string","enum":[]}}}',
+    b'{"type":"object","properties":{"a":{"type":"string","pattern":"("}}}',
+    b'{"type":"object","properties":{"a":{"type":"string","minLength":-1}}}',
+    b'{"type":"object","properties":{"a":{"type":"string","minimum":1}}}',
+    b'{"type":"object","properties":{"a":{"$ref":"#"}}}',
+    b'{"type":"object","properties":{"a":{"type":"string"}},"required":["b"]}',
+    b'{"type":"object","properties":{"a":{"type":"string"}},"required":["a","a"]}',
+    b'{"type":"object","properties":{},"additionalProperties":{}}',
+)
+
+
+@pytest.mark.parametrize("text", USUAL)
+def test_usual(text: bytes) -> None:
+    """Objects of plain values, arrays and objects."""
+    assert is_usual(text)
+
+
+@pytest.mark.parametrize("text", UNUSUAL)
+def test_unusual(text: bytes) -> None:
+    """Whatever says something else, says it wrongly, or is no object."""
+    assert not is_usual(text)
+
+
+def test_long_ones_are_unusual() -> None:
+    """A text up to the bound is usual, and one byte more is not."""
+    whole = b'{"type":"object","properties":{},"title":"%b"}'
+    room = MAX_USUAL_BYTES - len(whole % b"")
+    assert is_usual(whole % (b"x" * room))
+    assert not is_usual(whole % (b"x" * (room + 1)))
+
+
+def test_deep_ones_are_unusual() -> None:
+    """Objects in objects in objects are usual, and one more is not."""
+    text = b'{"type":"string"}'
+    told: list[bool] = []
+    for _ in range(5):
+        text = b'{"type":"object","properties":{"a":%b}}' % text
+        told.append(is_usual(text))
+    assert told == [True, True, True, True, False]
