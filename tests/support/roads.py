@@ -174,9 +174,12 @@ def _short_roads() -> Iterator[tuple[Any, str, Callable[..., Any]]]:
     def anew(_: object, text: Any, changes: Any, decode: Callable[[Any, Any], Any], _further: object = None) -> Any:
         return decode(text, changes)
 
+    def anew_tools(_: object, text: Any, _changes: object, decode: Callable[[Any], Any]) -> Any:
+        return decode(text)
+
     yield HistoryMemo, "read", anew
-    yield from ((kind, name, nothing) for kind, name in ((BodyMemo, "find"), (ToolMemo, "get")))
-    yield from ((kind, "keep", nothing) for kind in (BodyMemo, ToolMemo))
+    yield ToolMemo, "read", anew_tools
+    yield from ((BodyMemo, name, nothing) for name in ("find", "keep"))
     for module in DIALECTS.values():
         client, server, stream = [import_module(f"{module}.{name}") for name in ("client", "server", "client_stream")]
         yield client, "framed", nothing
@@ -185,6 +188,7 @@ def _short_roads() -> Iterator[tuple[Any, str, Callable[..., Any]]]:
         for writer in vars(client).values():
             if isinstance(writer, type) and issubclass(writer, RequestWriter) and "write_usual" in vars(writer):
                 yield writer, "write_usual", nothing
+                yield writer, "write_usual_tools", nothing
         for name in ("template_of", "numbered_template_of"):
             if hasattr(stream, name):
                 yield stream, name, nothing

@@ -27,6 +27,7 @@ from interlingua.wire.json import encode_wires
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from interlingua.dialects._usual_tools import ReadUsualTools
     from interlingua.types.change import Change, Changes
     from interlingua.wire.json import WireStruct
 
@@ -37,7 +38,6 @@ __all__ = [
     "Written",
     "can_be_told_again",
     "known_tools",
-    "read_tools",
     "write_tools",
 ]
 
@@ -115,34 +115,36 @@ def _sealed(tool: Tool) -> Tool:
     return _with_read_only_schema(tool, metadata=NO_EXTRA, extra=read_only(tool.extra) if tool.extra else NO_EXTRA)
 
 
-def read_tools(
-    memo: ToolMemo, text: bytes, changes: Changes, decode: Callable[[bytes], tuple[Tool | OpaqueTool, ...]]
-) -> tuple[Tool | OpaqueTool, ...]:
-    """The tools of a JSON array; `decode` reads one that is not known, `changes` taking what it repairs.
-
-    Raises: what `decode` raises.
-    """
-    known = memo.get(text)
-    if known is not None:
-        return known
-    told = len(changes.entries)
-    tools = decode(text)
-    if len(changes.entries) == told:
-        memo.keep(text, tools)
-    return tools
-
-
 class ToolMemo:
     """The tools that one dialect read lately, by the bytes in which they came."""
 
-    __slots__ = ("_bytes", "_max_bytes", "_old", "_young")
+    __slots__ = ("_bytes", "_max_bytes", "_old", "_usual", "_young")
 
-    def __init__(self, max_generation_bytes: int = MAX_GENERATION_BYTES) -> None:
-        """An empty memo of two generations, each of at most so many bytes of text."""
+    def __init__(self, usual: ReadUsualTools | None = None, max_generation_bytes: int = MAX_GENERATION_BYTES) -> None:
+        """An empty memo of two generations, each of at most so many bytes of text; `usual` reads what is usual."""
+        self._usual = usual
         self._max_bytes = max_generation_bytes
         self._bytes = 0
         self._young: dict[bytes, KnownTools | None] = {}
         self._old: dict[bytes, KnownTools | None] = {}
+
+    def read(
+        self, text: bytes, changes: Changes, decode: Callable[[bytes], tuple[Tool | OpaqueTool, ...]]
+    ) -> tuple[Tool | OpaqueTool, ...]:
+        """The tools of a JSON array; `decode` reads one that is not known, `changes` taking what it repairs.
+
+        Raises: what `decode` raises.
+        """
+        known = self.get(text)
+        if known is not None:
+            return known
+        told = len(changes.entries)
+        tools = None if self._usual is None else self._usual(text)
+        if tools is None:
+            tools = decode(text)
+        if len(changes.entries) == told:
+            self.keep(text, tools)
+        return tools
 
     def get(self, text: bytes) -> KnownTools | None:
         """The tools that this text is, if it was kept twice."""

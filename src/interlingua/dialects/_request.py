@@ -18,6 +18,7 @@ from interlingua.dialects._history_memo import KnownMessages
 from interlingua.dialects._members import foreign_extras, merge_members
 from interlingua.dialects._memo import KnownTools, can_be_told_again, write_tools
 from interlingua.dialects._schemas import fit_request
+from interlingua.dialects._usual_tools import usual_text
 from interlingua.errors import UnsupportedError, UsageError
 from interlingua.schema.names import map_call_ids, map_names
 from interlingua.types.change import Changes
@@ -28,11 +29,12 @@ from interlingua.wire.json import KeptTexts, encode, encode_wire, encode_wires
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from msgspec import Raw
+    from msgspec import Raw, Struct
 
     from interlingua.dialects._contract import CallIdRule, EncodeOptions, NameRule, Target
     from interlingua.dialects._frames import WriteRest
     from interlingua.dialects._history_memo import KnownHistory, WrittenHistory
+    from interlingua.dialects._usual_tools import PlainTools
     from interlingua.schema.convert import Conversion
     from interlingua.schema.subset import Subset
     from interlingua.types.capability import Effort
@@ -88,6 +90,8 @@ class RequestWriter:
     """The same of call ids."""
     write_usual: ClassVar[staticmethod[[tuple[Message, ...], Target], bytes | None]]
     """Writes the elements of a usual history in one go; None for an unusual one."""
+    write_usual_tools: ClassVar[staticmethod[[PlainTools, Target], Sequence[Struct] | None]]
+    """Makes the wire objects of plain tools in one go; None where they have to be looked at one by one."""
     sampling: ClassVar[frozenset[str]] = frozenset()
     """The knobs that models without sampling refuse."""
 
@@ -115,12 +119,13 @@ class RequestWriter:
         """Says of the messages of a turn more whether what stands around these stands around those."""
         self._asked = request
         self._known: _Known | None = None
+        self._plain: PlainTools | None = None
         if (request.tools or request.output_schema is not None) and self.quirks.schema_form != "as_read":
             self._fit_schemas()
 
     def _fit_schemas(self) -> None:
         ways = (self.dialect, self.quirks.strict_schemas, self.quirks.schema_form)
-        self.request, self.arguments, self.output = fit_request(
+        self.request, self.arguments, self.output, self._plain = fit_request(
             self.request, self.tool_subset, self.output_subset, self.changes, ways=ways
         )
 
@@ -185,6 +190,8 @@ class RequestWriter:
         tools = self.request.tools
         if type(tools) is KnownTools:
             names, freeform = tools.names, tools.freeform
+        elif self._plain:
+            names, freeform = frozenset([tool.name for tool, _ in self._plain]), frozenset[str]()
         else:
             own = [tool for tool in tools if isinstance(tool, Tool)]
             names = frozenset([tool.name for tool in own])
@@ -311,7 +318,11 @@ class RequestWriter:
     def written_tools(self, ways: tuple[object, ...], write: Callable[[], list[W]]) -> list[W] | Raw:
         """The tools on the wire; one text where they came before and were written in these ways."""
         tools, usual = self.request.tools, not self.names and self.request.cache is None and self.takes_tools()
-        if type(tools) is not KnownTools or not usual or tools.is_marked or not tools.untouched:
+        if type(tools) is not KnownTools:
+            wires = self.write_usual_tools(self._plain, self.target) if usual and self._plain else None
+            text = None if wires is None else usual_text(wires)
+            return write() if text is None else self.kept.place(text)
+        if not usual or tools.is_marked or not tools.untouched:
             return write()
         ways = (self.dialect, *ways)
         written = tools.written.get(ways)

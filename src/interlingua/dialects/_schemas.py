@@ -15,15 +15,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
+from msgspec import Raw
 
 from interlingua.dialects._memo import KnownTools
+from interlingua.dialects._usual_tools import plain_tools
 from interlingua.errors import SchemaError
-from interlingua.schema.usual import is_usual
 from interlingua.types.content import ToolCall
 from interlingua.types.tool import Tool
 from interlingua.wire.json import encode, encode_exact
 
 if TYPE_CHECKING:
+    from interlingua.dialects._usual_tools import PlainTools
     from interlingua.schema.convert import Conversion
     from interlingua.schema.fit import Fitted
     from interlingua.schema.subset import Subset
@@ -67,12 +69,17 @@ class _Verdicts:
             raise found.with_traceback(None)  # or it would hold the frames of all who were told so
         return found
 
-    def takes(self, schema: dict[str, Any], subset: Subset) -> bool:
-        """Whether a schema is known to be taken as it is."""
+    def taken(self, schema: dict[str, Any], subset: Subset) -> Raw | None:
+        """The text of a schema that is surely taken as it is."""
         text = encode_exact(schema)
         if text is None or b"null" in text:  # which may stand for a number that is not finite
-            return False
-        return self._young.get((subset.name, text), self) is None
+            return None
+        key = (subset.name, text)
+        known = self._young.get(key, self)
+        if known is self and _is_usual_in(subset, text):
+            self._keep(key, None)
+            known = None
+        return Raw(text) if known is None else None
 
     def _keep(self, key: tuple[str, bytes], found: Fitted | SchemaError | None) -> None:
         size = len(key[1])
@@ -87,8 +94,17 @@ class _Verdicts:
 _VERDICTS = _Verdicts()
 
 
+def _is_usual_in(subset: Subset, text: bytes) -> bool:
+    """Whether a schema is one of those that the subset takes without a longer look."""
+    if not subset.usual:
+        return False
+    from interlingua.schema.usual import is_usual  # as below
+
+    return is_usual(text)
+
+
 def _verdict(schema: dict[str, Any], text: bytes, subset: Subset) -> Fitted | SchemaError | None:
-    if subset.usual and is_usual(text):
+    if _is_usual_in(subset, text):
         return None
     from interlingua.schema.fit import fit  # only who has such schemas pays for it
     from interlingua.schema.validate import check_bounds
@@ -112,6 +128,8 @@ class FittedRequest(NamedTuple):
     """What becomes of the arguments, by the tool's own name."""
     output: Conversion | None
     """What becomes of the output."""
+    plain: PlainTools | None
+    """The tools with what is written of their schemas, if all of them are plain and new, and taken as they are."""
 
 
 class _FittedTools(NamedTuple):
@@ -135,7 +153,8 @@ def fit_request(
     `ways` are all that `tool_subset` depends on besides the tool.
     """
     arguments: dict[str, Conversion] = {}
-    if request.tools:
+    plain = None if type(request.tools) is KnownTools else _taken_tools(request.tools, tool_subset)
+    if request.tools and plain is None:
         fitted = _known_tools(request.tools, tool_subset, ways)
         if fitted is not None:
             for code, path, why in fitted.entries:
@@ -148,7 +167,21 @@ def fit_request(
     if arguments:
         messages = tuple([_with_calls(message, arguments) for message in request.messages])
         request = msgspec.structs.replace(request, messages=messages)
-    return FittedRequest(request, arguments, output)
+    return FittedRequest(request, arguments, output, plain)
+
+
+def _taken_tools(
+    tools: tuple[Tool | OpaqueTool, ...], tool_subset: Callable[[Tool], Subset | None]
+) -> PlainTools | None:
+    """Plain tools with what is written of their schemas; None where one is not plain, or may have to be rewritten."""
+    plain = plain_tools(tools)
+    if not plain:
+        return None
+    subset = tool_subset(plain[0])  # all of them are alike
+    if subset is None:
+        return [(tool, tool.parameters) for tool in plain]
+    texts = [_VERDICTS.taken(tool.parameters, subset) for tool in plain]
+    return None if None in texts else list(zip(plain, texts, strict=True))
 
 
 def _known_tools(
@@ -170,7 +203,7 @@ def _fit_tools(
     sent: list[Tool | OpaqueTool] = []
     for place, tool in enumerate(tools):
         subset = tool_subset(tool) if isinstance(tool, Tool) and tool.freeform is None else None
-        if subset is None or _VERDICTS.takes(cast("Tool", tool).parameters, subset):
+        if subset is None:
             sent.append(tool)
             continue
         one, conversion = _fit_tool(cast("Tool", tool), subset, tool_subset, f"/tools/{place}", entries)

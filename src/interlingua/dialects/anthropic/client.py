@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
     from interlingua.dialects._usual_history import WriteUsual
+    from interlingua.dialects._usual_tools import WriteUsualTools
     from interlingua.dialects.anthropic.thinking import SaidWire
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
@@ -86,6 +87,7 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
 
 
 _write_usual: WriteUsual = late_pair("interlingua.dialects.anthropic.history_usual", "write_usual_history")
+_write_usual_tools: WriteUsualTools = late_pair("interlingua.dialects.anthropic.tools_usual", "write_usual_tools")
 
 
 def _further(
@@ -101,6 +103,7 @@ class _RequestEncoder(RequestWriter):
 
     dialect = NAME
     write_usual = staticmethod(_write_usual)
+    write_usual_tools = staticmethod(_write_usual_tools)
     name_rule = "anthropic"
     call_id_rule = "anthropic"
     sampling = frozenset(SAMPLING)

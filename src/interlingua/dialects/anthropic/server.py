@@ -12,7 +12,7 @@ from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest, Facts, Quirks, Target
 from interlingua.dialects._history_memo import HistoryMemo
 from interlingua.dialects._members import is_object, merge_members
-from interlingua.dialects._memo import ToolMemo, read_tools
+from interlingua.dialects._memo import ToolMemo
 from interlingua.dialects._path import model_in_path
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects.anthropic.assistant import AssistantEncoder
@@ -25,6 +25,7 @@ from interlingua.dialects.anthropic.reasons import encode_error_body, encode_fin
 from interlingua.dialects.anthropic.server_usual import write_usual
 from interlingua.dialects.anthropic.thinking import decode_thinking
 from interlingua.dialects.anthropic.tools import decode_choice, decode_servers, decode_tool
+from interlingua.dialects.anthropic.tools_usual import read_usual_tools
 from interlingua.dialects.anthropic.usage import encode_usage
 from interlingua.dialects.anthropic.whole import complete_text
 from interlingua.dialects.anthropic.wire import MessagesWire, ReceivedWire, ResponseWire, ToolsWire
@@ -49,7 +50,7 @@ __all__ = ["decode_request", "encode_any_response", "encode_error", "encode_resp
 
 
 _HISTORIES = HistoryMemo(read_usual_history, mark=MARK)
-_TOOLS = ToolMemo()
+_TOOLS = ToolMemo(read_usual_tools)
 
 # The request
 
@@ -138,7 +139,7 @@ class _RequestDecoder:
 
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
         given = self.wire.tools
-        tools = () if given is UNSET else read_tools(_TOOLS, bytes(given), self.changes, self._offered)
+        tools = () if given is UNSET else _TOOLS.read(bytes(given), self.changes, self._offered)
         servers = decode_servers(self.wire.mcp_servers)
         return (*tools, *servers) if servers else tools
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
     from interlingua.dialects._usual_history import WriteUsual
+    from interlingua.dialects._usual_tools import WriteUsualTools
     from interlingua.dialects.google.wire import CandidateWire, DeclarationWire
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
@@ -110,6 +111,7 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
 
 
 _write_usual: WriteUsual = late_pair("interlingua.dialects.google.history_usual", "write_usual_history")
+_write_usual_tools: WriteUsualTools = late_pair("interlingua.dialects.google.tools_usual", "write_usual_tools")
 
 
 def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[ContentWire]:
@@ -122,6 +124,7 @@ class _RequestEncoder(RequestWriter):
 
     dialect = NAME
     write_usual = staticmethod(_write_usual)
+    write_usual_tools = staticmethod(_write_usual_tools)
     name_rule = "google"
     sampling = SAMPLING
 

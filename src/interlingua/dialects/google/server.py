@@ -14,7 +14,7 @@ from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest, Target
 from interlingua.dialects._history_memo import HistoryMemo, rest_of
 from interlingua.dialects._members import merge_members, object_in
-from interlingua.dialects._memo import ToolMemo, read_tools
+from interlingua.dialects._memo import ToolMemo
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
 from interlingua.dialects.google.assistant import AssistantEncoder
 from interlingua.dialects.google.history_usual import read_usual_history
@@ -26,6 +26,7 @@ from interlingua.dialects.google.server_usual import write_usual
 from interlingua.dialects.google.spelling import read_request
 from interlingua.dialects.google.thinking import ThinkingAsked, decode_thinking
 from interlingua.dialects.google.tools import FIELD, decode_choice, decode_tools
+from interlingua.dialects.google.tools_usual import read_usual_tools
 from interlingua.dialects.google.usage import encode_usage
 from interlingua.dialects.google.wire import (
     CandidateWire,
@@ -71,7 +72,7 @@ _PATH = re.compile(r"/(?P<kind>models|tunedModels)/(?P<name>[^?#]+?)(?::|%3[Aa])
 
 
 _HISTORIES = HistoryMemo(read_usual_history)
-_TOOLS = ToolMemo()
+_TOOLS = ToolMemo(read_usual_tools)
 
 
 # The request
@@ -190,7 +191,7 @@ class _RequestDecoder:
 
     def _tools(self) -> Any:
         given = self.wire.tools
-        return () if given is UNSET else read_tools(_TOOLS, bytes(given), self.changes, self._offered)
+        return () if given is UNSET else _TOOLS.read(bytes(given), self.changes, self._offered)
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
         given = _read_part(b"tools", text, ToolsWire, self.changes).tools

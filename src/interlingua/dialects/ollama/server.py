@@ -18,7 +18,7 @@ from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._history_memo import HistoryMemo, rest_of
 from interlingua.dialects._members import is_object, merge_members, object_in
-from interlingua.dialects._memo import ToolMemo, read_tools
+from interlingua.dialects._memo import ToolMemo
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects.ollama.assistant import AssistantEncoder
 from interlingua.dialects.ollama.client import GENERATE_PATH, OPTIONS
@@ -28,6 +28,7 @@ from interlingua.dialects.ollama.parts import NAME, PartNotes
 from interlingua.dialects.ollama.reasons import done_reason, encode_error_body
 from interlingua.dialects.ollama.server_usual import JSON_HEADERS, time_of, write_usual
 from interlingua.dialects.ollama.tools import decode_tool
+from interlingua.dialects.ollama.tools_usual import read_usual_tools
 from interlingua.dialects.ollama.usage import encode_usage
 from interlingua.dialects.ollama.wire import ChunkWire, MessagesWire, ReceivedWire, ToolsWire
 from interlingua.types.change import Changes
@@ -64,7 +65,7 @@ WHOLE_NUMBERS = frozenset({"num_predict", "top_k", "seed"})
 
 _NULL = Raw(b"null")
 _HISTORIES = HistoryMemo(read_usual_history)
-_TOOLS = ToolMemo()
+_TOOLS = ToolMemo(read_usual_tools)
 
 # The request
 
@@ -158,7 +159,7 @@ class _RequestDecoder:
         )
 
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
-        return () if self.older else read_tools(_TOOLS, _text(self.wire.tools), self.changes, self._offered)
+        return () if self.older else _TOOLS.read(_text(self.wire.tools), self.changes, self._offered)
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
         wire = read_member(b"tools", text, ToolsWire, self.changes)

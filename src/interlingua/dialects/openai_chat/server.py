@@ -12,6 +12,7 @@ from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest, Quirks, Target
 from interlingua.dialects._history_memo import HistoryMemo
 from interlingua.dialects._members import foreign_extras, merge_members, object_in
+from interlingua.dialects._memo import ToolMemo
 from interlingua.dialects._openai_calls import decode_choice
 from interlingua.dialects._openai_errors import encode_error_body
 from interlingua.dialects._path import model_in_path
@@ -22,7 +23,8 @@ from interlingua.dialects.openai_chat.messages import decode_messages
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.reasons import encode_finish
 from interlingua.dialects.openai_chat.server_usual import write_usual
-from interlingua.dialects.openai_chat.tools import decode_function, decode_tools
+from interlingua.dialects.openai_chat.tools import decode_function, decode_tool
+from interlingua.dialects.openai_chat.tools_usual import read_usual_tools
 from interlingua.dialects.openai_chat.usage import encode_usage
 from interlingua.dialects.openai_chat.wire import (
     AudioWire,
@@ -31,6 +33,7 @@ from interlingua.dialects.openai_chat.wire import (
     MessagesWire,
     ReceivedWire,
     ResponseWire,
+    ToolsWire,
 )
 from interlingua.types.change import Changes
 from interlingua.types.content import RefusalPart
@@ -63,6 +66,7 @@ __all__ = [
 ]
 
 _HISTORIES = HistoryMemo(read_usual_history)
+_TOOLS = ToolMemo(read_usual_tools)
 _AS_READ = Target()
 SUMMARIES = ("auto", "concise", "detailed")
 """How much of the thinking is to be shown, in the words of Responses, which some clients use on Chat."""
@@ -155,12 +159,18 @@ class _RequestDecoder:
 
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
         wire = self.wire
-        tools = () if wire.tools is UNSET else decode_tools(bytes(wire.tools), self.changes)
+        tools = () if wire.tools is UNSET else _TOOLS.read(bytes(wire.tools), self.changes, self._offered)
         if wire.functions is not None:
             self.changes.add("functions_deprecated", "/tools")
             functions = [self._function(function, place) for place, function in enumerate(wire.functions)]
             tools = (*tools, *functions)
         return tools
+
+    def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
+        wire = read_member(b"tools", text, ToolsWire, self.changes)
+        return tuple(
+            [decode_tool(tool, self.changes, f"/tools/{place}") for place, tool in enumerate(wire.tools or ())]
+        )
 
     def _function(self, function: FunctionWire, place: int) -> Tool:
         return decode_function(function, f"/functions/{place}")

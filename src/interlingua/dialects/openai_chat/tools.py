@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._freeform import as_function, freeform_parameters
 from interlingua.dialects._members import foreign_extras, merge_members, passed_on, plain
-from interlingua.dialects._memo import ToolMemo, read_tools
-from interlingua.dialects._serve import read_member
 from interlingua.dialects.openai_chat.parts import NAME, decode_cache, encode_cache
 from interlingua.dialects.openai_chat.wire import (
     CustomWire,
@@ -15,7 +13,6 @@ from interlingua.dialects.openai_chat.wire import (
     JsonSchemaWire,
     PartWire,
     ResponseFormatWire,
-    ToolsWire,
     ToolWire,
 )
 from interlingua.errors import DecodeError
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "decode_function",
-    "decode_tools",
+    "decode_tool",
     "encode_choice",
     "encode_format",
     "encode_tool",
@@ -45,26 +42,10 @@ DEFAULT_SCHEMA_NAME = "response"
 """The schema's name when the caller gave none."""
 
 
-_MEMO = ToolMemo()
-
-
 # Reading
 
 
-def decode_tools(text: bytes, changes: Changes) -> tuple[Tool | OpaqueTool, ...]:
-    """The tools that the JSON text of `tools` is; the schemas of known ones cannot be changed.
-
-    Raises: DecodeError, with the place.
-    """
-
-    def decode(text: bytes) -> tuple[Tool | OpaqueTool, ...]:
-        wire = read_member(b"tools", text, ToolsWire, changes)
-        return tuple([_decode_tool(tool, changes, f"/tools/{place}") for place, tool in enumerate(wire.tools or ())])
-
-    return read_tools(_MEMO, text, changes, decode)
-
-
-def _decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueTool:
+def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueTool:
     """One entry of `tools`.
 
     Raises: DecodeError for an entry without a name.

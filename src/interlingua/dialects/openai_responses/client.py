@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
     from interlingua.dialects._usual_history import WriteUsual
+    from interlingua.dialects._usual_tools import WriteUsualTools
     from interlingua.errors import Error
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
@@ -80,6 +81,9 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
 
 
 _write_usual: WriteUsual = late_pair("interlingua.dialects.openai_responses.history_usual", "write_usual_history")
+_write_usual_tools: WriteUsualTools = late_pair(
+    "interlingua.dialects.openai_responses.tools_usual", "write_usual_tools"
+)
 
 
 def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[ItemWire]:
@@ -92,6 +96,7 @@ class _RequestEncoder(OpenAIRequestWriter):
 
     dialect = NAME
     write_usual = staticmethod(_write_usual)
+    write_usual_tools = staticmethod(_write_usual_tools)
     sampling = SAMPLING
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:

@@ -12,7 +12,7 @@ from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._history_memo import HistoryMemo
 from interlingua.dialects._members import merge_members
-from interlingua.dialects._memo import ToolMemo, read_tools
+from interlingua.dialects._memo import ToolMemo
 from interlingua.dialects._openai_errors import encode_error_body
 from interlingua.dialects._path import model_in_path
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
@@ -26,6 +26,7 @@ from interlingua.dialects.openai_responses.reasons import WIRE_REASONS, encode_f
 from interlingua.dialects.openai_responses.repeated import answer_text, repeat
 from interlingua.dialects.openai_responses.server_usual import write_usual
 from interlingua.dialects.openai_responses.tools import decode_choice, decode_tool
+from interlingua.dialects.openai_responses.tools_usual import read_usual_tools
 from interlingua.dialects.openai_responses.usage import encode_usage
 from interlingua.dialects.openai_responses.wire import InputWire, ReceivedWire, ResponseWire, ToolsWire
 from interlingua.errors import DecodeError
@@ -55,7 +56,7 @@ STATE = ("previous_response_id", "conversation", "prompt")
 
 
 _HISTORIES = HistoryMemo(read_usual_history)
-_TOOLS = ToolMemo()
+_TOOLS = ToolMemo(read_usual_tools)
 
 # The request
 
@@ -105,7 +106,7 @@ class _RequestDecoder:
         return Request(
             messages=self._messages(continues=state is not None),
             system=self._system(),
-            tools=() if wire.tools is UNSET else read_tools(_TOOLS, bytes(wire.tools), self.changes, self._offered),
+            tools=() if wire.tools is UNSET else _TOOLS.read(bytes(wire.tools), self.changes, self._offered),
             tool_choice=self._choice(),
             output_schema=None if given is None else given.schema or {},
             schema_name=given and given.name,

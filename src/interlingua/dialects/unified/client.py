@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
     from interlingua.dialects._usual_history import WriteUsual
+    from interlingua.dialects._usual_tools import WriteUsualTools
     from interlingua.dialects.unified.wire import AnswerPartWire, PartWire, TextWire, ToolWire
     from interlingua.errors import Error
     from interlingua.stream.calls import CallIdSource
@@ -74,6 +75,7 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
 
 
 _write_usual: WriteUsual = late_pair("interlingua.dialects.unified.history_usual", "write_usual_history")
+_write_usual_tools: WriteUsualTools = late_pair("interlingua.dialects.unified.tools_usual", "write_usual_tools")
 
 
 def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire]:
@@ -87,6 +89,7 @@ class _RequestEncoder(RequestWriter):
 
     dialect = NAME
     write_usual = staticmethod(_write_usual)
+    write_usual_tools = staticmethod(_write_usual_tools)
     name_rule = "unified"
 
     def encode(self) -> Encoded:

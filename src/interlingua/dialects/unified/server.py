@@ -20,7 +20,7 @@ from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._history import prepare_history
 from interlingua.dialects._history_memo import HistoryMemo
-from interlingua.dialects._memo import ToolMemo, read_tools
+from interlingua.dialects._memo import ToolMemo
 from interlingua.dialects._serve import JSON_HEADERS, clients_fault
 from interlingua.dialects.unified.answer import encode_answer
 from interlingua.dialects.unified.client import KNOBS
@@ -29,6 +29,7 @@ from interlingua.dialects.unified.parts import NAME, decode_part, kept
 from interlingua.dialects.unified.reasons import broken_call, encode_error_body, malformed
 from interlingua.dialects.unified.server_usual import write_usual
 from interlingua.dialects.unified.tools import check_choice, check_tools, decode_choice, decode_tool
+from interlingua.dialects.unified.tools_usual import read_usual_tools
 from interlingua.dialects.unified.wire import MessagesWire, ReceivedWire, ToolCallWire, ToolResultWire, ToolsWire
 from interlingua.errors import DecodeError, HistoryError, SchemaError
 from interlingua.schema.validate import check_schema
@@ -56,7 +57,7 @@ _UNKNOWN = re.compile(r"object contains unknown field `(?P<name>.*)`, at ")
 
 W = TypeVar("W", bound=WireStruct)
 _HISTORIES = HistoryMemo(read_usual_history)
-_TOOLS = ToolMemo()
+_TOOLS = ToolMemo(read_usual_tools)
 
 
 # The request
@@ -111,7 +112,7 @@ class _RequestDecoder:
     def decode(self) -> Request:
         wire = self.wire
         changes = Changes(NAME, "decode_request")
-        tools = () if wire.tools is UNSET else read_tools(_TOOLS, bytes(wire.tools), changes, self._tools)
+        tools = () if wire.tools is UNSET else _TOOLS.read(bytes(wire.tools), changes, self._tools)
         choice = decode_choice(wire.tool_choice)
         check_choice(choice, tools)
         self._check_output()
