@@ -164,12 +164,14 @@ class Head(msgspec.Struct):
         is_ours = self._is_ours
         if is_ours is False:
             is_ours = _is_ours(more, self.dialect)
-        marks = {
-            (where, mark): stands or (where == member and mark in more) for (where, mark), stands in self._marks.items()
-        }
+        marks = self._marks.copy()
+        for (where, mark), stands in self._marks.items():
+            if not stands and where == member and mark in more:
+                marks[where, mark] = True
+        relayed = self.relayed if is_ours is self._is_ours and marks == self._marks else None
         members = {**self.members, member: msgspec.Raw(text)}
         return msgspec.structs.replace(
-            self, members=members, relayed=None, tokens=None, read_as=None, _is_ours=is_ours, _marks=marks
+            self, members=members, relayed=relayed, tokens=None, read_as=None, _is_ours=is_ours, _marks=marks
         )
 
 

@@ -181,3 +181,17 @@ def test_what_stands_before_marks_is_known_when_they_move() -> None:
             assert _said(body, "anthropic") == expected
         parsed.append(read.called)
     assert parsed == [True, False, False, False, False]
+
+
+@pytest.mark.parametrize(("more", "stays"), [("On.", True), ('"role":"developer"', False), (OUR_ID, False)])
+def test_where_a_body_can_go_holds_for_what_goes_on_unless_that_says_otherwise(more: str, stays: bool) -> None:  # noqa: FBT001
+    """Targets that take a body as it came take it with more messages, too, if none of these is marked or ours."""
+    relayed: Any = (object(), ())
+    head = Head("openai-chat", "m", False, False, {}, None, True, relayed=relayed)  # noqa: FBT003
+    head.members = {"messages": msgspec.Raw(b'[{"role":"user"}]')}
+    assert not head.is_ours
+    assert not head.has_mark("messages", b'"developer"')
+    further = head.gone_on("messages", b'[{"role":"user"},{%b}]' % more.encode(), more.encode())
+    assert (further.relayed is relayed) is stays
+    assert further.has_mark("messages", b'"developer"') is ("developer" in more)
+    assert not head.has_mark("messages", b'"developer"')
