@@ -184,10 +184,10 @@ def test_what_stands_before_marks_is_known_when_they_move() -> None:
 
 
 @pytest.mark.parametrize(("more", "stays"), [("On.", True), ('"role":"developer"', False), (OUR_ID, False)])
-def test_where_a_body_can_go_holds_for_what_goes_on_unless_that_says_otherwise(more: str, stays: bool) -> None:  # noqa: FBT001
+def test_where_a_body_can_go_holds_for_what_goes_on_unless_that_says_otherwise(more: str, stays: bool) -> None:
     """Targets that take a body as it came take it with more messages, too, if none of these is marked or ours."""
     relayed: Any = (object(), ())
-    head = Head("openai-chat", "m", False, False, {}, None, True, relayed=relayed)  # noqa: FBT003
+    head = Head("openai-chat", "m", False, False, {}, None, True, relayed=relayed)
     head.members = {"messages": msgspec.Raw(b'[{"role":"user"}]')}
     assert not head.is_ours
     assert not head.has_mark("messages", b'"developer"')
