@@ -13,7 +13,6 @@ Not responsible for: retries, what a status or a body means, event loops other t
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
@@ -25,6 +24,7 @@ from interlingua.transport.http1 import ResponseReader, encode_connect
 from interlingua.transport.options import HttpOptions
 from interlingua.transport.pool import Pool
 from interlingua.transport.problems import Deadlines, connecting_failed
+from interlingua.transport.process import this_process
 from interlingua.transport.proxies import check_tunnel
 from interlingua.transport.routes import Routes
 from interlingua.transport.sockets import Network, attempt_s, known_addresses, new_socket, ordered
@@ -134,7 +134,7 @@ class _Home:
         self.loop = loop
         self.time = loop.time
         self._homes = homes
-        self.pid = os.getpid()
+        self.process = this_process()
         self.pool: Pool[AsyncConnection, _Waiter] = Pool(options)
         self.connections: set[AsyncConnection] = set()
         self._room = memoryview(bytearray(_RECEIVE_BYTES)) if isinstance(loop, asyncio.BaseEventLoop) else None
@@ -347,7 +347,7 @@ class HttpTransport:
             self._close_elsewhere(loop, home)
 
     def _close_elsewhere(self, loop: asyncio.AbstractEventLoop, home: _Home) -> None:
-        if home.pid != os.getpid() or loop.is_closed():
+        if home.process is not this_process() or loop.is_closed():
             del self._homes[loop]
             home.abandon()
         elif loop.is_running():
@@ -357,7 +357,7 @@ class HttpTransport:
 
     async def _settle(self, loop: asyncio.AbstractEventLoop) -> _Home:
         for other, home in list(self._homes.items()):
-            if other.is_closed() or home.pid != os.getpid():
+            if other.is_closed() or home.process is not this_process():
                 self._homes.pop(other, None)
                 home.abandon()
         home = self._homes[loop] = _Home(loop, self._options, self._homes)

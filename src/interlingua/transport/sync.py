@@ -12,7 +12,6 @@ Not responsible for: retries, what a status or a body means.
 
 from __future__ import annotations
 
-import os
 import socket
 import threading
 import time
@@ -25,6 +24,7 @@ from interlingua.transport.http1 import ResponseReader, encode_connect
 from interlingua.transport.options import HttpOptions
 from interlingua.transport.pool import Pool, Slot
 from interlingua.transport.problems import CROSSING_S, Deadlines, connecting_failed, exchange_failed
+from interlingua.transport.process import this_process
 from interlingua.transport.proxies import check_tunnel
 from interlingua.transport.routes import Routes
 from interlingua.transport.sockets import (
@@ -71,7 +71,7 @@ class _Connection:
     __slots__ = (
         "_is_direct",
         "_patience_s",
-        "_pid",
+        "_process",
         "_sent_at",
         "_wait_at_most",
         "generation",
@@ -87,7 +87,7 @@ class _Connection:
         self.origin: Origin = origin
         self.reader: ResponseReader = reader
         self.generation: int = 0
-        self._pid = os.getpid()
+        self._process = this_process()
         self._sent_at = 0.0
         self.torn: bool = False
         """Whether a request did not leave as a whole."""
@@ -186,7 +186,7 @@ class _Connection:
 
     def close(self) -> None:
         """Close the socket, waking whoever waits for it; in a forked child only the child's handle."""
-        if self._pid == os.getpid():
+        if self._process is this_process():
             with suppress(OSError):  # it may have been closed or reset already
                 socket.socket.shutdown(self.socket, socket.SHUT_RDWR)  # under TLS too: no farewell is awaited
         self.socket.close()
@@ -280,7 +280,7 @@ class HttpTransport:
         self._begin()
 
     def _begin(self) -> None:
-        self._pid = os.getpid()
+        self._process = this_process()
         self._lock = threading.Lock()
         self._pool: Pool[_Connection, _Waiter] = Pool(self._options)
 
@@ -328,7 +328,7 @@ class HttpTransport:
 
     def close(self) -> None:
         """Close every idle connection now, and the others when their reply ends. The transport may be used again."""
-        if self._pid != os.getpid():
+        if self._process is not this_process():
             self._start_anew()
         with self._lock:
             self._generation += 1
@@ -371,7 +371,7 @@ class HttpTransport:
 
     def _lease(self, origin: Origin, deadlines: Deadlines) -> _Connection | None:
         """A slot, with the idle connection that is in it; waits where there is none."""
-        if self._pid != os.getpid():
+        if self._process is not this_process():
             self._start_anew()
         now = time.monotonic()
         with self._lock:
@@ -413,7 +413,7 @@ class HttpTransport:
 
     def leave(self, connection: _Connection, *, keep: bool) -> None:
         """Take a connection back from a reply, to keep it or to close it."""
-        if self._pid != os.getpid():
+        if self._process is not this_process():
             connection.close()
         elif keep and connection.generation == self._generation:
             self._give_back(connection.origin, connection)
@@ -427,7 +427,7 @@ class HttpTransport:
         self._abandoned.append(connection.origin)
 
     def _release(self, origin: Origin, connection: _Connection | None) -> None:
-        if self._pid == os.getpid():
+        if self._process is this_process():
             self._give_back(origin, connection)
 
     def _give_back(self, origin: Origin, connection: _Connection | None) -> None:
