@@ -23,6 +23,7 @@ from interlingua.providers.limits import facts_for
 from interlingua.types._base import JsonObject
 from interlingua.types.content import BrokenToolCall, ToolCall, ToolResult
 from interlingua.types.event import StreamEnd
+from interlingua.types.handmade import check_result
 from interlingua.types.message import Message, user
 from interlingua.types.request import Request
 from interlingua.types.tool import OpaqueTool, Tool
@@ -109,11 +110,14 @@ def encode_result(
     Anthropic and Google get one message, Chat and Ollama one for each result, Responses one item for each. `calls` are
     the decoded calls; only results of freeform tools need them, to be told in their own form.
 
-    Raises: HistoryError, for two results of one call; UnsupportedError, for content that the dialect cannot take.
+    Raises: HistoryError, for two results of one call; UnsupportedError, for content that the dialect cannot take;
+    UsageError, for what is no content at all.
     """
     answers = (results,) if isinstance(results, ToolResult) else tuple(results)
     if not answers:
         return []
+    for place, one in enumerate(answers):
+        check_result(one, f"results[{place}]")
     found = _dialect(dialect)
     freeform = {call.id for call in calls if call.freeform}
     asked = tuple([ToolCall(one.call_id, one.name, "{}", one.call_id in freeform) for one in answers])

@@ -78,6 +78,7 @@ __all__ = [
     "UpstreamError",
     "UsageError",
     "WireError",
+    "kind_of",
     "redact",
 ]
 
@@ -391,3 +392,9 @@ class RunStoppedError(Error):
         super().__init__(message, **facts)
         self.run = run
         """The run, with its messages, steps and stop reason."""
+
+
+def kind_of(value: object) -> str:
+    """What a value is that should have been something else, as sentences say it: `a dict`, `an int`, `None`."""
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"

@@ -132,7 +132,7 @@ def test_what_cannot_be_loaded_says_where(text: str, message: str, path: str) ->
 @pytest.mark.parametrize("given", [{"messages": []}, None, 7])
 def test_what_is_no_text_cannot_be_loaded(given: Any) -> None:
     """A parsed document is not the text of one."""
-    with pytest.raises(UsageError, match=r"il\.load takes the text that il\.dump wrote, not a "):
+    with pytest.raises(UsageError, match=r"il\.load takes the text that il\.dump wrote, not "):
         load(given)
 
 

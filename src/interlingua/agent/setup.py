@@ -15,7 +15,7 @@ from interlingua.agent.loop import Compactor, Work
 from interlingua.agent.state import CURRENT, RunState, unanswered
 from interlingua.client.face import Face, job_of
 from interlingua.client.prompt import History, Prompt
-from interlingua.errors import ToolError, UsageError
+from interlingua.errors import ToolError, UsageError, kind_of
 from interlingua.types.content import ToolCall
 from interlingua.types.dump import load
 from interlingua.types.run import Decision, Recorded, RunRecord
@@ -200,7 +200,7 @@ def _record(stored: object) -> RunRecord:
     value = load(stored) if isinstance(stored, str | bytes) else stored
     record: object = getattr(value, "record", value)
     if not isinstance(record, RunRecord):
-        raise UsageError(f"resume takes a run or what il.dump wrote of one, not a {type(record).__name__}")
+        raise UsageError(f"resume takes a run or what il.dump wrote of one, not {kind_of(record)}")
     return record
 
 

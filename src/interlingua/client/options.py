@@ -355,6 +355,8 @@ def _tools(name: str, value: object) -> _Tools:
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise UsageError(f"two tools are called {twice}; give one of them another name")
+    if "" in names:
+        raise UsageError("a tool must have a name, and one of them is called ''")
     if given == tools:
         _remember(cast("_Tools", given))
     return tools

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, get_args
 
 import msgspec
 
-from interlingua.errors import UsageError
+from interlingua.errors import UsageError, kind_of
 from interlingua.types.content import (
     BrokenToolCall,
     Part,
@@ -24,6 +24,7 @@ from interlingua.types.content import (
     ToolCall,
     ToolResult,
 )
+from interlingua.types.handmade import check_messages
 from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Response
@@ -56,9 +57,11 @@ _SAID_BY_MODELS = (ToolCall, BrokenToolCall, ThinkingPart, RefusalPart)
 def build_request(base: Request, prompt: Prompt, history: History | None) -> Request:
     """`base` with the conversation in it.
 
-    Raises: UsageError for what is no prompt and no history, and for a request that says nothing.
+    Raises: UsageError for what is no prompt and no history, for messages that hold what is no part, and for a request
+    that says nothing.
     """
     said = turns(prompt)
+    check_messages(said)
     if history is None:
         if not said:
             raise UsageError("nothing to send: the prompt is empty and there is no history")
@@ -124,7 +127,7 @@ def _loose(item: object) -> Part:
     if isinstance(item, str):
         return TextPart(item)
     if isinstance(item, _SAID_BY_MODELS):
-        raise UsageError(f"a {type(item).__name__} is what a model says; put it in il.assistant(…)")
+        raise UsageError(f"{kind_of(item)} is what a model says; put it in il.assistant(…)")
     if isinstance(item, _PARTS):
         return cast("Part", item)
     raise _no_prompt(item)
@@ -137,13 +140,7 @@ def _no_prompt(value: object) -> UsageError:
         bytearray: "il.file(bytes(…)) makes a part of bytes",
     }
     way = ways.get(type(value), "texts, parts and messages do; il.file(…) and il.image(…) make parts of files")
-    return UsageError(f"{_article(type(value).__name__)} cannot be a prompt: {way}")
-
-
-def _article(name: str) -> str:
-    if name == "NoneType":
-        return "None"
-    return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
+    return UsageError(f"{kind_of(value)} cannot be a prompt: {way}")
 
 
 def _past(history: History) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
@@ -155,18 +152,19 @@ def _past(history: History) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
         return reply.request.system, (*reply.request.messages, reply.message)
     found: Any = getattr(history, "messages", history)
     if isinstance(found, str | bytes | Mapping | Message) or not isinstance(found, Iterable):
-        kind = type(cast("object", found)).__name__
         hint = "; a message alone is [message]" if isinstance(found, Message) else ""
-        raise UsageError(f"history takes a reply, a run or messages, not {_article(kind)}{hint}")
+        raise UsageError(f"history takes a reply, a run or messages, not {kind_of(cast('object', found))}{hint}")
     messages = tuple(cast("Iterable[object]", found))
     for message in messages:
         if not isinstance(message, Message):
-            kind = _article(type(message).__name__)
+            kind = kind_of(message)
             way = "il.user(…), il.assistant(…) and il.load(…) make messages"
             if isinstance(message, Response):
                 way = "a reply is a whole history by itself, and reply.message is its last turn"
             raise UsageError(f"history holds {kind}, which is no message; {way}")
-    return _lifted(cast("tuple[Message, ...]", messages))
+    known = cast("tuple[Message, ...]", messages)
+    check_messages(known)
+    return _lifted(known)
 
 
 def _lifted(messages: tuple[Message, ...]) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:

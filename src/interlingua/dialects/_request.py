@@ -485,12 +485,14 @@ def must_call(choice: object) -> bool:
 
 
 def check_choice(choice: object, tools: Sequence[Tool | OpaqueTool]) -> None:
-    """Nothing; every tool that the choice names is there.
+    """Nothing; every tool that the choice names is there, and a choice of some names one.
 
     Raises: UsageError for one that is not; an opaque tool may have any name.
     """
     named = chosen_names(choice)
     if not named:
+        if isinstance(choice, AllowedTools):
+            raise UsageError("tool_choice allows no tool at all, which 'none' says")
         return
     known = {tool.name for tool in tools if isinstance(tool, Tool)}
     unknown = sorted(named - known)

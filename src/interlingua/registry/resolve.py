@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from interlingua.dialects._contract import Target
-from interlingua.errors import ConfigError, Error, UnknownModelError, UsageError
+from interlingua.errors import ConfigError, Error, UnknownModelError, UsageError, kind_of
 from interlingua.providers.limits import facts_for
 from interlingua.providers.negotiate import negotiate
 from interlingua.providers.row import Provider
@@ -146,7 +146,7 @@ class Registry:
         Raises: ConfigError for a name that a spec cannot hold; UsageError for what is no provider.
         """
         if not isinstance(provider, Provider):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
-            raise UsageError(f"register_provider takes an il.Provider(…), not a {type(provider).__name__}")
+            raise UsageError(f"register_provider takes an il.Provider(…), not {kind_of(provider)}")
         _check_name(provider.name)
         if key is None:
             keyed = keyed_row(provider, self.environment, origin="code")

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
-from interlingua.errors import Error, UsageError
+from interlingua.errors import Error, UsageError, kind_of
 from interlingua.schema.problem import MisfitError, describe
 from interlingua.schema.signature import contexts_of
 from interlingua.schema.strict import relax
@@ -180,7 +180,7 @@ def _listed(calls: object) -> list[Call]:
     items: list[object] = list(cast("Iterable[object]", calls)) if isinstance(calls, Iterable) else [calls]
     for item in items:
         if not isinstance(item, ToolCall | BrokenToolCall):
-            raise UsageError(f"execute takes calls, such as reply.tool_calls, not a {type(item).__name__}")
+            raise UsageError(f"execute takes calls, such as reply.tool_calls, not {kind_of(item)}")
     return cast("list[Call]", items)
 
 
@@ -196,9 +196,7 @@ def _filled(name: str, wanted: dict[str, WantedContext], context: object) -> dic
             if not want.optional:
                 raise UsageError(f"tool {name} takes a context, {parameter}; give it with `context=…`")
         elif not _is_a(context, kind):
-            raise UsageError(
-                f"tool {name} takes a {kind.__name__} as its context, {parameter}, not a {type(context).__name__}"
-            )
+            raise UsageError(f"tool {name} takes a {kind.__name__} as its context, {parameter}, not {kind_of(context)}")
     return dict.fromkeys(wanted, context)
 
 

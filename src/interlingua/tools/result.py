@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, cast
 
 import msgspec
 
-from interlingua.errors import UsageError
+from interlingua.errors import UsageError, kind_of
 from interlingua.types.content import AudioPart, DocumentPart, ImagePart, Json, OpaquePart, TextPart
 from interlingua.wire.json import decode_any, encode
 
@@ -46,7 +46,7 @@ def _part(item: object) -> ResultPart:
         return item
     if isinstance(item, str):
         return TextPart(item)
-    raise UsageError(f"a list of parts holds a {type(item).__name__}; give texts and parts, or JSON alone")
+    raise UsageError(f"a list of parts holds {kind_of(item)}; give texts and parts, or JSON alone")
 
 
 def _plain(value: object) -> Any:
@@ -54,7 +54,7 @@ def _plain(value: object) -> Any:
     try:
         plain = msgspec.to_builtins(value, str_keys=True, builtin_types=(bytes, bytearray, memoryview), enc_hook=_model)
     except (TypeError, ValueError, RecursionError) as error:
-        raise UsageError(f"a {type(value).__name__} is not JSON: {error}") from None
+        raise UsageError(f"{kind_of(value)} is not JSON: {error}") from None
     if _holds_bytes(plain):
         raise UsageError("bytes are not JSON; give them as an ImagePart, AudioPart or DocumentPart")
     return decode_any(encode(plain))

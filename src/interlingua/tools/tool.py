@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias, cast, get_origin
 
 from msgspec.structs import replace
 
-from interlingua.errors import SchemaError, UsageError
+from interlingua.errors import SchemaError, UsageError, kind_of
 from interlingua.schema.fields import docstring_of
 from interlingua.schema.reflect import reflect
 from interlingua.schema.signature import contexts_of, signature_of
@@ -151,7 +151,7 @@ def _from_function(function: Callable[..., Any], name: str | None) -> Tool:
             if hasattr(type(function), "tools")
             else "give a function, a class, a JSON Schema or a Tool"
         )
-        raise UsageError(f"a {type(function).__name__} is no tool; {way_out}")
+        raise UsageError(f"{kind_of(function)} is no tool; {way_out}")
     signature = signature_of(function)
     own = name or signature.name
     if own == "<lambda>":

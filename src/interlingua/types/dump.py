@@ -18,7 +18,8 @@ from typing import Any, TypeAlias, cast, get_args
 
 import msgspec
 
-from interlingua.errors import DecodeError, UsageError
+from interlingua.errors import DecodeError, UsageError, kind_of
+from interlingua.types.content import ToolCall
 from interlingua.types.event import Event, StreamEnd, StreamError
 from interlingua.types.message import Message
 from interlingua.types.request import Request
@@ -26,6 +27,7 @@ from interlingua.types.response import Response
 from interlingua.types.run import Recorded, RunRecord, Step
 from interlingua.types.shared import owned, owned_part, owned_tool
 from interlingua.types.tool import OpaqueTool, Tool
+from interlingua.wire.arguments import are_sound, check_arguments
 from interlingua.wire.json import MAX_DEPTH, decode, encode
 
 __all__ = ["VERSION", "Dumpable", "Loaded", "dump", "load"]
@@ -86,7 +88,7 @@ def load(text: str | bytes) -> Loaded:
     or a later version; LimitExceededError; UsageError for what is no text.
     """
     if not isinstance(text, str | bytes):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
-        raise UsageError(f"il.load takes the text that il.dump wrote, not a {type(text).__name__}")
+        raise UsageError(f"il.load takes the text that il.dump wrote, not {kind_of(text)}")
     try:
         head: _Head = decode(text, _Head, max_depth=_MAX_DEPTH)
     except DecodeError as error:
@@ -101,6 +103,7 @@ def load(text: str | bytes) -> Loaded:
     if head.kind not in _KINDS:
         raise DecodeError(f"no canonical JSON is of kind {head.kind!r}, only {', '.join(_KINDS)}", path="/kind")
     body: Any = decode(text, _KINDS[head.kind], max_depth=_MAX_DEPTH)
+    _check_calls(body, "")
     match body:
         case _Messages(messages=messages):
             return messages
@@ -108,6 +111,23 @@ def load(text: str | bytes) -> Loaded:
             return events
         case _:
             return body
+
+
+def _check_calls(value: object, path: str) -> None:
+    """Look at the arguments of every call below: whoever sends them on takes them for one JSON object.
+
+    Raises: DecodeError with the place.
+    """
+    if isinstance(value, ToolCall):
+        if not are_sound(value.arguments_json) and (fault := check_arguments(value.arguments_json)):
+            place = f"{path}/arguments_json"
+            raise DecodeError(f"{place}: the arguments of a call are one JSON object ({fault})", path=place)
+    elif isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            _check_calls(getattr(value, name), f"{path}/{name}")
+    elif isinstance(value, tuple):
+        for place, item in enumerate(cast("tuple[object, ...]", value)):
+            _check_calls(item, f"{path}/{place}")
 
 
 def _document(value: object) -> tuple[str, msgspec.Struct]:

@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 
-from interlingua.errors import UsageError
+from interlingua.errors import UsageError, kind_of
 from interlingua.types.content import (
     Part,
     TextPart,
@@ -50,8 +50,7 @@ def _part(item: Content) -> Part:
     if isinstance(item, _PARTS):
         return item
     # A list in place of its items is what people write most.
-    kind = type(item).__name__
-    raise UsageError(f"a message is made of texts and parts, one after the other, not of a {kind}")
+    raise UsageError(f"a message is made of texts and parts, one after the other, not of {kind_of(item)}")
 
 
 class Message(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

@@ -81,6 +81,7 @@ def test_liberal_forms_become_one_strict_value(options: dict[str, Any], knobs: d
         ({"messages": []}, "no option 'messages': what to say stands first, what was said before is history"),
         ({"stream": True}, r"no option 'stream': model\.stream\(…\)"),
         ({"tools": [TOOL, TOOL]}, "two tools are called f"),
+        ({"tools": [il.Tool(name="", parameters={})]}, "a tool must have a name"),
         ({"extra": {"opnai": {}}}, "extra is by dialect, and 'opnai' is none; there are anthropic, google"),
         ({"extra": {"google": 1}}, r"extra\['google'\] takes a dict"),
         ({"headers": {"x": 1}}, "headers takes a text"),

@@ -284,7 +284,7 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
         UsageError,
         "the definition of tool f has a member 'input_schema'; it may have type, name, description, parameters, strict",
     ),
-    (3, UsageError, "a int is no tool; give a function, a class, a JSON Schema or a Tool"),
+    (3, UsageError, "an int is no tool; give a function, a class, a JSON Schema or a Tool"),
 ]
 
 

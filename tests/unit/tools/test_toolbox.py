@@ -279,7 +279,9 @@ def test_a_box_takes_a_list(both: Both, given: Any) -> None:
 def test_what_is_no_call_is_refused(both: Both) -> None:
     """A reply in place of its calls, a call's name: said before anything runs."""
     for given in (Response(), ["get_weather"], None):
-        with pytest.raises(UsageError, match=r"execute takes calls, such as reply\.tool_calls, not a (Resp|str|None)"):
+        with pytest.raises(
+            UsageError, match=r"execute takes calls, such as reply\.tool_calls, not (a Resp|a str|None)"
+        ):
             both.execute([get_weather], given)
 
 

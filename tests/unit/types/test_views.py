@@ -31,7 +31,7 @@ def test_builders_leave_empty_texts_out() -> None:
 @pytest.mark.parametrize("given", [None, {"type": "text"}, ["a"], b"x"])
 def test_builders_take_texts_and_parts_alone(build: Any, given: Any) -> None:
     """A list in place of its items, a wire object, nothing: an error at once, not when it is sent."""
-    with pytest.raises(UsageError, match="a message is made of texts and parts, one after the other, not of a "):
+    with pytest.raises(UsageError, match="a message is made of texts and parts, one after the other, not of "):
         build("a", given)
 
 
