@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 from interlingua.cli.outcome import Interrupted, exit_code
-from interlingua.cli.terminal import lenient, write
+from interlingua.cli.terminal import lenient, open_what_is_closed, write
 from interlingua.errors import UsageError
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ exit codes:
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code of one command line; None takes the process's own."""
     try:
+        open_what_is_closed()
         lenient(sys.stdout, sys.stderr)
         code = _command(list(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import suppress
@@ -19,6 +20,7 @@ __all__ = [
     "Interrupted",
     "debugging",
     "exit_code",
+    "forget_stdout",
 ]
 
 DEBUG_VARIABLE = "INTERLINGUA_DEBUG"
@@ -50,7 +52,7 @@ def exit_code(error: BaseException) -> int:
         case SystemExit(code=code):
             return code if isinstance(code, int) else MISUSED if code else 0
         case BrokenPipeError():
-            _forget_stdout()
+            forget_stdout()
             return UNREAD
         case KeyboardInterrupt():
             note("interrupted")
@@ -58,6 +60,10 @@ def exit_code(error: BaseException) -> int:
         case Error():
             note(error.message or type(error).__name__)
             return _code_of(error)
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EFBIG | errno.EIO, filename=None):
+            forget_stdout()
+            note(f"the output cannot be written: {error.strerror}")
+            return FAILED
         case _:
             note(f"internal error, {type(error).__name__}: {error} ({DEBUG_VARIABLE}=1 shows where)")
             return FAILED
@@ -77,7 +83,7 @@ def _show_traceback(error: BaseException) -> None:
             note(line)
 
 
-def _forget_stdout() -> None:
+def forget_stdout() -> None:
     """Point stdout at nothing, so that the interpreter's own last flush does not fail."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -16,11 +16,18 @@ from typing import IO
 
 from interlingua.errors import LimitExceededError, redact
 
-__all__ = ["MAX_STDIN_BYTES", "bold", "dim", "lenient", "note", "piped_input", "think", "write"]
+__all__ = ["MAX_STDIN_BYTES", "bold", "dim", "lenient", "note", "open_what_is_closed", "piped_input", "think", "write"]
 
 MAX_STDIN_BYTES = 64 * 1024 * 1024
 """How much is read from a pipe."""
 _CONTROLS = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
+
+
+def open_what_is_closed() -> None:
+    """Have stdout and stderr lead nowhere where a process has none, as under some supervisors of services."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 - it lasts; pathlib takes time
 
 
 def lenient(*streams: IO[str]) -> None:

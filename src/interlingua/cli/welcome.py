@@ -30,7 +30,8 @@ def welcome(gateway: Gateway, host: str, port: int, options: Namespace, workers:
     from interlingua.gateway.console.access import is_on
 
     keys = [key for key in gateway.keys.keys if key.revoked_s is None]
-    who = f"{len(keys)} key{'s' * (len(keys) != 1)}" if gateway.keys else "no key: this machine only"
+    no_key = "open: whoever reaches it" if gateway.settings.is_open else "no key: this machine only"
+    who = f"{len(keys)} key{'s' * (len(keys) != 1)}" if gateway.keys and not gateway.settings.is_open else no_key
     note(f"serving on {_address(host, port)} ({who})")
     for line in [*_served(gateway), *what_is_on(gateway, options, workers)]:
         note(line, head=_INDENT)

@@ -201,6 +201,8 @@ def _key(name: str, value: object, file: ConfigFile) -> GatewayKey:
     digest = table.get("hash", "")
     if not _DIGEST.fullmatch(digest):
         file.refuse(f"hash in [keys.{name}] is not `sha256:` and 64 hexadecimal digits", f"keys.{name}", "hash")
+    if "models" in table and not any(table["models"]):
+        file.refuse(f"models in [keys.{name}] names none; a key without it may ask for any", f"keys.{name}", "models")
     return GatewayKey(
         name=name,
         hash=digest,

@@ -90,11 +90,11 @@ def read_file(path: Path) -> ConfigFile:
             data = stream.read(MAX_FILE_BYTES + 1)
         if len(data) > MAX_FILE_BYTES:
             raise ConfigError(f"{path.name}: larger than {MAX_FILE_BYTES} bytes")
-        return ConfigFile(path.name, data.decode())
+        return ConfigFile(path.name, data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise ConfigError(f"{path.name}: not UTF-8") from None
     except OSError as error:
-        raise ConfigError(f"{path.name} cannot be read: {error.strerror}") from None
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def parse_file(file: ConfigFile) -> Table:

@@ -90,7 +90,7 @@ def parse_fault(text: str) -> Fault:
     Raises: ConfigError for a text that names none.
     """
     word, colon, number = text.strip().lower().partition(":")
-    if word.isdecimal() and word.isascii() and 100 <= int(word) <= 999:
+    if word.isdecimal() and word.isascii() and 100 <= int(word) <= 599:
         wait_s = _seconds(number) if colon else None
         if not colon or wait_s is not None:
             return Fault("status", int(word), wait_s)

@@ -229,3 +229,21 @@ def test_what_makes_no_sense_is_one_line(words: list[str], told: str, capsys: py
     """Exit code 2, and the way out."""
     assert main(["keys", *words]) == 2
     assert told in _told(capsys)[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["a/b"], "a key is named by up to 64 letters, digits and . _ @ -, as team-a, not 'a/b'"),
+        (["a", "--models", " , "], "--models names none; a key without it may ask for any"),
+        (["a", "--rpm", "0"], "--rpm is a whole number from 1 on, as 60, 200k or 1.5M, not '0'"),
+        (["a", "--expires", "2020-01-01"], "--expires 2020-01-01 has passed; such a key would never work"),
+    ],
+)
+def test_what_describes_no_key_makes_neither_key_nor_database(
+    words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An empty variable in a script gives no key for every model, and nothing is written before all is checked."""
+    assert main(["keys", "create", *words]) == 2
+    assert _told(capsys) == ("", f"il: {told}\n")
+    assert list(tmp_path.iterdir()) == []

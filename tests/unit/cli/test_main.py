@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import errno
+import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -122,6 +125,27 @@ def test_a_bug_is_one_line(capsys: Capture) -> None:
     with use(break_down):
         assert main(["ask", "-m", "openai/x", "Hi"]) == 1
     assert capsys.readouterr().err == ("il: internal error, RuntimeError: boom *** (INTERLINGUA_DEBUG=1 shows where)\n")
+
+
+def test_a_full_disk_is_one_line(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer that cannot be written is no fault of ours."""
+
+    def fail(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("interlingua.cli.commands.version.run", fail)
+    monkeypatch.setattr(outcome, "forget_stdout", lambda: None)
+    assert main(["version"]) == 1
+    assert capsys.readouterr().err == "il: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_a_stream_that_is_closed_leads_nowhere(closed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Started without it, a command works all the same."""
+    monkeypatch.setattr(sys, closed, None)
+    assert main(["version"]) == 0
+    with getattr(sys, closed) as stream:
+        assert stream.name == os.devnull
 
 
 def test_debug_shows_the_traceback(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

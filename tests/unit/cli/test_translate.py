@@ -85,8 +85,7 @@ def test_what_is_no_body_ends_with_2(data: bytes, sentence: str, pipe: Pipe, cap
     assert err.count("\n") == 1
 
 
-def test_an_unknown_dialect_is_named(pipe: Pipe, capsys: Capture) -> None:
+def test_an_unknown_dialect_is_named_before_stdin_is_read(capsys: Capture) -> None:
     """With the names there are."""
-    pipe(b"{}")
     assert main(["translate", "--from", "esperanto", "--to", "ollama"]) == 2
     assert capsys.readouterr().err.startswith("il: no dialect 'esperanto'; there are: ")

@@ -35,6 +35,21 @@ def test_a_plain_gateway_says_nothing_of_it() -> None:
     assert _said(Gateway(registry=Registry({}))) == []
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (GatewaySettings(), "no key: this machine only"),
+        (GatewaySettings(keys=(_key("a"),)), "1 key"),
+        (GatewaySettings(is_open=True), "open: whoever reaches it"),
+        (GatewaySettings(is_open=True, keys=(_key("a"),)), "open: whoever reaches it"),
+    ],
+)
+def test_whom_it_serves_is_told_first(settings: GatewaySettings, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody reads that it is for this machine alone where everybody is served."""
+    welcome(Gateway(settings, registry=Registry({})), "127.0.0.1", 9, PLAIN)
+    assert capsys.readouterr().err.startswith(f"il: serving on http://127.0.0.1:9 ({told})\n")
+
+
 def test_keys_are_told_with_their_place_and_what_may_surprise(tmp_path: Path) -> None:
     """How many from where, which one is passed over, a team that limits nothing."""
     path = str(tmp_path / "keys.sqlite")

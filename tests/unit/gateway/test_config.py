@@ -111,6 +111,11 @@ def test_everything_that_can_be_set_is_read(tmp_path: Path) -> None:
     )
 
 
+def test_a_mark_at_the_beginning_of_a_file_is_no_part_of_it(tmp_path: Path) -> None:
+    """Some editors write one before the first character."""
+    assert read_server_config(_written(tmp_path, "\ufeff[server]\nport = 9\n")).port == 9
+
+
 def test_an_empty_file_is_the_default(tmp_path: Path) -> None:
     """Nothing said is nothing set."""
     assert read_server_config(_written(tmp_path, "")) == ServerConfig(GatewaySettings(), None, None)
@@ -126,6 +131,8 @@ def test_an_empty_file_is_the_default(tmp_path: Path) -> None:
         ("[server]\nhosts = [1]\n", "hosts in [server] is not a list of texts"),
         ('[server]\nallow = ["imgs"]\n', "allow in [server] knows images"),
         ('[keys.a]\nhash = "sha256:abc"\n', "line 2: hash in [keys.a] is not `sha256:` and 64 hexadecimal digits"),
+        (f'[keys.a]\nhash = "{DIGEST}"\nmodels = []\n', "line 3: models in [keys.a] names none; a key without it may"),
+        (f'[keys.a]\nhash = "{DIGEST}"\nmodels = [""]\n', "line 3: models in [keys.a] names none; a key without it"),
         (f'[keys.a]\nhash = "{DIGEST}"\nkey = "x"\n', "unknown key 'key' in [keys.a]; known: hash, models"),
         (
             f'[keys.a]\nhash = "{DIGEST}"\nrpm = "many"\n',
@@ -204,7 +211,8 @@ def test_an_address_that_is_taken_is_one_sentence() -> None:
     """With the way out."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(il.UsageError, match="--port takes another"):
+        told = f"^cannot listen on 127.0.0.1 port {port}: Address already in use; --port takes another$"
+        with pytest.raises(il.UsageError, match=told):
             listen("127.0.0.1", port)
     with listen("127.0.0.1", 0) as free:
         assert free.getsockname()[1] > 0

@@ -45,7 +45,7 @@ _OF_CREATE = ("models", "rpm", "tpm", "concurrency", "budget", "expires", "team"
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument("action", choices=ACTIONS, help="what to do")
+    parser.add_argument("action", choices=ACTIONS, metavar="|".join(ACTIONS), help="what to do")
     parser.add_argument("name", nargs="?", metavar="NAME", help="the name of a key")
     parser.add_argument("--models", metavar="NAMES", help="aliases and provider/model, with commas; `claude-*`, `*`")
     parser.add_argument("--rpm", metavar="N", help="requests in any minute")
@@ -90,6 +90,8 @@ def _check(options: Namespace) -> None:
             raise UsageError(f"keys {options.action}: --{name} belongs to {action}")
     if options.name is None and options.action in ("create", "revoke"):
         raise UsageError(f"keys {options.action}: which key? il keys {options.action} NAME")
+    if options.action == "create":
+        _asked_for(options, "")
 
 
 def _opened(options: Namespace) -> Database | None:
@@ -134,24 +136,37 @@ def _configured(options: Namespace) -> GatewaySettings:
 # create and revoke
 
 
-def _create(options: Namespace, database: Database) -> None:
+def _asked_for(options: Namespace, text: str) -> GatewayKey:
+    """The key that the options describe; `text` is what its owner will send.
+
+    Raises: UsageError and ConfigError for options that describe none.
+    """
     from interlingua.gateway.keys.auth import hash_key
-    from interlingua.gateway.keys.database import make_key
+    from interlingua.gateway.keys.database import check_name
     from interlingua.gateway.keys.terms import read_end
     from interlingua.gateway.settings import GatewayKey
 
-    text = make_key()
     models = [name.strip() for name in (options.models or "").split(",")]
     key = GatewayKey(
-        name=options.name,
+        name=check_name(options.name),
         hash=hash_key(text),
         models=tuple([name for name in models if name]),
         terms=_terms(options),
         team=options.team or "",
         expires_s=None if options.expires is None else read_end(options.expires, time.time()),
     )
+    if options.models is not None and not key.models:
+        raise UsageError("--models names none; a key without it may ask for any")
     if key.expires_s is not None and key.expires_s <= time.time():
         raise UsageError(f"--expires {options.expires} has passed; such a key would never work")
+    return key
+
+
+def _create(options: Namespace, database: Database) -> None:
+    from interlingua.gateway.keys.database import make_key
+
+    text = make_key()
+    key = _asked_for(options, text)
     database.create(key)
     if options.json:
         write(_json({"key": text, **_told(key)}))

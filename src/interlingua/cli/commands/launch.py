@@ -38,7 +38,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--config", metavar="FILE", help="a TOML file with providers, aliases and limits")
     parser.add_argument("--print-env", action="store_true", help="show what it would be told, and start nothing")
     parser.add_argument("-q", "--quiet", action="store_true", help="say nothing at the end")
-    parser.add_argument("prompt", nargs="*", metavar="-- ARGUMENTS", help="the agent's own arguments")
+    parser.add_argument("prompt", nargs="*", default=[], metavar="-- ARGUMENTS", help="the agent's own arguments")
 
 
 def run(options: Namespace) -> int:

@@ -28,7 +28,7 @@ MAX_BYTES = 4 * 1024 * 1024
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument("source", choices=("litellm",), help="whose configuration it is")
+    parser.add_argument("source", choices=("litellm",), metavar="litellm", help="whose configuration it is")
     parser.add_argument("file", metavar="FILE", help="the configuration, as config.yaml")
     parser.add_argument("-o", "--output", metavar="FILE", help="write it there (default: stdout)")
     parser.add_argument("--force", action="store_true", help="replace the output file where there is one")
@@ -63,7 +63,7 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError:
         raise UsageError(f"{path.name}: not UTF-8") from None
     except OSError as error:
-        raise UsageError(f"{path.name} cannot be read: {error.strerror}") from None
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _write(path: Path, text: str, *, force: bool) -> None:

@@ -47,10 +47,9 @@ def run(options: Namespace) -> int:
     from interlingua.codec import bridge
     from interlingua.wire.json import encode
 
-    body = _body()
     ends = (options.to, options.origin) if options.response else (options.origin, options.to)
     between = bridge(*ends, model=options.model, allow=options.allow)
-    told = _translated(between, body, answer=options.response)
+    told = _translated(between, _body(), answer=options.response)
     write(f"{msgspec.json.format(encode(told), indent=2).decode()}\n")
     for change in between.changes:
         note(str(change))

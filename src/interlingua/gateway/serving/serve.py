@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import ipaddress
+import os
 import signal
 import socket
 import sys
@@ -83,9 +84,9 @@ def listen(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
         return socket.create_server((host, port), family=family, backlog=2_048)
     except OSError as error:
-        raise UsageError(
-            f"cannot listen on {host} port {port}: {error.strerror or error}; --port takes another"
-        ) from None
+        number = error.errno or 0
+        why = os.strerror(number) if number > 0 else error.strerror or error
+        raise UsageError(f"cannot listen on {host} port {port}: {why}; --port takes another") from None
 
 
 def serve_until_stopped(

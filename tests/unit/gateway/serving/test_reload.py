@@ -56,7 +56,7 @@ def test_asked_for_it_is_read_at_once_and_a_bad_one_stays_out(tmp_path: Path) ->
     path.unlink()
     reload.ask()
     assert not reload.look()
-    assert told[-1].startswith("gateway.toml cannot be read")
+    assert told[-1].startswith(f"{path} cannot be read")
     assert stamp_of(path) is None
     assert (gateway.settings.strict, gateway.registry.aliases()) == (True, {})
 
