@@ -286,7 +286,7 @@ def _over_budget(refusal: Refusal, whose: str, call: Call) -> Error:
         return money(count) if budget.unit == "usd" else f"{count:,} tokens"
 
     said = f"{whose} has a budget of {told_budget(budget)}"
-    wants = f"this call may use up to {amount(refusal.wanted)}, and {amount(refusal.left)} is left"
+    wants = f"this call may use up to {amount(refusal.wanted)}, with {amount(refusal.left)} left"
     if refusal.is_reserved:
         return RateLimitError(
             f"{said}; {wants} while other calls are under way", status=429, retry_after_s=SOON_S, code="budget_reserved"

@@ -264,7 +264,8 @@ def _target(gateway: Gateway, request: GatewayRequest, model: str, dialect: str)
     found = next((lane.endpoint for lane in lanes if lane.dialect.name in _spoken(dialect)), None)
     if found is None:
         others = ", ".join(lane.endpoint.spec for lane in lanes)
-        raise NotFoundError(f"{request.path} is not translated, and {others} does not answer it", status=404)
+        told = f"{request.path} is not translated, and {others} does not answer it"
+        raise NotFoundError(told, status=404, code="unknown_url")
     return found
 
 
@@ -279,9 +280,8 @@ def _provider(gateway: Gateway, request: GatewayRequest, dialect: str) -> Endpoi
             if not gateway.may_use(request, f"{name}/*"):
                 raise PermissionDeniedError(f"this key may not use the provider {name}", status=403)
             return lanes[0].endpoint
-    raise NotFoundError(
-        f"{request.path} goes to a provider, and none is configured for it; name one in [server] providers", status=404
-    )
+    told = f"{request.path} goes to a provider, and none is configured for it; name one in [server] providers"
+    raise NotFoundError(told, status=404, code="unknown_url")
 
 
 def _spoken(dialect: str) -> tuple[str, ...]:
@@ -298,7 +298,7 @@ def _path(request: GatewayRequest, endpoint: Endpoint, named: str) -> str:
         return path
     rest = path.removeprefix("/upload").removeprefix("/v1beta").removeprefix("/v1").removeprefix("/")
     if _STEP.fullmatch(rest) is None or ".." in rest.split("/"):
-        raise NotFoundError("this path is not passed on", status=404)
+        raise NotFoundError("this path is not passed on", status=404, code="unknown_url")
     return f"/{quote(rest, safe='/:@-._~+=')}"
 
 

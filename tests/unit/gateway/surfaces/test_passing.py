@@ -145,7 +145,10 @@ def test_without_a_configured_provider_it_goes_nowhere() -> None:
     assert reply.status == 404
     assert isinstance(reply.body, bytes)
     message = "/v1/files goes to a provider, and none is configured for it; name one in [server] providers"
-    assert decode_any(reply.body)["error"]["message"] == message
+    assert (decode_any(reply.body)["error"]["message"], decode_any(reply.body)["error"]["code"]) == (
+        message,
+        "unknown_url",
+    )
     told = _pass(provider, "/v1/files", headers=(("anthropic-version", "x"),), method="GET", made=_made())
     assert isinstance(told.body, bytes)
     assert decode_any(told.body)["error"]["type"] == "not_found_error"
