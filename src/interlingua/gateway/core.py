@@ -275,7 +275,8 @@ def dialect_of(request: GatewayRequest) -> str:
     """The dialect of a client that asks for what nothing answers."""
     if request.header("anthropic-version") is not None:
         return "anthropic"
-    return next((dialect for prefix, dialect in _PREFIXES if request.path.startswith(prefix)), "openai-chat")
+    by_path = next((dialect for prefix, dialect in _PREFIXES if request.path.startswith(prefix)), None)
+    return by_path or dialect_by_headers(request)
 
 
 def _unknown(request: GatewayRequest) -> Error:

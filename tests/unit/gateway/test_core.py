@@ -84,6 +84,7 @@ async def test_an_unknown_model_is_a_404_in_the_clients_dialect(dialect: str) ->
         ("/v1/messages/nothing", (), b'{"type":"error","error":{'),
         ("/v1/nothing", (("anthropic-version", "2023-06-01"),), b'{"type":"error","error":{'),
         ("/v1beta/nothing", (), b'{"error":{"code":404'),
+        ("/v1/nothing", (("x-goog-api-key", "k"),), b'{"error":{"code":404'),
         ("/api/nothing", (), b'{"error":"'),
         ("/unified/nothing", (), b'{"error":{"type":"not_found_error"'),
     ],

@@ -27,7 +27,7 @@ from interlingua.dialects._contract import Encoded
 from interlingua.errors import DecodeError, LimitExceededError, NotFoundError, PermissionDeniedError
 from interlingua.gateway.calls.reading import is_plain
 from interlingua.gateway.calls.replies import visible
-from interlingua.gateway.http import Closing, GatewayReply
+from interlingua.gateway.http import Closing, GatewayReply, dialect_by_headers
 from interlingua.gateway.keys.grant import done
 from interlingua.transport.override import answers_alone
 from interlingua.wire.http import SECRET_HEADERS, HttpReply
@@ -103,30 +103,37 @@ PASSED: tuple[Passed, ...] = (
     Passed(("GET", "POST", "DELETE"), "/v1/vector_stores/{rest:path}"),
     Passed(("GET", "POST"), "/v1/messages/batches", "anthropic"),
     Passed(("GET", "POST", "DELETE"), "/v1/messages/batches/{rest:path}", "anthropic"),
-    Passed(("POST",), "/v1beta/models/{model:path}:embedContent", "google"),
-    Passed(("POST",), "/v1beta/models/{model:path}:batchEmbedContents", "google"),
-    Passed(("POST",), "/v1beta/models/{model:path}:predict", "google"),
-    Passed(("POST",), "/v1beta/models/{model:path}:predictLongRunning", "google"),
+    *[
+        Passed(methods, f"/{version}/{rest}", "google")
+        for version in ("v1beta", "v1")
+        for methods, rest in (
+            (("POST",), "models/{model:path}:embedContent"),
+            (("POST",), "models/{model:path}:batchEmbedContents"),
+            (("POST",), "models/{model:path}:predict"),
+            (("POST",), "models/{model:path}:predictLongRunning"),
+            (("GET", "POST"), "cachedContents"),
+            (("GET", "PATCH", "DELETE"), "cachedContents/{rest:path}"),
+            (("GET",), "operations/{rest:path}"),
+        )
+    ],
     Passed(("GET",), "/v1beta/files", "google"),
     Passed(("GET", "DELETE"), "/v1beta/files/{rest:path}", "google"),
     Passed(("POST",), "/upload/v1beta/files", "google"),
-    Passed(("GET", "POST"), "/v1beta/cachedContents", "google"),
-    Passed(("GET", "PATCH", "DELETE"), "/v1beta/cachedContents/{rest:path}", "google"),
-    Passed(("GET",), "/v1beta/operations/{rest:path}", "google"),
+    Passed(("POST",), "/upload/v1/files", "google"),
     Passed(("POST",), "/api/embed", "ollama"),
     Passed(("POST",), "/api/embeddings", "ollama"),
 )
 """Everything that is passed on."""
 _UNBILLED = ("/files", "/uploads", "/vector_stores", "/conversations", "/moderations")
 """What no model answers; storing is paid for, if at all, by the day."""
-_GOOGLE_MODEL = re.compile(r"/v1beta/models/(?P<model>.+)(?P<method>:\w+)")
+_GOOGLE_MODEL = re.compile(r"/v1(?:beta)?/models/(?P<model>.+)(?P<method>:\w+)")
 
 
 def passing(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
     """The handler of requests that a provider of a dialect answers."""
 
     async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
-        spoken = dialect or ("anthropic" if request.header("anthropic-version") is not None else "openai-chat")
+        spoken = dialect or dialect_by_headers(request)
         named, rewrite = _model_of(request)
         if request.entry is not None:
             request.entry.asked(named, stream=False)

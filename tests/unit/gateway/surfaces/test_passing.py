@@ -18,6 +18,7 @@ from interlingua.wire.json import decode_any
 from tests.support.gateway import gateway
 
 JSON: Headers = (("content-type", "application/json"),)
+GOOGLE: Headers = (("x-goog-api-key", "k"),)
 ENVIRONMENT = {"OPENAI_API_KEY": "sk-openai", "ANTHROPIC_API_KEY": "sk-ant", "GEMINI_API_KEY": "g-key"}
 PROVIDERS = ("anthropic", "openai", "google")
 
@@ -127,6 +128,9 @@ def test_a_form_says_it_in_a_field() -> None:
         ("DELETE", "/v1beta/files/f1", "key=k", (), "https://generativelanguage.googleapis.com/v1beta/files/f1"),
         ("POST", "/upload/v1beta/files", "", JSON, "https://generativelanguage.googleapis.com/upload/v1beta/files"),
         ("GET", "/v1beta/cachedContents", "", (), "https://generativelanguage.googleapis.com/v1beta/cachedContents"),
+        ("GET", "/v1/cachedContents", "", (), "https://generativelanguage.googleapis.com/v1beta/cachedContents"),
+        ("GET", "/v1/files/f1", "", GOOGLE, "https://generativelanguage.googleapis.com/v1beta/files/f1"),
+        ("POST", "/upload/v1/files", "", JSON, "https://generativelanguage.googleapis.com/upload/v1beta/files"),
     ],
 )
 def test_what_names_no_model_goes_to_the_configured_provider(
@@ -201,12 +205,13 @@ def test_sec_05_a_key_that_an_error_repeats_is_cut_out() -> None:
     assert (reply.status, reply.body) == (401, b'{"error":{"message":"Incorrect key: *** (see ...)"}}')
 
 
-def test_googles_and_ollamas_embeddings() -> None:
-    """A model in the path is replaced there, and where the body repeats it."""
+@pytest.mark.parametrize("version", ["v1beta", "v1"])
+def test_googles_and_ollamas_embeddings(version: str) -> None:
+    """A model in the path is replaced there, and where the body repeats it; the version is that of the provider."""
     provider = Provider()
     made = gateway(ENVIRONMENT, {"vectors": "google/gemini-embedding-001"})
     body = b'{"requests": [{"model": "models/vectors", "content": {}}]}'
-    _pass(provider, "/v1beta/models/vectors:batchEmbedContents", body, made=made)
+    _pass(provider, f"/{version}/models/vectors:batchEmbedContents", body, made=made)
     sent = provider.requests[0]
     assert sent.url == (
         "https://generativelanguage.googleapis.com/v1beta/models/gemini-embedding-001:batchEmbedContents"
