@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from contextlib import aclosing
 from functools import cached_property, partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import StreamEncoder
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.http import Sink
-    from interlingua.gateway.records.record import Entry
     from interlingua.types.event import Event
     from interlingua.types.response import Attempt, Response
 
@@ -115,6 +113,24 @@ class Course:
         if grant is not None and grant.counts:
             await done(grant.settle(self.came, self.live.lane, is_partial=True))
 
+    async def finish(self) -> None:
+        """Close the upstream, and write down what the stream came to."""
+        try:
+            await self.close()
+        finally:
+            asked, entry = self.asked, self.asked.http.entry
+            if entry is not None:
+                came = self.came
+                sent = () if self.outcome.response is not None else self.live.encoded.changes
+                told = () if came is None else came.changes
+                entry.answered(came, (*asked.read_changes, *sent, *told, *asked.changes))
+                entry.cost_usd = None if came is None else _cost(self, came)
+
+    def went(self) -> None:
+        """A piece went to the client: who leaves after the last one has the whole answer."""
+        if self.outcome.response is not None and self.asked.http.entry is not None:
+            self.asked.http.entry.sent()
+
     @cached_property
     def came(self) -> Response[Any] | None:
         """What had come when the stream ended, failed or was left; it is over once this was asked for."""
@@ -145,7 +161,6 @@ def streamed(course: Course, events: list[Event]) -> GatewayReply:
     if asked.http.entry is not None:
         asked.http.entry.first()
         asked.http.entry.tried(course.attempts)
-        body = _noted(course, asked.http.entry, body)
     pieces = Closing(body, course.close, course.pour_into)
     return GatewayReply(headers=headers, body=pieces, keep_alive=keep_alive_of(asked))
 
@@ -166,6 +181,7 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
             data = b"".join([encode_event(event) for event in batch])
             if data or not batch or begins:  # a sink that takes no more is waited for here
                 yield data
+                course.went()
                 begins = False
             batch = await following()
     except Error as error:
@@ -175,7 +191,7 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
     except Exception as error:  # noqa: BLE001 - a fault of ours must end the stream as an error of its dialect
         yield _own_failure(course, error)
     finally:
-        await course.close()
+        await course.finish()
 
 
 def _written(
@@ -186,22 +202,6 @@ def _written(
         return batch
     data = encode_event(batch[0]) if len(batch) == 1 else b"".join([encode_event(event) for event in batch])
     return None if not data or sink(data) else []
-
-
-async def _noted(course: Course, entry: Entry, body: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-    """The bytes of a stream, with what it came to written down at its end."""
-    try:
-        async with aclosing(body):
-            async for piece in body:
-                yield piece
-                if course.outcome.response is not None:  # who leaves now has the whole answer
-                    entry.sent()
-    finally:
-        asked, came = course.asked, course.came
-        sent = () if course.outcome.response is not None else course.live.encoded.changes
-        told = () if came is None else came.changes
-        entry.answered(came, (*asked.read_changes, *sent, *told, *asked.changes))
-        entry.cost_usd = None if came is None else _cost(course, came)
 
 
 def _cost(course: Course, came: Response[Any]) -> float | None:
@@ -221,6 +221,7 @@ async def _relayed(course: Course, live: RelayedStream) -> AsyncGenerator[bytes]
             data = live.taken()
             if data or not batch:  # as above
                 yield data
+                course.went()
             batch = await following()
         if course.outcome.response is not None:
             await course.keep(course.outcome.response, is_translated=False)
@@ -229,6 +230,7 @@ async def _relayed(course: Course, live: RelayedStream) -> AsyncGenerator[bytes]
             rest += _DONE
         if rest:
             yield rest
+            course.went()
     except Error as error:
         yield _break_off(course, live, error)
     except asyncio.CancelledError as cancelled:
@@ -236,7 +238,7 @@ async def _relayed(course: Course, live: RelayedStream) -> AsyncGenerator[bytes]
     except Exception as error:  # noqa: BLE001 - as above
         yield _own_failure(course, error)
     finally:
-        await course.close()
+        await course.finish()
 
 
 def _passed_on(outcome: Outcome, live: RelayedStream, sink: Sink, batch: list[Event]) -> list[Event] | None:

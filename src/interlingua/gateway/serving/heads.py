@@ -51,10 +51,12 @@ class _Measured(NamedTuple):
 class Heads:
     """The heads that are known in one process."""
 
-    __slots__ = ("_before", "_lately")
+    __slots__ = ("_before", "_lately", "latest")
 
     def __init__(self) -> None:
         """A table that knows none."""
+        self.latest: Known | None = None
+        """The one that was found or kept last: a new connection probably begins with it."""
         self._lately: dict[tuple[bytes, bytes], Known] = {}
         self._before: dict[tuple[bytes, bytes], Known] = {}
 
@@ -67,6 +69,8 @@ class Heads:
         known = self._lately.get(key)
         if known is None and (known := self._before.get(key)) is not None:
             self._put(key, known)
+        if known is not None:
+            self.latest = known
         return known
 
     def keep(self, data: bytes, head: Head, *, lines: int, length: str) -> Known | None:
@@ -80,7 +84,7 @@ class Heads:
         before, after, digits = measured
         if before.count(b"\n") + after.count(b"\n") != lines or digits != length.encode("latin-1"):
             return None
-        known = Known(before, after, head)
+        known = self.latest = Known(before, after, head)
         self._put((before, after), known)
         return known
 

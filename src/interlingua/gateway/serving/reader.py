@@ -130,7 +130,7 @@ class RequestReader:
         self.count: int = 0
         """How many bytes of the one that is being received have come."""
         self._heads = heads
-        self._known: Known | None = None
+        self._known: Known | None = heads.latest
         self._misses = 0
         self._left_bytes = 0
         self._parser: httptools.HttpRequestParser | None = None
