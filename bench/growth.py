@@ -220,7 +220,7 @@ def told() -> str:
 def workers() -> tuple[Measured, Measured]:
     """What two workers take for each unit of what one takes: processor time a request, and time."""
     asked = Load(TRANSLATED, connections=64, requests=3_000)
-    pairs = [(load(gateway(0, 2), asked), load(gateway(0, 1), asked)) for _ in range(6)][1:]
+    pairs = [(load(gateway(workers=2), asked), load(gateway(workers=1), asked)) for _ in range(6)][1:]
     used = beside([(two.cpu_us, one.cpu_us) for two, one in pairs])
     return used, beside([(two.told["seconds"], one.told["seconds"]) for two, one in pairs], "s")
 

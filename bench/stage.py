@@ -184,7 +184,7 @@ def _mock(told: dict[str, tuple[bytes, bytes]], pace_ms: int = 0) -> int:
 
 
 @once
-def nginx(pace_ms: int = 0) -> Server:
+def nginx(pace_ms: int = 0, events: int = EVENTS) -> Server:
     """Nginx as a plain proxy with one worker and connections kept.
 
     Raises: NotRun where it is not installed.
@@ -194,7 +194,7 @@ def nginx(pace_ms: int = 0) -> Server:
         raise NotRun("nginx is not installed")
     port, place = free_port(), folder()
     config = place / f"nginx-{port}.conf"
-    config.write_text(_NGINX.format(port=port, upstream=upstream(pace_ms), folder=place))
+    config.write_text(_NGINX.format(port=port, upstream=upstream(pace_ms, events), folder=place))
     command = [program, "-p", str(place), "-c", str(config), "-e", str(place / "nginx-errors")]
     return serve("nginx", command, port)
 
@@ -217,9 +217,9 @@ http {{
 
 
 @once
-def gateway(pace_ms: int = 0, workers: int = 0) -> Server:
+def gateway(pace_ms: int = 0, events: int = EVENTS, workers: int = 0) -> Server:
     """Our gateway with a provider for each dialect of the mock upstream; one worker on one core, or some on all."""
-    mock = upstream(pace_ms)
+    mock = upstream(pace_ms, events)
     options = ("--workers", str(workers)) if workers else ()
     return _ours("the gateway", _providers(mock), *options, place=None if workers else alone)
 
@@ -251,15 +251,19 @@ def _providers(mock: int, path: str = "", end: str = "") -> dict[str, str]:
 
 
 @once
-def full_gateway(pace_ms: int = 0) -> Server:
+def full_gateway(pace_ms: int = 0, events: int = EVENTS) -> Server:
     """The same with everything on: a key with limits and a budget, a request log in a file, metrics."""
-    place = folder()
-    config = place / f"full-{pace_ms}.toml"
+    place = folder() / f"full-{pace_ms}-{events}"  # its own file of keys: two that share one read each other's calls
+    place.mkdir()
+    config = place / "interlingua.toml"
     digest = hashlib.sha256(CLIENT_KEY.encode()).hexdigest()
     config.write_text(_FULL.format(digest=digest, folder=place))
     options = ("--config", str(config))
     return _ours(
-        "the gateway with everything on", _providers(upstream(pace_ms)), *options, log=place / f"log-{pace_ms}"
+        "the gateway with everything on",
+        _providers(upstream(pace_ms, events)),
+        *options,
+        log=place / "log",
     )
 
 
