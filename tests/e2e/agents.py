@@ -124,7 +124,7 @@ def home() -> Generator[Path]:
     root = installed(FOLDER) / "node_modules"
     for folder in (root, *root.parents):
         if folder.stat().st_mode & 0o022:
-            pytest.skip(f"others can write to {folder}")
+            pytest.skip(f"others can write to {folder}: the repository wants a folder that is yours alone")
     with TemporaryDirectory(prefix=".home-", dir=root) as made:
         yield Path(made)
 

@@ -135,7 +135,7 @@ def _loose(item: object) -> Part:
 
 def _no_prompt(value: object) -> UsageError:
     ways: dict[type, str] = {
-        dict: "il.user(…), il.assistant(…) and il.load(…) make messages",
+        dict: "il.user(…), il.assistant(…) and il.load(…) make messages; interlingua.compat takes OpenAI's own",
         bytes: "il.image(…), il.audio(…), il.document(…) and il.file(…) make parts of bytes",
         bytearray: "il.file(bytes(…)) makes a part of bytes",
     }

@@ -328,13 +328,21 @@ def _unknown(element: Element, sources: Sources, reader: Reader) -> NoReturn:
     if name in names:
         why = f"{shown(name)} is a provider; name a model too: {name}/MODEL"
     elif element.provider is None:
-        hint = near(name, names) or "; a model is named provider/model, such as openai/gpt-5.6"
-        why = f"no model or alias {shown(name)}{hint}"
+        hint = _slashed(name, names) or near(name, names)
+        why = f"no model or alias {shown(name)}{hint or '; a model is named provider/model, such as openai/gpt-5.6'}"
     else:
-        why = f"no provider {shown(name)}, asked for as {shown(element.text)}{near(name, names)}"
+        hint = near(name, names) or "; `il providers` lists those that are known"
+        why = f"no provider {shown(name)}, asked for as {shown(element.text)}{hint}"
     if ignored and name not in names and reader.get(ignored):
         why += f" ({ignored} is set, but is neither a DSN with a known scheme nor an alias of known models)"
     raise UnknownModelError(why)
+
+
+def _slashed(name: str, names: tuple[str, ...]) -> str:
+    """What to write instead of `provider:model`, as others name models."""
+    provider, colon, model = name.partition(":")
+    is_meant = bool(colon and model) and provider in names
+    return f"; a slash stands between provider and model: {shown(f'{provider}/{model}')}" if is_meant else ""
 
 
 def _endpoint(keyed: Keyed, model: str, asked: _Asked) -> Endpoint:

@@ -20,5 +20,7 @@ def snake_tag(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.removesuffix("Part")).lower()
 
 
-class Canonical(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type", tag=snake_tag):
+class Canonical(
+    msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True, tag_field="type", tag=snake_tag
+):
     """The base of canonical structs that stand in unions."""

@@ -118,7 +118,7 @@ CODES: dict[str, CodeRow] = {
 """Every code there is, its default action and its meaning."""
 
 
-class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+class Change(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True):
     """One thing that a translation changed."""
 
     action: Action

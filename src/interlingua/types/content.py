@@ -42,7 +42,7 @@ BrokenReason: TypeAlias = Literal["malformed", "not_object", "duplicate_key", "n
 """No JSON, JSON but no object, a key twice, a number that JSON has not, or ended by the length limit."""
 
 
-class Sealed(msgspec.Struct, frozen=True, omit_defaults=True):
+class Sealed(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True):
     """Opaque reasoning state and who issued it; never shown, changed or sent to anybody else."""
 
     dialect: str

@@ -7,7 +7,7 @@ import msgspec
 __all__ = ["RateLimit"]
 
 
-class RateLimit(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class RateLimit(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True, kw_only=True):
     """One limit, as the headers of an answer tell it; None is not said."""
 
     limit: int | None = None

@@ -53,7 +53,7 @@ def _part(item: Content) -> Part:
     raise UsageError(f"a message is made of texts and parts, one after the other, not of {kind_of(item)}")
 
 
-class Message(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+class Message(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True, gc=False):
     """One message of a conversation."""
 
     role: Role

@@ -26,7 +26,7 @@ class ServerState(msgspec.Struct, frozen=True):
     """The wire members, verbatim: `{"previous_response_id": …}`, `{"cachedContent": …}`."""
 
 
-class Request(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Request(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True, kw_only=True):
     """One request, immutable and reusable; None means "not said"."""
 
     messages: tuple[Message, ...] = ()

@@ -31,7 +31,7 @@ FinishReason: TypeAlias = Literal[
 by the model, to be sent back as it is and go on, by a failure of the provider, or for a reason without a name here."""
 
 
-class Attempt(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Attempt(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True, kw_only=True):
     """One try at one target."""
 
     model: str
@@ -48,7 +48,7 @@ class Attempt(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """How long was waited before it, where the same target was asked again."""
 
 
-class Alternative(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Alternative(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True, kw_only=True):
     """A further choice of the same answer."""
 
     parts: tuple[Part, ...] = ()
@@ -61,7 +61,9 @@ class Alternative(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     """Wire members without a canonical field, by dialect."""
 
 
-class Response(msgspec.Struct, Generic[T], frozen=True, omit_defaults=True, kw_only=True, eq=False):
+class Response(
+    msgspec.Struct, Generic[T], frozen=True, omit_defaults=True, repr_omit_defaults=True, kw_only=True, eq=False
+):
     """One answer."""
 
     parts: tuple[Part, ...] = ()

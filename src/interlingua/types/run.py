@@ -41,7 +41,7 @@ empty answers came; with an answer that was cut by the length limit, refused, or
 interrupted; by an error of the model or the way to it."""
 
 
-class Step(msgspec.Struct, frozen=True, omit_defaults=True):
+class Step(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True):
     """One answer of the model, and the results of the tools that it called."""
 
     response: Response[Any]
@@ -50,7 +50,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     """The result of every call, in call order; empty for an answer without calls, and until all are there."""
 
 
-class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
+class Decision(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True):
     """What was decided about one call."""
 
     approved: bool
@@ -59,7 +59,7 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the model is told of a denial."""
 
 
-class RunRecord(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class RunRecord(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True, kw_only=True):
     """A run, written down."""
 
     messages: tuple[Message, ...] = ()

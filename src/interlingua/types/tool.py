@@ -21,7 +21,7 @@ def empty_parameters() -> dict[str, Any]:
     return {"type": "object", "properties": {}}
 
 
-class Freeform(msgspec.Struct, frozen=True, omit_defaults=True):
+class Freeform(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True):
     """The input of a freeform tool: plain text, perhaps bound by a grammar."""
 
     syntax: str = "text"

@@ -11,7 +11,7 @@ __all__ = ["Usage", "add_usage", "merge_usage"]
 COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 
 
-class Usage(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True, kw_only=True):
     """Tokens of one or several answers."""
 
     input_tokens: int | None = None

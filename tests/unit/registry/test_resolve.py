@@ -172,6 +172,8 @@ def test_a_circle_in_the_environment_is_named() -> None:
         ("opnai/gpt", "no provider 'opnai', asked for as 'opnai/gpt'; did you mean openai or openai-chat?"),
         ("smrt", "no model or alias 'smrt'; did you mean smart?"),
         ("gpt-4o", "no model or alias 'gpt-4o'; a model is named provider/model, such as openai/gpt-5.6"),
+        ("openai:gpt-5", "no model or alias 'openai:gpt-5'; a slash stands between provider and model: 'openai/gpt-5'"),
+        ("bedrock/x", "no provider 'bedrock', asked for as 'bedrock/x'; `il providers` lists those that are known"),
         ("openai", "'openai' is a provider; name a model too: openai/MODEL"),
         ("My_Co/x", "no provider 'My_Co', asked for as 'My_Co/x'; did you mean my-co?"),
     ],
