@@ -13,11 +13,12 @@ from interlingua.types.content import TextPart
 from interlingua.types.tool import AllowedTools, NamedTool, Tool
 
 if TYPE_CHECKING:
+    from interlingua.dialects._contract import Target
     from interlingua.schema.subset import Subset
     from interlingua.types.request import Request
     from interlingua.types.tool import ToolChoice
 
-__all__ = ["OpenAIRequestWriter"]
+__all__ = ["OpenAIRequestWriter", "system_role"]
 
 TIERS = {"standard_only": "default", "on_demand": "default", "performance": "priority"}
 """Classes of service in the words of other providers -> the nearest of OpenAI's."""
@@ -26,6 +27,13 @@ CACHE_LIVES: dict[str, tuple[str, dict[str, Any]]] = {
     "prompt_cache_options": ("at least 30 minutes", {"prompt_cache_options": {"ttl": "30m"}}),
 }
 """How a longer life is asked for -> what that means, and the members."""
+
+
+def system_role(target: Target, read: str | None) -> str | None:
+    """The role of a system message: what the server takes, else what the model wants, else as it was read."""
+    if target.quirks.system_role != "as_read":
+        return target.quirks.system_role
+    return target.facts.system_role or read
 
 
 class OpenAIRequestWriter(RequestWriter):

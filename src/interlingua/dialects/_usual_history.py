@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._history import ERROR_PREFIX
 from interlingua.dialects._members import foreign_extras
 from interlingua.stream.calls import PLACEHOLDER_IDS
 from interlingua.types.change import Change
@@ -37,16 +38,12 @@ if TYPE_CHECKING:
     PlainMessage: TypeAlias = tuple[Role, str, list[ToolCall], list[ToolResult]]
 
 __all__ = [
-    "ERROR_PREFIX",
     "UnusualError",
     "UsualHistory",
     "call_text",
     "marked_text",
     "plain_messages",
 ]
-
-ERROR_PREFIX = "ERROR: "
-"""What marks a failed tool's text, where the wire has no flag."""
 
 
 class UnusualError(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from interlingua.dialects._members import foreign_extras
 from interlingua.dialects._seals import is_address, note_seal
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Part, Sealed
 
-__all__ = ["SEALED", "Turn", "note_foreign", "note_seals", "plain_turn"]
+__all__ = ["SEALED", "Turn", "note_seals", "plain_turn"]
 
 Turn: TypeAlias = tuple[str, list[str], list[ToolCall], bool]
 """What a turn says that has nothing but this, in this order: thinking in words, texts, calls; whether any has a seal.
@@ -66,9 +66,3 @@ def note_seals(changes: Changes, parts: Sequence[Part]) -> None:
         sealed: Sealed | None = getattr(part, "sealed", None)
         if sealed is not None and not is_address(sealed):
             note_seal(changes, sealed, f"/parts/{place}")
-
-
-def note_foreign(changes: Changes, extra: dict[str, dict[str, Any]]) -> None:
-    """Entries for the members of an answer that only other dialects know."""
-    for name in foreign_extras(extra, changes.dialect) if extra else ():
-        changes.add("extra_foreign", f"/extra/{name}")

@@ -16,7 +16,7 @@ import msgspec
 
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._history import json_text, result_text
-from interlingua.dialects._members import foreign_extras, members_of, merge_members
+from interlingua.dialects._members import members_of, merge_members, note_foreign
 from interlingua.dialects.anthropic.assistant import AssistantDecoder, AssistantEncoder
 from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.parts import NAME, BlockEncoder, decode_content, decode_nested
@@ -236,8 +236,7 @@ class MessageEncoder:
             self.wires.append(wire)
         self._last_role = message.role
         if message.extra:
-            for dialect in foreign_extras(message.extra, NAME):
-                self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
+            note_foreign(self.changes, message.extra, path)
             merge_members(wire, message.extra.get(NAME, {}))
 
     def _prompt(self, message: Message, path: str) -> list[BlockWire]:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Raw
 
 from interlingua.dialects._members import (
-    foreign_extras,
     is_list,
     is_object,
     members_of,
     merge_members,
+    note_foreign,
     plain,
     text_or_none,
 )
@@ -228,8 +228,7 @@ class BlockEncoder:
         """Give a block its members and its mark."""
         extra = getattr(part, "extra", None)
         if extra:
-            for dialect in foreign_extras(extra, NAME):
-                self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
+            note_foreign(self.changes, extra, path)
             merge_members(wire, extra.get(NAME, {}))
         cache = getattr(part, "cache", None)
         if cache is not None or wire.cache_control is not None:

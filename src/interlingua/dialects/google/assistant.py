@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
 
-from interlingua.dialects._members import foreign_extras, is_object, merge_members
+from interlingua.dialects._members import is_object, merge_members, note_foreign
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects.google.parts import NAME, blob_wire, is_made_id
 from interlingua.dialects.google.wire import CallWire, PartWire
@@ -206,5 +206,5 @@ class AssistantEncoder:
         self._note(extra, path)
 
     def _note(self, extra: dict[str, dict[str, Any]], path: str) -> None:
-        for dialect in foreign_extras(extra, NAME) if extra and not self.reply else ():
-            self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
+        if not self.reply:
+            note_foreign(self.changes, extra, path)

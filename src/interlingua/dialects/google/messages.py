@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._history import json_text, result_text
-from interlingua.dialects._members import is_list, is_object, members_of, merge_members
+from interlingua.dialects._members import is_list, is_object, members_of, merge_members, note_foreign
 from interlingua.dialects.google.assistant import AssistantEncoder
 from interlingua.dialects.google.parts import (
     NAME,
@@ -252,9 +252,7 @@ class MessageEncoder:
         self.called.update({part.id: part.name for part in message.parts if isinstance(part, ToolCall)})
         parts = self._results(message.parts, path) if message.role == "tool" else turn.encode(message.parts)
         self._content(message, parts, path)
-        for dialect in message.extra:
-            if dialect != NAME:
-                self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
+        note_foreign(self.changes, message.extra, path)
 
     def _content(self, message: Message, parts: list[PartWire], path: str) -> None:
         last = self.contents[-1] if self.contents else None

@@ -16,12 +16,12 @@ from interlingua.dialects._answer import changes_of, extra_of, failed_status, fi
 from interlingua.dialects._error_body import read_error
 from interlingua.dialects._frames import framed
 from interlingua.dialects._late import late_pair
-from interlingua.dialects._members import merge_members, passed_on
+from interlingua.dialects._members import merge_members, note_foreign, passed_on
 from interlingua.dialects._request import RequestWriter, check_choice, chosen_names, schema_prompt
 from interlingua.dialects._subsets import OLLAMA_TOOL
 from interlingua.dialects.ollama.assistant import CallReader, decode_turn
 from interlingua.dialects.ollama.messages import MessageEncoder
-from interlingua.dialects.ollama.parts import NAME, PartNotes
+from interlingua.dialects.ollama.parts import NAME
 from interlingua.dialects.ollama.reasons import decode_finish, error_of_body
 from interlingua.dialects.ollama.tools import encode_tool
 from interlingua.dialects.ollama.usage import decode_usage
@@ -208,8 +208,7 @@ class _RequestEncoder(RequestWriter):
             self.changes.add("cache_unsupported", f"{path}/cache")
         if tool.freeform is not None:
             self.changes.add("freeform_as_function", path)
-        if tool.extra:
-            PartNotes(self.changes).foreign(tool.extra, path)
+        note_foreign(self.changes, tool.extra, path)
 
     # Structured output
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import msgspec
 
 from interlingua.dialects._contract import Undo
-from interlingua.dialects._history import json_text, result_text
-from interlingua.dialects._members import merge_members
+from interlingua.dialects._history import ERROR_PREFIX, json_text, prefixed, result_text
+from interlingua.dialects._members import merge_members, note_foreign
 from interlingua.dialects.ollama.assistant import MEDIA_CODES, AssistantEncoder, CallReader, decode_turn
 from interlingua.dialects.ollama.parts import NAME, PartNotes, decode_images
 from interlingua.dialects.ollama.wire import MessageWire
@@ -35,10 +35,8 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import BrokenToolCall, Part
 
-__all__ = ["ERROR_PREFIX", "MessageEncoder", "decode_messages", "decode_prompt"]
+__all__ = ["MessageEncoder", "decode_messages", "decode_prompt"]
 
-ERROR_PREFIX = "ERROR: "
-"""What marks a failed tool's text; the wire has no flag."""
 NAMED_BY = ("tool_name", "tool_call_id")
 """The members by which a result names its call, both of which we send."""
 
@@ -235,7 +233,7 @@ class MessageEncoder:
         if message.name is not None:
             self.changes.add("name_unsupported", f"{path}/name")
         if message.extra:
-            self.notes.foreign(message.extra, path)
+            note_foreign(self.changes, message.extra, path)
             merge_members(wire, message.extra.get(NAME, {}))
 
     def _prompt(self, message: Message, path: str, parts_path: str) -> None:
@@ -281,7 +279,7 @@ class MessageEncoder:
         for place, result in self._in_call_order(results, path):
             self._result(result, moved, f"{path}/parts/{place}")
         if message.extra:
-            self.notes.foreign(message.extra, path)
+            note_foreign(self.changes, message.extra, path)
         if moved:
             self._prompt(Message("user", tuple(moved)), path, f"{path}/parts")
 
@@ -305,26 +303,20 @@ class MessageEncoder:
         if result.cache is not None:
             self.changes.add("cache_unsupported", f"{path}/cache")
         if result.extra:
-            self.notes.foreign(result.extra, path)
+            note_foreign(self.changes, result.extra, path)
             merge_members(wire, {name: value for name, value in extra.items() if name != "field"})
         self.wires.append(wire)
 
     def _result_content(self, result: ToolResult, moved: list[Part], path: str) -> tuple[str, list[str] | None]:
         content = result.content
         if isinstance(content, str | Json):
-            return self._prefixed(result_text(result), result, path), None
+            return prefixed(result_text(result), result, self.changes, path), None
         images = [part for part in content if isinstance(part, ImagePart)]
         if not images or self.quirks.result_media:
             text, shown = self._content(content, f"{path}/content")
-            return self._prefixed(text, result, path), shown or None
+            return prefixed(text, result, self.changes, path), shown or None
         self.changes.add("result_media_moved", f"{path}/content")
         moved.extend([TextPart(f"Images of the result of {result.name or result.call_id}:"), *images])
         text, _ = self._content([part for part in content if not isinstance(part, ImagePart)], f"{path}/content")
-        return self._prefixed(text or f"[{len(images)} image(s) follow in the next user message]", result, path), None
-
-    def _prefixed(self, text: str, result: ToolResult, path: str) -> str:
-        if result.is_error:
-            return text if text.startswith(ERROR_PREFIX) else f"{ERROR_PREFIX}{text}"
-        if text.startswith(ERROR_PREFIX):
-            self.changes.add("error_prefix_ambiguous", f"{path}/is_error")
-        return text
+        note = f"[{len(images)} image(s) follow in the next user message]"
+        return prefixed(text or note, result, self.changes, path), None

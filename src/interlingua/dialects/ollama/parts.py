@@ -7,9 +7,9 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from interlingua.dialects._members import foreign_extras
+from interlingua.dialects._members import note_foreign
 from interlingua.dialects._seals import note_seal
 from interlingua.errors import DecodeError
 from interlingua.types.content import ImagePart, TextPart, ToolCall
@@ -76,14 +76,7 @@ class PartNotes:
             note_seal(self.changes, sealed, path)
         if isinstance(part, ImagePart) and part.media_type != image_type(part.data):
             self.changes.add("media_type_unsaid", f"{path}/media_type", f"the bytes are not known as {part.media_type}")
-        extra: dict[str, dict[str, Any]] = getattr(part, "extra", {})
-        if extra:
-            self.foreign(extra, path)
-
-    def foreign(self, extra: dict[str, dict[str, Any]], path: str) -> None:
-        """Note the members of other dialects."""
-        for dialect in foreign_extras(extra, NAME):
-            self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
+        note_foreign(self.changes, getattr(part, "extra", {}), path)
 
     def plain(self, part: Part) -> bool:
         """Whether a part is nothing but text or a call, so that there is nothing to note."""

@@ -17,14 +17,14 @@ from interlingua.dialects._answer import changes_of
 from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._history_memo import HistoryMemo, rest_of
-from interlingua.dialects._members import is_object, merge_members, object_in
+from interlingua.dialects._members import is_object, merge_members, note_foreign, object_in
 from interlingua.dialects._memo import ToolMemo
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects.ollama.assistant import AssistantEncoder
 from interlingua.dialects.ollama.client import GENERATE_PATH, OPTIONS
 from interlingua.dialects.ollama.history_usual import read_usual_history
 from interlingua.dialects.ollama.messages import decode_messages, decode_prompt
-from interlingua.dialects.ollama.parts import NAME, PartNotes
+from interlingua.dialects.ollama.parts import NAME
 from interlingua.dialects.ollama.reasons import done_reason, encode_error_body
 from interlingua.dialects.ollama.server_usual import JSON_HEADERS, time_of, write_usual
 from interlingua.dialects.ollama.tools import decode_tool
@@ -257,7 +257,7 @@ def created_at(context: ServerContext) -> str | None:
 
 def answer_members(response: Response[Any], changes: Changes) -> dict[str, Any]:
     """The members of an answer that only pass through; an entry for those of other dialects."""
-    PartNotes(changes).foreign(response.extra, "")
+    note_foreign(changes, response.extra)
     return {name: value for name, value in response.extra.get(NAME, {}).items() if name != "field"}
 
 

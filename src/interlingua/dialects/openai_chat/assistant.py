@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET, Raw
 
-from interlingua.dialects._members import foreign_extras, is_list, is_object, merge_members
+from interlingua.dialects._members import is_list, is_object, merge_members, note_foreign
 from interlingua.dialects._openai_calls import arguments_text, clean_name, freeform_arguments, freeform_input
 from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects._seals import note_seal, seal_fits
@@ -285,13 +285,9 @@ class AssistantEncoder:
         self._finish_content(reply=reply)
         return self.message
 
-    def _note_foreign(self, extra: dict[str, dict[str, Any]], path: str) -> None:
-        for dialect in foreign_extras(extra, NAME):
-            self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
-
     def _part(self, part: Part, path: str) -> None:
-        if not isinstance(part, OpaquePart) and part.extra:
-            self._note_foreign(part.extra, path)
+        if not isinstance(part, OpaquePart):
+            note_foreign(self.changes, part.extra, path)
         match part:
             case TextPart():
                 self._text(part, path)

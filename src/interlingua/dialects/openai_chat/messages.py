@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 import msgspec
 
 from interlingua.dialects._contract import Target, Undo
-from interlingua.dialects._history import json_text, result_text
-from interlingua.dialects._members import foreign_extras, members_of, merge_members
+from interlingua.dialects._history import ERROR_PREFIX, json_text, prefixed, result_text
+from interlingua.dialects._members import members_of, merge_members, note_foreign
+from interlingua.dialects._openai_request import system_role
 from interlingua.dialects._seals import note_seal
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder, AssistantEncoder
 from interlingua.dialects.openai_chat.parts import NAME, decode_content, encode_cache, encode_content
@@ -43,10 +44,8 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
 
-__all__ = ["ERROR_PREFIX", "MessageEncoder", "decode_messages"]
+__all__ = ["MessageEncoder", "decode_messages"]
 
-ERROR_PREFIX = "ERROR: "
-"""What marks a failed tool's text; the wire has no flag."""
 
 MEDIA = (ImagePart, AudioPart, DocumentPart)
 
@@ -216,7 +215,7 @@ class MessageEncoder:
             case _:
                 self._prompt(message, path)
         if message.extra:
-            self._note_extra(message.extra, path)
+            note_foreign(self.changes, message.extra, path)
 
     def _assistant(self, message: Message, path: str) -> None:
         if _is_plain(message.parts) and self.quirks.reasoning_echo != "always":
@@ -234,18 +233,12 @@ class MessageEncoder:
         if message.extra:
             merge_members(wire, message.extra.get(NAME, {}))
         if message.role == "system":
-            wire.role = self._system_role(wire.role)
+            wire.role = system_role(self.target, wire.role)
         self.wires.append(wire)
 
     def _prompt_content(self, parts: Sequence[Part], path: str) -> str | list[PartWire]:
         kept = [part for place, part in enumerate(parts) if self._keeps(part, f"{path}/parts/{place}")]
         return encode_content(kept, self.quirks)
-
-    def _system_role(self, read: str | None) -> str | None:
-        """The role of a system message: what the server takes, else what the model wants, else as it was read."""
-        if self.quirks.system_role != "as_read":
-            return self.quirks.system_role
-        return self.target.facts.system_role or read
 
     def _keeps(self, part: Part, path: str) -> bool:
         """Whether a part can stand in a prompt; what cannot is refused or dropped with an entry."""
@@ -272,11 +265,7 @@ class MessageEncoder:
             note_seal(self.changes, part.sealed, path)
         if isinstance(part, ImagePart) and part.detail is not None and self.quirks.image_url_string:
             self.changes.add("detail_unsupported", f"{path}/detail")
-        self._note_extra(part.extra, path)
-
-    def _note_extra(self, extra: dict[str, dict[str, Any]], path: str) -> None:
-        for dialect in foreign_extras(extra, NAME):
-            self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
+        note_foreign(self.changes, part.extra, path)
 
     def _results(self, message: Message, path: str) -> None:
         moved: list[Part] = []
@@ -296,34 +285,27 @@ class MessageEncoder:
         if result.cache is not None:
             self.changes.add("cache_unsupported", f"{path}/cache")
         if result.extra:
-            self._note_extra(result.extra, path)
+            note_foreign(self.changes, result.extra, path)
             merge_members(wire, result.extra.get(NAME, {}))
         return wire
 
     def _result_content(self, result: ToolResult, moved: list[Part], path: str) -> Any:
         content = result.content
         if isinstance(content, str):
-            return self._prefixed(content, result, path)
+            return prefixed(content, result, self.changes, path)
         if isinstance(content, Json):
-            return self._prefixed(json_text(content), result, path)
+            return prefixed(json_text(content), result, self.changes, path)
         content = tuple([TextPart(json_text(part)) if isinstance(part, Json) else part for part in content])
         media = [part for part in content if isinstance(part, MEDIA)]
         if media and not self.quirks.result_media:
             self.changes.add("result_media_moved", f"{path}/content")
             note = f"[{len(media)} media part(s) of this result follow in the next user message]"
             moved.extend([TextPart(f"Media of the result of {result.name or result.call_id}:"), *media])
-            return self._prefixed(result_text(result) or note, result, path)
+            return prefixed(result_text(result) or note, result, self.changes, path)
         kept = [part for place, part in enumerate(content) if self._keeps(part, f"{path}/content/{place}")]
         first = kept[0] if kept else None
         if isinstance(first, TextPart):
-            kept[0] = msgspec.structs.replace(first, text=self._prefixed(first.text, result, path))
+            kept[0] = msgspec.structs.replace(first, text=prefixed(first.text, result, self.changes, path))
         elif result.is_error:
             kept.insert(0, TextPart(ERROR_PREFIX.strip()))
         return encode_content(kept, self.quirks)
-
-    def _prefixed(self, text: str, result: ToolResult, path: str) -> str:
-        if result.is_error:
-            return text if text.startswith(ERROR_PREFIX) else f"{ERROR_PREFIX}{text}"
-        if text.startswith(ERROR_PREFIX):
-            self.changes.add("error_prefix_ambiguous", f"{path}/is_error")
-        return text

@@ -11,7 +11,7 @@ from interlingua.dialects._answer import changes_of
 from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest, Quirks, Target
 from interlingua.dialects._history_memo import HistoryMemo
-from interlingua.dialects._members import foreign_extras, merge_members, object_in
+from interlingua.dialects._members import merge_members, note_foreign, object_in
 from interlingua.dialects._memo import ToolMemo
 from interlingua.dialects._openai_calls import decode_choice
 from interlingua.dialects._openai_errors import encode_error_body
@@ -280,8 +280,7 @@ def reply_members(extra: dict[str, dict[str, Any]], changes: Changes) -> tuple[d
     """The members of the answer as a whole, and those of its first choice and message."""
     if not extra:
         return {}, {}
-    for dialect in foreign_extras(extra, NAME):
-        changes.add("extra_foreign", f"/extra/{dialect}")
+    note_foreign(changes, extra)
     members = dict(extra.get(NAME, {}))
     choice = {name: members.pop(name) for name in ("choice", "message") if name in members}
     if "top" in members:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from interlingua.dialects._contract import Target
-from interlingua.dialects._members import foreign_extras, is_list, object_in
+from interlingua.dialects._members import is_list, note_foreign, object_in
 from interlingua.dialects._openai_calls import freeform_input
 from interlingua.dialects._openai_errors import encode_error_body
 from interlingua.dialects._seals import note_seal, seal_fits
@@ -209,9 +209,8 @@ class ChatStreamEncoder:
     def _block_end(self, event: BlockEnd) -> bytes:
         if type(event.part) is TextPart and not (event.part.annotations or event.part.extra):
             return b""
-        if not isinstance(event.part, OpaquePart | ImagePart) and event.part.extra:
-            for dialect in foreign_extras(event.part.extra, NAME):
-                self.changes.add("extra_foreign", f"/parts/{event.index}/extra/{dialect}")
+        if not isinstance(event.part, OpaquePart | ImagePart):
+            note_foreign(self.changes, event.part.extra, f"/parts/{event.index}")
         match event.part:
             case ToolCall(freeform=True, id=call_id, name=name, arguments_json=text):
                 ordinal = self._choices[event.choice].ordinals[event.index]

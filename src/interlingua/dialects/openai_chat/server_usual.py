@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, UnsetType
 
+from interlingua.dialects._members import note_foreign
 from interlingua.dialects._serve import JSON_HEADERS
-from interlingua.dialects._usual_turn import SEALED, note_foreign, note_seals, plain_turn
+from interlingua.dialects._usual_turn import SEALED, note_seals, plain_turn
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.types.change import Changes
 from interlingua.wire.http import HttpReply

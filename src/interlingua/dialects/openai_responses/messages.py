@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Raw, UnsetType
 from msgspec.structs import replace
 
-from interlingua.dialects._history import result_text
-from interlingua.dialects._members import foreign_extras, is_object, merge_members, plain
+from interlingua.dialects._history import ERROR_PREFIX, prefixed, result_text
+from interlingua.dialects._members import is_object, merge_members, note_foreign, plain
+from interlingua.dialects._openai_request import system_role
 from interlingua.dialects.openai_responses.assistant import ItemDecoder, item_kind, item_members
 from interlingua.dialects.openai_responses.items import ItemEncoder, opaque_item
 from interlingua.dialects.openai_responses.parts import NAME, decode_content, encode_content, encode_part
@@ -44,10 +45,8 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
 
-__all__ = ["ERROR_PREFIX", "REFERENCE", "InputEncoder", "decode_input", "refers"]
+__all__ = ["REFERENCE", "InputEncoder", "decode_input", "refers"]
 
-ERROR_PREFIX = "ERROR: "
-"""What marks a failed tool's text; the wire has no flag."""
 REFERENCE = "item_reference"
 """The kind of an item that stands for one that the provider keeps."""
 RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
@@ -207,9 +206,7 @@ class InputEncoder:
                 self.prompt(message, path)
         if message.name:
             self.changes.add("name_unsupported", f"{path}/name")
-        if message.extra:
-            for dialect in foreign_extras(message.extra, NAME):
-                self.changes.add("extra_foreign", f"{path}/extra/{dialect}")
+        note_foreign(self.changes, message.extra, path)
 
     def _assistant(self, message: Message, path: str) -> None:
         encoder = ItemEncoder(self.changes, target=self.target, names=self.names, ids=self.ids)
@@ -224,14 +221,8 @@ class InputEncoder:
         if message.extra:
             merge_members(wire, message.extra.get(NAME, {}))
         if message.role == "system":
-            wire.role = self._system_role(wire.role)
+            wire.role = system_role(self.target, wire.role)
         self.items.append(wire)
-
-    def _system_role(self, read: str | None) -> str | None:
-        """The role of a system message: what the server takes, else what the model wants, else as it was read."""
-        if self.quirks.system_role != "as_read":
-            return self.quirks.system_role
-        return self.target.facts.system_role or read
 
     def _keeps(self, part: Part | Json, path: str) -> bool:
         """Whether a part can stand in the input; what cannot is refused or dropped with an entry."""
@@ -275,13 +266,13 @@ class InputEncoder:
     def _output(self, result: ToolResult, moved: list[Part], path: str) -> Raw:
         content = result.content
         if isinstance(content, str | Json):
-            return Raw(encode_text(self._prefixed(result_text(result), result, path)))
+            return Raw(encode_text(prefixed(result_text(result), result, self.changes, path)))
         media = [part for part in content if isinstance(part, MEDIA)]
         if media and not self.quirks.output_media:
             self.changes.add("result_media_moved", f"{path}/content")
             note = f"[{len(media)} media part(s) of this result follow in the next user message]"
             moved.extend([TextPart(f"Media of the result of {result.name or result.call_id}:"), *media])
-            return Raw(encode_text(self._prefixed(result_text(result) or note, result, path)))
+            return Raw(encode_text(prefixed(result_text(result) or note, result, self.changes, path)))
         return self._parts(result, content, path)
 
     def _parts(self, result: ToolResult, content: Sequence[Any], path: str) -> Raw:
@@ -289,14 +280,7 @@ class InputEncoder:
         kept = [part for place, part in enumerate(told) if self._keeps(part, f"{path}/content/{place}")]
         first = kept[0] if kept else None
         if isinstance(first, TextPart):
-            kept[0] = replace(first, text=self._prefixed(first.text, result, path))
+            kept[0] = replace(first, text=prefixed(first.text, result, self.changes, path))
         elif result.is_error:
             kept.insert(0, TextPart(ERROR_PREFIX.strip()))
         return Raw(b"[%b]" % b",".join([encode_wire(encode_part(part, detail=False)) for part in kept]))
-
-    def _prefixed(self, text: str, result: ToolResult, path: str) -> str:
-        if result.is_error:
-            return text if text.startswith(ERROR_PREFIX) else f"{ERROR_PREFIX}{text}"
-        if text.startswith(ERROR_PREFIX):
-            self.changes.add("error_prefix_ambiguous", f"{path}/is_error")
-        return text
