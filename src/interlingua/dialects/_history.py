@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
 
-__all__ = ["ERROR_PREFIX", "call_ids", "json_text", "prefixed", "prepare_history", "result_text"]
+__all__ = ["ERROR_PREFIX", "call_ids", "json_text", "prepare_history", "result_text"]
 
 ERROR_PREFIX = "ERROR: "
 """What marks a failed tool's text, where the wire has no flag."""
@@ -62,15 +62,6 @@ def result_text(result: ToolResult) -> str:
             return json_text(value)
         case parts:
             return "".join([_said(part) for part in parts])
-
-
-def prefixed(text: str, result: ToolResult, changes: Changes, path: str) -> str:
-    """The text of a result, marked where it failed and the wire has no flag for that."""
-    if result.is_error:
-        return text if text.startswith(ERROR_PREFIX) else f"{ERROR_PREFIX}{text}"
-    if text.startswith(ERROR_PREFIX):
-        changes.add("error_prefix_ambiguous", f"{path}/is_error")
-    return text
 
 
 def json_text(value: Json) -> str:

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import msgspec
 
+from interlingua.types.content import ToolResult
 from interlingua.types.tool import Tool
 
 if TYPE_CHECKING:
-    from interlingua.types.content import Part
+    from interlingua.types.content import Json, Part
     from interlingua.types.message import Message
 
 __all__ = ["NO_EXTRA", "ReadOnlyDict", "ReadOnlyList", "owned", "owned_part", "owned_tool", "read_only"]
 
 T = TypeVar("T")
-P = TypeVar("P", bound="Part")
+P = TypeVar("P", bound="Part | Json")
 
 
 class ReadOnlyDict(dict[str, Any]):
@@ -96,7 +97,10 @@ def owned(messages: tuple[Message, ...]) -> tuple[Message, ...]:
 
 def owned_part(part: P) -> P:
     """The same part; what is empty in it is plain, and JSON leaves it out."""
-    return msgspec.structs.replace(part, extra={}) if getattr(part, "extra", None) is NO_EXTRA else part
+    members: dict[str, Any] = {"extra": {}} if getattr(part, "extra", None) is NO_EXTRA else {}
+    if isinstance(part, ToolResult) and isinstance(part.content, tuple):
+        members["content"] = tuple([owned_part(inner) for inner in part.content])
+    return msgspec.structs.replace(part, **members) if members else part
 
 
 def owned_tool(tool: T) -> T:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import msgspec
 
 from interlingua.dialects._contract import Undo
-from interlingua.dialects._history import ERROR_PREFIX, json_text, prefixed, result_text
+from interlingua.dialects._error_prefix import prefixed
+from interlingua.dialects._history import ERROR_PREFIX, json_text, result_text
 from interlingua.dialects._members import merge_members, note_foreign
 from interlingua.dialects.ollama.assistant import MEDIA_CODES, AssistantEncoder, CallReader, decode_turn
 from interlingua.dialects.ollama.parts import NAME, PartNotes, decode_images
