@@ -17,7 +17,6 @@ from interlingua.wire.json import Extra, decode_any, encode_wire
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from interlingua.types.change import Changes
     from interlingua.wire.json import WireStruct
 
 __all__ = [
@@ -26,7 +25,6 @@ __all__ = [
     "is_object",
     "members_of",
     "merge_members",
-    "note_foreign",
     "object_in",
     "passed_on",
     "plain",
@@ -140,12 +138,6 @@ def foreign_extras(extra: Mapping[str, Any], dialect: str) -> list[str]:
     if len(extra) == 1 and dialect in extra:
         return []
     return [name for name, members in extra.items() if name != dialect and _says_something(members)]
-
-
-def note_foreign(changes: Changes, extra: Mapping[str, Any], path: str = "") -> None:
-    """Entries for the members in `extra` that only other dialects know."""
-    for dialect in foreign_extras(extra, changes.dialect) if extra else ():
-        changes.add("extra_foreign", f"{path}/extra/{dialect}")
 
 
 ADDRESS = frozenset({"id", "status"})

@@ -15,7 +15,7 @@ from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._frames import Frame, asked_beside, keep_frame, shared_of
 from interlingua.dialects._history import call_ids, prepare_history
 from interlingua.dialects._history_memo import KnownMessages
-from interlingua.dialects._members import merge_members, note_foreign
+from interlingua.dialects._members import foreign_extras, merge_members
 from interlingua.dialects._memo import KnownTools, can_be_told_again, write_tools
 from interlingua.dialects._schemas import fit_request
 from interlingua.dialects._usual_tools import usual_text
@@ -434,7 +434,8 @@ class RequestWriter:
     def own_members(self) -> dict[str, Any]:
         """The members that the caller gave for this dialect alone; an entry for those of each other."""
         extra = self.request.extra
-        note_foreign(self.changes, extra)
+        for dialect in foreign_extras(extra, self.dialect):
+            self.changes.add("extra_foreign", f"/extra/{dialect}")
         return extra.get(self.dialect, {})
 
 

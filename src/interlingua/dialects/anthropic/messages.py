@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from interlingua.dialects._contract import Target, Undo
+from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import json_text, result_text
-from interlingua.dialects._members import members_of, merge_members, note_foreign
+from interlingua.dialects._members import members_of, merge_members
 from interlingua.dialects.anthropic.assistant import AssistantDecoder, AssistantEncoder
 from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.parts import NAME, BlockEncoder, decode_content, decode_nested

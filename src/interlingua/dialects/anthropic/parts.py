@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
 
+from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._members import (
     is_list,
     is_object,
     members_of,
     merge_members,
-    note_foreign,
     plain,
     text_or_none,
 )

@@ -16,8 +16,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._contract import Target, Undo
+from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import json_text, result_text
-from interlingua.dialects._members import is_list, is_object, members_of, merge_members, note_foreign
+from interlingua.dialects._members import is_list, is_object, members_of, merge_members
 from interlingua.dialects.google.assistant import AssistantEncoder
 from interlingua.dialects.google.parts import (
     NAME,

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
 from interlingua.dialects._error_body import read_error
+from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._frames import framed
 from interlingua.dialects._late import late_pair
-from interlingua.dialects._members import merge_members, note_foreign, passed_on
+from interlingua.dialects._members import merge_members, passed_on
 from interlingua.dialects._request import RequestWriter, check_choice, chosen_names, schema_prompt
 from interlingua.dialects._subsets import OLLAMA_TOOL
 from interlingua.dialects.ollama.assistant import CallReader, decode_turn

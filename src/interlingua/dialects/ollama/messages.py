@@ -17,8 +17,9 @@ import msgspec
 
 from interlingua.dialects._contract import Undo
 from interlingua.dialects._error_prefix import prefixed
+from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import ERROR_PREFIX, json_text, result_text
-from interlingua.dialects._members import merge_members, note_foreign
+from interlingua.dialects._members import merge_members
 from interlingua.dialects.ollama.assistant import MEDIA_CODES, AssistantEncoder, CallReader, decode_turn
 from interlingua.dialects.ollama.parts import NAME, PartNotes, decode_images
 from interlingua.dialects.ollama.wire import MessageWire

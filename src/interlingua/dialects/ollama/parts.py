@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from interlingua.dialects._members import note_foreign
+from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._seals import note_seal
 from interlingua.errors import DecodeError
 from interlingua.types.content import ImagePart, TextPart, ToolCall

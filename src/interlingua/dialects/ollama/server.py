@@ -16,8 +16,9 @@ from msgspec import UNSET, Raw, UnsetType
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest
+from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history_memo import HistoryMemo, rest_of
-from interlingua.dialects._members import is_object, merge_members, note_foreign, object_in
+from interlingua.dialects._members import is_object, merge_members, object_in
 from interlingua.dialects._memo import ToolMemo
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects.ollama.assistant import AssistantEncoder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, Raw, UnsetType
 
-from interlingua.dialects._members import note_foreign
+from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._usual_turn import SEALED, note_seals, plain_turn
 from interlingua.dialects.ollama.client import GENERATE_PATH
 from interlingua.dialects.ollama.parts import NAME

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET, Raw
 
-from interlingua.dialects._members import is_list, is_object, merge_members, note_foreign
+from interlingua.dialects._foreign import note_foreign
+from interlingua.dialects._members import is_list, is_object, merge_members
 from interlingua.dialects._openai_calls import arguments_text, clean_name, freeform_arguments, freeform_input
 from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects._seals import note_seal, seal_fits

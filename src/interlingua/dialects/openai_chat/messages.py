@@ -15,8 +15,9 @@ import msgspec
 
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._error_prefix import prefixed
+from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import ERROR_PREFIX, json_text, result_text
-from interlingua.dialects._members import members_of, merge_members, note_foreign
+from interlingua.dialects._members import members_of, merge_members
 from interlingua.dialects._openai_request import system_role
 from interlingua.dialects._seals import note_seal
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder, AssistantEncoder

@@ -10,8 +10,9 @@ from msgspec import UNSET
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest, Quirks, Target
+from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history_memo import HistoryMemo
-from interlingua.dialects._members import merge_members, note_foreign, object_in
+from interlingua.dialects._members import merge_members, object_in
 from interlingua.dialects._memo import ToolMemo
 from interlingua.dialects._openai_calls import decode_choice
 from interlingua.dialects._openai_errors import encode_error_body

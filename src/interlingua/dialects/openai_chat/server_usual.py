@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, UnsetType
 
-from interlingua.dialects._members import note_foreign
+from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._serve import JSON_HEADERS
 from interlingua.dialects._usual_turn import SEALED, note_seals, plain_turn
 from interlingua.dialects.openai_chat.parts import NAME

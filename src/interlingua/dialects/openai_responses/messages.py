@@ -16,8 +16,9 @@ from msgspec import Raw, UnsetType
 from msgspec.structs import replace
 
 from interlingua.dialects._error_prefix import prefixed
+from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import ERROR_PREFIX, result_text
-from interlingua.dialects._members import is_object, merge_members, note_foreign, plain
+from interlingua.dialects._members import is_object, merge_members, plain
 from interlingua.dialects._openai_request import system_role
 from interlingua.dialects.openai_responses.assistant import ItemDecoder, item_kind, item_members
 from interlingua.dialects.openai_responses.items import ItemEncoder, opaque_item
