@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode, b64encode
+from itertools import chain, count
 from pathlib import Path
 from time import gmtime, strftime
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ __all__ = ["MAX_FILES", "Cassettes", "Played", "read_cassette"]
 
 MAX_FILES = 10_000
 """How many cassettes a directory may hold."""
-_NAME = re.compile(r"\d{8}T\d{6}-[\w.-]{1,80}\.json")
+_NAME = re.compile(r"\d{8}T\d{6}-[\w.-]{1,100}\.json")
 _UNSAFE = re.compile(r"[^\w.-]")
 
 
@@ -70,15 +71,19 @@ class Cassettes:
     def _write(self, record: Record, content: Content) -> None:
         text = json.dumps(_told(record, content), ensure_ascii=False, indent=2) + "\n"
         data = text.encode(errors="replace")
-        name = f"{strftime('%Y%m%dT%H%M%S', gmtime(record.at))}-{_UNSAFE.sub('_', record.id)[:80]}.json"
         self._make_room(len(data))
-        place = self._directory / name
+        place = self._free(f"{strftime('%Y%m%dT%H%M%S', gmtime(record.at))}-{_UNSAFE.sub('_', record.id)[:80]}")
         draft = place.with_suffix(".draft")
         draft.touch(0o600)
         draft.write_bytes(data)
         draft.replace(place)
-        self._size += len(data) - self._files.pop(name, 0)
-        self._files[name] = len(data)
+        self._size += len(data)
+        self._files[place.name] = len(data)
+
+    def _free(self, stem: str) -> Path:
+        """A file that is not there yet: what belongs together bears one id, and may come in the same second."""
+        names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+        return next(place for name in names if not (place := self._directory / f"{name}.json").exists())
 
     def _make_room(self, size: int) -> None:
         while self._files and (self._size + size > self._max_bytes or len(self._files) >= self._max_files):

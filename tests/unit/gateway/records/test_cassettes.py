@@ -137,6 +137,15 @@ def test_a_directory_is_bounded(tmp_path: Path) -> None:
     assert len(sizes) < 4
 
 
+def test_requests_with_one_id_are_a_file_each(tmp_path: Path) -> None:
+    """Clients give one id to all that they ask for the same purpose, and ask it in the same second."""
+    cassettes = Cassettes(tmp_path)
+    cassettes.write([record(1, body) for body in (b"one", b"two", b"three")])
+    places = [tmp_path / f"19700101T000001-req-001_.._a{number}.json" for number in ("", "-2", "-3")]
+    assert [read_cassette(place).content.body for place in places] == [b"one", b"two", b"three"]
+    assert sorted(tmp_path.iterdir()) == sorted(places)
+
+
 def test_what_is_no_text_is_kept(tmp_path: Path) -> None:
     """Bytes that are no UTF-8 come back as they were."""
     Cassettes(tmp_path).write([record(1, b"\xff\x00")])
