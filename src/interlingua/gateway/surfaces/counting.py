@@ -15,14 +15,14 @@ from urllib.parse import quote
 import msgspec
 
 from interlingua.client.estimate import estimate_tokens
-from interlingua.errors import ConfigError, TransportError
+from interlingua.errors import ConfigError, DecodeError, LimitExceededError, TransportError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.calls.replies import trail_headers
 from interlingua.gateway.http import GatewayReply, Seen
 from interlingua.gateway.surfaces.passing import call_provider, with_model
 from interlingua.types.change import Changes
-from interlingua.wire.json import encode
+from interlingua.wire.json import decode_any, encode
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -84,7 +84,7 @@ def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
         lanes = gateway.targets.lanes(asked.head.model, dialect, tools=asked.head.has_tools)
         for lane in lanes:
             if lane.dialect.name == dialect and not asked.is_ours:
-                reply = await _counted(gateway, asked.http, lane.endpoint, COUNTS[dialect].path)
+                reply = await _counted(gateway, asked.http, lane.endpoint, COUNTS[dialect])
                 if reply is not None:
                     return GatewayReply(status=reply.status, headers=_told_by(lane.endpoint), body=reply.body)
         return _estimated(asked, dialect, lanes[0].endpoint)
@@ -112,17 +112,27 @@ def _unwrapped(request: GatewayRequest) -> GatewayRequest:
     return msgspec.structs.replace(request, body=told) if isinstance(inner, dict) else request
 
 
-async def _counted(gateway: Gateway, request: GatewayRequest, endpoint: Endpoint, path: str) -> HttpReply | None:
+async def _counted(gateway: Gateway, request: GatewayRequest, endpoint: Endpoint, count: Count) -> HttpReply | None:
     """A provider's own count, or its refusal of the body; None where it cannot count."""
-    told = path.format(model=quote(endpoint.model, safe="/@-._~"))
-    body = request.body if "{model}" in path else with_model(request.body, endpoint.model)
+    told = count.path.format(model=quote(endpoint.model, safe="/@-._~"))
+    body = request.body if "{model}" in count.path else with_model(request.body, endpoint.model)
     if request.header("anthropic-version") is None and endpoint.dialect == "anthropic":
         request = msgspec.structs.replace(request, headers=(*request.headers, *_VERSION), seen=Seen())
     try:
         reply = await call_provider(gateway, request, endpoint, told, body)
     except (TransportError, ConfigError):
         return None
-    return reply if reply.status == 200 or reply.status in CLIENTS_FAULT else None
+    wanted = "error" if reply.status in CLIENTS_FAULT else count.member if reply.status == 200 else ""
+    return reply if _says(reply.body, wanted) else None
+
+
+def _says(body: bytes, member: str) -> bool:
+    """Whether a body is an object with that member: a proxy in between may say anything with any status."""
+    try:
+        told = decode_any(body)
+    except (DecodeError, LimitExceededError):
+        return False
+    return isinstance(told, dict) and member in told
 
 
 def _told_by(endpoint: Endpoint) -> Headers:

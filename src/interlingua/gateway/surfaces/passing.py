@@ -200,6 +200,8 @@ def _model_of(request: GatewayRequest) -> tuple[str, Rewrite | None]:
     kind = said.partition(";")[0].strip().lower()
     if kind == "multipart/form-data":
         return _model_in_form(request.body, said)
+    if kind == "application/x-www-form-urlencoded" and request.body.startswith(b"{"):
+        raise DecodeError("content-type: the body is JSON; send it as application/json", status=400)
     if kind != "application/json" or not request.body:
         return "", None
     return _model_in_json(request.body)

@@ -111,8 +111,17 @@ def test_elsewhere_the_count_is_an_estimate(path: str, body: Any, answer: dict[s
 
 @pytest.mark.parametrize(
     "counter",
-    [Counter(b"{}", 404), Counter(b"{}", 429), Counter(b"{}", 500), Counter(b"", fails=True)],
-    ids=["no such route", "no more requests", "broken", "not there"],
+    [
+        Counter(b"{}", 404),
+        Counter(b"{}", 429),
+        Counter(b"{}", 500),
+        Counter(b"", fails=True),
+        Counter(b"<html>Sign in</html>"),
+        Counter(b'{"error":{"message":"no"}}'),
+        Counter(b"[17]"),
+        Counter(b"null", 400),
+    ],
+    ids=["no route", "no more requests", "broken", "not there", "a page", "an error as 200", "a list", "no reason"],
 )
 def test_who_cannot_count_is_not_waited_for(counter: Counter) -> None:
     """A count is worth no error: it is estimated."""

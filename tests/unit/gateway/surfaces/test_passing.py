@@ -159,6 +159,18 @@ def test_without_a_configured_provider_it_goes_nowhere() -> None:
     assert provider.requests == []
 
 
+def test_json_under_the_type_of_a_form_is_told_so() -> None:
+    """As `curl -d` sends it: no model can be read of it, and no provider would."""
+    provider = Provider()
+    form = (("content-type", "application/x-www-form-urlencoded"),)
+    reply = _pass(provider, "/v1/embeddings", b'{"model":"embedder","input":"a"}', form)
+    assert reply.status == 400
+    assert isinstance(reply.body, bytes)
+    told = "content-type: the body is JSON; send it as application/json"
+    assert decode_any(reply.body)["error"]["message"] == told
+    assert provider.requests == []
+
+
 def test_nothing_is_translated() -> None:
     """A target whose provider does not speak the dialect is named."""
     reply = _pass(Provider(), "/v1/embeddings", b'{"model": "anthropic/claude-opus-5"}')
