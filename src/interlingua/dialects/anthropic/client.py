@@ -5,7 +5,6 @@ Source: vendor reference "Messages", official SDK types 2.12.0, November 2026.
 
 from __future__ import annotations
 
-from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -91,10 +90,17 @@ _write_usual_tools: WriteUsualTools = late_pair("interlingua.dialects.anthropic.
 
 
 def _further(
-    target: Target, changes: Changes, messages: tuple[Message, ...], first: int, *, before: Marks | None = None
+    target: Target,
+    changes: Changes,
+    messages: tuple[Message, ...],
+    first: int,
+    *,
+    before: tuple[int, bool, bool] | None = None,
 ) -> list[MessageWire]:
-    """The messages from a place on, names and ids as they are; `before` are the marks before them."""
-    marks = Marks(target.quirks, changes) if before is None else before.again(changes)
+    """The messages from a place on, names and ids as they are; `before` is how the marks before them are counted."""
+    marks = Marks(target.quirks, changes)
+    if before is not None:
+        marks.counted = before
     return MessageEncoder(target, {}, {}, marks, changes).encode(messages, first)
 
 
@@ -146,7 +152,7 @@ class _RequestEncoder(RequestWriter):
             texts.append((TextPart(JSON_PROMPT), "/json_mode"))
         self.wire.system = encoder().system(texts)
         rest = history[taken:] if taken else history
-        further = partial(_further, before=copy(self.marks))
+        further = partial(_further, before=self.marks.counted)
         told = self.written(rest, ids, (), lambda messages, first: encoder().encode(messages, first + taken), further)
         self.wire.messages = cast("list[MessageWire]", told)  # text is written as it is
         if texts and not self.wire.messages:

@@ -13,7 +13,6 @@ Rules
 
 from __future__ import annotations
 
-from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -75,11 +74,14 @@ class Marks:
         self._short = False
         self._long = False
 
-    def again(self, changes: Changes) -> Marks:
-        """As many marks as these, for another request that says the same up to here."""
-        marks = copy(self)
-        marks.changes = changes
-        return marks
+    @property
+    def counted(self) -> tuple[int, bool, bool]:
+        """How many are left up to here, and whether there are some of five minutes and of an hour."""
+        return self.left, self._short, self._long
+
+    @counted.setter
+    def counted(self, counted: tuple[int, bool, bool]) -> None:
+        self.left, self._short, self._long = counted
 
     def put(self, wire: BlockWire | ToolWire, cache: Cache | None, path: str) -> None:
         """Mark `wire` after `cache`, or keep the mark that it has from its members, as long as there is room."""
