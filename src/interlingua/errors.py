@@ -151,6 +151,11 @@ class Error(Exception):
         """The sentence."""
         return str(self.args[0]) if self.args else ""
 
+    @property
+    def status_code(self) -> int | None:
+        """`status`, under the name by which handlers that were written for other SDKs ask."""
+        return self.status
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Errors cross process borders with all their facts."""
         return (_rebuild, (type(self), self.args, dict(self.__dict__)))

@@ -81,6 +81,11 @@ def test_facts_cross_process_borders() -> None:
         assert again.__dict__ == error.__dict__
 
 
+def test_the_status_has_the_name_of_the_sdks_too() -> None:
+    """Handlers that were written for them ask for it."""
+    assert (Error("Slow.", status=429).status_code, Error("Gone.").status_code) == (429, None)
+
+
 def test_an_error_without_text_has_an_empty_sentence() -> None:
     """Whoever strips its arguments."""
     error = Error("x")

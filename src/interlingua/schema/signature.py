@@ -85,6 +85,10 @@ def _checked(name: str, parameter: Any) -> Any:
         raise SchemaError(f"tool {name}: {parameter} has no fixed names for a schema; name each parameter")
     if parameter.kind is parameter.POSITIONAL_ONLY:
         raise SchemaError(f"tool {name}: {parameter.name} is positional only, and arguments come by name")
+    if parameter.name in ("self", "cls") and parameter.annotation is parameter.empty:
+        raise SchemaError(
+            f"tool {name}: {parameter.name} is filled by Python; give the method of an object, thing.{name}"
+        )
     return parameter
 
 

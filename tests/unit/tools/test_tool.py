@@ -264,9 +264,22 @@ def _unnamed() -> Any:
 UNNAMED = _unnamed()
 
 
+class Thing:
+    """Something with a method."""
+
+    def without_its_object(self, a: int) -> int:
+        """A method, taken from its class."""
+        return a
+
+
 REFUSED: list[tuple[Any, type[Exception], str]] = [
     (with_names, SchemaError, "tool with_names: .*names.* has no fixed names for a schema; name each parameter"),
     (with_options, SchemaError, "tool with_options: .*options.* has no fixed names for a schema"),
+    (
+        Thing.without_its_object,
+        SchemaError,
+        r"tool without_its_object: self is filled by Python; give the method of an",
+    ),
     (by_place, SchemaError, "tool by_place: name is positional only, and arguments come by name"),
     (of_what, SchemaError, "tool of_what, parameter what: .*has no JSON form"),
     (UNNAMED, UsageError, "has no name of its own"),
