@@ -18,6 +18,7 @@ from urllib.parse import quote
 from interlingua.dialects._contract import ServerContext
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import (
+    AuthenticationError,
     ChainExhaustedError,
     DecodeError,
     InternalServerError,
@@ -57,6 +58,8 @@ _UNSAFE = re.compile(r"[^\x20-\x7e]+")
 def error_reply(dialect: str, error: Error, *, path: str = "") -> GatewayReply:
     """An error in the body of a dialect, with the tries that led to it and the limits that were hit."""
     error = _too_much(_refused_by_all(error))
+    if isinstance(error, AuthenticationError) and error.attempts:  # else its client thinks that its own key is meant
+        error.args = (f"{error.attempts[-1].model} refused the key that this gateway has for it: {error.message}",)
     told = get_dialect(dialect).encode_error(error, ServerContext(path=path))
     changes: tuple[Change, ...] = getattr(error, "changes", ())
     headers = (*limit_headers(dialect, error.rate_limits), *trail_headers(error.attempts, changes))

@@ -117,3 +117,16 @@ def test_a_target_that_sends_too_much_is_at_fault_itself(dialect: str) -> None:
     assert error_reply(dialect, il.LimitExceededError("too much", attempts=tried)).status == 502
     assert error_reply(dialect, il.LimitExceededError("too much", status=502)).status == 502
     assert error_reply(dialect, il.LimitExceededError("too much", status=413)).status == 413
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"])
+def test_a_key_of_the_gateway_that_is_refused_is_told_from_the_clients(dialect: str) -> None:
+    """Both are a 401: the sentence says whose key it is."""
+    tried = (Attempt(model="a/one", outcome="failed", error="AuthenticationError: no"),)
+    reply = error_reply(dialect, il.AuthenticationError("no such key", status=401, attempts=tried))
+    assert isinstance(reply.body, bytes)
+    assert reply.status == 401
+    assert b"a/one refused the key that this gateway has for it: no such key" in reply.body
+    own = error_reply(dialect, il.AuthenticationError("this key is not known here", status=401))
+    assert isinstance(own.body, bytes)
+    assert b"refused" not in own.body
