@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from interlingua.errors import UsageError
-from interlingua.tools.box import Box, Call
+from interlingua.tools.face import Box, Call
 from interlingua.tools.listening import OnProgress
 from interlingua.types.message import Message
 from interlingua.types.tool import OpaqueTool, Tool

@@ -15,7 +15,7 @@ from interlingua.client.observe import ToolCalled, ToolReturned, is_observed, li
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlingua.tools.box import Work
+    from interlingua.tools.face import Work
     from interlingua.types.content import ToolCall, ToolResult
 
 __all__ = ["ToolWatch", "ended", "watched"]

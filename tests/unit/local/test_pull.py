@@ -12,7 +12,6 @@ import pytest
 
 from interlingua.errors import ConfigError
 from interlingua.local import pull as module
-from interlingua.local.__main__ import main
 from interlingua.local.commands import ProgressLine, list_models, models, path_of, pull_model
 from interlingua.local.pull import pull
 from interlingua.local.weights import MODELS, Weights
@@ -197,15 +196,3 @@ def test_progress_moves_on_a_terminal() -> None:
     line.end()
     assert notes.getvalue().count("\r") == 2
     assert notes.getvalue().endswith("100 %" + " " * 34 + "\n")
-
-
-def test_the_module_is_a_command(pip: Pip, capsys: pytest.CaptureFixture[str]) -> None:
-    """`python -m interlingua.local`: exit codes and one-line errors."""
-    assert [main(["list"]), main(["path", "duo"]), main(["pull", "duo"]), main(["path", "duo"]), main([])] == [
-        0,
-        1,
-        0,
-        0,
-        2,
-    ]
-    assert "local/duo: the weights are not here yet: il models pull duo\n" in capsys.readouterr().err

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, get_args
 
+from interlingua.cli.drilling import PACE_S, fault_argument
 from interlingua.cli.terminal import note
 from interlingua.errors import UsageError
 
@@ -77,13 +78,7 @@ def arguments(parser: ArgumentParser) -> None:
         metavar="PLACE",
         help="share the health of targets by file or file:PATH, and all state by redis://… (or INTERLINGUA_STATE)",
     )
-    parser.add_argument(
-        "--fault",
-        action="append",
-        default=[],
-        metavar="PATTERN=FAULT",
-        help="break targets on purpose; may be repeated",
-    )
+    fault_argument(parser)
 
 
 def run(options: Namespace) -> int:
@@ -103,7 +98,6 @@ def run(options: Namespace) -> int:
         _name_the_rest(options.model)
     with ExitStack() as stack:
         if options.fault:
-            from interlingua.cli.drilling import PACE_S
             from interlingua.client.faults import faults
             from interlingua.transport.fault import parse_options
 

@@ -19,7 +19,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any, TypeAlias, cast
 
-from interlingua.tools.box import Work
+from interlingua.tools.face import Work
 from interlingua.tools.listening import OnProgress, tell
 from interlingua.tools.outcome import answered, failed, timed_out
 from interlingua.tools.progress import LISTENER
