@@ -286,5 +286,5 @@ def _unknown(request: GatewayRequest) -> Error:
         told = f"{' and '.join(allowed)} {'is' if len(allowed) == 1 else 'are'}"
         return BadRequestError(f"{request.method[:20]} is not answered at {path}; {told}", status=405)
     meant = meant_path(request.method, request.path)
-    way = f"{meant} is: look at the base URL of your client" if meant else "the guide of the gateway lists its routes"
+    way = f"{meant} is: look at the base URL of your client" if meant else "GET /openapi.json lists the routes"
     return NotFoundError(f"nothing is answered at {path}; {way}", status=404, code="unknown_url")

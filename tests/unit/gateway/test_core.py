@@ -122,6 +122,16 @@ async def test_an_unknown_route_says_which_one_was_meant(path: str, meant: str) 
     }
 
 
+async def test_an_unknown_route_that_is_like_none_says_where_all_are() -> None:
+    """The description of the gateway can be asked for as it stands in the sentence."""
+    asked = gateway()
+    reply = await asked(GatewayRequest(path="/nothing", peer="127.0.0.1"))
+    assert decode_any(await body_of(reply))["error"]["message"] == (
+        "nothing is answered at /nothing; GET /openapi.json lists the routes"
+    )
+    assert (await asked(GatewayRequest(method="GET", path="/openapi.json", peer="127.0.0.1"))).status == 200
+
+
 @pytest.mark.parametrize("path", ["/", "/nothing", "/v1/" + "a/" * 20 + "v1/messages", "*"])
 def test_no_route_is_guessed_where_none_is_near(path: str) -> None:
     """Neither the root, nor anything behind a long way."""
