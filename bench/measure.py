@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import partial, wraps
 from inspect import signature
@@ -170,7 +170,7 @@ def _warm_s(run: Callable[[list[Any]], Any], batch: list[Any]) -> float:
 
 
 @contextmanager
-def _own_heap() -> Iterator[None]:
+def _own_heap() -> Generator[None]:
     """The collector of garbage goes through what is made from now on, not through what earlier rows have left."""
     gc.collect()
     gc.freeze()

@@ -158,7 +158,7 @@ def facts(known: KnownHistory | None) -> object:
     """Everything that is known of a conversation."""
     if known is None:
         return None
-    names = ("system", "messages", "entries", "rest", "calls", "taken_ids", "names", "called", "is_marked")
+    names = ("system", "messages", "entries", "rest", "calls", "taken_ids", "called", "is_marked")
     return [getattr(known, name) for name in names]
 
 

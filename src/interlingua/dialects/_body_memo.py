@@ -21,8 +21,9 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from functools import partial
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from itertools import count
+from math import inf
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -94,7 +95,9 @@ class _KnownBody(msgspec.Struct, frozen=True, gc=False):
         return msgspec.structs.replace(decoded, request=request)
 
 
-_HEAD = attrgetter("head")
+_NUMBERS = count()
+_Shelf: TypeAlias = "list[tuple[bytes, float, _KnownBody]]"
+"""Bodies by what stands behind their stem, each with a number that tells which of two came later."""
 
 
 class _Generation:
@@ -103,36 +106,36 @@ class _Generation:
     __slots__ = ("shelves", "size_bytes")
 
     def __init__(self) -> None:
-        self.shelves: tuple[tuple[bytes, list[_KnownBody]], ...] = ((b"", []),)
+        self.shelves: tuple[tuple[bytes, _Shelf], ...] = ((b"", []),)
         self.size_bytes = 0
 
     def alike(self, body: bytes) -> list[_KnownBody]:
         """The bodies whose beginning is the longest that this one has, the last one first."""
-        for stem, bodies in self.shelves:
-            if bodies and body.startswith(stem):
+        for stem, shelf in self.shelves:
+            if shelf and body.startswith(stem):
                 rest = body[len(stem) :]
-                last = bisect_right(bodies, rest, key=_HEAD)
+                last = bisect_right(shelf, (rest, inf))
                 for place in range(last - 1, max(-1, last - 1 - MAX_ALIKE), -1):
-                    head = bodies[place].head
+                    head = shelf[place][0]
                     if rest.startswith(head):
                         first = place
-                        while first and last - first < MAX_ALIKE and bodies[first - 1].head == head:
+                        while first and last - first < MAX_ALIKE and shelf[first - 1][0] == head:
                             first -= 1
-                        return bodies[first : place + 1][::-1]
+                        return [known for _, _, known in shelf[first : place + 1]][::-1]
         return []
 
     def put(self, known: _KnownBody, size_bytes: int) -> None:
         """Remember one more, of that size."""
         self.size_bytes += size_bytes
-        for stem, bodies in self.shelves:
+        for stem, shelf in self.shelves:
             if stem == known.stem:
-                insort(bodies, known, key=_HEAD)
+                insort(shelf, (known.head, next(_NUMBERS), known))
                 return
         if len(self.shelves) <= MAX_STEMS:
-            self.shelves = (*self.shelves, (known.stem, [known]))
+            self.shelves = (*self.shelves, (known.stem, [(known.head, next(_NUMBERS), known)]))
         else:
             whole = msgspec.structs.replace(known, stem=b"", head=known.stem + known.head)
-            insort(self.shelves[0][1], whole, key=_HEAD)
+            insort(self.shelves[0][1], (whole.head, next(_NUMBERS), whole))
 
 
 class BodyMemo:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from interlingua.dialects._contract import Encoded, Undo
+from interlingua.dialects._contract import Encoded
 from interlingua.dialects._history_memo import KnownMessages, says_something
 from interlingua.dialects._memo import KnownTools
 from interlingua.schema.names import fit_as_they_are
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from interlingua.dialects._contract import CallIdRule, EncodeOptions, Target
+    from interlingua.dialects._contract import CallIdRule, EncodeOptions, Target, Undo
     from interlingua.dialects._history_memo import KnownHistory, WrittenHistory
     from interlingua.dialects._usual_history import WriteUsual
     from interlingua.types.change import Change
@@ -125,7 +125,7 @@ def framed(dialect: str, request: Request, options: EncodeOptions) -> Encoded | 
             and frame.asked == asked
             and frame.dialect == dialect
             and frame.options == options
-            and known.called <= frame.names
+            and frame.names.issuperset(known.called)
             and frame.system == request.system
         ):
             found = _filled(frame, known)
@@ -139,19 +139,12 @@ def _filled(frame: Frame, known: KnownHistory) -> Encoded | None:
     written = _written(frame, known)
     if written is None or (frame.fits is not None and not frame.fits(_end_of(frame, known, written.text))):
         return None
-    undo = frame.undo
     return Encoded(
         path=frame.path,
         body=b"".join((*frame.before, written.text, *frame.after)),
         headers=frame.headers,
         changes=frame.told_before + written.entries + frame.told_after,
-        undo=Undo(
-            tool_names=undo.tool_names,
-            freeform=undo.freeform,
-            first_index=len(known.calls),
-            taken_ids=known.taken_ids,
-            output=undo.output,
-        ),
+        undo=msgspec.structs.replace(frame.undo, first_index=len(known.calls), taken_ids=known.taken_ids),
     )
 
 

@@ -31,7 +31,7 @@ from interlingua.types.shared import NO_EXTRA, read_only
 from interlingua.wire.json import encode_wires
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from interlingua.dialects._frames import Frame
     from interlingua.dialects._usual_history import ReadUsual, UsualHistory
@@ -110,7 +110,6 @@ class KnownHistory:
         "frames",
         "is_marked",
         "messages",
-        "names",
         "parent",
         "rest",
         "system",
@@ -132,26 +131,27 @@ class KnownHistory:
 
         `usual` is how the messages after those of the parent were read, if they are usual.
         """
+        before = _NOTHING if parent is None else parent
         self.text: bytes = text
         self.entries: tuple[Change, ...] = tuple(entries)
         self.system: System = system
         self.messages: KnownMessages = KnownMessages(messages)
         self.messages.known = self
         self.parent: KnownHistory | None = parent
-        rest = messages if parent is None else messages[len(parent.messages) :]
-        if usual is None:
-            ids, names, marked = _calls_of(rest)
-        else:
-            ids, names, marked = list(usual.calls), list(usual.calls.values()), usual.is_marked
-        self.rest: tuple[Message, ...] = tuple(rest)
+        self.rest: tuple[Message, ...] = tuple(messages[len(before.messages) :])
         """The messages after those of the parent."""
-        before = _NOTHING if parent is None else parent
-        self.calls: tuple[str, ...] = (*before.calls, *ids)
+        ids: Iterable[str]
+        names: Iterable[str]
+        if usual is None:
+            ids, names, marked = _calls_of(self.rest)
+        else:
+            ids, names, marked = usual.calls, usual.calls.values(), usual.is_marked
+        self.calls: tuple[str, ...] = before.calls + tuple(ids)
         self.taken_ids: frozenset[str] = before.taken_ids.union(ids)
         """The same, in no order."""
-        self.names: tuple[str, ...] = (*before.names, *names)
-        self.called: frozenset[str] = before.called if before.called.issuperset(names) else before.called.union(names)
-        """The tools that are called."""
+        further = [name for name in names if name not in before.called]
+        self.called: tuple[str, ...] = (*before.called, *dict.fromkeys(further)) if further else before.called
+        """The tools that are called, each once."""
         self.is_marked: bool = marked or before.is_marked
         """Whether something has a mark for the prompt cache."""
         self.frames: list[Frame] = [] if parent is None else parent.frames
@@ -243,10 +243,10 @@ def says_something(rest: tuple[Message, ...]) -> bool:
 class _Nothing:
     """What comes before a conversation that goes on no other."""
 
+    messages: tuple[Message, ...] = ()
     calls: tuple[str, ...] = ()
     taken_ids: frozenset[str] = frozenset()
-    names: tuple[str, ...] = ()
-    called: frozenset[str] = frozenset()
+    called: tuple[str, ...] = ()
     is_marked: bool = False
 
 
@@ -526,7 +526,7 @@ def usual_further(
     usual = read(rest, known)
     if usual is None or not usual.messages or usual.messages[0].role == known.messages[-1].role:
         return None
-    whole, entries = (*known.messages, *usual.messages), (*known.entries, *usual.entries)
+    whole, entries = known.messages + tuple(usual.messages), known.entries + tuple(usual.entries)
     further = KnownHistory(text, known.system, whole, entries, known, usual=usual)
     if is_last:
         known.parent = None

@@ -174,7 +174,7 @@ class RequestWriter:
             write=known.write,
             write_usual=self.write_usual,
             ids=self._id_rule(),
-            names=undo.tool_names | known.history.called,
+            names=undo.tool_names.union(known.history.called),
             before=around[0],
             after=around[1],
             told_before=tuple(told[: known.told]),
@@ -262,7 +262,7 @@ class RequestWriter:
             return
         declared = [tool.name for tool in self.request.tools if isinstance(tool, Tool)]
         called = (
-            history.known.names
+            history.known.called
             if type(history) is KnownMessages
             else [part.name for message in history for part in message.parts if isinstance(part, ToolCall)]
         )

@@ -67,11 +67,14 @@ def test_a_batch_is_made_anew_for_each_turn() -> None:
 
     seen: list[list[int]] = []
 
+    def theirs(batch: list[int]) -> int:
+        return sum(range(2_000 + len(batch)))
+
     def ours(batch: list[int]) -> None:
         seen.append(batch)
         sum(range(200_000 if len(batch) == 2 else 0))
 
-    found = batch_ratios({"a": Batches(make, ours, lambda _: sum(range(2_000)))}, turns=1)
+    found = batch_ratios({"a": Batches(make, ours, theirs)}, turns=1)
     assert found["a"] < 1
     assert seen == [[0] * 2, [0] * 14, [1] * 2, [1] * 14]
 
