@@ -21,13 +21,13 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from functools import partial
-from itertools import count
-from math import inf
-from typing import TYPE_CHECKING, Any, TypeAlias
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from interlingua.dialects._contract import DecodedRequest
+from interlingua.dialects._frames import asked_beside
 from interlingua.dialects._history_memo import (
     MAX_TEXT_BYTES,
     KnownMessages,
@@ -84,6 +84,8 @@ class _KnownBody(msgspec.Struct, frozen=True, gc=False):
     """What was read; nothing in it can be changed."""
     history: KnownHistory
     """Its conversation."""
+    asked: bytes | None
+    """What it asks beside messages, tools and system text, as frames tell it."""
 
     def again(self, history: KnownHistory) -> DecodedRequest:
         """What was read, for another request with a conversation that is or goes on this one."""
@@ -92,12 +94,11 @@ class _KnownBody(msgspec.Struct, frozen=True, gc=False):
             request = msgspec.structs.replace(request, messages=messages)
         else:
             request = msgspec.structs.replace(request, messages=messages, extra={})
+            history.handed = request, self.asked
         return msgspec.structs.replace(decoded, request=request)
 
 
-_NUMBERS = count()
-_Shelf: TypeAlias = "list[tuple[bytes, float, _KnownBody]]"
-"""Bodies by what stands behind their stem, each with a number that tells which of two came later."""
+_HEAD = attrgetter("head")
 
 
 class _Generation:
@@ -106,36 +107,36 @@ class _Generation:
     __slots__ = ("shelves", "size_bytes")
 
     def __init__(self) -> None:
-        self.shelves: tuple[tuple[bytes, _Shelf], ...] = ((b"", []),)
+        self.shelves: tuple[tuple[bytes, list[_KnownBody]], ...] = ((b"", []),)
         self.size_bytes = 0
 
     def alike(self, body: bytes) -> list[_KnownBody]:
         """The bodies whose beginning is the longest that this one has, the last one first."""
-        for stem, shelf in self.shelves:
-            if shelf and body.startswith(stem):
+        for stem, bodies in self.shelves:
+            if bodies and body.startswith(stem):
                 rest = body[len(stem) :]
-                last = bisect_right(shelf, (rest, inf))
+                last = bisect_right(bodies, rest, key=_HEAD)
                 for place in range(last - 1, max(-1, last - 1 - MAX_ALIKE), -1):
-                    head = shelf[place][0]
+                    head = bodies[place].head
                     if rest.startswith(head):
                         first = place
-                        while first and last - first < MAX_ALIKE and shelf[first - 1][0] == head:
+                        while first and last - first < MAX_ALIKE and bodies[first - 1].head == head:
                             first -= 1
-                        return [known for _, _, known in shelf[first : place + 1]][::-1]
+                        return bodies[first : place + 1][::-1]
         return []
 
     def put(self, known: _KnownBody, size_bytes: int) -> None:
         """Remember one more, of that size."""
         self.size_bytes += size_bytes
-        for stem, shelf in self.shelves:
+        for stem, bodies in self.shelves:
             if stem == known.stem:
-                insort(shelf, (known.head, next(_NUMBERS), known))
+                insort(bodies, known, key=_HEAD)
                 return
         if len(self.shelves) <= MAX_STEMS:
-            self.shelves = (*self.shelves, (known.stem, [(known.head, next(_NUMBERS), known)]))
+            self.shelves = (*self.shelves, (known.stem, [known]))
         else:
             whole = msgspec.structs.replace(known, stem=b"", head=known.stem + known.head)
-            insort(self.shelves[0][1], (whole.head, next(_NUMBERS), whole))
+            insort(self.shelves[0][1], whole, key=_HEAD)
 
 
 class BodyMemo:
@@ -260,7 +261,8 @@ class BodyMemo:
             head, conversation = head[: begin + len(before.text) - 1], before
         stem = b"" if isinstance(tools, msgspec.UnsetType) else self._stem(body[:begin], bytes(tools))
         kept = msgspec.structs.replace(decoded, request=_read_only(request, system))
-        self._put(_KnownBody(stem, head[len(stem) :], tail, (options, *about), kept, conversation))
+        asked = asked_beside(request)
+        self._put(_KnownBody(stem, head[len(stem) :], tail, (options, *about), kept, conversation, asked))
 
     def _stem(self, before: bytes, tools: bytes) -> bytes:
         """What stands before the messages up to the end of the tools, if these stand there."""
@@ -287,7 +289,7 @@ def _with(known: _KnownBody, head: bytes, history: KnownHistory) -> _KnownBody |
         if decoded.changes != before:
             return None
         decoded = msgspec.structs.replace(decoded, changes=history.entries)
-    return _KnownBody(known.stem, head, known.tail, known.about, decoded, history)
+    return _KnownBody(known.stem, head, known.tail, known.about, decoded, history, known.asked)
 
 
 def _read_only(request: Request, system: tuple[Any, ...]) -> Request:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from interlingua.dialects._contract import Encoded
+from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._history_memo import KnownMessages, says_something
 from interlingua.dialects._memo import KnownTools
 from interlingua.schema.names import fit_as_they_are
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from interlingua.dialects._contract import CallIdRule, EncodeOptions, Target, Undo
+    from interlingua.dialects._contract import CallIdRule, EncodeOptions, Target
     from interlingua.dialects._history_memo import KnownHistory, WrittenHistory
     from interlingua.dialects._usual_history import WriteUsual
     from interlingua.types.change import Change
@@ -101,6 +101,14 @@ def asked_beside(request: Request) -> bytes | None:
     return None if b"null" in asked else asked  # it may stand for a number that is not finite
 
 
+def _asked(request: Request, known: KnownHistory) -> bytes | None:
+    """The same; it is known of the very request that was read, unless members were put into it since."""
+    handed, known.handed = known.handed, None
+    if handed is not None and handed[0] is request and not request.extra:
+        return handed[1]
+    return asked_beside(request)
+
+
 def shared_of(request: Request) -> tuple[bool, object]:
     """Whether the tools of a request are known ones or none, and what those have in common that are the same."""
     tools = request.tools
@@ -116,7 +124,7 @@ def framed(dialect: str, request: Request, options: EncodeOptions) -> Encoded | 
         return None
     known = messages.known
     is_shared, tools = shared_of(request)
-    asked = asked_beside(request) if is_shared else None
+    asked = _asked(request, known) if is_shared else None
     if asked is None:
         return None
     for frame in known.frames:
@@ -139,12 +147,19 @@ def _filled(frame: Frame, known: KnownHistory) -> Encoded | None:
     written = _written(frame, known)
     if written is None or (frame.fits is not None and not frame.fits(_end_of(frame, known, written.text))):
         return None
+    undo = frame.undo
     return Encoded(
         path=frame.path,
         body=b"".join((*frame.before, written.text, *frame.after)),
         headers=frame.headers,
         changes=frame.told_before + written.entries + frame.told_after,
-        undo=msgspec.structs.replace(frame.undo, first_index=len(known.calls), taken_ids=known.taken_ids),
+        undo=Undo(
+            tool_names=undo.tool_names,
+            freeform=undo.freeform,
+            first_index=len(known.calls),
+            taken_ids=known.taken_ids,
+            output=undo.output,
+        ),
     )
 
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from interlingua.dialects._usual_history import ReadUsual, UsualHistory
     from interlingua.types.change import Change
     from interlingua.types.content import Part
+    from interlingua.types.request import Request
     from interlingua.wire.json import WireStruct
 
     System = tuple[TextPart, ...]
@@ -108,6 +109,7 @@ class KnownHistory:
         "calls",
         "entries",
         "frames",
+        "handed",
         "is_marked",
         "messages",
         "parent",
@@ -157,6 +159,8 @@ class KnownHistory:
         self.frames: list[Frame] = [] if parent is None else parent.frames
         """What stood around these messages, or those that they go on, when they were written."""
         self._written: tuple[WrittenHistory, ...] = ()
+        self.handed: tuple[Request, bytes | None] | None = None
+        """The request with these messages that was read last, and what it asks beside them, until it is written."""
         self.aside: dict[object, Any] = {}
         """What somebody made of it, by who that is; forgotten together with it."""
 

@@ -116,10 +116,11 @@ class UsualHistory:
             raise UnusualError
         self.messages.append(Message("assistant", tuple(parts), None, NO_EXTRA))
 
-    def made_id(self, place: int, dialect: str) -> str:
-        """An id for the next call of the turn that is told, which has none; it will be the part at a place there."""
+    def made_id(self, place: int, ahead: int, dialect: str) -> str:
+        """An id for a call of the next turn, `ahead` calls from its first one; it will be the part at a place there."""
         before = self.before
-        number, at = len(self.calls), len(self.messages)
+        number = len(self.calls) + ahead
+        at = len(self.messages) + (1 if self.results else 0)  # those are told first
         if before is not None:
             number += len(before.calls)
             at += len(before.messages)

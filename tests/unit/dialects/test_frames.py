@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from interlingua.dialects import _frames
-from interlingua.dialects._contract import EncodeOptions, Quirks, Target
+from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Quirks, Target
 from interlingua.dialects._frames import MAX_FRAMES, asked_beside
 from interlingua.dialects._history_memo import KnownHistory, KnownMessages
 from interlingua.dialects._memo import known_tools
@@ -21,6 +21,7 @@ from interlingua.types.content import TextPart, ThinkingPart, ToolCall, ToolResu
 from interlingua.types.message import Message, assistant, user
 from interlingua.types.request import Request
 from interlingua.types.tool import Tool
+from interlingua.wire.http import HttpRequest
 
 TOOL = Tool(name="look", description="Looks.", parameters={"type": "object", "properties": {}})
 STEP = (
@@ -267,3 +268,25 @@ def test_a_budget_of_thinking_is_given_up_where_the_turn_before_has_lost_its_own
         budgets.append(b'"budget_tokens"' in written(request, "anthropic", target=target).body)
     assert budgets == [True, True, False, False]
     assert frames == [1, 1, 2, 2]
+
+
+def read(url: str, body: bytes) -> Request:
+    """What a Chat client asks, of which the body came before."""
+    decode, http = get_dialect("openai-chat").decode_request, HttpRequest(url=url, body=body)
+    return [decode(http, DecodeOptions()).request for _ in range(3)][-1]
+
+
+def test_what_was_read_is_asked_as_it_was_read_and_changed_since() -> None:
+    """Bodies with the same messages keep their own settings, and a member that is put into a request is written."""
+    url = "http://test/v1/chat/completions"
+    said = ", ".join(
+        json.dumps({"role": role, "content": "A long text. " * 9}) for role in ("user", "assistant", "user")
+    )
+    cool = read(url, b'{"messages":[%b],"temperature":0.5}' % said.encode())
+    warm = read(url, b'{"messages":[%b],"temperature":0.75}' % said.encode())
+    assert cool.messages.known is warm.messages.known  # type: ignore[attr-defined]
+    for request, number in ((cool, 0.5), (warm, 0.75), (cool, 0.5), (warm, 0.75)):
+        assert json.loads(written(request).body)["temperature"] == number
+    again = read(url, b'{"messages":[%b],"temperature":0.5}' % said.encode())
+    again.extra["openai-chat"] = {"top_a": 1}
+    assert json.loads(written(again).body)["top_a"] == 1

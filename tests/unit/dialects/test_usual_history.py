@@ -81,8 +81,12 @@ def test_what_goes_on_takes_no_id_of_before() -> None:
     history.answer("call_1", "seen")
     with pytest.raises(UnusualError):
         history.done()
-    assert (further := UsualHistory(before)).made_id(0, "google") == "call_1"
-    assert further.entries == [Change("repaired", "call_id_made", "/messages/3/parts/0/id", "google", "decode_request")]
+    further = UsualHistory(before)
+    assert [further.made_id(0, 0, "google"), further.made_id(1, 1, "google")] == ["call_1", "call_2"]
+    assert [entry.path for entry in further.entries] == ["/messages/3/parts/0/id", "/messages/3/parts/1/id"]
+    assert further.entries[0] == Change(
+        "repaired", "call_id_made", "/messages/3/parts/0/id", "google", "decode_request"
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from interlingua.dialects.google.spelling import MARK
 from interlingua.wire.json import ExactStruct, encode_exact, exact_reader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from interlingua.dialects._contract import Target
     from interlingua.dialects._history_memo import KnownHistory
@@ -85,9 +85,10 @@ def _turn(history: UsualHistory, parts: Sequence[_Part]) -> None:
         raise UnusualError
 
 
-def _calls(history: UsualHistory, parts: Sequence[_Part], place: int) -> Iterator[tuple[str, str, str]]:
+def _calls(history: UsualHistory, parts: Sequence[_Part], place: int) -> list[tuple[str, str, str]]:
     """The calls of a turn, of which the first is the part at a place."""
-    for at, part in enumerate(parts, place):
+    calls: list[tuple[str, str, str]] = []
+    for part in parts:
         call = part.functionCall
         if call is None or part.text is not None or part.functionResponse is not None:
             raise UnusualError
@@ -95,11 +96,12 @@ def _calls(history: UsualHistory, parts: Sequence[_Part], place: int) -> Iterato
         if "\n" in text or "\r" in text or MARK in text:
             raise UnusualError
         if call.id is None:
-            yield history.made_id(at, NAME), call.name, text
+            calls.append((history.made_id(place + len(calls), len(calls), NAME), call.name, text))
         elif is_made_id(call.id):
             raise UnusualError
         else:
-            yield call.id, call.name, text
+            calls.append((call.id, call.name, text))
+    return calls
 
 
 def _prompt(history: UsualHistory, parts: Sequence[_Part]) -> None:

@@ -13,7 +13,7 @@ from interlingua.types.shared import read_only
 from interlingua.wire.json import ExactStruct, encode_exact, exact_reader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from interlingua.dialects._contract import Target
     from interlingua.dialects._history_memo import KnownHistory
@@ -87,14 +87,16 @@ def read_usual_history(text: bytes, before: KnownHistory | None) -> UsualHistory
         return None
 
 
-def _calls(history: UsualHistory, calls: Sequence[_Call], place: int, made: set[str]) -> Iterator[tuple[str, str, str]]:
+def _calls(history: UsualHistory, calls: Sequence[_Call], place: int, made: set[str]) -> list[tuple[str, str, str]]:
     """The calls of a turn, of which the first is the part at a place; `made` takes the ids that were made."""
-    for at, call in enumerate(calls, place):
+    told: list[tuple[str, str, str]] = []
+    for call in calls:
         call_id = call.id
         if call_id is None:
-            call_id = history.made_id(at, NAME)
+            call_id = history.made_id(place + len(told), len(told), NAME)
             made.add(call_id)
-        yield call_id, call.function.name, call_text(call.function.arguments)
+        told.append((call_id, call.function.name, call_text(call.function.arguments)))
+    return told
 
 
 def _answer(history: UsualHistory, wire: _Result, made: set[str]) -> None:
