@@ -18,8 +18,11 @@ import pytest
 import interlingua as il
 from bench.canned import answers, encoded, request_body
 from bench.peers.libraries import ours
+from bench.rows.agents import URL, conversation
 from bench.rows.imports import distributions, taken
 from interlingua import aio
+from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Target
+from interlingua.dialects.table import get_dialect
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.keys.terms import Terms, read_budget
@@ -36,6 +39,7 @@ HERE = str(Path(il.__file__).parent)
 BUDGETS = {
     "translated request": 15,
     "translated reply": 19,
+    "turn of an agent that marks what is to be cached": 250,
     "library call": 112,
     "library call, awaited": 112,
     "library stream": 985,
@@ -136,7 +140,17 @@ def runs(runner: asyncio.Runner, tmp_path: Path) -> Iterator[dict[str, Callable[
 
 
 def _translation() -> dict[str, Callable[[], object]]:
-    return {"translated request": ours.translated_request, "translated reply": ours.translated_reply}
+    read, write = get_dialect("anthropic").decode_request, get_dialect("openai-chat").encode_request
+    options, turns = EncodeOptions(target=Target(model="m")), conversation(1, range(4, 12))
+
+    def turn() -> object:
+        return write(read(HttpRequest(url=URL, body=next(turns)), DecodeOptions()).request, options)
+
+    return {
+        "translated request": ours.translated_request,
+        "translated reply": ours.translated_reply,
+        "turn of an agent that marks what is to be cached": turn,
+    }
 
 
 def _library(runner: asyncio.Runner) -> dict[str, Callable[[], object]]:
