@@ -24,6 +24,7 @@ from interlingua.gateway.records.metrics import metrics
 from interlingua.gateway.surfaces import models, responses
 from interlingua.gateway.surfaces.counting import COUNTS, counting
 from interlingua.gateway.surfaces.explaining import explain, explain_path
+from interlingua.gateway.surfaces.loading import loading
 from interlingua.gateway.surfaces.openapi import openapi
 from interlingua.gateway.surfaces.passing import PASSED, passing
 from interlingua.gateway.surfaces.wellbeing import live, ready, targets
@@ -61,8 +62,8 @@ ROUTES: list[Route] = [
     Route("POST", "/v1beta/models/{model:path}:streamGenerateContent", converse("google"), "google"),
     Route("POST", "/v1/models/{model:path}:generateContent", converse("google"), "google"),
     Route("POST", "/v1/models/{model:path}:streamGenerateContent", converse("google"), "google"),
-    Route("POST", "/api/chat", converse("ollama"), "ollama"),
-    Route("POST", "/api/generate", converse("ollama"), "ollama"),
+    Route("POST", "/api/chat", loading(converse("ollama")), "ollama"),
+    Route("POST", "/api/generate", loading(converse("ollama")), "ollama"),
     Route("POST", "/unified/v1/generate", converse("unified"), "unified"),
     Route("GET", "/v1/models", models.list_models, ""),
     Route("GET", "/v1/models/{model:path}", models.one_model, ""),

@@ -47,9 +47,9 @@ async def test_a_body_that_is_no_json_is_a_400_in_the_clients_dialect(dialect: s
         assert isinstance(await _error_of(dialect, reply), il.BadRequestError | il.DecodeError)
 
 
-@every_client
+@pytest.mark.parametrize("dialect", [name for name in TONGUES if name != "ollama"])
 async def test_a_body_without_messages_names_the_member(dialect: str) -> None:
-    """Nothing to say to the model is a 400 before any provider is asked."""
+    """Nothing to say to the model is a 400 before any provider is asked; Ollama's clients have a model loaded so."""
     member = {"google": "contents", "openai-responses": "input"}.get(dialect, "messages")
     nothing: tuple[Any, ...] = ([], None)
     for empty in nothing:

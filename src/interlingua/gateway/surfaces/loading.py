@@ -1,0 +1,83 @@
+"""What clients of Ollama ask before they say anything: that a model be loaded, or be let go.
+
+Rules
+- A body that has neither a prompt nor messages asks for that; `ollama run` begins with it.
+- A target that is an Ollama itself gets it as it came. Elsewhere there is nothing to load: what can be asked is there,
+  and the answer is the one that Ollama would give.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from interlingua.errors import DecodeError, LimitExceededError
+from interlingua.gateway.calls.reading import read_object
+from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.surfaces.models import find_model
+from interlingua.gateway.surfaces.passing import passing
+from interlingua.wire.json import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import Any
+
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayRequest
+
+__all__ = ["loading"]
+
+_MOST_BYTES = 1_024
+"""The most that a body has which says nothing."""
+_SAYING = ("messages", "prompt", "images", "suffix")
+_NOTHING: tuple[object, ...] = (None, "", [])
+_AT_ONCE = (0, "0", "0s", "0m", "0h")
+"""What `keep_alive` says to let a model go."""
+_JSON = (("content-type", "application/json; charset=utf-8"),)
+_passed = passing("ollama")
+
+
+def loading(
+    converse: Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]],
+) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
+    """The handler of what Ollama's clients ask a model; `converse` answers whatever says something."""
+
+    def handler(gateway: Gateway, request: GatewayRequest) -> Awaitable[GatewayReply]:
+        body = _silent(request.body)
+        return converse(gateway, request) if body is None else _loaded(gateway, request, body)
+
+    return handler
+
+
+def _silent(body: bytes) -> dict[str, Any] | None:
+    """The members of a body that names a model and says nothing; None of any other."""
+    if len(body) > _MOST_BYTES or b'"content"' in body:
+        return None
+    try:
+        members = read_object(body)
+    except (DecodeError, LimitExceededError):
+        return None  # whoever reads it as a request says what is wrong with it
+    says = any(members.get(name) not in _NOTHING for name in _SAYING)
+    return None if says or not isinstance(members.get("model"), str) or not members["model"] else members
+
+
+async def _loaded(gateway: Gateway, request: GatewayRequest, body: dict[str, Any]) -> GatewayReply:
+    """That the model is there, or was let go.
+
+    Raises: NotFoundError for one that is not there, or that the key may not ask for.
+    """
+    name: str = body["model"]
+    find_model(gateway, request, name)
+    if any(lane.dialect.name == "ollama" for lane in gateway.targets.lanes(name, "ollama", tools=False)):
+        return await _passed(gateway, request)
+    if request.entry is not None:
+        request.entry.asked(name, stream=False)
+    said = {"message": {"role": "assistant", "content": ""}} if request.path == "/api/chat" else {"response": ""}
+    told = {
+        "model": name,
+        "created_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(gateway.now())),
+        **said,
+        "done": True,
+        "done_reason": "unload" if body.get("keep_alive") in _AT_ONCE else "load",
+    }
+    return GatewayReply(headers=_JSON, body=encode(told))
