@@ -157,13 +157,9 @@ def _streamed(body: bytes, faults: list[str]) -> Seen:
     return stream.seen()
 
 
-def _path(_: Question, __: str) -> str:
-    return "/messages"
-
-
 def _headers(key: str) -> Headers:
     return (("x-api-key", key), ("anthropic-version", "2023-06-01"))
 
 
-ANTHROPIC_TONGUE = Tongue(path=_path, headers=_headers, body=_body, whole=_whole, streamed=_streamed)
+ANTHROPIC_TONGUE = Tongue(path="/messages", headers=_headers, body=_body, whole=_whole, streamed=_streamed)
 """How Messages is spoken."""

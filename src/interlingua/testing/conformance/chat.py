@@ -7,7 +7,6 @@ from typing import Any
 from interlingua.testing.conformance.question import PNG, SCHEMA, TOOL, TOOL_SCHEMA, TOOL_TEXT, Question, Tongue
 from interlingua.testing.conformance.seen import CallSeen, Finish, Seen, arguments_of, frames_of
 from interlingua.testing.wirefacts.values import members, objects, word
-from interlingua.wire.http import Headers
 
 __all__ = ["CHAT_TONGUE"]
 
@@ -152,13 +151,5 @@ def _streamed(body: bytes, faults: list[str]) -> Seen:
     return stream.seen()
 
 
-def _path(_: Question, __: str) -> str:
-    return "/chat/completions"
-
-
-def _headers(key: str) -> Headers:
-    return (("authorization", f"Bearer {key}"),)
-
-
-CHAT_TONGUE = Tongue(path=_path, headers=_headers, body=_body, whole=_whole, streamed=_streamed)
+CHAT_TONGUE = Tongue(path="/chat/completions", body=_body, whole=_whole, streamed=_streamed)
 """How Chat Completions is spoken."""

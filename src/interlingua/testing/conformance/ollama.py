@@ -8,7 +8,6 @@ from interlingua.testing.conformance.answers import shape_faults
 from interlingua.testing.conformance.question import PNG, SCHEMA, TOOL, TOOL_SCHEMA, TOOL_TEXT, Question, Tongue
 from interlingua.testing.conformance.seen import CallSeen, Finish, Seen, parsed
 from interlingua.testing.wirefacts.values import members, objects, word
-from interlingua.wire.http import Headers
 
 __all__ = ["OLLAMA_TONGUE"]
 
@@ -88,17 +87,8 @@ def _streamed(body: bytes, faults: list[str]) -> Seen:
     return _seen({**message, "tool_calls": calls} if calls else message, last, faults)
 
 
-def _path(_: Question, __: str) -> str:
-    return "/api/chat"
-
-
-def _headers(key: str) -> Headers:
-    return (("authorization", f"Bearer {key}"),) if key else ()
-
-
 OLLAMA_TONGUE = Tongue(
-    path=_path,
-    headers=_headers,
+    path="/api/chat",
     body=_body,
     whole=_whole,
     streamed=_streamed,

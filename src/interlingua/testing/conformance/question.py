@@ -67,12 +67,17 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """What came of its calls."""
 
 
+def _bearer(key: str) -> Headers:
+    """The headers of most services; none without a key."""
+    return (("authorization", f"Bearer {key}"),) if key else ()
+
+
 class Tongue(msgspec.Struct, frozen=True, kw_only=True):
     """How one service is spoken to, and how its answers are read."""
 
-    path: Callable[[Question, str], str]
-    """The path for a question to a model."""
-    headers: Callable[[str], Headers]
+    path: str | Callable[[Question, str], str]
+    """The path, or that for a question to a model."""
+    headers: Callable[[str], Headers] = _bearer
     """The headers for a key."""
     body: Callable[[Question, str], dict[str, Any]]
     """The body of a question to a model."""

@@ -8,7 +8,6 @@ from interlingua.testing.conformance.answers import shape_faults
 from interlingua.testing.conformance.question import PNG, SCHEMA, TOOL, TOOL_SCHEMA, TOOL_TEXT, Question, Tongue
 from interlingua.testing.conformance.seen import CallSeen, Finish, Seen, arguments_of, frames_of
 from interlingua.testing.wirefacts.values import items, members, objects, word
-from interlingua.wire.http import Headers
 
 __all__ = ["RESPONSES_TONGUE"]
 
@@ -155,13 +154,5 @@ def _streamed(body: bytes, faults: list[str]) -> Seen:
     return _whole(stream.ending or {"output": stream.done}, faults)
 
 
-def _path(_: Question, __: str) -> str:
-    return "/responses"
-
-
-def _headers(key: str) -> Headers:
-    return (("authorization", f"Bearer {key}"),)
-
-
-RESPONSES_TONGUE = Tongue(path=_path, headers=_headers, body=_body, whole=_whole, streamed=_streamed)
+RESPONSES_TONGUE = Tongue(path="/responses", body=_body, whole=_whole, streamed=_streamed)
 """How Responses is spoken."""

@@ -8,7 +8,6 @@ from interlingua.testing.conformance.answers import shape_faults
 from interlingua.testing.conformance.question import PNG, SCHEMA, TOOL, TOOL_SCHEMA, TOOL_TEXT, Question, Tongue
 from interlingua.testing.conformance.seen import CallSeen, Finish, Seen, frames_of
 from interlingua.testing.wirefacts.values import members, objects, word
-from interlingua.wire.http import Headers
 
 __all__ = ["UNIFIED_TONGUE"]
 
@@ -127,13 +126,5 @@ def _streamed(body: bytes, faults: list[str]) -> Seen:
     return _whole(stream.ending or {}, faults)
 
 
-def _path(_: Question, __: str) -> str:
-    return "/unified/v1/generate"
-
-
-def _headers(key: str) -> Headers:
-    return (("authorization", f"Bearer {key}"),) if key else ()
-
-
-UNIFIED_TONGUE = Tongue(path=_path, headers=_headers, body=_body, whole=_whole, streamed=_streamed)
+UNIFIED_TONGUE = Tongue(path="/unified/v1/generate", body=_body, whole=_whole, streamed=_streamed)
 """How our own format is spoken."""
