@@ -55,7 +55,7 @@ def _address(host: str, port: int) -> str:
 
 def _served(gateway: Gateway) -> list[str]:
     """The providers whose keys are there, and the aliases."""
-    from interlingua.gateway.surfaces.wellbeing import served_names
+    from interlingua.gateway.surfaces.health import served_names
 
     ready = sorted(served_names(gateway))
     aliases = sorted(gateway.registry.aliases())

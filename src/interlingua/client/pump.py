@@ -130,10 +130,10 @@ class Pump(Generic[R]):
             case Work(function=function):
                 return function()
             case Race():
-                from interlingua.client.apart import race_apart  # only who hedges needs a loop
+                from interlingua.client.race import race  # only who hedges needs a loop
 
                 self._drop()
-                result, self._reply = race_apart(effect)
+                result, self._reply = race(effect)
                 return result
 
 

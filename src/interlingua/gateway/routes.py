@@ -24,10 +24,10 @@ from interlingua.gateway.records.metrics import metrics
 from interlingua.gateway.surfaces import models, responses
 from interlingua.gateway.surfaces.counting import COUNTS, counting
 from interlingua.gateway.surfaces.explaining import explain, explain_path
+from interlingua.gateway.surfaces.health import live, ready, targets
 from interlingua.gateway.surfaces.loading import loading
 from interlingua.gateway.surfaces.openapi import openapi
 from interlingua.gateway.surfaces.passing import PASSED, passing
-from interlingua.gateway.surfaces.wellbeing import live, ready, targets
 
 if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway

@@ -13,8 +13,8 @@ from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.console.access import check_operator, viewer_of
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.serving.joining import Change, health_of_all, tell_all
+from interlingua.gateway.surfaces.health import served_names
 from interlingua.gateway.surfaces.models import find_model, known_models
-from interlingua.gateway.surfaces.wellbeing import served_names
 from interlingua.routing.health import Resume, Suspend
 from interlingua.wire.json import encode
 

@@ -14,7 +14,7 @@ import asyncio
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from interlingua.client.aio.race import race
+from interlingua.client.aio.race import race as awaited_race
 from interlingua.errors import APITimeoutError
 
 if TYPE_CHECKING:
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from interlingua.transport.base import AsyncReply, Reply
     from interlingua.wire.http import Headers
 
-__all__ = ["race_apart"]
+__all__ = ["race"]
 
 T = TypeVar("T")
 
 
-def race_apart(effect: Race) -> tuple[tuple[Any, bool], Reply | None]:
+def race(effect: Race) -> tuple[tuple[Any, bool], Reply | None]:
     """What the race came to, and the exchange that the winner has left open.
 
     Raises: the error that ended one of the ways.
     """
     loop = _Loop()
     try:
-        result, reply = loop.do(race(effect))
+        result, reply = loop.do(awaited_race(effect))
     except BaseException:
         loop.close()
         raise
