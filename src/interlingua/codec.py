@@ -12,15 +12,16 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
 
 import msgspec
 
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target, Undo
 from interlingua.dialects.table import get_dialect
-from interlingua.errors import DecodeError, SchemaError, UsageError
+from interlingua.errors import DecodeError, SchemaError, UsageError, kind_of
 from interlingua.providers.limits import facts_for
 from interlingua.types._base import JsonObject
+from interlingua.types.capability import CallIds, Capability, HistoryPolicy
 from interlingua.types.content import BrokenToolCall, ToolCall, ToolResult
 from interlingua.types.event import StreamEnd
 from interlingua.types.handmade import check_result
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from interlingua.dialects._contract import DecodedRequest, Dialect, Encoded, StreamDecoder, StreamEncoder
-    from interlingua.types.capability import CallIds, Capability, HistoryPolicy
     from interlingua.types.change import Change
     from interlingua.types.content import Part
     from interlingua.types.event import Event
@@ -113,10 +113,12 @@ def encode_result(
     Raises: HistoryError, for two results of one call; UnsupportedError, for content that the dialect cannot take;
     UsageError, for what is no content at all.
     """
-    answers = (results,) if isinstance(results, ToolResult) else tuple(results)
+    answers = _several(results)
     if not answers:
         return []
     for place, one in enumerate(answers):
+        if not isinstance(one, ToolResult):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+            raise UsageError(f"results[{place}] is {kind_of(one)}, not an il.ToolResult(call_id, name, content)")
         check_result(one, f"results[{place}]")
     found = _dialect(dialect)
     freeform = {call.id for call in calls if call.freeform}
@@ -125,6 +127,12 @@ def encode_result(
     history = cast("list[JsonObject]", _body(found.encode_request(request, EncodeOptions()))[_history(found)])
     last = max(place for place, entry in enumerate(history) if _is_asking(entry))
     return history[last + 1 :]
+
+
+def _several(results: ToolResult | Iterable[ToolResult]) -> tuple[ToolResult, ...]:
+    """One result or several, in a tuple."""
+    several = not isinstance(results, ToolResult | dict | str) and hasattr(results, "__iter__")
+    return tuple(cast("Iterable[ToolResult]", results)) if several else (cast("ToolResult", results),)
 
 
 def _is_asking(entry: JsonObject) -> bool:
@@ -150,9 +158,17 @@ def _body(encoded: Encoded) -> JsonObject:
 def _tools(definitions: Iterable[Definition], dialect: Dialect) -> tuple[Tool | OpaqueTool, ...]:
     """The definitions as tools.
 
-    Raises: DecodeError or SchemaError, which name the entry.
+    Raises: DecodeError or SchemaError, which name the entry; UsageError for what is no list.
     """
-    return tuple([tool for place, entry in enumerate(definitions) for tool in _read(entry, place, dialect)])
+    if isinstance(definitions, dict | str) or not hasattr(definitions, "__iter__"):
+        kind = kind_of(cast("object", definitions))
+        raise UsageError(f"definitions are a list, not {kind}; one alone is [definition]")
+    tools = tuple([tool for place, entry in enumerate(definitions) for tool in _read(entry, place, dialect)])
+    names = [tool.name for tool in tools if isinstance(tool, Tool)]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise SchemaError(f"two tools are called {twice}; give one of them another name")
+    return tools
 
 
 def _read(entry: object, place: int, dialect: Dialect) -> tuple[Tool | OpaqueTool, ...]:
@@ -376,6 +392,8 @@ def _asks_for_usage(body: JsonObject) -> bool:
 
 def _events(decoder: StreamDecoder, chunks: Iterable[bytes]) -> Iterator[Event]:
     for chunk in chunks:
+        if not isinstance(chunk, bytes | bytearray | memoryview):  # pyright: ignore[reportUnnecessaryIsInstance]  # as above
+            raise UsageError(f"a stream comes in pieces of bytes, and this one is {kind_of(chunk)}")
         yield from decoder.feed(chunk)
         if decoder.ended:
             return
@@ -399,14 +417,25 @@ def bridge(
     id to an answer whose service gave none. With `call_ids="own"` the client gets ids of ours, of one form whatever the
     service's look like; the bridge remembers which stands for which, and the service gets its own back.
 
-    Raises: ConfigError, for a name that is no dialect.
+    Raises: ConfigError, for a name that is no dialect; UsageError, for another word that is not known.
     """
+    allowed = frozenset((allow,) if isinstance(allow, str) else allow)
+    _expect_words("allow", allowed, Capability)
+    _expect_words("history", (history,), HistoryPolicy)
+    _expect_words("call_ids", (call_ids,), CallIds)
     return Bridge(
         _dialect(source),
         _dialect(target),
         model=model,
-        allow=frozenset(allow),
+        allow=cast("frozenset[Capability]", allowed),
         history=history,
         call_ids=call_ids,
         make_id=make_id,
     )
+
+
+def _expect_words(option: str, given: Iterable[str], kind: Any) -> None:
+    known = get_args(kind)
+    for word in given:
+        if word not in known:
+            raise UsageError(f"{option} takes {', '.join(known)}, not {word!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -576,3 +576,42 @@ def test_token_counts_of_a_stream_are_given_only_to_who_asks() -> None:
     assert b'"prompt_tokens"' not in b"".join(bridge.stream([data]))
     bridge.request({**body, "stream_options": {"include_usage": True}})
     assert b'"prompt_tokens":5' in b"".join(bridge.stream([data]))
+
+
+@pytest.mark.parametrize("given", [None, 5, "abc", {"name": "f"}], ids=repr)
+def test_definitions_that_are_no_list(given: Any) -> None:
+    """One alone is what people write most."""
+    with pytest.raises(il.UsageError, match=r"definitions are a list, not (None|an int|a str|a dict); one alone is \["):
+        codec.encode_definitions(given, "anthropic")
+
+
+def test_r33_two_definitions_of_one_name_are_refused() -> None:
+    """A call could be of either."""
+    entry = {"name": "f", "parameters": {"type": "object"}}
+    with pytest.raises(il.SchemaError, match="two tools are called f; give one of them another name"):
+        codec.encode_definitions([entry, entry], "openai-chat")
+
+
+@pytest.mark.parametrize("given", [5, [5], {"call_id": "c"}], ids=repr)
+def test_results_that_are_none(given: Any) -> None:
+    """Named by their place and kind."""
+    with pytest.raises(il.UsageError, match=r"results\[0\] is (an int|a dict), not an il\.ToolResult\("):
+        codec.encode_result(given, "ollama")
+
+
+@pytest.mark.parametrize("chunks", [["data: {}\n\n"], b"data: {}\n\n"], ids=["text", "one piece"])
+def test_streams_that_are_no_pieces_of_bytes(chunks: Any) -> None:
+    """Text, and bytes that do not stand in a list."""
+    with pytest.raises(il.UsageError, match="a stream comes in pieces of bytes, and this one is a"):
+        list(codec.bridge("openai-chat", "anthropic").stream(chunks))
+
+
+@pytest.mark.parametrize("option", [{"allow": ["imges"]}, {"history": "forgive"}, {"call_ids": "mine"}], ids=repr)
+def test_words_that_a_bridge_does_not_know(option: dict[str, Any]) -> None:
+    """With those that it knows; one kind alone may stand without a list."""
+    with pytest.raises(il.UsageError, match=r"(allow|history|call_ids) takes .*, not '(imges|forgive|mine)'"):
+        codec.bridge("openai-chat", "anthropic", **option)
+    bridge = codec.bridge("openai-chat", "openai-responses", allow=cast("Any", "audio"))
+    sound = {"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}}
+    bridge.request({"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "x"}, sound]}]})
+    assert [change.code for change in bridge.changes] == ["audio"]

@@ -72,7 +72,8 @@ class Face:
     def __repr__(self) -> str:
         request, nothing = self._settings.request, Settings().request
         said = [name for name in request.__struct_fields__ if getattr(request, name) != getattr(nothing, name)]
-        return f"{type(self).__name__}({', '.join([repr(self._spec), *(f'{name}=…' for name in said)])})"
+        kind = type(self).__name__ if type(self) is not Face else "Model"  # what an agent makes of a name
+        return f"{kind}({', '.join([repr(self._spec), *(f'{name}=…' for name in said)])})"
 
     def _copy(self, options: Mapping[str, Any]) -> Self:
         return type(self)(self._spec, settle(self._settings, options), registry=self._registry)

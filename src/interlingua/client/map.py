@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from contextvars import copy_context
@@ -29,7 +30,7 @@ from interlingua import errors
 from interlingua.client.face import job_of
 from interlingua.client.item import Item
 from interlingua.client.journal import Entry, Fault, Journal
-from interlingua.errors import Error, MalformedArgumentsError, OutputError, UsageError
+from interlingua.errors import Error, MalformedArgumentsError, OutputError, UsageError, kind_of
 from interlingua.media.files import InputFile
 from interlingua.tools.result import content_of
 from interlingua.types.content import Json
@@ -38,7 +39,7 @@ from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from typing import Self
 
     from interlingua.client.face import Face
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from interlingua.client.prompt import Prompt
     from interlingua.types.response import Response
 
-__all__ = ["MAX_CONCURRENCY", "Task", "Terms", "Work", "mapped", "window_of"]
+__all__ = ["MAX_CONCURRENCY", "Task", "Terms", "Work", "check_inputs", "mapped", "window_of"]
 
 T = TypeVar("T")
 
@@ -204,6 +205,16 @@ class Work(Generic[T]):
 def window_of(concurrency: int) -> int:
     """How many inputs may be under way or finished and not fetched."""
     return 2 * concurrency
+
+
+def check_inputs(inputs: object) -> None:
+    """Nothing; the inputs are several.
+
+    Raises: UsageError for one alone, whose letters or members would be asked one by one, and for none at all.
+    """
+    is_several = hasattr(inputs, "__iter__") or hasattr(inputs, "__aiter__")
+    if not is_several or issubclass(type(inputs), str | bytes | Mapping):
+        raise UsageError(f"map takes several inputs, not {kind_of(inputs)}; one alone is [input]")
 
 
 def mapped(work: Work[T], model: Model, inputs: Iterable[Input], terms: Terms) -> Generator[Item[T]]:

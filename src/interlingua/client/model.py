@@ -204,8 +204,9 @@ class Model(Face):
 
         Raises: UsageError and its kinds for what would fail all inputs alike; what the inputs raise.
         """
-        from interlingua.client.map import Terms, Work, mapped  # who asks one thing needs none of it
+        from interlingua.client.map import Terms, Work, check_inputs, mapped  # who asks one thing needs none of it
 
+        check_inputs(inputs)
         terms = Terms(output, concurrency, journal, ordered, via, key, retry_failed, options)
         return mapped(Work[Any](self, terms), self, inputs, terms)
 

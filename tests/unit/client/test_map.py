@@ -155,6 +155,17 @@ def test_what_would_fail_all_inputs_is_raised(face: Face, options: dict[str, Any
     assert fake.requests == []
 
 
+@pytest.mark.parametrize("inputs", [None, 5, "abc", b"abc", {"a": "b"}], ids=repr)
+def test_one_input_alone_is_told(face: Face, inputs: Any) -> None:
+    """Its letters are not asked one by one."""
+    with (
+        use(FakeModel("ok")) as fake,
+        pytest.raises(il.UsageError, match=r"map takes several inputs, not .*; one alone"),
+    ):
+        face.map(inputs)
+    assert fake.requests == []
+
+
 def test_a_model_that_nobody_knows_is_raised(face: Face) -> None:
     """No item has to say what all would."""
     with pytest.raises(il.UnknownModelError):

@@ -203,8 +203,9 @@ class AsyncModel(Face):
         Raises: UsageError and its kinds for what would fail all inputs alike; what the inputs raise.
         """
         from interlingua.client.aio.map import mapped  # who asks one thing needs none of it
-        from interlingua.client.map import Terms, Work  # the same
+        from interlingua.client.map import Terms, Work, check_inputs  # the same
 
+        check_inputs(inputs)
         terms = Terms(output, concurrency, journal, ordered, via, key, retry_failed, options)
         return mapped(Work[Any](self, terms), self, inputs, terms)
 
