@@ -76,7 +76,7 @@ class Connection(asyncio.Protocol):
         """Watch a new connection, or refuse it where there are too many."""
         made: Any = transport  # those of uvloop are no subclasses of asyncio's
         self._transport = made
-        self._outlet = Outlet(made, self._loop)
+        self._outlet = Outlet(made, self._loop, self._server.departures)
         peer: tuple[object, ...] | str | None = made.get_extra_info("peername")
         self._peer = str(peer[0]) if type(peer) is tuple else ""
         settings = self._gateway.settings

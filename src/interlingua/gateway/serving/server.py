@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 from interlingua.gateway.serving.connection import Connection
 from interlingua.gateway.serving.draining import CUT_S, turn_away
 from interlingua.gateway.serving.heads import Heads
+from interlingua.gateway.serving.outlet import Departures
 from interlingua.gateway.serving.writer import date_line
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ class GatewayServer:
         """The connections that are served."""
         self.heads: Heads = Heads()
         """The heads of requests that they know."""
+        self.departures: Departures = Departures()
+        """What they send at the end of a turn."""
         self._lingering: set[Connection] = set()
         self._signals: list[int] = []
         self._is_told = False

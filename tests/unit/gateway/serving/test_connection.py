@@ -199,19 +199,19 @@ async def test_a_body_beyond_its_bound_is_refused_as_soon_as_that_shows() -> Non
 # Streams
 
 
-async def test_a_stream_is_a_write_for_each_piece() -> None:
-    """As chunks, without empty ones; its head goes with a first piece that is there, and does not wait for one."""
+async def test_pieces_of_a_stream_that_come_in_one_turn_are_one_write() -> None:
+    """As chunks, without empty ones; its head goes at once with a first piece that is there, and waits for none."""
     pieces = Pieces()
     head = b"HTTP/1.1 200 OK\r\nx-a: b\r\ndate: now\r\ntransfer-encoding: chunked\r\n\r\n"
     async with wired(answering(pieces.answer)) as wire:
         wire.send(GET)
         pieces.say(b"one", b"nothing", b"two", b"")
         await settled()
-        assert wire.writes == [head + b"3\r\none\r\n", b"3\r\ntwo\r\n", b"0\r\n\r\n"]
+        assert wire.writes == [head + b"3\r\none\r\n", b"3\r\ntwo\r\n0\r\n\r\n"]
         assert pieces.is_closed
         wire.send(GET)
         await settled()
-        assert wire.writes[3:] == [head]
+        assert wire.writes[2:] == [head]
 
 
 async def test_a_stream_that_is_poured_has_its_head_sent_with_its_first_piece() -> None:
@@ -244,6 +244,34 @@ async def test_a_stream_that_is_poured_has_its_head_sent_with_its_first_piece() 
             wire.writes.clear()
 
 
+async def test_what_is_poured_in_a_turn_goes_out_at_its_end() -> None:
+    """In one write; and before it where something else is to be sent."""
+    sinks: list[Sink] = []
+    ends = asyncio.Event()
+
+    async def said() -> AsyncGenerator[bytes]:
+        yield b"first"
+        await ends.wait()
+
+    async def closed() -> None:
+        ends.clear()
+
+    async def answer(request: GatewayRequest) -> GatewayReply:
+        return GatewayReply(body=Closing(said(), closed, sinks.append))
+
+    async with wired(answering(answer)) as wire:
+        wire.send(GET)
+        await settled()
+        wire.writes.clear()
+        assert (sinks[-1](b"a"), sinks[-1](b"b"), wire.writes) == (True, True, [])
+        await settled()
+        assert wire.writes == [b"1\r\na\r\n1\r\nb\r\n"]
+        sinks[-1](b"c")
+        ends.set()
+        await settled()
+        assert b"".join(wire.writes[1:]) == b"1\r\nc\r\n0\r\n\r\n"
+
+
 async def test_an_old_client_gets_a_stream_to_the_end_of_its_connection() -> None:
     """HTTP/1.0 knows no chunks."""
     pieces = Pieces()
@@ -259,6 +287,7 @@ async def test_a_stream_that_breaks_off_has_no_end(caplog: pytest.LogCaptureFixt
 
     async def broken() -> AsyncGenerator[bytes]:
         yield b"one"
+        yield b"two"
         raise RuntimeError("our fault")
 
     async def answer(request: GatewayRequest) -> GatewayReply:
@@ -269,7 +298,7 @@ async def test_a_stream_that_breaks_off_has_no_end(caplog: pytest.LogCaptureFixt
         async with wired(answering(answer, records)) as wire:
             wire.send(GET)
             await wire.over.wait()
-    assert wire.received.endswith(b"3\r\none\r\n")
+    assert wire.received.endswith(b"3\r\none\r\n3\r\ntwo\r\n")
     assert [record.aborted for record in records] == [True]
     assert "our fault" in caplog.text
 
