@@ -22,7 +22,7 @@ from interlingua.gateway.serving.writer import LAST_CHUNK, chunk, has_body, head
 if TYPE_CHECKING:
     from interlingua.gateway.http import GatewayReply, Head, Pieces
 
-__all__ = ["Outlet"]
+__all__ = ["Departures", "Outlet"]
 
 _SHORTEST_S = 0.01
 """How soon is looked again whether a stream is silent."""
