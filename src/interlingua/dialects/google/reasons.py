@@ -161,8 +161,8 @@ def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
     row = row_of(ERROR_ROWS, error) or _other_row(error)
     upstream = is_upstream(error)
     code, status, reason = told_status(error, row), row.word, row.code
-    if isinstance(error, BillingError):
-        code = row.status  # its clients know no 402
+    if code == 402:
+        code = row.status  # its clients do not know it
     if upstream and error.code in REASON_CLASSES:
         status, reason = ("INVALID_ARGUMENT" if code == 400 else row.word), error.code
     elif upstream and STATUS_CLASSES.get(error.code or "") is type(error):
