@@ -6,8 +6,9 @@ what is to be undone in the answer are kept with the conversation, and a request
 around its own messages.
 
 Rules
-- "The same" is compared by value: all of a request but messages, tools and system text as canonical JSON, system text
-  and options as they are. Tools are the very list that was read before, and none of them was given members of its own.
+- "The same" is compared by value: all of a request but messages, tools and system text as canonical JSON (known of the
+  very request that was read), system text and options as they are. Tools are the very list that was read before, and
+  none of them was given members of its own.
 - A frame belongs to a conversation and to what goes on with it. What a dialect asks of the beginning of the history is
   the same for all of it (who speaks first, whether JSON is spoken of). What it asks of the rest is looked at each time:
   the tools that are called, the ids of the calls, marks for the prompt cache.
