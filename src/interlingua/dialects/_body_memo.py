@@ -221,7 +221,7 @@ class BodyMemo:
             return further
         try:
             _ONE_VALUE.decode(rest)  # and nothing behind it: what follows is the end of this very array
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):  # who reads it as a whole says how deep it may be
             return None
         own = Changes(self._dialect, "decode_request")
         return read_further(known, rest, own, self._reader(options), is_last=is_last)

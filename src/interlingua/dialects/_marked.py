@@ -59,7 +59,7 @@ def before_marks(text: bytes, mark: bytes) -> Parted | None:
             place = ends = begins + len(memoryview(element))
             if ends > marked:
                 return found
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):  # who reads it as a whole says how deep it may be
         return None
     return None
 

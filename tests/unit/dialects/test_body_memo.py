@@ -312,3 +312,27 @@ def test_what_goes_on_with_system_text_alone_is_read_as_a_whole() -> None:
     more = with_rest(alone.replace(b"}]}", b"}] }"), b',{"role":"user","content":"Hi"}')
     assert found(with_rest(alone, b',{"role":"user","content":"Hi"}')) == anew(more)
     assert anew(more) != anew(alone)
+
+
+@pytest.mark.parametrize("mark", [{}, {"cache_control": {"type": "ephemeral"}}], ids=["plain", "marked"])
+def test_what_goes_on_too_deep_is_refused_as_ever(mark: dict[str, Any]) -> None:
+    """However deep it is: the bound is told, and not the parser's own."""
+    first = {"role": "user", "content": LONG}
+    turn = {"role": "assistant", "content": "Hm."}
+    plain = {"role": "user", "content": [{"type": "text", "text": "On."}]}
+    last = {"role": "user", "content": [{"type": "text", "text": "On.", **mark}]}
+
+    def read(*messages: dict[str, Any], depth: int = 0) -> None:
+        body = json.dumps({"model": "m", "messages": [first, *messages]})
+        deep = "[" * depth + "]" * depth
+        asked = HttpRequest(url="http://test/v1/messages", body=body.replace('"DEEP"', deep).encode())
+        get_dialect("anthropic").decode_request(asked, DecodeOptions())
+
+    for steps in range(1, 4):
+        read(*[turn, plain] * steps, turn, last)
+    call = {"type": "tool_use", "id": "a", "name": "b", "input": {"a": "DEEP"}}
+    result = {"type": "tool_result", "tool_use_id": "a", "content": "1", **mark}
+    step: list[dict[str, Any]] = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    for depth in (150, 2_000, 100_000):
+        with pytest.raises(LimitExceededError, match="deeper than 128"):
+            read(*[turn, plain] * 4, *step, depth=depth)
