@@ -55,8 +55,6 @@ class SseDecoder(Feed[SseEvent]):
     Raises: LimitExceededError, for a line or the data of an event beyond `max_event_bytes`.
     """
 
-    comments: int = 0
-    """How many comment lines have come: a stream that sends them is alive."""
     is_between: bool = True
     """Whether nothing of an event or a line is waiting for its rest."""
     _at_start: bool = True
@@ -167,9 +165,7 @@ class SseDecoder(Feed[SseEvent]):
         self._bound(len(line))
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
-        if not name:
-            self.comments += 1
-        elif name == b"event":
+        if name == b"event":
             self._event = value.decode(errors="replace") or None
         elif name == b"id" and b"\x00" not in value:
             self._id = value.decode(errors="replace")

@@ -7,15 +7,13 @@ Rules
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias
 
-__all__ = ["FATES", "UNKNOWN", "Entry", "Fate", "Report"]
+__all__ = ["UNKNOWN", "Entry", "Fate", "Report"]
 
 Fate: TypeAlias = Literal["becomes", "nearly", "needless", "secret", "missing", "unknown"]
 """It stands in the new file; it does, and means something else; it is so without being said; it is a key to be set as a
 variable; there is nothing like it here; nobody knows what it is."""
-FATES: tuple[Fate, ...] = get_args(Fate)
-"""Every fate."""
 UNKNOWN = "no setting that is known here; nothing was made of it"
 """What is told of a setting that nobody knows."""
 

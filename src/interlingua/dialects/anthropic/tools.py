@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._members import foreign_extras, is_object, merge_members, plain
+from interlingua.dialects._foreign import note_foreign
+from interlingua.dialects._members import is_object, merge_members, plain
 from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.wire import ToolWire
@@ -139,8 +140,7 @@ def encode_tool(
     elif tool.strict:
         changes.add("strict_unsupported", f"{path}/strict")
     if tool.extra:
-        for dialect in foreign_extras(tool.extra, NAME):
-            changes.add("extra_foreign", f"{path}/extra/{dialect}")
+        note_foreign(changes, tool.extra, path)
         merge_members(wire, tool.extra.get(NAME, {}))
     if tool.cache is not None or wire.cache_control is not None:
         marks.put(wire, tool.cache, path)

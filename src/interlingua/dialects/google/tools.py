@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._freeform import freeform_description
-from interlingua.dialects._members import foreign_extras, merge_members, plain
+from interlingua.dialects._members import merge_members, plain
 from interlingua.dialects.google.parts import NAME
 from interlingua.dialects.google.schemas import UPPER, from_json_schema, style_of, to_json_schema
 from interlingua.dialects.google.wire import CallingWire, DeclarationWire, ToolWire
@@ -104,8 +105,7 @@ def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: C
         wire.parametersJsonSchema = parameters
     if tool.cache is not None:
         changes.add("cache_unsupported", f"{path}/cache")
-    for dialect in foreign_extras(tool.extra, NAME) if tool.extra else ():
-        changes.add("extra_foreign", f"{path}/extra/{dialect}")
+    note_foreign(changes, tool.extra, path)
     merge_members(wire, members)
     return wire
 

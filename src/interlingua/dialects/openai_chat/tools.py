@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._freeform import as_function, freeform_parameters
-from interlingua.dialects._members import foreign_extras, merge_members, passed_on, plain
+from interlingua.dialects._members import merge_members, passed_on, plain
 from interlingua.dialects.openai_chat.parts import NAME, decode_cache, encode_cache
 from interlingua.dialects.openai_chat.wire import (
     CustomWire,
@@ -151,8 +152,7 @@ def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: C
     if tool.strict and not strict:
         changes.add("strict_unsupported", f"{path}/strict")
     if tool.extra:
-        for dialect in foreign_extras(tool.extra, NAME):
-            changes.add("extra_foreign", f"{path}/extra/{dialect}")
+        note_foreign(changes, tool.extra, path)
         merge_members(wire, tool.extra.get(NAME, {}))
     return wire
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._freeform import as_function, freeform_parameters
-from interlingua.dialects._members import foreign_extras, is_list, is_object, merge_members, plain, text_or_none
+from interlingua.dialects._members import is_list, is_object, merge_members, plain, text_or_none
 from interlingua.dialects._openai_calls import decode_choice as decode_known_choice
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.wire import FormatWire, ToolWire
@@ -115,8 +116,7 @@ def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: C
     if tool.cache is not None:
         changes.add("cache_unsupported", f"{path}/cache")
     if tool.extra:
-        for dialect in foreign_extras(tool.extra, NAME):
-            changes.add("extra_foreign", f"{path}/extra/{dialect}")
+        note_foreign(changes, tool.extra, path)
         merge_members(wire, tool.extra.get(NAME, {}))
     return wire
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from interlingua.cli.litellm.convert import Converted, convert
 from interlingua.cli.litellm.reading import leaves, read_yaml
-from interlingua.cli.litellm.report import FATES
+from interlingua.cli.litellm.report import Fate
 from interlingua.errors import ConfigError
 from interlingua.gateway.config import read_server_config
 from interlingua.registry.resolve import Registry
@@ -70,7 +70,7 @@ def test_every_leaf_is_in_the_report_and_no_secret_is(name: str) -> None:
     assert [entry.path for entry in made.entries] == paths
     told = "\n".join(made.report)
     assert all(f"  {path}  " in told or f"  {path} " in told for path in paths)
-    assert {entry.fate for entry in made.entries} <= set(FATES)
+    assert {entry.fate for entry in made.entries} <= set(get_args(Fate))
     assert "planted" not in (made.toml + told + repr(made.variables)).lower()
 
 
