@@ -32,6 +32,7 @@ from interlingua.errors import (
     RateLimitError,
     RequestTooLargeError,
     UnknownModelError,
+    UnsupportedError,
     UpstreamError,
     UsageError,
 )
@@ -39,6 +40,7 @@ from interlingua.errors import (
 if TYPE_CHECKING:
     from interlingua.dialects._error_body import ErrorBody
     from interlingua.dialects._errors import ErrorTable
+    from interlingua.types.change import Change
     from interlingua.wire.http import Headers
 
 __all__ = ["encode_error_body", "error_of_body"]
@@ -89,6 +91,8 @@ TYPE_CLASSES: dict[str, type[Error]] = {
 }
 """Structured type -> class."""
 WORD_CLASSES = TYPE_CLASSES | CODE_CLASSES
+NO_PREVIOUS = "previous_response_not_found"
+"""The code at which clients of Responses send the whole conversation instead of going on from an answer."""
 RETRYABLE_CODES = frozenset({"tool_use_failed", "json_validate_failed"})
 """Codes of a 400 that is the model's fault: the same request may succeed."""
 
@@ -132,9 +136,16 @@ def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
     code = error.code if upstream and error.code in CODE_CLASSES else row.code
     if upstream and row.code is None and error.code not in TYPE_CLASSES:
         code = error.code
+    elif isinstance(error, UnsupportedError) and any(_goes_on(change) for change in error.changes):
+        code = NO_PREVIOUS
     status = told_status(error, row)
     param = _param(error.path) if isinstance(error, DecodeError) and status == 400 else None
     return status, {"error": {"message": error.message, "type": row.word, "param": param, "code": code}}
+
+
+def _goes_on(change: Change) -> bool:
+    """Whether a target would have to know an answer that another one keeps."""
+    return change.code == "server_state" and "previous_response_id" in change.detail
 
 
 def _param(path: str) -> str | None:

@@ -17,6 +17,7 @@ from interlingua.testing.upstream import Upstream
 from interlingua.types.limit import RateLimit
 from interlingua.types.response import Attempt
 from interlingua.wire.http import HttpReply
+from interlingua.wire.json import decode_any
 from tests.support.gateway import asking, gateway, header_of
 
 
@@ -130,3 +131,16 @@ def test_a_key_of_the_gateway_that_is_refused_is_told_from_the_clients(dialect: 
     own = error_reply(dialect, il.AuthenticationError("this key is not known here", status=401))
     assert isinstance(own.body, bytes)
     assert b"refused" not in own.body
+
+
+@pytest.mark.parametrize(
+    ("member", "code"), [("previous_response_id", "previous_response_not_found"), ("conversation", None)]
+)
+def test_an_answer_that_another_provider_keeps_is_told_as_one_that_is_not_there(member: str, code: str | None) -> None:
+    """At that code a client of Responses sends the whole conversation, which any target takes."""
+    change = il.Change(
+        "refused", "server_state", "/continues", "anthropic", "encode_request", f"{member}: a conversation kept by x"
+    )
+    reply = error_reply("openai-responses", il.UnsupportedError("no", changes=(change,)))
+    assert isinstance(reply.body, bytes)
+    assert (reply.status, decode_any(reply.body)["error"]["code"]) == (400, code)
