@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from interlingua.errors import UsageError, kind_of
+from interlingua.errors import HistoryError, UsageError, kind_of
 from interlingua.types.content import AudioPart, DocumentPart, ImagePart, Json, Part, TextPart, ToolCall, ToolResult
 from interlingua.types.message import Role
 from interlingua.wire.arguments import check_arguments
@@ -30,7 +30,8 @@ _PARTS = get_args(Part)
 def check_messages(messages: Iterable[Message]) -> None:
     """Look at messages that somebody else may have made.
 
-    Raises: UsageError, with the first message and part that is not what its type says.
+    Raises: UsageError, with the first message and part that is not what its type says; HistoryError for the arguments
+    of a call that are broken.
     """
     for place, message in enumerate(messages):
         if message.role not in _ROLES:
@@ -88,7 +89,8 @@ def _check_call(call: ToolCall, where: str) -> None:
     if text in _SOUND:
         return
     if fault := check_arguments(text):
-        raise UsageError(f"{what} is not one JSON object ({fault}); il.BrokenToolCall holds what is broken")
+        sentence = f"{what} is not one JSON object ({fault}); il.BrokenToolCall holds what is broken"
+        raise HistoryError(sentence, code="arguments_broken")
     if len(_SOUND) >= MOST_REMEMBERED:
         _SOUND.clear()
     _SOUND.add(text)
