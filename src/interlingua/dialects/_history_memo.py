@@ -48,6 +48,7 @@ __all__ = [
     "HistoryMemo",
     "KnownHistory",
     "KnownMessages",
+    "PairedMessages",
     "Read",
     "alone",
     "goes_on",
@@ -75,6 +76,19 @@ _OF_THE_TEXT = frozenset({"call_id_made"})
 _PLAIN = (TextPart, ThinkingPart, ToolCall, ToolResult)
 
 W = TypeVar("W", bound="WireStruct")
+
+
+class PairedMessages(tuple[Message, ...]):  # noqa: SLOT001 — the same
+    """Messages that were found in order when they were read: each call has its result."""
+
+    calls: tuple[str, ...]
+    """The ids of all calls."""
+    names: tuple[str, ...]
+    """The names of the tools that are called."""
+
+    def __reduce__(self) -> tuple[type, tuple[list[Message]]]:
+        """Pickled and copied as a plain tuple."""
+        return tuple, (list(self),)
 
 
 class KnownMessages(tuple[Message, ...]):  # noqa: SLOT001 — a tuple has no slots for more members
@@ -244,6 +258,16 @@ def says_something(rest: tuple[Message, ...]) -> bool:
     return any([type(part) is ToolCall or (type(part) is TextPart and part.text.strip()) for part in rest[0].parts])  # noqa: C419 — a list is faster
 
 
+class _Seen:
+    """A text that came once: whoever sees it again finds it, and nothing else."""
+
+    __slots__ = ("text",)
+    messages = ()
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+
+
 class _Nothing:
     """What comes before a conversation that goes on no other."""
 
@@ -342,8 +366,8 @@ class HistoryMemo:
         self._mark = mark
         self._max_bytes = max_generation_bytes
         self._bytes = 0
-        self._young: dict[bytes, list[KnownHistory]] = {}
-        self._old: dict[bytes, list[KnownHistory]] = {}
+        self._young: dict[bytes, list[KnownHistory | _Seen]] = {}
+        self._old: dict[bytes, list[KnownHistory | _Seen]] = {}
 
     def read(
         self,
@@ -404,7 +428,7 @@ class HistoryMemo:
     ) -> Read:
         """The same; `is_certain` says that this text will come again, although it never came before."""
         found = self._find(text)
-        if found is not None and found.messages:
+        if type(found) is KnownHistory and found.messages:
             same = len(found.text) == len(text)
             known = found if same else self._further(found, text, changes, further or alone(decode))
             if known is not None:
@@ -419,7 +443,7 @@ class HistoryMemo:
         if not _can_be_kept(messages, entries):
             return system, messages
         if found is None and not is_certain:
-            self._keep(KnownHistory(text))
+            self._keep(_Seen(text))
             return system, messages
         known = _shared(text, system, messages, entries)
         self._keep(known)
@@ -429,18 +453,20 @@ class HistoryMemo:
         """A usual history that is not known; from the second time on that it comes it will be."""
         changes.entries.extend(usual.entries)
         if is_new:
-            self._keep(KnownHistory(text))
-            return usual.system, tuple(usual.messages)
+            self._keep(_Seen(text))
+            messages = PairedMessages(usual.messages)
+            messages.calls, messages.names = tuple(usual.calls), tuple(usual.calls.values())
+            return usual.system, messages
         known = KnownHistory(text, usual.system, usual.messages, usual.entries, None, usual=usual)
         self._keep(known)
         return known.system, known.messages
 
-    def _find(self, text: bytes) -> KnownHistory | None:
+    def _find(self, text: bytes) -> KnownHistory | _Seen | None:
         """The longest known conversation that this text is or goes on."""
         length = 1 << (len(text).bit_length() - 1)
         while length >= _SHORTEST:
             key = text[:length]
-            found: KnownHistory | None = None
+            found: KnownHistory | _Seen | None = None
             for generation in (self._young, self._old):
                 for one in generation.get(key, ()):
                     if _goes_on(text, one.text) and (found is None or len(one.text) > len(found.text)):
@@ -466,7 +492,7 @@ class HistoryMemo:
             self._keep(further)
         return further
 
-    def _keep(self, known: KnownHistory) -> None:
+    def _keep(self, known: KnownHistory | _Seen) -> None:
         size = len(known.text)
         if size < _SHORTEST:
             return

@@ -14,13 +14,13 @@ from msgspec.structs import replace
 from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._frames import Frame, asked_beside, keep_frame, shared_of
 from interlingua.dialects._history import call_ids, prepare_history
-from interlingua.dialects._history_memo import KnownMessages
+from interlingua.dialects._history_memo import KnownMessages, PairedMessages
 from interlingua.dialects._members import foreign_extras, merge_members
 from interlingua.dialects._memo import KnownTools, can_be_told_again, write_tools
 from interlingua.dialects._schemas import fit_request
 from interlingua.dialects._usual_tools import usual_text
 from interlingua.errors import UnsupportedError, UsageError
-from interlingua.schema.names import map_call_ids, map_names
+from interlingua.schema.names import fit_as_they_are, map_call_ids, map_names
 from interlingua.types.change import Changes
 from interlingua.types.content import AudioPart, DocumentPart, ImagePart, ToolCall
 from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
@@ -214,6 +214,9 @@ class RequestWriter:
         if type(messages) is KnownMessages:  # they were found in order when they were read
             self.calls = list(messages.known.calls)
             return messages
+        if type(messages) is PairedMessages:
+            self.calls = list(messages.calls)
+            return messages
         history = prepare_history(messages, self.options.history, self.changes, continues=continues)
         self.calls = call_ids(history)
         return history
@@ -264,6 +267,8 @@ class RequestWriter:
         called = (
             history.known.called
             if type(history) is KnownMessages
+            else history.names
+            if type(history) is PairedMessages
             else [part.name for message in history for part in message.parts if isinstance(part, ToolCall)]
         )
         self.names = _changed_names((*declared, *called), rule)
@@ -274,7 +279,7 @@ class RequestWriter:
     def map_ids(self) -> dict[str, str]:
         """Call ids fitted to the rule of server and wire; empty where any id is taken."""
         rule = self._id_rule()
-        return {} if rule == "any" else map_call_ids(self.calls, rule)
+        return {} if fit_as_they_are(self.calls, rule) else map_call_ids(self.calls, rule)
 
     def _id_rule(self) -> CallIdRule:
         return self.call_id_rule if self.quirks.call_id_rule == "any" else self.quirks.call_id_rule

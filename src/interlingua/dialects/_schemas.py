@@ -69,17 +69,18 @@ class _Verdicts:
             raise found.with_traceback(None)  # or it would hold the frames of all who were told so
         return found
 
-    def taken(self, schema: dict[str, Any], subset: Subset) -> Raw | None:
-        """The text of a schema that is surely taken as it is."""
-        text = encode_exact(schema)
-        if text is None or b"null" in text:  # which may stand for a number that is not finite
-            return None
-        key = (subset.name, text)
-        known = self._young.get(key, self)
-        if known is self and _is_usual_in(subset, text):
-            self._keep(key, None)
-            known = None
-        return Raw(text) if known is None else None
+    def taken(self, schemas: list[dict[str, Any]], subset: Subset) -> list[Raw] | None:
+        """The texts of schemas, if all of them are surely taken as they are."""
+        texts = [encode_exact(schema) for schema in schemas]
+        known, name = self._young, subset.name
+        for text in texts:
+            if text is None or b"null" in text:  # which may stand for a number that is not finite
+                return None
+            if known.get((name, text), self) is not None:
+                if not _is_usual_in(subset, text):
+                    return None
+                self._keep((name, text), None)
+        return [Raw(text) for text in texts if text is not None]
 
     def _keep(self, key: tuple[str, bytes], found: Fitted | SchemaError | None) -> None:
         size = len(key[1])
@@ -180,8 +181,8 @@ def _taken_tools(
     subset = tool_subset(plain[0])  # all of them are alike
     if subset is None:
         return [(tool, tool.parameters) for tool in plain]
-    texts = [_VERDICTS.taken(tool.parameters, subset) for tool in plain]
-    return None if None in texts else list(zip(plain, texts, strict=True))
+    texts = _VERDICTS.taken([tool.parameters for tool in plain], subset)
+    return None if texts is None else list(zip(plain, texts, strict=True))
 
 
 def _known_tools(
