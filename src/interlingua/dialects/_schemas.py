@@ -22,7 +22,7 @@ from interlingua.dialects._usual_tools import plain_tools
 from interlingua.errors import SchemaError
 from interlingua.types.content import ToolCall
 from interlingua.types.tool import Tool
-from interlingua.wire.json import encode, encode_exact
+from interlingua.wire.json import encode, encode_exact, holds_null
 
 if TYPE_CHECKING:
     from interlingua.dialects._usual_tools import PlainTools
@@ -71,16 +71,16 @@ class _Verdicts:
 
     def taken(self, schemas: list[dict[str, Any]], subset: Subset) -> list[Raw] | None:
         """The texts of schemas, if all of them are surely taken as they are."""
-        texts = [encode_exact(schema) for schema in schemas]
+        texts = [text for schema in schemas if (text := encode_exact(schema)) is not None]
+        if len(texts) != len(schemas) or holds_null(b"".join(texts)):  # it may stand for a number that is not finite
+            return None
         known, name = self._young, subset.name
         for text in texts:
-            if text is None or b"null" in text:  # which may stand for a number that is not finite
-                return None
             if known.get((name, text), self) is not None:
                 if not _is_usual_in(subset, text):
                     return None
                 self._keep((name, text), None)
-        return [Raw(text) for text in texts if text is not None]
+        return [Raw(text) for text in texts]
 
     def _keep(self, key: tuple[str, bytes], found: Fitted | SchemaError | None) -> None:
         size = len(key[1])

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from interlingua.types.tool import Tool
 from interlingua.wire._depth import is_deeper
-from interlingua.wire.json import MAX_DEPTH, encode_exact, exact_reader
+from interlingua.wire.json import MAX_DEPTH, encode_exact, exact_reader, holds_null
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,4 +59,4 @@ def plain_tools(tools: tuple[Tool | OpaqueTool, ...]) -> list[Tool] | None:
 def usual_text(wires: Sequence[msgspec.Struct]) -> bytes | None:
     """The JSON array of usual tools; None where a null in it may stand for a number that is not finite."""
     text = encode_exact(wires)
-    return None if text is None or b"null" in text else text
+    return None if text is None or holds_null(text) else text

@@ -13,21 +13,25 @@ Rules
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 
-from interlingua.errors import SchemaError
+from interlingua.errors import LimitExceededError, SchemaError
 from interlingua.schema.validate import check_schema
 from interlingua.schema.walk import follow
+from interlingua.wire.json import decode_any, encode_exact, holds_null
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from interlingua.types.tool import Tool
 
-__all__ = ["LEGAL_NAME", "ToolFault", "filled", "tool_faults", "undescribed"]
+__all__ = ["LEGAL_NAME", "ToolFault", "describes_all", "filled", "tool_faults", "undescribed"]
 
+_SCHEMAS_KEPT = 1_024
+_LONGEST_KEPT = 16_384
 LEGAL_NAME = re.compile(r"[a-zA-Z0-9_]{1,64}")
 """The whole of a name."""
 
@@ -68,6 +72,9 @@ def _parameter_faults(tool: Tool, place: str) -> Iterator[ToolFault]:
     if tool.parameters.get("type", "object") != "object":
         yield ToolFault("schema_invalid", f"{place}/type", f"{where}: the type of arguments is object")
         return
+    text = encode_exact(tool.parameters)
+    if text is not None and _is_faultless(text):
+        return
     try:
         check_schema(tool.parameters, where=where)
     except SchemaError as error:
@@ -77,6 +84,33 @@ def _parameter_faults(tool: Tool, place: str) -> Iterator[ToolFault]:
         sentence = f"the parameter {name!r} of the tool {tool.name!r} has no description"
         step = name.replace("~", "~0").replace("/", "~1")
         yield ToolFault("parameter_description_missing", f"{place}/properties/{step}/description", sentence)
+
+
+def _kept(look: Callable[[bytes], bool]) -> Callable[[bytes], bool]:
+    """A look at the text of a schema that is taken once, since most come again and again."""
+    known = lru_cache(maxsize=_SCHEMAS_KEPT)(look)
+    return lambda text: (known if len(text) <= _LONGEST_KEPT else look)(text)
+
+
+@_kept
+def _is_faultless(text: bytes) -> bool:
+    """Whether a schema is valid and describes each parameter."""
+    if holds_null(text):  # which may stand for a number that is not finite
+        return False
+    try:
+        check_schema(decode_any(text), where="")
+    except (SchemaError, LimitExceededError):
+        return False
+    return describes_all(text)
+
+
+@_kept
+def describes_all(text: bytes) -> bool:
+    """Whether the schema that a text is describes each parameter."""
+    try:
+        return not undescribed(decode_any(text))
+    except LimitExceededError:
+        return False
 
 
 def undescribed(parameters: dict[str, Any]) -> list[str]:

@@ -50,6 +50,7 @@ __all__ = [
     "encode_wire",
     "encode_wires",
     "exact_reader",
+    "holds_null",
     "parse_object",
     "pointer",
     "pointer_steps",
@@ -559,6 +560,8 @@ read_text: Callable[[bytes | str], str] = msgspec.json.Decoder(str).decode
 # Writing
 
 _NULLS = re.compile(b"null").findall
+holds_null: Callable[[bytes], object] = re.compile(b"null").search
+"""What is there if a text has a null in it, or what looks like one; in a text of 5 kB it takes a third of `in`."""
 _ENCODER = msgspec.json.Encoder()
 write_text: Callable[[object], bytes] = _ENCODER.encode
 """`encode_text` for who knows what to do about half of a surrogate pair, a UnicodeEncodeError."""

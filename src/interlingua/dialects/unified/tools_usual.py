@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+import msgspec
+from msgspec import Raw
+
 from interlingua.dialects._usual_tools import ToolName, usual_reader
 from interlingua.dialects.unified.tools import check_tools
-from interlingua.schema.tool_rules import filled
+from interlingua.schema.tool_rules import describes_all
 from interlingua.types.tool import Tool
-from interlingua.wire.json import ExactStruct
+from interlingua.wire.json import ExactStruct, encode_exact
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import Target
@@ -25,6 +28,13 @@ class _Tool(ExactStruct, omit_defaults=True, kw_only=True):
     strict: bool | None = None
 
 
+class _ToldTool(msgspec.Struct, gc=False, omit_defaults=True):
+    name: str
+    description: str | None
+    parameters: Raw
+    strict: bool | None = None
+
+
 def _tools(wires: list[_Tool]) -> list[Tool]:
     tools = [
         Tool(name=wire.name, description=wire.description, parameters=wire.parameters, strict=wire.strict)
@@ -37,12 +47,13 @@ def _tools(wires: list[_Tool]) -> list[Tool]:
 read_usual_tools = usual_reader(_Tool, _tools)
 
 
-def write_usual_tools(tools: PlainTools, target: Target) -> list[_Tool] | None:
+def write_usual_tools(tools: PlainTools, target: Target) -> list[_ToldTool] | None:
     """Plain tools, each with its schema as it is written, as elements of `tools`; None where something is added."""
     del target
-    if any([filled(tool) is not tool for tool, _ in tools]):  # noqa: C419 — a list is faster
-        return None
-    return [
-        _Tool(name=tool.name, description=tool.description, parameters=schema, strict=tool.strict)
-        for tool, schema in tools
-    ]
+    told: list[_ToldTool] = []
+    for tool, schema in tools:
+        text = encode_exact(schema)
+        if not (tool.description or "").strip() or text is None or not describes_all(text):
+            return None
+        told.append(_ToldTool(tool.name, tool.description, Raw(text), tool.strict))
+    return told
