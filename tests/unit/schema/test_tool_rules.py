@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from interlingua.schema.tool_rules import filled, tool_faults, undescribed
+from interlingua.schema.tool_rules import describes_all, filled, tool_faults, undescribed
 from interlingua.types.tool import Freeform, Tool
 
 DEEP: dict[str, Any] = {"type": "object", "properties": {"a": {"description": "A.", "properties": {"b": {}}}}}
@@ -98,3 +98,20 @@ def test_a_tool_that_keeps_to_the_rules_is_left_alone() -> None:
     assert (whole.description, rules(whole)) == ("f", [])
     assert whole.parameters["properties"] == {"a": {"type": "string", "description": "a"}, "b": {"description": "b"}}
     assert bare.parameters["properties"]["a"] == {"type": "string"}
+
+
+def test_what_is_known_of_a_text() -> None:
+    """A text is told as the schema is, the second time as the first, and however deep or long it is."""
+    bare = b'{"type":"object","properties":{"a":{}}}'
+    whole = b'{"type":"object","properties":{"a":{"description":"A."}}}'
+    deep = b'{"properties":{"a":{"description":"A.","items":%b}}}' % (b"[" * 200 + b"]" * 200)
+    long = b'{"properties":{"a":{"description":"%b"}}}' % (b"x" * 20_000)
+    for _ in range(2):
+        assert [describes_all(text) for text in (bare, whole, deep, long)] == [False, True, False, True]
+
+
+def test_a_number_that_is_not_finite_is_not_known() -> None:
+    """It reads as null where it is written, and is a fault although the same text with null is none."""
+    for value, faults in ((None, []), (float("nan"), ["schema_invalid"]), (None, [])):
+        parameters = {"type": "object", "properties": {"a": {"description": "A.", "default": value}}}
+        assert [fault.rule for fault in tool_faults([made(parameters=parameters)])] == faults
