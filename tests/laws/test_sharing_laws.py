@@ -13,6 +13,7 @@ from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeO
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.types.tool import Tool
 from interlingua.wire.http import HttpReply, HttpRequest
+from tests.support.exactly import exactly
 from tests.support.upstream_requests import whole_request
 from tests.support.usual import ANSWERS
 
@@ -76,10 +77,10 @@ def test_who_changes_a_request_changes_it_for_himself(name: str) -> None:
     dialect = get_dialect(name)
     for body in bodies(name):
         http = HttpRequest(url=load(name).url, body=body)
-        first = repr(dialect.decode_request(http, DecodeOptions()))
+        first = exactly(dialect.decode_request(http, DecodeOptions()))
         for _ in range(TIMES):
             decoded = dialect.decode_request(http, DecodeOptions())
-            assert repr(decoded) == first
+            assert exactly(decoded) == first
             changed(decoded)
 
 
@@ -91,10 +92,10 @@ def test_who_changes_an_answer_changes_it_for_himself(name: str) -> None:
         unforeseen: dict[str, Any] = {**answer, "x_new": {"a": [1]}}
         for body in (answer, unforeseen):
             reply = HttpReply(status=200, body=json.dumps(body).encode())
-            first = repr(dialect.decode_response(reply, DecodeContext()))
+            first = exactly(dialect.decode_response(reply, DecodeContext()))
             for _ in range(2):
                 response = dialect.decode_response(reply, DecodeContext())
-                assert repr(response) == first
+                assert exactly(response) == first
                 changed(response)
 
 
@@ -110,7 +111,7 @@ def test_who_changes_what_was_written_changes_it_for_himself(name: str) -> None:
                 get_dialect(source).decode_request(http, DecodeOptions()).request, options
             )
             written.append(
-                repr((encoded.body, encoded.headers, encoded.changes, encoded.undo.names, encoded.undo.arguments))
+                exactly((encoded.body, encoded.headers, encoded.changes, encoded.undo.names, encoded.undo.arguments))
             )
             changed(encoded)
         assert len(set(written)) == 1

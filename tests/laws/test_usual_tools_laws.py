@@ -54,6 +54,7 @@ SCHEMAS: tuple[Any, ...] = (
     {"type": "object"},
     {},
     {"type": "object", "properties": {"\ud800": CITY}},
+    {"type": "object", "properties": {"a": {"default": object}}},
 )
 
 

@@ -7,7 +7,6 @@ the general road, and the law of all of it is that nobody can tell the differenc
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy, deepcopy
@@ -39,6 +38,7 @@ from interlingua.errors import Error
 from interlingua.types.event import Event
 from interlingua.types.response import Response
 from interlingua.wire.http import HttpReply, HttpRequest
+from tests.support.exactly import exactly
 from tests.support.upstream_requests import whole_request
 
 __all__ = ["Roads", "changed", "conversations", "marked_turns", "places", "turns"]
@@ -100,8 +100,8 @@ class Roads:
         found = expected
         for _ in range(times):
             found = go()
-            if _shown(found) != _shown(expected):
-                raise AssertionError(f"the general road says\n{expected!r}\nand the short one\n{found!r}")
+            if exactly(found) != exactly(expected):
+                raise AssertionError(f"the general road says\n{exactly(expected)}\nand the short one\n{exactly(found)}")
         return found
 
     def check_request(self, name: str, url: str, body: bytes, random: Random) -> None:
@@ -215,22 +215,14 @@ def _tried(go: Callable[[], Any]) -> Any:
         return repr(error), error.message, error.code, getattr(error, "path", None)
 
 
-def _shown(value: Any) -> str:
-    """What a value shows of itself; where members that are empty are shared, they are shown, too, and left out here."""
-    return _EMPTY.sub("", repr(value))
-
-
-_EMPTY = re.compile(r"(?:, )?\b(?:extra|metadata)=\{\}")
-
-
 def _told(encoded: Any) -> str:
     """A written request; names in no order stand in one."""
     if isinstance(encoded, tuple):
-        return repr(cast("object", encoded))
+        return exactly(cast("object", encoded))
     undo = encoded.undo
     named = [sorted(names) for names in (undo.tool_names, undo.freeform, undo.taken_ids)]
     rest = (undo.names, undo.first_index, undo.arguments, undo.output, named)
-    return repr((encoded.path, encoded.body, encoded.headers, encoded.changes, rest))
+    return exactly((encoded.path, encoded.body, encoded.headers, encoded.changes, rest))
 
 
 def _context(number: int) -> DecodeContext:
@@ -250,7 +242,7 @@ def _events(name: str, pieces: Sequence[bytes], number: int) -> str:
         events += decoder.feed(piece)
         if decoder.ended:
             break
-    return "\n".join(map(repr, [*events, *decoder.close()]))
+    return "\n".join(map(exactly, [*events, *decoder.close()]))
 
 
 # What a client may make of a body

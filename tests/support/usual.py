@@ -16,6 +16,7 @@ from interlingua.types.change import Change
 from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.wire.http import HttpReply
+from tests.support.exactly import exactly
 from tests.support.roads import places
 
 __all__ = ["ANSWERS", "Usual", "contexts", "disturbed", "server_contexts"]
@@ -370,7 +371,7 @@ class Usual:
                 assert not one.provider_ids
                 continue
             general = self.read_any(HttpReply(status=200, body=body), other)
-            assert repr(usual) == repr(general), body
+            assert exactly(usual) == exactly(general), body
             assert one.provider_ids == other.provider_ids
             found = found or usual
         return found

@@ -22,7 +22,7 @@ from interlingua.dialects._usual_tools import plain_tools
 from interlingua.errors import SchemaError
 from interlingua.types.content import ToolCall
 from interlingua.types.tool import Tool
-from interlingua.wire.json import encode, encode_exact, holds_null
+from interlingua.wire.json import encode, encode_each, holds_null
 
 if TYPE_CHECKING:
     from interlingua.dialects._usual_tools import PlainTools
@@ -71,8 +71,8 @@ class _Verdicts:
 
     def taken(self, schemas: list[dict[str, Any]], subset: Subset) -> list[Raw] | None:
         """The texts of schemas, if all of them are surely taken as they are."""
-        texts = [text for schema in schemas if (text := encode_exact(schema)) is not None]
-        if len(texts) != len(schemas) or holds_null(b"".join(texts)):  # it may stand for a number that is not finite
+        texts = encode_each(schemas)
+        if texts is None or holds_null(b"".join(texts)):  # which may stand for a number that is not finite
             return None
         known, name = self._young, subset.name
         for text in texts:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LEGAL_NAME", "ToolFault", "describes_all", "filled", "tool_faults", "undescribed"]
 
+T = TypeVar("T")
 _SCHEMAS_KEPT = 1_024
 _LONGEST_KEPT = 16_384
 LEGAL_NAME = re.compile(r"[a-zA-Z0-9_]{1,64}")
@@ -86,7 +87,7 @@ def _parameter_faults(tool: Tool, place: str) -> Iterator[ToolFault]:
         yield ToolFault("parameter_description_missing", f"{place}/properties/{step}/description", sentence)
 
 
-def _kept(look: Callable[[bytes], bool]) -> Callable[[bytes], bool]:
+def _kept(look: Callable[[bytes], T]) -> Callable[[bytes], T]:
     """A look at the text of a schema that is taken once, since most come again and again."""
     known = lru_cache(maxsize=_SCHEMAS_KEPT)(look)
     return lambda text: (known if len(text) <= _LONGEST_KEPT else look)(text)
@@ -104,13 +105,18 @@ def _is_faultless(text: bytes) -> bool:
     return describes_all(text)
 
 
-@_kept
 def describes_all(text: bytes) -> bool:
     """Whether the schema that a text is describes each parameter."""
+    return _undescribed_in(text) == []
+
+
+@_kept
+def _undescribed_in(text: bytes) -> list[str] | None:
+    """The parameters without a description; None for a schema that is too deep to be told."""
     try:
-        return not undescribed(decode_any(text))
+        return undescribed(decode_any(text))
     except LimitExceededError:
-        return False
+        return None
 
 
 def undescribed(parameters: dict[str, Any]) -> list[str]:
@@ -118,6 +124,13 @@ def undescribed(parameters: dict[str, Any]) -> list[str]:
     found: object = parameters.get("properties")
     properties = cast("dict[str, object]", found) if isinstance(found, dict) else {}
     return [name for name, schema in properties.items() if schema is not False and not _said(schema, parameters)]
+
+
+def _missing(parameters: dict[str, Any]) -> list[str]:
+    """The same, told at once of a schema that came before."""
+    text = encode_exact(parameters)
+    known = None if text is None else _undescribed_in(text)
+    return undescribed(parameters) if known is None else known
 
 
 def _said(schema: object, root: dict[str, Any]) -> bool:
@@ -141,11 +154,11 @@ def filled(tool: Tool) -> Tool:
 
     It is the same tool when none is missing.
     """
-    missing = undescribed(tool.parameters) if tool.freeform is None else []
+    missing = _missing(tool.parameters) if tool.freeform is None else []
     if missing:
         properties = dict(tool.parameters["properties"])
         for name in missing:
-            own: object = properties[name]
+            own: object = properties.get(name)
             properties[name] = {**cast("dict[str, Any]", own if isinstance(own, dict) else {}), "description": name}
         tool = msgspec.structs.replace(tool, parameters={**tool.parameters, "properties": properties})
     if (tool.description or "").strip():

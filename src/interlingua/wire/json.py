@@ -45,6 +45,7 @@ __all__ = [
     "decode_received",
     "decode_wire",
     "encode",
+    "encode_each",
     "encode_exact",
     "encode_text",
     "encode_wire",
@@ -83,6 +84,8 @@ _FOREIGN = (msgspec.DecodeError, RecursionError)
 """What the decoder raises; a text that does not fit its type raises a kind of the first."""
 _NOT_EXACT = (ValueError, RecursionError)
 """The same, and what bytes or characters raise that are no UTF-8."""
+_UNSAID = (*_NOT_EXACT, TypeError)
+"""What the encoder raises for what JSON cannot say."""
 _UNKNOWN_MEMBER = "Object contains unknown field"
 _RESERVED = f"{EXTRA} is our own name"
 _PLAINER = {"input data was truncated": "it is empty, or ends in the middle"}
@@ -251,7 +254,15 @@ def encode_exact(value: object) -> bytes | None:
     """`value`, which holds no floats, as compact JSON; None where `encode` would refuse it."""
     try:
         return _ENCODER.encode(value)
-    except _NOT_EXACT:
+    except _UNSAID:
+        return None
+
+
+def encode_each(values: Sequence[object]) -> list[bytes] | None:
+    """The same of several values; None where `encode` would refuse one."""
+    try:
+        return [_ENCODER.encode(value) for value in values]
+    except _UNSAID:
         return None
 
 
