@@ -19,6 +19,7 @@ import interlingua as il
 from bench.canned import answers, encoded, request_body
 from bench.peers.libraries import ours
 from bench.rows.agents import URL, conversation
+from bench.rows.codec import cold_trip
 from bench.rows.imports import distributions, taken
 from interlingua import aio
 from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Target
@@ -38,6 +39,7 @@ KEY = "sk-il-" + "a" * 48
 HERE = str(Path(il.__file__).parent)
 BUDGETS = {
     "translated request": 15,
+    "translated request, never seen": 196,
     "translated reply": 19,
     "turn of an agent that marks what is to be cached": 250,
     "library call": 112,
@@ -148,6 +150,7 @@ def _translation() -> dict[str, Callable[[], object]]:
 
     return {
         "translated request": ours.translated_request,
+        "translated request, never seen": cold_trip,
         "translated reply": ours.translated_reply,
         "turn of an agent that marks what is to be cached": turn,
     }
