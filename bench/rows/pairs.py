@@ -60,6 +60,7 @@ def _marked(text: str) -> str:
     mark = MARK.decode()
     text = text.replace("Be brief.", f"Be brief ({mark}).").replace("I wear there?", f"I wear there ({mark})?")
     text = text.replace(r"\"days\":3", rf"\"days\":{mark}").replace(r"\"wind\":", rf"\"number\":{mark},\"wind\":")
+    text = text.replace("City name,", f"City name ({mark}),")
     return text.replace("for a city,", f"for a city ({mark}),").replace("both cities", f"both cities ({mark})")
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from interlingua.dialects._members import is_object
 from interlingua.dialects._subsets import SUBSETS
 from interlingua.schema.fit import fit
-from interlingua.schema.usual import is_usual
+from interlingua.schema.tool_rules import undescribed
+from interlingua.schema.usual import bare_parameters, is_usual
 from interlingua.schema.validate import _validator, check_bounds
 from interlingua.wire.json import encode
 
@@ -83,6 +84,7 @@ def test_what_is_usual_is_valid_and_taken_as_it_is() -> None:
         text = encode(schema)
         assert is_usual(text), text
         assert _is_faultless(schema, text), text
+        assert bare_parameters(text) == undescribed(schema), text
 
 
 def test_what_is_changed_is_unusual_or_faultless() -> None:

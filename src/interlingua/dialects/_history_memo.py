@@ -81,10 +81,8 @@ W = TypeVar("W", bound="WireStruct")
 class PairedMessages(tuple[Message, ...]):  # noqa: SLOT001 — the same
     """Messages that were found in order when they were read: each call has its result."""
 
-    calls: tuple[str, ...]
-    """The ids of all calls."""
-    names: tuple[str, ...]
-    """The names of the tools that are called."""
+    calls: dict[str, str]
+    """All calls, in order: id, and name of the tool."""
 
     def __reduce__(self) -> tuple[type, tuple[list[Message]]]:
         """Pickled and copied as a plain tuple."""
@@ -258,14 +256,10 @@ def says_something(rest: tuple[Message, ...]) -> bool:
     return any([type(part) is ToolCall or (type(part) is TextPart and part.text.strip()) for part in rest[0].parts])  # noqa: C419 — a list is faster
 
 
-class _Seen:
+class _Seen(msgspec.Struct, frozen=True, gc=False):
     """A text that came once: whoever sees it again finds it, and nothing else."""
 
-    __slots__ = ("text",)
-    messages = ()
-
-    def __init__(self, text: bytes) -> None:
-        self.text = text
+    text: bytes
 
 
 class _Nothing:
@@ -455,7 +449,7 @@ class HistoryMemo:
         if is_new:
             self._keep(_Seen(text))
             messages = PairedMessages(usual.messages)
-            messages.calls, messages.names = tuple(usual.calls), tuple(usual.calls.values())
+            messages.calls = usual.calls
             return usual.system, messages
         known = KnownHistory(text, usual.system, usual.messages, usual.entries, None, usual=usual)
         self._keep(known)

@@ -267,7 +267,7 @@ class RequestWriter:
         called = (
             history.known.called
             if type(history) is KnownMessages
-            else history.names
+            else history.calls.values()
             if type(history) is PairedMessages
             else [part.name for message in history for part in message.parts if isinstance(part, ToolCall)]
         )

@@ -22,7 +22,7 @@ from interlingua.dialects._usual_tools import plain_tools
 from interlingua.errors import SchemaError
 from interlingua.types.content import ToolCall
 from interlingua.types.tool import Tool
-from interlingua.wire.json import encode, encode_each, holds_null
+from interlingua.wire.json import encode, holds_null, write_text
 
 if TYPE_CHECKING:
     from interlingua.dialects._usual_tools import PlainTools
@@ -71,8 +71,11 @@ class _Verdicts:
 
     def taken(self, schemas: list[dict[str, Any]], subset: Subset) -> list[Raw] | None:
         """The texts of schemas, if all of them are surely taken as they are."""
-        texts = encode_each(schemas)
-        if texts is None or holds_null(b"".join(texts)):  # which may stand for a number that is not finite
+        try:
+            texts = [write_text(schema) for schema in schemas]
+        except (TypeError, ValueError, RecursionError):
+            return None
+        if holds_null(b"".join(texts)):  # which may stand for a number that is not finite
             return None
         known, name = self._young, subset.name
         for text in texts:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import msgspec
 
 from interlingua.errors import LimitExceededError, SchemaError
+from interlingua.schema.usual import bare_parameters
 from interlingua.schema.validate import check_schema
 from interlingua.schema.walk import follow
 from interlingua.wire.json import decode_any, encode_exact, holds_null
@@ -96,6 +97,9 @@ def _kept(look: Callable[[bytes], T]) -> Callable[[bytes], T]:
 @_kept
 def _is_faultless(text: bytes) -> bool:
     """Whether a schema is valid and describes each parameter."""
+    bare = bare_parameters(text)
+    if bare is not None:
+        return not bare
     if holds_null(text):  # which may stand for a number that is not finite
         return False
     try:
@@ -113,6 +117,9 @@ def describes_all(text: bytes) -> bool:
 @_kept
 def _undescribed_in(text: bytes) -> list[str] | None:
     """The parameters without a description; None for a schema that is too deep to be told."""
+    bare = bare_parameters(text)
+    if bare is not None:
+        return bare
     try:
         return undescribed(decode_any(text))
     except LimitExceededError:

@@ -18,7 +18,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from interlingua.wire.json import exact_reader
 
-__all__ = ["MAX_USUAL_BYTES", "is_usual"]
+__all__ = ["MAX_USUAL_BYTES", "bare_parameters", "is_usual"]
 
 MAX_USUAL_BYTES = 16_384
 """A schema with a longer text is unusual; in this one there is no room for more values than the bounds allow."""
@@ -91,3 +91,12 @@ _read = exact_reader(_Root[_Deep])
 def is_usual(text: bytes) -> bool:
     """Whether the JSON text of a schema is that of a usual one."""
     return len(text) <= MAX_USUAL_BYTES and _read(text) is not None
+
+
+def bare_parameters(text: bytes) -> list[str] | None:
+    """The parameters that a usual schema does not describe, by name; None for an unusual one."""
+    root = _read(text) if len(text) <= MAX_USUAL_BYTES else None
+    if root is None:
+        return None
+    told = [(name, schema.description) for name, schema in root.properties.items()]
+    return [name for name, words in told if isinstance(words, UnsetType) or not words.strip()]

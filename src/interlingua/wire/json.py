@@ -45,7 +45,6 @@ __all__ = [
     "decode_received",
     "decode_wire",
     "encode",
-    "encode_each",
     "encode_exact",
     "encode_text",
     "encode_wire",
@@ -254,14 +253,6 @@ def encode_exact(value: object) -> bytes | None:
     """`value`, which holds no floats, as compact JSON; None where `encode` would refuse it."""
     try:
         return _ENCODER.encode(value)
-    except _UNSAID:
-        return None
-
-
-def encode_each(values: Sequence[object]) -> list[bytes] | None:
-    """The same of several values; None where `encode` would refuse one."""
-    try:
-        return [_ENCODER.encode(value) for value in values]
     except _UNSAID:
         return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interlingua.schema.usual import MAX_USUAL_BYTES, is_usual
+from interlingua.schema.usual import MAX_USUAL_BYTES, bare_parameters, is_usual
 
 USUAL = (
     b'{"type":"object","properties":{}}',
@@ -61,3 +61,15 @@ def test_deep_ones_are_unusual() -> None:
         text = b'{"type":"object","properties":{"a":%b}}' % text
         told.append(is_usual(text))
     assert told == [True, True, True, True, False]
+
+
+def test_bare_parameters() -> None:
+    """Those of the schema itself without a description, or with one that says nothing; none are told of others."""
+    text = (
+        b'{"type":"object","properties":{"a":{"type":"string","description":"A."},"b":{"type":"string"},'
+        b'"c":{"type":"object","description":" ","properties":{"d":{"type":"string"}}}}}'
+    )
+    assert bare_parameters(text) == ["b", "c"]
+    assert bare_parameters(USUAL[1]) == []
+    assert bare_parameters(UNUSUAL[3]) is None
+    assert bare_parameters(text.replace(b"A.", b"A" * MAX_USUAL_BYTES)) is None
