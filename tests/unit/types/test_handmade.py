@@ -54,6 +54,13 @@ def test_what_is_of_another_type_is_told(message: il.Message, sentence: str) -> 
     assert sentence in caught.value.message
 
 
+def test_broken_arguments_are_a_fault_of_the_history() -> None:
+    """As they are in a client's body."""
+    with pytest.raises(il.HistoryError) as caught:
+        check_messages([called("{")])
+    assert caught.value.code == "arguments_broken"
+
+
 def test_what_types_allow_is_taken() -> None:
     """Every kind of part, content in every form, an enumeration that is text, arguments more often than remembered."""
     parts = (il.TextPart("x"), il.Json([1]))
