@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     )
     from interlingua.client.state import limit, use_state
     from interlingua.client.stream import ModelStream
-    from interlingua.client.telemetry import Instrumentation, instrument
+    from interlingua.client.telemetry.instrument import Instrumentation, instrument
     from interlingua.errors import (
         APIConnectionError,
         APITimeoutError,
@@ -356,7 +356,7 @@ _NAMES = {
     "client.setup": "load_config load_env register_alias register_provider register_resolver register_scheme",
     "client.state": "limit use_state",
     "client.stream": "ModelStream",
-    "client.telemetry": "Instrumentation instrument",
+    "client.telemetry.instrument": "Instrumentation instrument",
     "errors": (
         "APIConnectionError APITimeoutError AuthenticationError BadRequestError BillingError "
         "ChainExhaustedError ConfigError ContentPolicyViolationError ContextWindowExceededError DecodeError "

@@ -17,10 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlingua.dialects._contract import DecodeContext, ServerContext
-from interlingua.dialects._error_body import read_error
-from interlingua.dialects._error_words import PHRASES, WORDS
-from interlingua.dialects._errors import STATUS_CLASSES
-from interlingua.dialects._openai_errors import CODE_CLASSES, RETRYABLE_CODES, TYPE_CLASSES
+from interlingua.dialects._errors.bodies import read_error
+from interlingua.dialects._errors.classes import STATUS_CLASSES
+from interlingua.dialects._errors.words import PHRASES, WORDS
+from interlingua.dialects._openai.errors import CODE_CLASSES, RETRYABLE_CODES, TYPE_CLASSES
 from interlingua.dialects.anthropic import reasons as anthropic
 from interlingua.dialects.google import reasons as google
 from interlingua.dialects.ollama import reasons as ollama

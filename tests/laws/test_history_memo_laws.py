@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest, DecodeOptions, EncodeOptions, Target
-from interlingua.dialects._history_memo import HistoryMemo
-from interlingua.dialects._memo import ToolMemo
+from interlingua.dialects._known.bodies import BodyMemo
+from interlingua.dialects._known.histories import HistoryMemo
+from interlingua.dialects._known.tools import ToolMemo
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error
 from interlingua.types.request import Request

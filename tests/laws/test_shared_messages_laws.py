@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from interlingua.client.shared_messages import MessageMemo
+from interlingua.client.shared.messages import MessageMemo
 from interlingua.dialects.table import DIALECTS
 from tests.laws.test_history_memo_laws import REQUESTS, written
 

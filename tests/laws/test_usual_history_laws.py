@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlingua.dialects._contract import DecodeOptions, Facts, Quirks, Target
-from interlingua.dialects._history_memo import KnownHistory, alone, read_further, usual_further
+from interlingua.dialects._known.histories import KnownHistory, alone, read_further, usual_further
 from interlingua.dialects.table import DIALECTS
 from interlingua.errors import Error
 from interlingua.types.change import Changes

@@ -12,7 +12,7 @@ import pytest
 
 from interlingua.dialects import _schemas
 from interlingua.dialects._contract import DecodeOptions, Encoded, EncodeOptions, Facts, Quirks, Target
-from interlingua.dialects._memo import ToolMemo
+from interlingua.dialects._known.tools import ToolMemo
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error
 from interlingua.types.content import TextPart

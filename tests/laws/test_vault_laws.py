@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Target
 from interlingua.dialects._history import prepare_history
-from interlingua.dialects._history_memo import KnownMessages
+from interlingua.dialects._known.histories import KnownMessages
 from interlingua.dialects.table import get_dialect
 from interlingua.gateway.state.vault import memory_vault
 from interlingua.types.change import Changes

@@ -16,7 +16,6 @@ from typing import Any, cast
 from unittest import mock
 
 from bench.rows.pairs import load
-from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import (
     DecodeContext,
     DecodedRequest,
@@ -28,8 +27,9 @@ from interlingua.dialects._contract import (
     Target,
     Undo,
 )
-from interlingua.dialects._history_memo import HistoryMemo
-from interlingua.dialects._memo import ToolMemo
+from interlingua.dialects._known.bodies import BodyMemo
+from interlingua.dialects._known.histories import HistoryMemo
+from interlingua.dialects._known.tools import ToolMemo
 from interlingua.dialects._request import RequestWriter
 from interlingua.dialects.anthropic import client_stream
 from interlingua.dialects.anthropic.client_stream import MessagesStreamDecoder

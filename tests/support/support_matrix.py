@@ -34,7 +34,7 @@ COMMON = (
 """What every dialect is built on, and the fitting of media, which comes before all of them."""
 
 ROOM = SOURCE / "dialects"
-"""Where the modules lie that several dialects share: `_*.py`."""
+"""Where the modules lie that several dialects share: `_*`."""
 
 MAKERS = frozenset({"add", "record", "fault"})
 """Methods whose first argument is a code."""
@@ -72,7 +72,7 @@ def _built_on(paths: list[Path]) -> list[Path]:
     waiting = list(paths)
     while waiting:
         for name in _imported(_tree(waiting.pop())):
-            path = ROOM / f"{name.removeprefix('interlingua.dialects.')}.py"
+            path = ROOM / Path(*name.removeprefix("interlingua.dialects.").split(".")).with_suffix(".py")
             if name.startswith("interlingua.dialects._") and path not in found:
                 found[path] = None
                 waiting.append(path)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interlingua.agent.events import ApprovalNeeded, RunFinished, StepFinished, ToolFinished, ToolProgress, ToolStarted
-from interlingua.client.ai_sdk import AI_SDK, UiMessageEncoder, part
-from interlingua.client.sse import Teller
+from interlingua.client.web.ai_sdk import AI_SDK, UiMessageEncoder, part
+from interlingua.client.web.sse import Teller
 from interlingua.errors import UsageError
 from interlingua.types.content import Json
 

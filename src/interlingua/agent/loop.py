@@ -225,7 +225,7 @@ def _settle(work: Work, state: RunState, answer: Response[Any]) -> None:
         state.output = answer.text
         state.stop("done")
         return
-    from interlingua.client.output import problems_told, with_output  # only typed answers need schemas
+    from interlingua.client.typed.output import problems_told, with_output  # only typed answers need schemas
 
     settings = work.job.settings
     try:

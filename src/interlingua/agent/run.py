@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from interlingua.agent.events import RunEvent
     from interlingua.agent.state import RunState
     from interlingua.client.core import Steps
-    from interlingua.client.sse import SseBody
+    from interlingua.client.web.sse import SseBody
 
 __all__ = ["MOST_AT_ONCE", "Execute", "Report", "Run"]
 
@@ -231,7 +231,7 @@ class Run(RunFace[T]):
         Raises: UsageError for a dialect, and when something was read already.
         """
         from interlingua.agent.ai_sdk import RunTeller  # only web applications need it
-        from interlingua.client.sse import SseBody, begun_before  # the same
+        from interlingua.client.web.sse import SseBody, begun_before  # the same
 
         if self._begun:
             raise begun_before()

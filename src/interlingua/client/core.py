@@ -49,7 +49,7 @@ from interlingua.wire.http import HttpReply, header
 from interlingua.wire.sse import sniff
 
 if TYPE_CHECKING:
-    from interlingua.client.ladder import Unwrapper
+    from interlingua.client.typed.ladder import Unwrapper
     from interlingua.dialects._contract import Encoded, StreamDecoder
     from interlingua.transport.base import AsyncReply, Reply, Timeouts
     from interlingua.types.event import Event
@@ -311,7 +311,7 @@ def _misplaced(lane: Lane, reply: HttpReply) -> Error | None:
 def completed(job: Job, lane: Lane, encoded: Encoded, headers: Headers, response: Response[Any]) -> Response[Any]:
     """A decoded response with what the call knows of it: target, request, changes, limits, price; meters count it."""
     if encoded.undo.output_tool:
-        from interlingua.client.ladder import unwrapped
+        from interlingua.client.typed.ladder import unwrapped
 
         response = unwrapped(response, encoded.undo.output_tool)
     request_id, limits = told_by(headers)
@@ -376,7 +376,7 @@ class Live(Lasting):
         self.unwrapper: Unwrapper | None = None
         """Shows a hidden tool's call as text."""
         if encoded.undo.output_tool:
-            from interlingua.client.ladder import Unwrapper
+            from interlingua.client.typed.ladder import Unwrapper
 
             self.unwrapper = Unwrapper(encoded.undo.output_tool)
 

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from interlingua.client.shared_messages import shared_messages
-from interlingua.client.shared_tools import shared_tools
+from interlingua.client.shared.messages import shared_messages
+from interlingua.client.shared.tools import shared_tools
 from interlingua.dialects._contract import EncodeOptions
-from interlingua.dialects._history_memo import KnownMessages
+from interlingua.dialects._known.histories import KnownMessages
 from interlingua.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from interlingua.client.job import Job, Lane
     from interlingua.client.options import Settings
     from interlingua.dialects._contract import Dialect, Encoded, Target
-    from interlingua.dialects._history_memo import KnownHistory
+    from interlingua.dialects._known.histories import KnownHistory
     from interlingua.types.change import Change
     from interlingua.types.request import Request
 
@@ -37,7 +37,7 @@ def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = (
         request = _with_memory(request)
     messages = request.messages
     if job.typed and not settings.strict:
-        from interlingua.client.ladder import encode_typed  # only typed answers need it
+        from interlingua.client.typed.ladder import encode_typed  # only typed answers need it
 
         encoded = encode_typed(lane.dialect, request, options)
     elif not settings.warns and type(messages) is KnownMessages:  # a gateway knows its conversations by their bytes

@@ -94,7 +94,7 @@ class Face:
         settings = self._settled(options) if options else self._settings
         request = build_request(settings.request, prompt, history)
         if output is not None:
-            from interlingua.client.output import asking  # only typed answers need schemas
+            from interlingua.client.typed.output import asking  # only typed answers need schemas
 
             request = asking(request, output)
         stands_in, spec = answers_alone(), self._spec or self.spec

@@ -10,7 +10,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from interlingua.dialects._contract import ServerContext
-from interlingua.dialects._errors import class_of_status, make_error
+from interlingua.dialects._errors.classes import class_of_status, make_error
 from interlingua.dialects.table import get_dialect
 from interlingua.transport.fault import AsyncFaultTransport, FaultPlan, FaultTransport, Plan, neutral_error_body
 from interlingua.transport.override import Override, overriding

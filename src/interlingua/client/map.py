@@ -179,7 +179,7 @@ class Work(Generic[T]):
         kind = self._terms.output
         if kind is None or entry.response is None:
             return None
-        from interlingua.client.output import with_output  # only typed answers need schemas
+        from interlingua.client.typed.output import with_output  # only typed answers need schemas
         from interlingua.schema.reflect import decode_output
 
         if entry.output is None:

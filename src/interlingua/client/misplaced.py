@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from interlingua.dialects._error_body import beginning
+from interlingua.dialects._errors.bodies import beginning
 from interlingua.errors import DecodeError
 from interlingua.wire.http import header
 from interlingua.wire.sse import sniff

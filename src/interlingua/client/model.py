@@ -84,7 +84,7 @@ class Model(Face):
         job = self._job(prompt, history, options, output)
         if output is None:
             return carried_out(call(job))
-        from interlingua.client.output import answered  # only typed answers need schemas
+        from interlingua.client.typed.output import answered  # only typed answers need schemas
 
         return carried_out(answered(job, output))
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from interlingua.dialects._errors import REQUEST_ID_HEADERS
+from interlingua.dialects._errors.classes import REQUEST_ID_HEADERS
 from interlingua.wire.limits import rate_limits, tells_limit
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from interlingua.client.core import Job
-    from interlingua.client.output import Partials
-    from interlingua.client.sse import SseBody
+    from interlingua.client.typed.output import Partials
+    from interlingua.client.web.sse import SseBody
     from interlingua.types.event import Event
     from interlingua.types.response import Response
 
@@ -101,7 +101,7 @@ class ModelStream(Generic[T]):
         items so far, a text grows, and what has ended is a value of its type.
         Raises: UsageError for a stream without `output`, and for one of which something was read otherwise.
         """
-        from interlingua.client.output import Partials  # only typed answers need schemas
+        from interlingua.client.typed.output import Partials  # only typed answers need schemas
 
         partials = self._partials
         if partials is None:
@@ -116,7 +116,7 @@ class ModelStream(Generic[T]):
 
         Raises: ConfigError for no dialect; UsageError when something was read already.
         """
-        from interlingua.client.sse import SseBody, Teller, begun_before  # only web applications need them
+        from interlingua.client.web.sse import SseBody, Teller, begun_before  # only web applications need them
 
         if self._begun:
             raise begun_before()
@@ -134,7 +134,7 @@ class ModelStream(Generic[T]):
             pass
         if self._output is None:
             return self.response
-        from interlingua.client.output import settled  # only typed answers need schemas
+        from interlingua.client.typed.output import settled  # only typed answers need schemas
 
         if self._typed is None:
             self._typed = carried_out(settled(self._job, self._output, self.response))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import msgspec
 
-from interlingua.client.sse import answer_ids, source_of
+from interlingua.client.web.sse import answer_ids, source_of
 from interlingua.compat.body import Body
 from interlingua.dialects._contract import DecodeOptions, ServerContext
 from interlingua.dialects.table import get_dialect

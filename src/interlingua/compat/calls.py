@@ -117,7 +117,7 @@ async def parsed_response_async(asked: Asked, output: type[T]) -> ParsedResponse
 
 
 def _held(answer: P, output: object) -> P:
-    from interlingua.client.output import with_output  # only typed answers need schemas
+    from interlingua.client.typed.output import with_output  # only typed answers need schemas
 
     assert answer.interlingua is not None, "an answer that was made knows of what"  # noqa: S101 - an invariant
     try:

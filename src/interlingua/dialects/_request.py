@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from interlingua.dialects._contract import Encoded, Undo
-from interlingua.dialects._frames import Frame, asked_beside, keep_frame, shared_of
 from interlingua.dialects._history import call_ids, prepare_history
-from interlingua.dialects._history_memo import KnownMessages, PairedMessages
+from interlingua.dialects._known.frames import Frame, asked_beside, keep_frame, shared_of
+from interlingua.dialects._known.histories import KnownMessages, PairedMessages
+from interlingua.dialects._known.tools import KnownTools, can_be_told_again, write_tools
 from interlingua.dialects._members import foreign_extras, merge_members
-from interlingua.dialects._memo import KnownTools, can_be_told_again, write_tools
 from interlingua.dialects._schemas import fit_request
-from interlingua.dialects._usual_tools import usual_text
+from interlingua.dialects._usual.tools import usual_text
 from interlingua.errors import UnsupportedError, UsageError
 from interlingua.schema.names import fit_as_they_are, map_call_ids, map_names
 from interlingua.types.change import Changes
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from msgspec import Raw, Struct
 
     from interlingua.dialects._contract import CallIdRule, EncodeOptions, NameRule, Target
-    from interlingua.dialects._frames import WriteRest
-    from interlingua.dialects._history_memo import KnownHistory, WrittenHistory
-    from interlingua.dialects._usual_tools import PlainTools
+    from interlingua.dialects._known.frames import WriteRest
+    from interlingua.dialects._known.histories import KnownHistory, WrittenHistory
+    from interlingua.dialects._usual.tools import PlainTools
     from interlingua.schema.convert import Conversion
     from interlingua.schema.subset import Subset
     from interlingua.types.capability import Effort

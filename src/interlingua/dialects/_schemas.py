@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import msgspec
 from msgspec import Raw
 
-from interlingua.dialects._memo import KnownTools
-from interlingua.dialects._usual_tools import plain_tools
+from interlingua.dialects._known.tools import KnownTools
+from interlingua.dialects._usual.tools import plain_tools
 from interlingua.errors import SchemaError
 from interlingua.types.content import ToolCall
 from interlingua.types.tool import Tool
 from interlingua.wire.json import encode, holds_null, write_text
 
 if TYPE_CHECKING:
-    from interlingua.dialects._usual_tools import PlainTools
+    from interlingua.dialects._usual.tools import PlainTools
     from interlingua.schema.convert import Conversion
     from interlingua.schema.fit import Fitted
     from interlingua.schema.subset import Subset

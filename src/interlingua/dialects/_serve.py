@@ -96,7 +96,7 @@ def error_reply(
         headers = (*headers, ("retry-after", f"{error.retry_after_s:g}"))
     if error.request_id is not None:
         headers = (*headers, (id_header, error.request_id))
-    from interlingua.dialects._errors import RETRYABLE_STATUSES  # only who tells errors needs them
+    from interlingua.dialects._errors.classes import RETRYABLE_STATUSES  # only who tells errors needs them
 
     if tells_retry and error.retryable != (status in RETRYABLE_STATUSES):
         headers = (*headers, ("x-should-retry", "true" if error.retryable else "false"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from interlingua.dialects._history_memo import KnownMessages
+from interlingua.dialects._known.histories import KnownMessages
 from interlingua.types.content import (
     BrokenToolCall,
     OpaquePart,

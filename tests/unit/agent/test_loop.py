@@ -9,7 +9,7 @@ import pytest
 
 import interlingua as il
 from interlingua.agent.loop import BLANK
-from interlingua.client.output import AGAIN
+from interlingua.client.typed.output import AGAIN
 from interlingua.testing import FakeModel, no_network, tool_call, use
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import encode

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 import interlingua as il
 from interlingua.client.job import Lane
-from interlingua.client.output import answered, asking
+from interlingua.client.typed.output import answered, asking
 from interlingua.dialects._contract import ServerContext
 from interlingua.dialects.table import get_dialect
 from interlingua.registry.allowance import Allowance

@@ -8,7 +8,7 @@ from interlingua.client.encoding import encode
 from interlingua.client.job import Job, Lane
 from interlingua.client.options import Settings
 from interlingua.dialects._contract import DecodeOptions
-from interlingua.dialects._history_memo import KnownMessages
+from interlingua.dialects._known.histories import KnownMessages
 from interlingua.dialects.table import get_dialect
 from interlingua.registry.resolve import Registry
 from interlingua.types.request import Request

@@ -499,7 +499,8 @@ from interlingua.testing import FakeModel, use
 with use(FakeModel(["a", "b"])):
     il.model("fake/x").generate("Hi")
     il.Agent("fake/x").run("Hi")
-loaded = [name for name in ("client.watch", "agent.watch", "client.telemetry") if f"interlingua.{name}" in sys.modules]
+names = ("client.watch", "agent.watch", "client.telemetry.instrument")
+loaded = [name for name in names if f"interlingua.{name}" in sys.modules]
 assert not loaded, loaded
 """
     subprocess.run([sys.executable, "-I", "-c", code], check=True)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from interlingua.dialects._contract import DecodeOptions, Facts, Target
-from interlingua.dialects._errors import class_of_status, request_id
+from interlingua.dialects._errors.classes import class_of_status, request_id
 from interlingua.dialects._members import foreign_extras, members_of, merge_members, plain
 from interlingua.dialects._seals import seal_fits
 from interlingua.dialects.openai_chat.wire import FunctionWire, MessageWire, RequestWire, ToolWire

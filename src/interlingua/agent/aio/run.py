@@ -197,7 +197,7 @@ class AsyncRun(RunFace[T]):
         """
         from interlingua.agent.ai_sdk import RunTeller  # only web applications need it
         from interlingua.client.aio.sse import AsyncSseBody  # the same
-        from interlingua.client.sse import begun_before  # the same
+        from interlingua.client.web.sse import begun_before  # the same
 
         if self._begun:
             raise begun_before()

@@ -83,7 +83,7 @@ class AsyncModel(Face):
         job = self._job(prompt, history, options, output)
         if output is None:
             return await carried_out(call(job))
-        from interlingua.client.output import answered  # only typed answers need schemas
+        from interlingua.client.typed.output import answered  # only typed answers need schemas
 
         return await carried_out(answered(job, output))
 

@@ -1,17 +1,17 @@
-"""A stream told to a web client, awaited: the twin of `client.sse`, with its rules."""
+"""A stream told to a web client, awaited: the twin of `client.web.sse`, with its rules."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from interlingua.client.sse import BodyFace
+from interlingua.client.web.sse import BodyFace
 from interlingua.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-    from interlingua.client.sse import Teller
+    from interlingua.client.web.sse import Teller
     from interlingua.types.response import Response
 
 __all__ = ["AsyncSseBody"]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from interlingua.client.aio.sse import AsyncSseBody
     from interlingua.client.core import Job
-    from interlingua.client.output import Partials
+    from interlingua.client.typed.output import Partials
     from interlingua.types.event import Event
     from interlingua.types.response import Response
 
@@ -98,7 +98,7 @@ class AsyncModelStream(Generic[T]):
         items so far, a text grows, and what has ended is a value of its type.
         Raises: UsageError for a stream without `output`, and for one of which something was read otherwise.
         """
-        from interlingua.client.output import Partials  # only typed answers need schemas
+        from interlingua.client.typed.output import Partials  # only typed answers need schemas
 
         partials = self._partials
         if partials is None:
@@ -114,7 +114,7 @@ class AsyncModelStream(Generic[T]):
         Raises: ConfigError for no dialect; UsageError when something was read already.
         """
         from interlingua.client.aio.sse import AsyncSseBody  # only web applications need them
-        from interlingua.client.sse import Teller, begun_before  # the same
+        from interlingua.client.web.sse import Teller, begun_before  # the same
 
         if self._begun:
             raise begun_before()
@@ -132,7 +132,7 @@ class AsyncModelStream(Generic[T]):
             pass
         if self._output is None:
             return self.response
-        from interlingua.client.output import settled  # only typed answers need schemas
+        from interlingua.client.typed.output import settled  # only typed answers need schemas
 
         if self._typed is None:
             self._typed = await carried_out(settled(self._job, self._output, self.response))

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
-from interlingua.dialects._error_body import read_error
-from interlingua.dialects._frames import framed
+from interlingua.dialects._errors.bodies import read_error
+from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._request import RequestWriter, check_choice, must_call
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from msgspec import Raw
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
-    from interlingua.dialects._usual_history import WriteUsual
-    from interlingua.dialects._usual_tools import WriteUsualTools
+    from interlingua.dialects._usual.histories import WriteUsual
+    from interlingua.dialects._usual.tools import WriteUsualTools
     from interlingua.dialects.anthropic.thinking import SaidWire
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Raw
 
 from interlingua.dialects._answer import id_source
-from interlingua.dialects._error_body import error_body
+from interlingua.dialects._errors.bodies import error_body
 from interlingua.dialects._members import is_object, members_of, plain
-from interlingua.dialects._run import BuildingDecoder, run_of
-from interlingua.dialects._template import template_of
+from interlingua.dialects._streams.runs import BuildingDecoder, run_of
+from interlingua.dialects._streams.templates import template_of
 from interlingua.dialects.anthropic.assistant import call_extra, seal_of
 from interlingua.dialects.anthropic.client import answer_members
 from interlingua.dialects.anthropic.marks import decode_mark
@@ -39,7 +39,7 @@ from interlingua.wire.sse import SseDecoder
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
-    from interlingua.dialects._template import Template
+    from interlingua.dialects._streams.templates import Template
     from interlingua.stream.build import Block
     from interlingua.types.event import Event
 

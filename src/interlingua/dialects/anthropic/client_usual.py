@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 from msgspec import Raw
 
-from interlingua.dialects._usual import sound_calls
+from interlingua.dialects._usual.answers import sound_calls
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.reasons import FINISH_REASONS
 from interlingua.dialects.anthropic.usage import DETAILS, INPUT, OUTPUT, READ, THINKING, decode_usage

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 from msgspec import Raw
 
-from interlingua.dialects._usual_history import UnusualError, UsualHistory, call_text, plain_messages
+from interlingua.dialects._usual.histories import UnusualError, UsualHistory, call_text, plain_messages
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.types.content import Sealed, TextPart, ThinkingPart
 from interlingua.types.shared import NO_EXTRA, ReadOnlyDict
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import Target
-    from interlingua.dialects._history_memo import KnownHistory
+    from interlingua.dialects._known.histories import KnownHistory
     from interlingua.types.content import Cache, Part, ToolCall, ToolResult
     from interlingua.types.message import Message, Role
 

@@ -3,8 +3,8 @@
 Rules
 - An error's class comes from `error.details.error_code`, else from `error.type`, else from the status.
 - `invalid_request_error` and `api_error` say no more than the first digit of the status; the other two decide. What is
-  left of the first may be told apart by a phrase of `_error_words`: the service has no code for an empty account, for a
-  spent limit and for a prompt that is too long.
+  left of the first may be told apart by a phrase of `_errors/words`: the service has no code for an empty account, for
+  a spent limit and for a prompt that is too long.
 - A class for which the wire has no type is told by a type near it and its own `error_code`.
 Source: vendor page "Claude API errors"; official SDK; recorded bodies, November 2026.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._errors import ErrorRow, error_of, row_of, told_status
+from interlingua.dialects._errors.classes import ErrorRow, error_of, row_of, told_status
 from interlingua.errors import (
     APIConnectionError,
     APITimeoutError,
@@ -40,8 +40,8 @@ from interlingua.errors import (
 )
 
 if TYPE_CHECKING:
-    from interlingua.dialects._error_body import ErrorBody
-    from interlingua.dialects._errors import ErrorTable
+    from interlingua.dialects._errors.bodies import ErrorBody
+    from interlingua.dialects._errors.classes import ErrorTable
     from interlingua.types.response import FinishReason
     from interlingua.wire.http import Headers
 

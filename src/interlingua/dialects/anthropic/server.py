@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
-from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest, Facts, Quirks, Target
-from interlingua.dialects._history_memo import HistoryMemo
+from interlingua.dialects._known.bodies import BodyMemo
+from interlingua.dialects._known.histories import HistoryMemo
+from interlingua.dialects._known.tools import ToolMemo
 from interlingua.dialects._members import is_object, merge_members
-from interlingua.dialects._memo import ToolMemo
 from interlingua.dialects._path import model_in_path
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects.anthropic.assistant import AssistantEncoder
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._history_memo import Read
+    from interlingua.dialects._known.histories import Read
     from interlingua.errors import Error
     from interlingua.types.content import Cache, TextPart
     from interlingua.types.message import Message

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.dialects._serve import JSON_HEADERS
-from interlingua.dialects._usual_turn import SEALED, note_seals, plain_turn
+from interlingua.dialects._usual.turns import SEALED, note_seals, plain_turn
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.reasons import APPROXIMATE, WIRE_REASONS
 from interlingua.types.change import Changes
@@ -16,7 +16,7 @@ from interlingua.wire.json import ExactStruct, encode_exact
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
-    from interlingua.dialects._usual_turn import Turn
+    from interlingua.dialects._usual.turns import Turn
     from interlingua.types.response import Response
     from interlingua.types.usage import Usage
 

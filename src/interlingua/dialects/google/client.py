@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
-from interlingua.dialects._error_body import read_error
-from interlingua.dialects._frames import framed
+from interlingua.dialects._errors.bodies import read_error
+from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import is_object, merge_members, passed_on
 from interlingua.dialects._request import RequestWriter, check_choice
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
-    from interlingua.dialects._usual_history import WriteUsual
-    from interlingua.dialects._usual_tools import WriteUsualTools
+    from interlingua.dialects._usual.histories import WriteUsual
+    from interlingua.dialects._usual.tools import WriteUsualTools
     from interlingua.dialects.google.wire import CandidateWire, DeclarationWire
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset

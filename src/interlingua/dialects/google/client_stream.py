@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from interlingua.dialects._answer import id_source
-from interlingua.dialects._error_body import error_body
+from interlingua.dialects._errors.bodies import error_body
 from interlingua.dialects._members import is_list, is_object
-from interlingua.dialects._run import BuildingDecoder, run_of
-from interlingua.dialects._template import template_of
+from interlingua.dialects._streams.runs import BuildingDecoder, run_of
+from interlingua.dialects._streams.templates import template_of
 from interlingua.dialects.google.client import (
     CITATIONS,
     candidate_members,
@@ -47,7 +47,7 @@ from interlingua.wire.sse import DONE, SseDecoder
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
-    from interlingua.dialects._template import Template
+    from interlingua.dialects._streams.templates import Template
     from interlingua.dialects.google.wire import CallWire, CandidateWire, UsageWire
     from interlingua.stream.build import Block
     from interlingua.types.event import BlockKind, Event

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
-from interlingua.dialects._usual import sound_calls
+from interlingua.dialects._usual.answers import sound_calls
 from interlingua.dialects.google.parts import NAME, is_made_id, on_one_line
 from interlingua.dialects.google.spelling import MARK
 from interlingua.types.content import Sealed, TextPart, ThinkingPart, ToolCall

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from interlingua.dialects._usual_history import UnusualError, UsualHistory, call_text, plain_messages
+from interlingua.dialects._usual.histories import UnusualError, UsualHistory, call_text, plain_messages
 from interlingua.dialects.google.parts import NAME, is_made_id
 from interlingua.dialects.google.spelling import MARK
 from interlingua.wire.json import ExactStruct, encode_exact, exact_reader
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import Target
-    from interlingua.dialects._history_memo import KnownHistory
+    from interlingua.dialects._known.histories import KnownHistory
     from interlingua.types.content import ToolResult
     from interlingua.types.message import Message, Role
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._errors import ErrorRow, error_of, is_upstream, row_of, told_status
+from interlingua.dialects._errors.classes import ErrorRow, error_of, is_upstream, row_of, told_status
 from interlingua.errors import (
     APITimeoutError,
     AuthenticationError,
@@ -37,8 +37,8 @@ from interlingua.errors import (
 )
 
 if TYPE_CHECKING:
-    from interlingua.dialects._error_body import ErrorBody
-    from interlingua.dialects._errors import ErrorTable
+    from interlingua.dialects._errors.bodies import ErrorBody
+    from interlingua.dialects._errors.classes import ErrorTable
     from interlingua.types.response import FinishReason
     from interlingua.wire.http import Headers
 

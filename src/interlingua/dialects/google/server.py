@@ -10,11 +10,11 @@ from urllib.parse import unquote
 from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
-from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest, Target
-from interlingua.dialects._history_memo import HistoryMemo, rest_of
+from interlingua.dialects._known.bodies import BodyMemo
+from interlingua.dialects._known.histories import HistoryMemo, rest_of
+from interlingua.dialects._known.tools import ToolMemo
 from interlingua.dialects._members import merge_members, object_in
-from interlingua.dialects._memo import ToolMemo
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
 from interlingua.dialects.google.assistant import AssistantEncoder
 from interlingua.dialects.google.history_usual import read_usual_history
@@ -48,7 +48,7 @@ from interlingua.wire.json import WireStruct, encode_wire
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._history_memo import KnownHistory, Read
+    from interlingua.dialects._known.histories import KnownHistory, Read
     from interlingua.errors import Error
     from interlingua.types.message import Message
     from interlingua.types.response import Response

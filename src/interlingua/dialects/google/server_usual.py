@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.dialects._serve import JSON_HEADERS
-from interlingua.dialects._usual_turn import SEALED, note_seals, plain_turn
+from interlingua.dialects._usual.turns import SEALED, note_seals, plain_turn
 from interlingua.dialects.google.parts import NAME, is_made_id
 from interlingua.dialects.google.reasons import WIRE_REASONS
 from interlingua.dialects.google.usage import note_uncounted
@@ -17,7 +17,7 @@ from interlingua.wire.json import ExactStruct, encode_exact
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
-    from interlingua.dialects._usual_turn import Turn
+    from interlingua.dialects._usual.turns import Turn
     from interlingua.types.response import Response
     from interlingua.types.usage import Usage
 

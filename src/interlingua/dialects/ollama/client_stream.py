@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._answer import id_source
-from interlingua.dialects._error_body import error_body
+from interlingua.dialects._errors.bodies import error_body
 from interlingua.dialects._members import is_list, is_object
-from interlingua.dialects._run import BuildingDecoder, run_of
+from interlingua.dialects._streams.runs import BuildingDecoder, run_of
 from interlingua.dialects.ollama.assistant import CallReader
 from interlingua.dialects.ollama.client import answer_members, turn_of
 from interlingua.dialects.ollama.lines import LINE, template_of, time_of
@@ -30,7 +30,7 @@ from interlingua.wire.ndjson import NdjsonDecoder
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
-    from interlingua.dialects._template import Template
+    from interlingua.dialects._streams.templates import Template
     from interlingua.dialects.ollama.wire import ToolCallWire
     from interlingua.stream.build import Block
     from interlingua.types.event import Event

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Raw
 
-from interlingua.dialects._usual import sound_calls
+from interlingua.dialects._usual.answers import sound_calls
 from interlingua.dialects.ollama.parts import NAME
 from interlingua.types.content import TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Response

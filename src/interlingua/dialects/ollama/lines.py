@@ -7,7 +7,7 @@ string in the gaps, must parse to the same line with those two in it. Anything e
 
 from __future__ import annotations
 
-from interlingua.dialects._template import Template
+from interlingua.dialects._streams.templates import Template
 from interlingua.wire.json import encode
 
 __all__ = ["LINE", "Time", "template_of", "time_of"]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from interlingua.dialects._contract import Quirks
-    from interlingua.dialects._history_memo import KnownHistory
+    from interlingua.dialects._known.histories import KnownHistory
     from interlingua.types.change import Changes
     from interlingua.types.content import BrokenToolCall, Part
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._errors import ErrorRow, class_of_status, error_of, row_of, told_status
+from interlingua.dialects._errors.classes import ErrorRow, class_of_status, error_of, row_of, told_status
 from interlingua.errors import (
     APITimeoutError,
     AuthenticationError,
@@ -36,8 +36,8 @@ from interlingua.errors import (
 )
 
 if TYPE_CHECKING:
-    from interlingua.dialects._error_body import ErrorBody
-    from interlingua.dialects._errors import ErrorTable
+    from interlingua.dialects._errors.bodies import ErrorBody
+    from interlingua.dialects._errors.classes import ErrorTable
     from interlingua.types.change import Changes
     from interlingua.types.response import FinishReason, Response
     from interlingua.wire.http import Headers

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.dialects._answer import changes_of
-from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._foreign import note_foreign
-from interlingua.dialects._history_memo import HistoryMemo, rest_of
+from interlingua.dialects._known.bodies import BodyMemo
+from interlingua.dialects._known.histories import HistoryMemo, rest_of
+from interlingua.dialects._known.tools import ToolMemo
 from interlingua.dialects._members import is_object, merge_members, object_in
-from interlingua.dialects._memo import ToolMemo
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects.ollama.assistant import AssistantEncoder
 from interlingua.dialects.ollama.client import GENERATE_PATH, OPTIONS
@@ -39,7 +39,7 @@ from interlingua.wire.json import decode_any, decode_received, encode_wire
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._history_memo import KnownHistory, Read
+    from interlingua.dialects._known.histories import KnownHistory, Read
     from interlingua.errors import Error
     from interlingua.types.capability import Effort
     from interlingua.types.response import Response

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.dialects._foreign import note_foreign
-from interlingua.dialects._usual_turn import SEALED, note_seals, plain_turn
+from interlingua.dialects._usual.turns import SEALED, note_seals, plain_turn
 from interlingua.dialects.ollama.client import GENERATE_PATH
 from interlingua.dialects.ollama.parts import NAME
 from interlingua.dialects.ollama.reasons import WIRE_REASONS
@@ -20,7 +20,7 @@ from interlingua.wire.json import ExactStruct, encode_exact
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
-    from interlingua.dialects._usual_turn import Turn
+    from interlingua.dialects._usual.turns import Turn
     from interlingua.types.response import Response
 
 __all__ = ["JSON_HEADERS", "time_of", "write_usual"]

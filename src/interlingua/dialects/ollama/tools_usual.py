@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from interlingua.dialects._usual_tools import ToolName, usual_reader
+from interlingua.dialects._usual.tools import ToolName, usual_reader
 from interlingua.types.tool import Tool
 from interlingua.wire.json import ExactStruct
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import Target
-    from interlingua.dialects._usual_tools import PlainTools
+    from interlingua.dialects._usual.tools import PlainTools
 
 __all__ = ["read_usual_tools", "write_usual_tools"]
 

@@ -15,7 +15,7 @@ from msgspec import UNSET, Raw
 
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._members import is_list, is_object, merge_members
-from interlingua.dialects._openai_calls import arguments_text, clean_name, freeform_arguments, freeform_input
+from interlingua.dialects._openai.calls import arguments_text, clean_name, freeform_arguments, freeform_input
 from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects.openai_chat.parts import NAME, decode_content, encode_content, encode_part, thinking_chunk

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._answer import changes_of, failed_status, finish_of, id_source
-from interlingua.dialects._frames import framed
+from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import merge_members, passed_on
-from interlingua.dialects._openai_request import OpenAIRequestWriter
+from interlingua.dialects._openai.requests import OpenAIRequestWriter
 from interlingua.dialects._request import check_choice
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder
 from interlingua.dialects.openai_chat.messages import MessageEncoder
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from msgspec import Raw
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
-    from interlingua.dialects._usual_history import WriteUsual
-    from interlingua.dialects._usual_tools import WriteUsualTools
+    from interlingua.dialects._usual.histories import WriteUsual
+    from interlingua.dialects._usual.tools import WriteUsualTools
     from interlingua.dialects.openai_chat.wire import ChoiceWire, ChunkWire
     from interlingua.errors import Error
     from interlingua.stream.calls import CallIdSource
@@ -330,7 +330,7 @@ def _choice(wire: ChoiceWire, ids: CallIdSource, context: DecodeContext, changes
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:
     """The error that a failed answer stands for."""
     del context
-    from interlingua.dialects._error_body import read_error  # only who is told an error reads it
-    from interlingua.dialects._openai_errors import error_of_body
+    from interlingua.dialects._errors.bodies import read_error  # only who is told an error reads it
+    from interlingua.dialects._openai.errors import error_of_body
 
     return error_of_body(read_error(reply.body), failed_status(reply), reply.headers)

@@ -15,13 +15,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._answer import id_source
-from interlingua.dialects._error_body import error_body
+from interlingua.dialects._errors.bodies import error_body
 from interlingua.dialects._members import is_object, passed_on
-from interlingua.dialects._openai_calls import arguments_text, clean_name, freeform_arguments
-from interlingua.dialects._openai_errors import error_of_body
+from interlingua.dialects._openai.calls import arguments_text, clean_name, freeform_arguments
+from interlingua.dialects._openai.errors import error_of_body
 from interlingua.dialects._parallel import inner_calls, is_wrapper
-from interlingua.dialects._run import DATA, BuildingDecoder, run_of
-from interlingua.dialects._template import template_of
+from interlingua.dialects._streams.runs import DATA, BuildingDecoder, run_of
+from interlingua.dialects._streams.templates import template_of
 from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, nest, reasoning_text
 from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, top_members
 from interlingua.dialects.openai_chat.parts import NAME, decode_content
@@ -48,7 +48,7 @@ from interlingua.wire.sse import DONE, SseDecoder
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
-    from interlingua.dialects._template import Template
+    from interlingua.dialects._streams.templates import Template
     from interlingua.dialects.openai_chat.slots import Slot
     from interlingua.dialects.openai_chat.wire import AudioWire, ChunkChoiceWire, PartWire
     from interlingua.stream.build import Block

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from interlingua.dialects._usual import sound_calls
+from interlingua.dialects._usual.answers import sound_calls
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.types.content import TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Response

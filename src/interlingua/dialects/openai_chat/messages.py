@@ -18,7 +18,7 @@ from interlingua.dialects._error_prefix import prefixed
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import ERROR_PREFIX, json_text, result_text
 from interlingua.dialects._members import members_of, merge_members
-from interlingua.dialects._openai_request import system_role
+from interlingua.dialects._openai.requests import system_role
 from interlingua.dialects._seals import note_seal
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder, AssistantEncoder
 from interlingua.dialects.openai_chat.parts import NAME, decode_content, encode_cache, encode_content

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
-from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest, Quirks, Target
 from interlingua.dialects._foreign import note_foreign
-from interlingua.dialects._history_memo import HistoryMemo
+from interlingua.dialects._known.bodies import BodyMemo
+from interlingua.dialects._known.histories import HistoryMemo
+from interlingua.dialects._known.tools import ToolMemo
 from interlingua.dialects._members import merge_members, object_in
-from interlingua.dialects._memo import ToolMemo
-from interlingua.dialects._openai_calls import decode_choice
-from interlingua.dialects._openai_errors import encode_error_body
+from interlingua.dialects._openai.calls import decode_choice
+from interlingua.dialects._openai.errors import encode_error_body
 from interlingua.dialects._path import model_in_path
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects.openai_chat.assistant import AssistantEncoder
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._history_memo import Read
+    from interlingua.dialects._known.histories import Read
     from interlingua.dialects.openai_chat.wire import MessageWire, UsageWire
     from interlingua.errors import Error
     from interlingua.types.capability import Effort

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from interlingua.dialects._contract import Target
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._members import is_list, object_in
-from interlingua.dialects._openai_calls import freeform_input
-from interlingua.dialects._openai_errors import encode_error_body
+from interlingua.dialects._openai.calls import freeform_input
+from interlingua.dialects._openai.errors import encode_error_body
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects.openai_chat.assistant import AssistantEncoder, note_audio, own_annotations
 from interlingua.dialects.openai_chat.parts import NAME

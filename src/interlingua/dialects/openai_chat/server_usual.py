@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._serve import JSON_HEADERS
-from interlingua.dialects._usual_turn import SEALED, note_seals, plain_turn
+from interlingua.dialects._usual.turns import SEALED, note_seals, plain_turn
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.types.change import Changes
 from interlingua.wire.http import HttpReply
@@ -16,7 +16,7 @@ from interlingua.wire.json import ExactStruct, encode_exact
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
-    from interlingua.dialects._usual_turn import Turn
+    from interlingua.dialects._usual.turns import Turn
     from interlingua.types._base import JsonObject
     from interlingua.types.response import Response
     from interlingua.types.usage import Usage

@@ -19,7 +19,7 @@ from interlingua.errors import DecodeError
 from interlingua.wire.arguments import check_arguments
 
 if TYPE_CHECKING:
-    from interlingua.dialects._template import Inside
+    from interlingua.dialects._streams.templates import Inside
     from interlingua.stream.build import Block
 
 __all__ = ["Fragment", "Slot", "Slots", "usable_index"]

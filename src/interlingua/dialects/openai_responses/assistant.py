@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._members import is_list, is_object, plain
-from interlingua.dialects._openai_calls import arguments_text, clean_name, freeform_arguments
+from interlingua.dialects._openai.calls import arguments_text, clean_name, freeform_arguments
 from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects.openai_responses.parts import NAME, decode_content
 from interlingua.dialects.openai_responses.wire import ItemWire

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, id_source
-from interlingua.dialects._error_body import read_error
-from interlingua.dialects._frames import framed
+from interlingua.dialects._errors.bodies import read_error
+from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import is_list, merge_members, passed_on
-from interlingua.dialects._openai_errors import error_of_body
-from interlingua.dialects._openai_request import OpenAIRequestWriter
+from interlingua.dialects._openai.errors import error_of_body
+from interlingua.dialects._openai.requests import OpenAIRequestWriter
 from interlingua.dialects._request import check_choice
 from interlingua.dialects.openai_responses.assistant import CALLS, ItemDecoder
 from interlingua.dialects.openai_responses.messages import InputEncoder, refers
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
-    from interlingua.dialects._usual_history import WriteUsual
-    from interlingua.dialects._usual_tools import WriteUsualTools
+    from interlingua.dialects._usual.histories import WriteUsual
+    from interlingua.dialects._usual.tools import WriteUsualTools
     from interlingua.errors import Error
     from interlingua.types.change import Changes
     from interlingua.types.content import Part

@@ -19,7 +19,7 @@ from msgspec import UNSET
 
 from interlingua.dialects._answer import id_source
 from interlingua.dialects._members import plain
-from interlingua.dialects._run import DATA, BuildingDecoder, run_of
+from interlingua.dialects._streams.runs import DATA, BuildingDecoder, run_of
 from interlingua.dialects.openai_responses.client import top_members
 from interlingua.dialects.openai_responses.live import CallItem, MessageItem, OtherItem, ReasoningItem, open_item
 from interlingua.dialects.openai_responses.parts import NAME
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.dialects._contract import DecodeContext
-    from interlingua.dialects._run import Run
-    from interlingua.dialects._template import Template
+    from interlingua.dialects._streams.runs import Run
+    from interlingua.dialects._streams.templates import Template
     from interlingua.dialects.openai_responses.live import Item
     from interlingua.stream.build import Block
     from interlingua.types.event import Event

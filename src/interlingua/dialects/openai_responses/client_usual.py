@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 from msgspec import UNSET, Raw, UnsetType
 
-from interlingua.dialects._usual import sound_calls
+from interlingua.dialects._usual.answers import sound_calls
 from interlingua.dialects.openai_responses.client import REPEATED, TOP_MEMBERS
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.errors import DecodeError, LimitExceededError

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from interlingua.dialects._usual_history import UnusualError, UsualHistory, marked_text, plain_messages
+from interlingua.dialects._usual.histories import UnusualError, UsualHistory, marked_text, plain_messages
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.wire.json import ExactStruct, encode_exact, exact_reader
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import Target
-    from interlingua.dialects._history_memo import KnownHistory
+    from interlingua.dialects._known.histories import KnownHistory
     from interlingua.types.message import Message
 
 __all__ = ["read_usual_history", "write_usual_history"]

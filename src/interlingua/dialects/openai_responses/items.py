@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from interlingua.dialects._contract import Target
 from interlingua.dialects._members import is_object, merge_members, object_in
-from interlingua.dialects._openai_calls import freeform_input
+from interlingua.dialects._openai.calls import freeform_input
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects.openai_responses.assistant import COMPLETED, FREEFORM_END
 from interlingua.dialects.openai_responses.parts import ITEM_MEMBERS, NAME, own_annotations

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import plain
-from interlingua.dialects._openai_calls import arguments_text, clean_name
+from interlingua.dialects._openai.calls import arguments_text, clean_name
 from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects.openai_responses.assistant import (
     FREEFORM_END,

@@ -19,7 +19,7 @@ from interlingua.dialects._error_prefix import prefixed
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import ERROR_PREFIX, result_text
 from interlingua.dialects._members import is_object, merge_members, plain
-from interlingua.dialects._openai_request import system_role
+from interlingua.dialects._openai.requests import system_role
 from interlingua.dialects.openai_responses.assistant import ItemDecoder, item_kind, item_members
 from interlingua.dialects.openai_responses.items import ItemEncoder, opaque_item
 from interlingua.dialects.openai_responses.parts import NAME, decode_content, encode_content, encode_part

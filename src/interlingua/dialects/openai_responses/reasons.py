@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._error_body import ErrorBody, error_body
+from interlingua.dialects._errors.bodies import ErrorBody, error_body
 from interlingua.dialects._members import is_object
-from interlingua.dialects._openai_errors import CODE_CLASSES as HTTP_CODES
-from interlingua.dialects._openai_errors import encode_error_body, error_of_body
+from interlingua.dialects._openai.errors import CODE_CLASSES as HTTP_CODES
+from interlingua.dialects._openai.errors import encode_error_body, error_of_body
 from interlingua.errors import (
     APITimeoutError,
     BadRequestError,

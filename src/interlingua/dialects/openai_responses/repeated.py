@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Raw
 
 from interlingua.dialects._contract import Quirks
+from interlingua.dialects._known.tools import KnownTools, Written
 from interlingua.dialects._members import completed, is_object
-from interlingua.dialects._memo import KnownTools, Written
 from interlingua.dialects.openai_responses.client import REPEATED
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.tools import encode_choice, encode_tool

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
-from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest
-from interlingua.dialects._history_memo import HistoryMemo
+from interlingua.dialects._known.bodies import BodyMemo
+from interlingua.dialects._known.histories import HistoryMemo
+from interlingua.dialects._known.tools import ToolMemo
 from interlingua.dialects._members import merge_members
-from interlingua.dialects._memo import ToolMemo
-from interlingua.dialects._openai_errors import encode_error_body
+from interlingua.dialects._openai.errors import encode_error_body
 from interlingua.dialects._path import model_in_path
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects.openai_responses.assistant import COMPLETED
@@ -38,7 +38,7 @@ from interlingua.wire.json import decode_received
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._history_memo import Read
+    from interlingua.dialects._known.histories import Read
     from interlingua.dialects.openai_responses.wire import FormatWire, ItemWire
     from interlingua.errors import Error
     from interlingua.types.message import Message

@@ -6,7 +6,7 @@ also has another `sequence_number`; it says nothing, so it is stepped over, befo
 
 from __future__ import annotations
 
-from interlingua.dialects._template import NUMBER, Ahead, Behind, Template, template_of
+from interlingua.dialects._streams.templates import NUMBER, Ahead, Behind, Template, template_of
 
 __all__ = ["numbered_template_of"]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._freeform import as_function, freeform_parameters
 from interlingua.dialects._members import is_list, is_object, merge_members, plain, text_or_none
-from interlingua.dialects._openai_calls import decode_choice as decode_known_choice
+from interlingua.dialects._openai.calls import decode_choice as decode_known_choice
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.wire import FormatWire, ToolWire
 from interlingua.errors import DecodeError

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from interlingua.dialects._answer import changes_of, failed_status, finish_of, id_source
-from interlingua.dialects._frames import framed
+from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._request import RequestWriter, check_choice
 from interlingua.dialects.unified.answer import decode_answer
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
-    from interlingua.dialects._usual_history import WriteUsual
-    from interlingua.dialects._usual_tools import WriteUsualTools
+    from interlingua.dialects._usual.histories import WriteUsual
+    from interlingua.dialects._usual.tools import WriteUsualTools
     from interlingua.dialects.unified.wire import AnswerPartWire, PartWire, TextWire, ToolWire
     from interlingua.errors import Error
     from interlingua.stream.calls import CallIdSource

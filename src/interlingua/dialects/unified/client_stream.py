@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from interlingua.dialects._members import is_object
-from interlingua.dialects._run import RunDecoder, run_of
-from interlingua.dialects._template import template_of
+from interlingua.dialects._streams.runs import RunDecoder, run_of
+from interlingua.dialects._streams.templates import template_of
 from interlingua.dialects.unified.answer import decode_answer
 from interlingua.dialects.unified.client import PartReader, decode_response, settled
 from interlingua.dialects.unified.parts import NAME, decode_part
@@ -48,7 +48,7 @@ from interlingua.wire.sse import SseDecoder
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
-    from interlingua.dialects._template import Template
+    from interlingua.dialects._streams.templates import Template
     from interlingua.types.content import Part
     from interlingua.types.event import Event
     from interlingua.types.response import Response

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 from msgspec import Raw
 
-from interlingua.dialects._usual import sound_calls
+from interlingua.dialects._usual.answers import sound_calls
 from interlingua.dialects.unified.parts import NAME
 from interlingua.types.change import Change
 from interlingua.types.content import TextPart, ThinkingPart, ToolCall

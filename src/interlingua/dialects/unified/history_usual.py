@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from msgspec import Raw
 
-from interlingua.dialects._usual_history import UnusualError, UsualHistory, call_text, plain_messages
+from interlingua.dialects._usual.histories import UnusualError, UsualHistory, call_text, plain_messages
 from interlingua.dialects.unified.parts import NAME
 from interlingua.wire.json import ExactStruct, encode_exact, exact_reader
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import Target
-    from interlingua.dialects._history_memo import KnownHistory
+    from interlingua.dialects._known.histories import KnownHistory
     from interlingua.types.message import Message
 
 __all__ = ["read_usual_history", "write_usual_history"]

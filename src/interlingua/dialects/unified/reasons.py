@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from interlingua.dialects._error_body import ErrorBody, read_error
-from interlingua.dialects._errors import COMMON_STATUSES, class_of, error_of, retry_after_s
-from interlingua.dialects._errors import request_id as named_request
+from interlingua.dialects._errors.bodies import ErrorBody, read_error
+from interlingua.dialects._errors.classes import COMMON_STATUSES, class_of, error_of, retry_after_s
+from interlingua.dialects._errors.classes import request_id as named_request
 from interlingua.dialects.unified.answer import decode_answer, encode_answer
 from interlingua.dialects.unified.wire import ERROR_TYPES, ErrorBodyWire, ErrorWire, type_of_error
 from interlingua.errors import (

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import UNSET
 
-from interlingua.dialects._body_memo import BodyMemo
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._history import prepare_history
-from interlingua.dialects._history_memo import HistoryMemo
-from interlingua.dialects._memo import ToolMemo
+from interlingua.dialects._known.bodies import BodyMemo
+from interlingua.dialects._known.histories import HistoryMemo
+from interlingua.dialects._known.tools import ToolMemo
 from interlingua.dialects._serve import JSON_HEADERS, clients_fault
 from interlingua.dialects.unified.answer import encode_answer
 from interlingua.dialects.unified.client import KNOBS
@@ -42,7 +42,7 @@ from interlingua.wire.json import WireStruct, decode, encode_wire, pointer
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._history_memo import Read
+    from interlingua.dialects._known.histories import Read
     from interlingua.dialects.unified.wire import MessageWire, PartWire, ServerStateWire
     from interlingua.errors import Error
     from interlingua.types.content import Part

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from msgspec import Raw
 
-from interlingua.dialects._usual_tools import ToolName, usual_reader
+from interlingua.dialects._usual.tools import ToolName, usual_reader
 from interlingua.dialects.unified.tools import check_tools
 from interlingua.schema.tool_rules import describes_all
 from interlingua.types.tool import Tool
@@ -15,7 +15,7 @@ from interlingua.wire.json import ExactStruct, encode_exact
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import Target
-    from interlingua.dialects._usual_tools import PlainTools
+    from interlingua.dialects._usual.tools import PlainTools
 
 __all__ = ["read_usual_tools", "write_usual_tools"]
 

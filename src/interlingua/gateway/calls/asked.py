@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from interlingua.dialects._contract import DecodeOptions, ServerContext
-from interlingua.dialects._history_memo import KnownMessages
-from interlingua.dialects._memo import KnownTools
+from interlingua.dialects._known.histories import KnownMessages
+from interlingua.dialects._known.tools import KnownTools
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError
 from interlingua.gateway.calls.head import ReadAs, missing, nothing_said, read_head

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, Type
 
 import msgspec
 
-from interlingua.dialects._marked import before_marks
+from interlingua.dialects._known.marks import before_marks
 from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.wire.json import MAX_DEPTH, decode
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from interlingua.client.core import Outcome
 from interlingua.client.price import price_of
 from interlingua.client.reply_head import told_by
-from interlingua.client.sse import STREAM_HEADERS
+from interlingua.client.web.sse import STREAM_HEADERS
 from interlingua.dialects.table import stream_type
 from interlingua.errors import APIConnectionError, Error, MalformedArgumentsError
 from interlingua.gateway.calls.relay import RelayedStream, kept_headers

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from interlingua.client.sse import STREAM_HEADERS
+from interlingua.client.web.sse import STREAM_HEADERS
 from interlingua.errors import Error, RateLimitError
 from interlingua.gateway.console.access import viewer_of
 from interlingua.gateway.console.feed import MAX_WATCHERS

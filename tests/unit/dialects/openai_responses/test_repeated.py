@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from interlingua.dialects._contract import DecodeOptions, ServerContext
-from interlingua.dialects._memo import KnownTools
+from interlingua.dialects._known.tools import KnownTools
 from interlingua.errors import UsageError
 from interlingua.types.content import TextPart
 from interlingua.types.request import Request

@@ -1,0 +1,1 @@
+"""What several calls have in common, made once."""

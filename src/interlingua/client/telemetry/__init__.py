@@ -1,0 +1,1 @@
+"""OpenTelemetry: what observers are told, as spans and metrics."""

@@ -1,0 +1,1 @@
+"""Streams told to web clients."""

@@ -1,0 +1,174 @@
+"""A stream told to a web client: bytes in any dialect, or as the UI message stream of the AI SDK.
+
+Rules
+- The bytes end as the dialect ends: by its terminal signal, or by its own error event. A stream that broke never looks
+  like one that came to its end.
+- The exchange is closed at the end, by an error, by `close`, and when nobody holds the bytes any more, so that a client
+  that leaves costs no more tokens.
+- A stream is told from its beginning: of one that was read already nothing is told.
+
+Not responsible for: HTTP statuses. What fails before the first content is raised by the stream's `open`.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from interlingua.client.web.ai_sdk import AI_SDK, AI_SDK_HEADERS, UiMessageEncoder
+from interlingua.dialects._contract import ServerContext
+from interlingua.dialects.table import get_dialect, stream_type
+from interlingua.errors import Error, UsageError
+from interlingua.stream.build import stream_error
+from interlingua.types.event import StreamStart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Self
+
+    from interlingua.client.job import Lane
+    from interlingua.dialects._contract import StreamEncoder
+    from interlingua.types.change import Change
+    from interlingua.types.event import Event
+    from interlingua.types.response import Response
+    from interlingua.wire.http import Headers
+
+__all__ = ["ID_PREFIXES", "STREAM_HEADERS", "BodyFace", "SseBody", "Teller", "answer_ids", "begun_before", "source_of"]
+
+ID_PREFIXES: dict[str, str] = {"openai-chat": "chatcmpl-", "openai-responses": "resp_", "anthropic": "msg_"}
+"""How the ids of answers begin, where clients know them by it."""
+STREAM_HEADERS: Headers = (("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no"))
+"""What keeps a stream from being held back, or compressed, on its way."""
+
+
+class Teller:
+    """Turns the events of one answer into the bytes of a stream."""
+
+    def __init__(self, dialect: str, lanes: Iterable[Lane] = ()) -> None:
+        """A teller in `dialect` of what one of the `lanes` answers.
+
+        Raises: ConfigError for no dialect, with the names there are.
+        """
+        self._changes: list[Change] = []
+        self._lanes = tuple(lanes)
+        self._name = dialect if dialect == AI_SDK else get_dialect(dialect).name
+        self._encoder: StreamEncoder | None = UiMessageEncoder(self._changes) if dialect == AI_SDK else None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of the answer that these bytes are the body of."""
+        own = AI_SDK_HEADERS if self._name == AI_SDK else {}
+        return {"content-type": stream_type(self._name), **dict(STREAM_HEADERS), **own}
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What telling it dropped and approximated so far."""
+        return tuple(self._changes)
+
+    def tell(self, event: object) -> bytes:
+        """The bytes that an event adds; may be empty."""
+        encoder = self._encoder
+        if encoder is None:
+            encoder = self._encoder = self._begin(event.model if isinstance(event, StreamStart) else "")
+        return encoder.encode(cast("Event", event))
+
+    def fail(self, error: Error, partial: Response[Any] | None) -> bytes:
+        """The bytes of an error, which end the stream."""
+        return self.tell(stream_error(error, partial))
+
+    def _begin(self, model: str) -> StreamEncoder:
+        context = ServerContext(
+            created=int(time.time()),
+            make_id=answer_ids(self._name),
+            source=source_of(self._lanes, model),
+            changes=self._changes,
+        )
+        return get_dialect(self._name).stream_encoder(context)
+
+
+def source_of(lanes: Iterable[Lane], model: str) -> str | None:
+    """The dialect in which the target called `model` answered."""
+    return next((lane.dialect.name for lane in lanes if lane.endpoint.spec == model), None)
+
+
+def answer_ids(dialect: str) -> Callable[[], str]:
+    """Makes the ids of answers that have none, as clients of the dialect know them."""
+
+    def make() -> str:
+        from secrets import token_hex  # only answers without an id need randomness
+
+        return f"{ID_PREFIXES.get(dialect, '')}{token_hex(12)}"
+
+    return make
+
+
+def begun_before() -> UsageError:
+    """What telling a stream comes to of which something was read before."""
+    return UsageError("sse() tells a stream from its beginning, and something of this one was read already")
+
+
+class _Source(Protocol):
+    """A stream of events, blocking."""
+
+    def __next__(self) -> object: ...
+
+    def close(self) -> None: ...
+
+
+class BodyFace:
+    """What the blocking and the awaited bytes of a stream share."""
+
+    def __init__(self, teller: Teller, partial: Callable[[], Response[Any] | None]) -> None:
+        """Bytes that `teller` makes; `partial` gives what had come of a stream that broke."""
+        self._teller = teller
+        self._partial = partial
+        self._ended = False
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of an answer with this body: its media type, and that proxies must not hold it back."""
+        return self._teller.headers
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What telling it dropped and approximated so far; what translation changed before is in the response."""
+        return self._teller.changes
+
+    def _end(self) -> bytes:
+        self._ended = True
+        return b""
+
+    def _fail(self, error: Error) -> bytes:
+        self._ended = True
+        return self._teller.fail(error, self._partial())
+
+
+class SseBody(BodyFace):
+    """The bytes of a stream, piece by piece: an iterator, closed at its end, by `close`, or when nobody holds it."""
+
+    def __init__(self, source: _Source, teller: Teller, partial: Callable[[], Response[Any] | None]) -> None:
+        """The bytes of `source`, of which nothing was read yet; a stream's `sse` makes them."""
+        super().__init__(teller, partial)
+        self._source = source
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> bytes:
+        while not self._ended:
+            if piece := self._piece():
+                return piece
+        raise StopIteration
+
+    def _piece(self) -> bytes:
+        try:
+            return self._teller.tell(next(self._source))
+        except StopIteration:
+            return self._end()
+        except Error as error:
+            return self._fail(error)
+
+    def close(self) -> None:
+        """Close the stream; nothing more comes."""
+        self._ended = True
+        self._source.close()

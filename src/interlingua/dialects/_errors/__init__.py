@@ -1,0 +1,1 @@
+"""Failed answers, as far as all dialects read and write them alike."""

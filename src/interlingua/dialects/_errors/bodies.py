@@ -1,0 +1,222 @@
+"""What the body of a failed answer says, whatever its shape: one reader for every dialect.
+
+Rules
+- Bodies seen: `{"error": {…}}`, an error that is a text, a number, a list or JSON in a text, a flat object, an object
+  in a list, `{"detail": …}` of a validation error, `{"errors": […]}`, a problem document, the answer of the server
+  behind a router in `metadata.raw`, a bare text, a page, nothing.
+- What stands further inside says more, so its words come first; of several errors the first counts.
+- Words are only collected here: what they mean is in the tables of each dialect and in `_errors/words`.
+Source: corpus of recorded answers; public reports of compatible servers; both read in November 2026. The bodies are in
+`tests/golden/error_bodies`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from interlingua.dialects._members import is_list, is_object
+from interlingua.errors import DecodeError, LimitExceededError
+from interlingua.wire.json import decode_any
+
+if TYPE_CHECKING:
+    from interlingua.wire.http import Headers
+
+__all__ = ["NO_REASON", "ErrorBody", "beginning", "error_body", "read_error"]
+
+NO_REASON = "the server gave no reason"
+"""The message of an error that has none."""
+MAX_MESSAGE = 300
+"""Characters that are kept of a body that is no JSON."""
+MAX_SENTENCE = 4_000
+"""Characters that are kept of a reason: some servers repeat the whole request in theirs, pictures among it."""
+MAX_NESTING = 4
+"""Errors inside of errors, and texts that hold JSON, are read this deep."""
+MAX_DELAY_S = 86_400.0
+_DELAY = r"(\d+(?:\.\d+)?)s"
+_STATUSES = range(400, 600)
+_INSIDE = ("error", "errors", "detail")
+"""Members that hold an error, or several."""
+_SENTENCES = ("message", "msg", "detail", "title")
+_STATUS_PLACES = ("code", "status_code", "statusCode", "status")
+"""`status` counts in the outermost object alone: further inside, a filter says with it what it would have answered."""
+_WORD_PLACES = ("code", "error_code", "type", "error_type")
+_NOT_WORDS = frozenset({"error", "about:blank"})
+"""What says of a body only that it is an error."""
+
+
+class ErrorBody(NamedTuple):
+    """What an error body says."""
+
+    message: str
+    """The reason, for people."""
+    words: tuple[str, ...] = ()
+    """Every structured code, type, reason and status word, the most precise first; a bare number comes last."""
+    status: int | None = None
+    """The HTTP status that the body itself names."""
+    delay_s: float | None = None
+    """Seconds to wait."""
+    request_id: str | None = None
+    """The provider's id of the request."""
+    headers: Headers = ()
+    """Headers of the server behind a router, lower case."""
+
+    @property
+    def code(self) -> str | None:
+        """The most precise word."""
+        return self.words[0] if self.words else None
+
+
+_NOTHING = ErrorBody("")
+
+
+def read_error(body: bytes) -> ErrorBody:
+    """What the body of a failed answer says; the text itself when it is no JSON."""
+    try:
+        return error_body(decode_any(body))
+    except (DecodeError, LimitExceededError):
+        text = " ".join(body[:2000].decode("utf-8", "replace").split())
+        return ErrorBody(beginning(text, MAX_MESSAGE) or "an empty body")
+
+
+def error_body(value: object) -> ErrorBody:
+    """What a JSON error says, in any of the shapes seen."""
+    found = _read(value, 0)
+    return found._replace(message=beginning(found.message, MAX_SENTENCE) or NO_REASON)
+
+
+def beginning(text: str, limit: int) -> str:
+    """A text, or its first whole words: half a key would not be known for one, and stay in an error."""
+    if len(text) <= limit:
+        return text
+    kept = text[: limit - 2]
+    return f"{kept.rpartition(' ')[0] or kept} …"
+
+
+def _read(value: object, depth: int) -> ErrorBody:
+    if depth > MAX_NESTING:
+        return _NOTHING
+    if is_list(value):
+        return _read(value[0], depth + 1) if value else _NOTHING
+    if is_object(value):
+        own = _members(value, depth)
+        inside = next((value[name] for name in _INSIDE if _holds(value.get(name))), None)
+        return own if inside is None else _joined(_read(inside, depth + 1), own)
+    if isinstance(value, str):
+        return _text(value, depth)
+    return _number(value)
+
+
+def _number(value: object) -> ErrorBody:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return _NOTHING
+    return ErrorBody("", words=(str(value),), status=_status(value))
+
+
+def _holds(value: object) -> bool:
+    """Whether a member may hold an error: validation errors have places, and are one sentence together."""
+    if is_list(value) and value and is_object(value[0]):
+        return "loc" not in value[0]
+    return bool(value) and value is not True
+
+
+def _text(text: str, depth: int) -> ErrorBody:
+    """A sentence, or an error that some server in between has written as text."""
+    if text.lstrip().startswith(("{", "[{")):
+        try:
+            found = _read(decode_any(text), depth + 1)
+        except (DecodeError, LimitExceededError):
+            return ErrorBody(text)
+        return found if found.message else found._replace(message=text)
+    return ErrorBody(text)
+
+
+def _joined(inside: ErrorBody, own: ErrorBody) -> ErrorBody:
+    numbers = tuple(word for word in inside.words + own.words if _status(word) is not None)
+    words = tuple(word for word in inside.words + own.words if word not in numbers)
+    return ErrorBody(
+        inside.message or own.message,
+        tuple(dict.fromkeys(words + numbers)),
+        inside.status or own.status,
+        own.delay_s if inside.delay_s is None else inside.delay_s,
+        inside.request_id or own.request_id,
+        inside.headers or own.headers,
+    )
+
+
+def _members(value: dict[str, Any], depth: int) -> ErrorBody:
+    """What one object says of itself."""
+    sentence = next((text for name in _SENTENCES if (text := _sentence(value.get(name)))), "")
+    said = _text(sentence, depth)
+    details = _details(value.get("details"))
+    places = _STATUS_PLACES[: None if depth == 0 else -1]
+    own = ErrorBody(
+        said.message,
+        _words(value, details),
+        next((status for name in places if (status := _status(value.get(name))) is not None), None),
+        next((delay for detail in details if (delay := _delay(detail)) is not None), None),
+        next((found for place in (value, *details) if (found := _request_id(place))), None),
+    )
+    own = _joined(said, own) if said.words else own
+    return _behind(own, value.get("metadata"), depth)
+
+
+def _sentence(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if is_list(value):
+        told = [
+            f"{'/'.join(str(step) for step in entry.get('loc') or ())}: {entry.get('msg', '')}"
+            for entry in value
+            if is_object(entry) and "loc" in entry
+        ]
+        return "; ".join(told)
+    return ""
+
+
+def _details(value: object) -> list[dict[str, Any]]:
+    """The details of Google's errors, which are a list, and of Anthropic's, which are one object."""
+    if is_object(value):
+        return [value]
+    return [detail for detail in value if is_object(detail)] if is_list(value) else []
+
+
+def _words(value: dict[str, Any], details: list[dict[str, Any]]) -> tuple[str, ...]:
+    found = [detail.get(name) for detail in details for name in ("error_code", "reason")]
+    found += [str(value[name]) if type(value.get(name)) is int else value.get(name) for name in _WORD_PLACES]
+    found.append(value.get("status"))
+    words = [word for word in found if isinstance(word, str) and word and word not in _NOT_WORDS]
+    if value.get("param") == "input_tokens":
+        words.append("param:input_tokens")
+    numbers = [word for word in words if _status(word) is not None]
+    return tuple(dict.fromkeys([word for word in words if word not in numbers] + numbers))
+
+
+def _status(value: object) -> int | None:
+    """The status that a number is, or a text of three digits; None for anything else."""
+    number = int(value) if isinstance(value, str) and len(value) == 3 and value.isdecimal() else value
+    return number if type(number) is int and number in _STATUSES else None
+
+
+def _delay(detail: dict[str, Any]) -> float | None:
+    found = re.fullmatch(_DELAY, str(detail.get("retryDelay")))
+    return min(float(found[1]), MAX_DELAY_S) if found else None
+
+
+def _request_id(place: dict[str, Any]) -> str | None:
+    return next((place[name] for name in ("request_id", "requestId") if isinstance(place.get(name), str)), None)
+
+
+def _behind(own: ErrorBody, metadata: object, depth: int) -> ErrorBody:
+    """The same with what a router tells of the server behind it: its words, its headers, its own sentence."""
+    if not is_object(metadata):
+        return own
+    kind = metadata.get("error_type")
+    words = (kind,) if isinstance(kind, str) and kind else ()
+    words += ("flagged_input",) if "flagged_input" in metadata else ()
+    headers = metadata.get("headers")
+    limits = tuple((str(name).lower(), str(text)) for name, text in headers.items()) if is_object(headers) else ()
+    raw = _read(metadata.get("raw"), depth + 1)
+    both = _joined(ErrorBody("", words + raw.words, delay_s=raw.delay_s, headers=limits), own)
+    told = raw.message if not raw.message.startswith("{") else ""
+    return both._replace(message=f"{own.message.rstrip('.')}: {told}" if told else own.message)

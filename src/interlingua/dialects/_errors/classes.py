@@ -1,0 +1,230 @@
+"""What all dialects share about errors: the class of a status, when to come back, and who named the request."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from interlingua.dialects._errors.words import PHRASES, WORDS
+from interlingua.errors import (
+    APITimeoutError,
+    AuthenticationError,
+    BadRequestError,
+    BillingError,
+    DecodeError,
+    Error,
+    InternalServerError,
+    NotFoundError,
+    OverloadedError,
+    PermissionDeniedError,
+    RateLimitError,
+    RequestTooLargeError,
+    UpstreamError,
+)
+from interlingua.wire.http import header
+from interlingua.wire.limits import rate_limits, wait_s
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from interlingua.dialects._errors.bodies import ErrorBody
+    from interlingua.wire.http import Headers
+
+__all__ = [
+    "COMMON_STATUSES", "STATUS_CLASSES", "VAGUE_CLASSES", "ErrorRow", "ErrorTable", "class_of", "class_of_status",
+    "error_of", "is_upstream", "known_class", "make_error", "precise_class", "request_id", "retry_after_s", "row_of",
+    "should_retry", "told_status",
+]  # fmt: skip
+
+STATUS_CLASSES: dict[int, type[Error]] = {
+    400: BadRequestError,
+    401: AuthenticationError,
+    402: BillingError,
+    403: PermissionDeniedError,
+    404: NotFoundError,
+    405: BadRequestError,
+    408: APITimeoutError,
+    409: UpstreamError,
+    413: RequestTooLargeError,
+    422: BadRequestError,
+    429: RateLimitError,
+    503: OverloadedError,
+    504: APITimeoutError,
+    529: OverloadedError,
+}
+"""The class of a status when nothing more precise is known."""
+VAGUE_CLASSES: dict[type[Error], int] = {BadRequestError: 4, InternalServerError: 5}
+"""Classes that say no more than the first digit of a status, which with its other two is more precise."""
+VAGUE_WORDS = frozenset({"invalid_request_error", "INVALID_ARGUMENT"})
+"""Words that every bad request has; another one beside them says more."""
+COMMON_STATUSES = range(400, 512)
+"""What every client knows. Above it a status means something to one family alone: 529 of Messages, 52x of a proxy."""
+RETRYABLE_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
+REQUEST_ID_HEADERS = ("x-request-id", "request-id", "mistral-correlation-id", "x-goog-request-id", "cf-ray")
+MAX_RETRY_AFTER_S = 86_400.0
+"""A wish to wait longer than a day is read as a day."""
+
+
+def class_of_status(status: int) -> type[Error]:
+    """The class of an HTTP status: one of the table, else the request's fault (4xx) or the server's."""
+    found = STATUS_CLASSES.get(status)
+    if found is not None:
+        return found
+    return BadRequestError if 400 <= status < 500 else InternalServerError
+
+
+def known_class(kind: type[Error] | None, status: int | None) -> type[Error]:
+    """`kind` where the body names one, else the class of the status; the server's fault where neither is known."""
+    return kind or (InternalServerError if status is None else class_of_status(status))
+
+
+def precise_class(kind: type[Error] | None, status: int | None) -> type[Error]:
+    """The same, where the status decides if the body's class says no more than its first digit."""
+    vague = kind is not None and status is not None and VAGUE_CLASSES.get(kind) == status // 100
+    return known_class(None if vague else kind, status)
+
+
+def class_of(body: ErrorBody, status: int | None, table: Mapping[str, type[Error]]) -> type[Error]:
+    """The class of an error: by its words, else by the status; by a phrase where neither says more than a bad request.
+
+    `table` holds the dialect's own words; what compatible servers say beside them is known to all.
+    """
+    known = [word for word in body.words if word in table or word in WORDS]
+    word = next((word for word in known if word not in VAGUE_WORDS), known[0] if known else "")
+    found = precise_class(table.get(word) or WORDS.get(word), status)
+    if found is BadRequestError or (found is InternalServerError and status is None):
+        return next((finer for phrase, finer in PHRASES if re.search(phrase, body.message)), found)
+    return found
+
+
+def error_of(
+    body: ErrorBody,
+    status: int | None,
+    headers: Headers,
+    table: Mapping[str, type[Error]],
+    *,
+    retryable: bool | None = None,
+) -> Error:
+    """The error that a body stands for; `status` is the answer's own, None inside a stream or a 200."""
+    status = status or body.status
+    error = make_error(
+        class_of(body, status, table),
+        body.message,
+        status=status,
+        code=body.code,
+        headers=headers + body.headers,
+        retryable=retryable,
+    )
+    if error.retry_after_s is None:
+        error.retry_after_s = body.delay_s
+    error.request_id = error.request_id or body.request_id
+    return error
+
+
+class ErrorRow(NamedTuple):
+    """How a class looks on the wire."""
+
+    status: int
+    """The HTTP status."""
+    word: str
+    """The word for it: a type, or whatever the wire has in its place."""
+    code: str | None = None
+    """The structured code, where the word says too little."""
+
+
+ErrorTable: TypeAlias = tuple[tuple[type[Error], ErrorRow], ...]
+"""Class -> how it looks; the first row that fits counts."""
+
+
+def row_of(table: ErrorTable, error: Error) -> ErrorRow | None:
+    """The row of an error; a client's bytes that cannot be read look like any bad request."""
+    found = next((row for kind, row in table if isinstance(error, kind)), None)
+    if found is None and isinstance(error, DecodeError) and error.status == 400:
+        return dict(table)[BadRequestError]
+    return found
+
+
+def is_upstream(error: Error) -> bool:
+    """Whether a server answered with the error, so that its own status and code count."""
+    return isinstance(error, UpstreamError | APITimeoutError)
+
+
+def told_status(error: Error, row: ErrorRow) -> int:
+    """The status to answer with: an upstream's own where every client knows it, else the row's."""
+    status = error.status
+    return status if is_upstream(error) and status is not None and status in COMMON_STATUSES else row.status
+
+
+def retry_after_s(headers: Iterable[tuple[str, str]]) -> float | None:
+    """Seconds to wait, from `retry-after-ms` or `retry-after` (seconds, or a date read against the `date` header)."""
+    headers = tuple(headers)
+    milliseconds = _number(header(headers, "retry-after-ms"))
+    if milliseconds is not None:
+        return _clamp(milliseconds / 1000)
+    said = header(headers, "retry-after")
+    seconds = _number(said)
+    return _clamp(seconds) if seconds is not None else _from_date(said, header(headers, "date"))
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return float(text) if text is not None else None
+    except ValueError:
+        return None
+
+
+def _clamp(seconds: float) -> float | None:
+    return min(seconds, MAX_RETRY_AFTER_S) if seconds >= 0 else None
+
+
+def _from_date(said: str | None, now: str | None) -> float | None:
+    if said is None or now is None:
+        return None
+    from email.utils import parsedate_to_datetime  # 10 ms, sockets among it: only who is told a date pays for it
+
+    try:
+        return _clamp(max(0.0, (parsedate_to_datetime(said) - parsedate_to_datetime(now)).total_seconds()))
+    except (TypeError, ValueError):
+        return None
+
+
+def should_retry(headers: Headers) -> bool | None:
+    """What `x-should-retry` says; it overrules the status."""
+    return {"true": True, "false": False}.get((header(headers, "x-should-retry") or "").lower())
+
+
+def request_id(headers: Headers) -> str | None:
+    """The provider's id of the request."""
+    return next((value for name in REQUEST_ID_HEADERS if (value := header(headers, name))), None)
+
+
+def make_error(
+    kind: type[Error],
+    message: str,
+    *,
+    status: int | None,
+    code: str | None,
+    headers: Headers,
+    retryable: bool | None = None,
+) -> Error:
+    """An error of a class with everything that the answer says about it."""
+    overruled = should_retry(headers)
+    if overruled is None:
+        overruled = retryable
+    if overruled is None and kind is UpstreamError and status is not None:
+        overruled = status in RETRYABLE_STATUSES
+    facts: dict[str, Any] = {"phase": "upstream"} if issubclass(kind, APITimeoutError) else {}
+    limits = rate_limits(headers)
+    wait = retry_after_s(headers)
+    if wait is None and issubclass(kind, RateLimitError):
+        wait = wait_s(limits)
+    return kind(
+        message,
+        retryable=overruled,
+        retry_after_s=wait,
+        status=status,
+        code=code,
+        request_id=request_id(headers),
+        rate_limits=limits,
+        **facts,
+    )

@@ -1,0 +1,170 @@
+"""Tools that were read before: an agent sends the same ones with every turn.
+
+Strategy: a list of tools is remembered by its exact bytes, from the second time on that it comes. Whoever decodes the
+same bytes again gets equal tools without parsing, and what an encoder made of them rides along.
+
+Rules
+- What requests share cannot be changed, schemas, notes and further members alike: changing one is a TypeError, a copy
+  of it (`copy.deepcopy`) is a plain dict. Whoever wants a tool with other members replaces it.
+- What was written counts only for exactly these tools, untouched; nothing about other tools is ever remembered. What
+  writing them changed is told each time.
+- Memory is bounded in bytes of text: when one generation is full, the one before it is forgotten.
+- Threads need no lock: each step is one operation on a dict, and a lost race only means that something is done twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from interlingua.dialects._known.marks import is_marked
+from interlingua.types.change import CODES
+from interlingua.types.shared import NO_EXTRA, read_only
+from interlingua.types.tool import OpaqueTool, Tool
+from interlingua.wire.json import encode_wires
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from interlingua.dialects._usual.tools import ReadUsualTools
+    from interlingua.types.change import Change, Changes
+    from interlingua.wire.json import WireStruct
+
+__all__ = [
+    "MAX_GENERATION_BYTES",
+    "KnownTools",
+    "ToolMemo",
+    "Written",
+    "can_be_told_again",
+    "known_tools",
+    "write_tools",
+]
+
+MAX_GENERATION_BYTES = 1_000_000
+"""How much text each of the two generations of a memo holds; a longer text is never remembered."""
+
+
+class Written(NamedTuple):
+    """A list of tools as a dialect writes it."""
+
+    text: bytes
+    """The JSON array."""
+    entries: tuple[Change, ...] = ()
+    """What writing it changed."""
+
+
+def can_be_told_again(entries: Sequence[Change]) -> bool:
+    """Whether entries follow from what is written alone: none is a refusal, or would be one if it were not allowed."""
+    return not entries or all([CODES[entry.code].action == entry.action != "refused" for entry in entries])  # noqa: C419 — a list is faster
+
+
+def write_tools(wires: Sequence[WireStruct], entries: Sequence[Change]) -> Written:
+    """Entries of `tools` as JSON text, with what writing them changed.
+
+    Raises: UsageError, with the place, for what JSON cannot say.
+    """
+    return Written(b"[%b]" % encode_wires(wires), tuple(entries))
+
+
+class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 — a tuple has no slots for more members
+    """Tools whose schemas cannot be changed, with what encoders made of them."""
+
+    written: dict[tuple[object, ...], Written]
+    """By dialect and whatever else decides how it writes them."""
+    fitted: dict[tuple[object, ...], object]
+    """What became of their schemas, by the same; None where nothing had to be rewritten."""
+    names: frozenset[str]
+    """What they are called."""
+    freeform: frozenset[str]
+    """What the freeform ones are called."""
+    is_marked: bool
+    """Whether one has a mark for the prompt cache."""
+    is_sealed: bool
+    """Whether nobody can give a tool other members of its own."""
+
+    def __reduce__(self) -> tuple[type, tuple[list[Tool]]]:
+        """Pickled and copied as a plain tuple."""
+        return tuple, (list(self),)
+
+    @property
+    def untouched(self) -> bool:
+        """Whether nobody gave a tool members of its own since they were read."""
+        return self.is_sealed or not any([tool.extra for tool in self])  # noqa: C419 — a list is twice as fast
+
+
+def known_tools(tools: list[Tool], *, sealed: bool = False) -> KnownTools:
+    """Equal tools whose schemas cannot be changed, of which nothing was written yet.
+
+    `sealed` ones have no notes and the members of their own that they came with, and nobody can give them others.
+    """
+    known = KnownTools([_sealed(tool) if sealed else _with_read_only_schema(tool) for tool in tools])
+    known.written, known.fitted = {}, {}
+    known.names = frozenset([tool.name for tool in tools])
+    known.freeform = frozenset([tool.name for tool in tools if tool.freeform])
+    known.is_marked = any([is_marked(tool) for tool in tools])  # noqa: C419 — a list is faster
+    known.is_sealed = sealed
+    return known
+
+
+def _with_read_only_schema(tool: Tool, **members: Any) -> Tool:
+    return msgspec.structs.replace(tool, parameters=read_only(tool.parameters), **members)
+
+
+def _sealed(tool: Tool) -> Tool:
+    return _with_read_only_schema(tool, metadata=NO_EXTRA, extra=read_only(tool.extra) if tool.extra else NO_EXTRA)
+
+
+class ToolMemo:
+    """The tools that one dialect read lately, by the bytes in which they came."""
+
+    __slots__ = ("_bytes", "_max_bytes", "_old", "_usual", "_young")
+
+    def __init__(self, usual: ReadUsualTools | None = None, max_generation_bytes: int = MAX_GENERATION_BYTES) -> None:
+        """An empty memo of two generations, each of at most so many bytes of text; `usual` reads what is usual."""
+        self._usual = usual
+        self._max_bytes = max_generation_bytes
+        self._bytes = 0
+        self._young: dict[bytes, KnownTools | None] = {}
+        self._old: dict[bytes, KnownTools | None] = {}
+
+    def read(
+        self, text: bytes, changes: Changes, decode: Callable[[bytes], tuple[Tool | OpaqueTool, ...]]
+    ) -> tuple[Tool | OpaqueTool, ...]:
+        """The tools of a JSON array; `decode` reads one that is not known, `changes` taking what it repairs.
+
+        Raises: what `decode` raises.
+        """
+        known = self.get(text)
+        if known is not None:
+            return known
+        told = len(changes.entries)
+        tools = None if self._usual is None else self._usual(text)
+        if tools is None:
+            tools = decode(text)
+        if len(changes.entries) == told:
+            self.keep(text, tools)
+        return tools
+
+    def get(self, text: bytes) -> KnownTools | None:
+        """The tools that this text is, if it was kept twice."""
+        known = self._young.get(text)
+        if known is None and (known := self._old.get(text)) is not None:
+            self._put(text, known)
+        return known
+
+    def keep(self, text: bytes, tools: tuple[Tool | OpaqueTool, ...]) -> None:
+        """Remember what this text is, if it came before and all of it are tools that somebody here can run.
+
+        Most lists that come once never come again: they are not worth the copy.
+        """
+        plain = [tool for tool in tools if isinstance(tool, Tool)]
+        if plain and len(plain) == len(tools) and len(text) <= self._max_bytes:
+            self._put(text, known_tools(plain, sealed=True) if text in self._young or text in self._old else None)
+
+    def _put(self, text: bytes, known: KnownTools | None) -> None:
+        if text not in self._young:
+            if self._bytes + len(text) > self._max_bytes:
+                self._old, self._young, self._bytes = self._young, {}, 0
+            self._bytes += len(text)
+        self._young[text] = known

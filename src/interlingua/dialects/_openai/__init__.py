@@ -1,0 +1,1 @@
+"""What the two dialects of OpenAI say alike."""

@@ -1,0 +1,186 @@
+"""Writing a request, as far as the two OpenAI dialects do it alike: choices, subsets of tools, structured output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from interlingua.dialects._known.tools import KnownTools
+from interlingua.dialects._request import RequestWriter, chosen_names, must_call, schema_prompt
+from interlingua.dialects._subsets import OPENAI_STRICT
+from interlingua.types.content import TextPart
+from interlingua.types.tool import AllowedTools, NamedTool, Tool
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import Target
+    from interlingua.schema.subset import Subset
+    from interlingua.types.request import Request
+    from interlingua.types.tool import ToolChoice
+
+__all__ = ["OpenAIRequestWriter", "system_role"]
+
+TIERS = {"standard_only": "default", "on_demand": "default", "performance": "priority"}
+"""Classes of service in the words of other providers -> the nearest of OpenAI's."""
+CACHE_LIVES: dict[str, tuple[str, dict[str, Any]]] = {
+    "prompt_cache_retention": ("at most 24 hours", {"prompt_cache_retention": "24h"}),
+    "prompt_cache_options": ("at least 30 minutes", {"prompt_cache_options": {"ttl": "30m"}}),
+}
+"""How a longer life is asked for -> what that means, and the members."""
+
+
+def system_role(target: Target, read: str | None) -> str | None:
+    """The role of a system message: what the server takes, else what the model wants, else as it was read."""
+    if target.quirks.system_role != "as_read":
+        return target.quirks.system_role
+    return target.facts.system_role or read
+
+
+class OpenAIRequestWriter(RequestWriter):
+    """Writes one request of Chat or of Responses."""
+
+    def tool_subset(self, tool: Tool) -> Subset | None:
+        """What is taken of the schema of a tool: everything, unless it is to be strict."""
+        return OPENAI_STRICT if tool.strict and self.quirks.strict_schemas else None
+
+    def output_subset(self, request: Request) -> Subset | None:
+        """The same of an output schema."""
+        sent = self.quirks.output_schema == "json_schema" and self._goes_with_tools()
+        return OPENAI_STRICT if sent and request.schema_strict and self.quirks.strict_schemas else None
+
+    def freeform_names(self) -> frozenset[str]:
+        """The tools that are offered as freeform ones."""
+        tools = self.request.tools
+        if not self.quirks.freeform_tools:
+            return frozenset()
+        if type(tools) is KnownTools:
+            return tools.freeform
+        return frozenset([tool.name for tool in tools if isinstance(tool, Tool) and tool.freeform])
+
+    def must_filter(self) -> bool:
+        """Whether the choice can only be said by leaving tools out."""
+        choice = self.request.tool_choice
+        if self.quirks.tool_choice == "full":
+            return isinstance(choice, AllowedTools) and not self.quirks.allowed_tools
+        return isinstance(choice, AllowedTools | NamedTool) or (
+            choice == "none" and self.quirks.tool_choice == "ignored"
+        )
+
+    def allowed(self) -> frozenset[str] | None:
+        """The only tools that are sent; None where all are."""
+        return chosen_names(self.request.tool_choice) if self.must_filter() else None
+
+    def takes_choice(self, name: str, *, tools: bool) -> bool:
+        """Whether a member about the choice among tools is taken; an entry where it is not, for want of tools."""
+        if tools or self.quirks.choice_without_tools:
+            return True
+        self.changes.add("parameter_unsupported", f"/{name}", "no tool is offered")
+        return False
+
+    def sayable_choice(self, *, tools: bool) -> ToolChoice | None:
+        """The choice as far as the server honours one; an entry where it is not the caller's own.
+
+        `tools` says whether any are offered.
+        """
+        choice, quirks = self.request.tool_choice, self.quirks
+        if choice is None or "tool_choice" in quirks.unsupported:
+            return None
+        if choice != "none" and not self.takes_choice("tool_choice", tools=tools):
+            return None
+        if quirks.tool_choice == "ignored":
+            code = "tools_withheld" if choice == "none" else "tool_choice_approximated"
+            if choice != "auto":
+                self.changes.add(code, "/tool_choice", "the server ignores tool choices")
+            return None
+        if choice == "none" and not tools and not quirks.choice_without_tools:
+            return None  # what no tools mean anyway
+        if self.must_filter():
+            self.changes.add("tool_choice_approximated", "/tool_choice", "the other tools are left out")
+            return "required" if must_call(choice) else "auto"
+        return choice
+
+    # Structured output
+
+    def told_system(self) -> tuple[TextPart, ...]:
+        """The system text; with the schema in words, where the server is not held to it and that is allowed."""
+        request = self.request
+        loose = not self._is_bound() and "output_schema" in self.options.allow
+        if not loose and not self._wants_the_word():
+            return request.system
+        if not loose:
+            self.changes.add("output_schema_prompted", "/json_mode", "the server wants JSON asked for in words, too")
+        gap = "\n\n" if request.system else ""
+        return (*request.system, TextPart(gap + schema_prompt(request.output_schema)))
+
+    def _wants_the_word(self) -> bool:
+        """Whether JSON must still be asked for in words: neither the system text nor the first message does.
+
+        Later messages are not looked at: what they say must not change the beginning of the prompt.
+        """
+        request, quirks = self.request, self.quirks
+        if not (request.json_mode and quirks.json_word and quirks.json_mode) or request.output_schema is not None:
+            return False
+        first = request.messages[0].text if request.messages else ""
+        return "json" not in "".join([*[part.text for part in request.system], first]).lower()
+
+    def told_output(self) -> Request | None:
+        """The request whose output format is sent; None where there is none to send.
+
+        Where the server cannot be held to a schema that is refused, unless it is allowed: then it gets JSON mode, or
+        nothing beside tools that go with no format.
+        """
+        request, quirks = self.request, self.quirks
+        if self._is_bound():
+            return self._as_schema() if request.json_mode and not quirks.json_mode else request
+        weak = quirks.output_schema != "json_schema"
+        why = f"the server has {'only JSON mode' if weak else 'no schema together with tools'}"
+        if "output_schema" not in self.options.allow:
+            self.changes.add("output_schema", "/output_schema", why)
+            return None
+        mode = quirks.output_schema != "none" and self._goes_with_tools()
+        self.changes.add("output_schema_loosened" if mode else "output_schema_prompted", "/output_schema", why)
+        return replace(request, output_schema=None, json_mode=True) if mode else None
+
+    def _goes_with_tools(self) -> bool:
+        return not self.request.tools or self.quirks.output_schema_with_tools
+
+    def _is_bound(self) -> bool:
+        """Whether the server holds the answer to the schema, or there is none."""
+        if self.request.output_schema is None:
+            return True
+        return self.quirks.output_schema == "json_schema" and self._goes_with_tools()
+
+    def _as_schema(self) -> Request:
+        """Any JSON object, asked for with a schema."""
+        if self.request.output_schema is not None:
+            return self.request
+        self.changes.add("parameter_adjusted", "/json_mode", "the server has schemas only: that of any object")
+        return replace(self.request, output_schema={"type": "object"}, json_mode=False)
+
+    # Knobs
+
+    def told_tier(self) -> str | None:
+        """The class of service, in a word that the provider knows."""
+        tier, known = self.request.service_tier, self.quirks.service_tiers
+        if tier is None or not self.takes("service_tier"):
+            return None
+        if not known or tier in known:
+            return tier
+        told = TIERS.get(tier)
+        if told not in known:
+            self.changes.add("parameter_unsupported", "/service_tier", f"no class {tier!r} here")
+            return None
+        self.changes.add("parameter_adjusted", "/service_tier", f"{tier} is told as {told}")
+        return told
+
+    def told_cache(self) -> dict[str, Any]:
+        """The members that ask for a longer life of cached prompts; the shorter is what such a model does by itself."""
+        request, life = self.request, self.facts.cache_life
+        if request.cache in (None, "auto") or (request.cache == "5m" and life is not None):
+            return {}
+        if life is None:
+            self.changes.add("cache_unsupported", "/cache", "no longer life of cached prompts is known here")
+            return {}
+        told, members = CACHE_LIVES[life]
+        self.changes.add("parameter_adjusted", "/cache", f"{request.cache} is told as {told}")
+        return members
