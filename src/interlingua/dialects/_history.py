@@ -11,7 +11,7 @@ Rules
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -35,7 +35,7 @@ NO_RESULT = "This call has no result: it was cancelled or its result was lost."
 """The error result that stands in for a missing one."""
 
 
-class _Fault(NamedTuple):
+class _Fault(msgspec.Struct, frozen=True, eq=False):
     code: str
     message: int
     part: int

@@ -14,9 +14,9 @@ Source: vendor SDKs expand the same wrapper, November 2026.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.wire.json import WireStruct, decode_wire
@@ -31,7 +31,7 @@ PREFIX = "functions."
 """What stands before the name of a tool."""
 
 
-class InnerCall(NamedTuple):
+class InnerCall(Struct, frozen=True):
     """A call that was inside another."""
 
     name: str

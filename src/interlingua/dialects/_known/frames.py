@@ -18,7 +18,7 @@ Rules
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -52,7 +52,7 @@ MAX_FRAME_BYTES = 65_536
 _ENCODE = msgspec.json.Encoder().encode
 
 
-class Frame(NamedTuple):
+class Frame(msgspec.Struct, frozen=True, eq=False):
     """A written request without its messages."""
 
     dialect: str
