@@ -26,7 +26,7 @@ def called(arguments: Any) -> il.Message:
 @pytest.mark.parametrize(
     ("message", "sentence"),
     [
-        (il.Message(cast("Any", "assistent"), ()), "messages[1]: 'assistent' is no role; there are system, user, "),
+        (il.Message(cast("Any", "operator"), ()), "messages[1]: 'operator' is no role; there are system, user, "),
         (il.Message("user", cast("Any", "Hi")), "messages[1] holds a str, which is no part; il.user(…) and "),
         (il.Message("user", (cast("Any", 5),)), "messages[1] holds an int, which is no part"),
         (il.user(il.TextPart(cast("Any", None))), "messages[1]: the text of a part is None, not str"),
