@@ -10,7 +10,7 @@ from interlingua.wire.json import ExactStruct
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import Target
-    from interlingua.dialects._usual.tools import PlainTools
+    from interlingua.dialects._usual.tools import PlainTools, ReadUsualTools
 
 __all__ = ["read_usual_tools", "write_usual_tools"]
 
@@ -35,7 +35,7 @@ def _tools(wires: list[_Tool]) -> list[Tool]:
     ]
 
 
-read_usual_tools = usual_reader(_Tool, _tools)
+read_usual_tools: ReadUsualTools = usual_reader(_Tool, _tools)
 
 
 def write_usual_tools(tools: PlainTools, target: Target) -> list[_Tool] | None:

@@ -15,7 +15,7 @@ from interlingua.wire.json import ExactStruct, encode_exact
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import Target
-    from interlingua.dialects._usual.tools import PlainTools
+    from interlingua.dialects._usual.tools import PlainTools, ReadUsualTools
 
 __all__ = ["read_usual_tools", "write_usual_tools"]
 
@@ -44,7 +44,7 @@ def _tools(wires: list[_Tool]) -> list[Tool]:
     return tools
 
 
-read_usual_tools = usual_reader(_Tool, _tools)
+read_usual_tools: ReadUsualTools = usual_reader(_Tool, _tools)
 
 
 def write_usual_tools(tools: PlainTools, target: Target) -> list[_ToldTool] | None:
