@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import socket
@@ -25,7 +26,10 @@ def example(folder: Path, port: int, gateways: Sequence[int]) -> str:
     text = _SERVERS.sub(servers, text).replace("listen 8080", f"listen 127.0.0.1:{port}")
     places = " ".join([f"{name}_temp_path {folder}/{name};" for name in _FOLDERS])
     text = text.replace("access_log off;", f"access_log off; {places}")
-    return f"daemon off; pid {folder}/nginx.pid; error_log {folder}/errors.log;\n{text}"
+    user = (
+        "user root; " if os.geteuid() == 0 else ""
+    )  # else its folders are nobody's, and only the real root can remove them
+    return f"{user}daemon off; pid {folder}/nginx.pid; error_log {folder}/errors.log;\n{text}"
 
 
 def find_nginx() -> str | None:
