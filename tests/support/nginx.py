@@ -26,9 +26,8 @@ def example(folder: Path, port: int, gateways: Sequence[int]) -> str:
     text = _SERVERS.sub(servers, text).replace("listen 8080", f"listen 127.0.0.1:{port}")
     places = " ".join([f"{name}_temp_path {folder}/{name};" for name in _FOLDERS])
     text = text.replace("access_log off;", f"access_log off; {places}")
-    user = (
-        "user root; " if os.geteuid() == 0 else ""
-    )  # else its folders are nobody's, and only the real root can remove them
+    # root's nginx gives its folders to nobody, and who is root in a namespace of its own cannot remove them
+    user = "user root; " if os.geteuid() == 0 else ""
     return f"{user}daemon off; pid {folder}/nginx.pid; error_log {folder}/errors.log;\n{text}"
 
 
