@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from interlingua.agent.run import Run
     from interlingua.agent.setup import AgentOptions
+    from interlingua.client.call.report import ChangeWarning
     from interlingua.client.health import health
     from interlingua.client.item import Input, Item
     from interlingua.client.meter import Meter, meter
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
     from interlingua.client.options import Options
     from interlingua.client.plan import Plan, PlannedTarget
     from interlingua.client.prompt import History, Prompt
-    from interlingua.client.report import ChangeWarning
     from interlingua.client.setup import (
         load_config,
         load_env,
@@ -352,7 +352,7 @@ _NAMES = {
     "client.options": "Options",
     "client.plan": "Plan PlannedTarget",
     "client.prompt": "History Prompt",
-    "client.report": "ChangeWarning",
+    "client.call.report": "ChangeWarning",
     "client.setup": "load_config load_env register_alias register_provider register_resolver register_scheme",
     "client.state": "limit use_state",
     "client.stream": "ModelStream",

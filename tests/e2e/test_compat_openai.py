@@ -236,7 +236,7 @@ def test_the_same_service(dialect: str, use: Scenario, awaited: bool) -> None:
     assert answers[1] == answers[0]
 
 
-@pytest.mark.filterwarnings("ignore::interlingua.client.report.ChangeWarning")
+@pytest.mark.filterwarnings("ignore::interlingua.client.call.report.ChangeWarning")
 @pytest.mark.parametrize("spec", ["anthropic/claude-opus-5", "google/gemini-3-pro"])
 @pytest.mark.parametrize(("dialect", "use"), CASES, ids=NAMES)
 def test_another_model(dialect: str, use: Scenario, spec: str) -> None:

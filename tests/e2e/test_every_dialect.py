@@ -371,7 +371,7 @@ def test_a_call_that_was_cut_is_never_ready(dialect: str, face: Face, monkeypatc
 
 def test_sse_09_a_finish_on_an_open_socket_is_an_end(dialect: str, face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
     """SSE-09: the terminal signal ends the stream within the drain time, although the server holds the socket."""
-    monkeypatch.setattr("interlingua.client.core.DRAIN_S", 0.3)
+    monkeypatch.setattr("interlingua.client.call.core.DRAIN_S", 0.3)
     with chat_serving(Streamed(tuple(unfold(HELLO)), Hold()), dialect=dialect) as chat:
         started = time.monotonic()
         reply = face.finish(_model(face, chat, monkeypatch).stream("Hi"))
@@ -382,7 +382,7 @@ def test_sse_09_a_finish_on_an_open_socket_is_an_end(dialect: str, face: Face, m
 
 def test_sse_19_reasons_in_every_frame_end_nothing(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
     """SSE-19: a Gemini server that goes on after a finish reason is not cut; its silence is the end."""
-    monkeypatch.setattr("interlingua.client.core.DRAIN_S", 0.2)
+    monkeypatch.setattr("interlingua.client.call.core.DRAIN_S", 0.2)
     said = [_gemini_frame(text) for text in ("Hel", "lo ", "there")]
     head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
     pieces = (head, chunked(*said[:2], end=False), Pause(0.5), chunked(said[2], end=False), Hold())

@@ -90,7 +90,7 @@ def reached(services: Services, monkeypatch: pytest.MonkeyPatch) -> Services:
     """The services as providers, and nobody pauses between two tries."""
     monkeypatch.setenv(*variable(services.dialect, port=services.ports[0]))
     monkeypatch.setenv(*variable(services.dialect, second=True, port=services.ports[1]))
-    monkeypatch.setattr("interlingua.client.chain._random", lambda: 0.0)
+    monkeypatch.setattr("interlingua.client.call.chain._random", lambda: 0.0)
     return services
 
 
@@ -270,7 +270,7 @@ async def _in_tasks(chain: str) -> list[str]:
 @pytest.mark.parametrize("awaited", [False, True], ids=["threads", "tasks"])
 def test_a_crowd_in_bad_weather_is_answered_once_each(awaited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hundreds of calls at once through chains over real sockets: none lost, none mixed up, no socket left."""
-    monkeypatch.setattr("interlingua.client.chain._random", lambda: 0.0)
+    monkeypatch.setattr("interlingua.client.call.chain._random", lambda: 0.0)
     forget_state()
     dialects = ("openai-chat", "anthropic", "ollama")
     with ExitStack() as stack:

@@ -11,7 +11,7 @@ import pytest
 
 import interlingua as il
 from interlingua import aio
-from interlingua.client.core import DRAIN_S
+from interlingua.client.call.core import DRAIN_S
 from interlingua.wire.json import decode_any
 from tests.support.client import AWAITED, BLOCKING, Face, chat, chunks
 from tests.support.server import Answer, Await, Hold, Reset, Server, chunked, reply, serving
@@ -150,7 +150,7 @@ def test_time_outs_are_kept(face: Face, monkeypatch: pytest.MonkeyPatch) -> None
 def test_sse_09_a_stream_without_an_end_of_body_ends(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
     """SSE-09: a finish reason, no `[DONE]`, and a socket that stays open: the stream ends within the drain time."""
     assert DRAIN_S == 2.0
-    monkeypatch.setattr("interlingua.client.core.DRAIN_S", 0.2)
+    monkeypatch.setattr("interlingua.client.call.core.DRAIN_S", 0.2)
     told = [chunked(piece, end=False) for piece in chunks("a")[:3]]
     with serving(_streamed(*told, Hold(), end=False)) as server:
         started = time.monotonic()

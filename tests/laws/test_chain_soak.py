@@ -15,11 +15,11 @@ import msgspec
 import pytest
 
 import interlingua as il
-from interlingua.client.core import Outcome, call, stream
-from interlingua.client.effect import Fetch, Open, Read, Rest, Sleep
+from interlingua.client.call.core import Outcome, call, stream
+from interlingua.client.call.effect import Fetch, Open, Read, Rest, Sleep
+from interlingua.client.call.job import Job
 from interlingua.client.face import job_of
 from interlingua.client.faults import error_body
-from interlingua.client.job import Job
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.errors import Error
 from interlingua.routing.health import MemoryHealth

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from interlingua.client.aio.pump import AsyncPump
-from interlingua.client.core import Outcome, call, stream
-from interlingua.client.effect import Read, Sleep
-from interlingua.client.job import Job, Lane
+from interlingua.client.call.core import Outcome, call, stream
+from interlingua.client.call.effect import Read, Sleep
+from interlingua.client.call.job import Job, Lane
+from interlingua.client.call.pump import Pump
 from interlingua.client.options import Settings, settle
-from interlingua.client.pump import Pump
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import APITimeoutError, Error
 from interlingua.registry.resolve import placeholder

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from interlingua.agent.events import LoopEvent
 from interlingua.agent.state import Call
-from interlingua.client.effect import Effect
+from interlingua.client.call.effect import Effect
 from interlingua.types.content import ToolResult
 
 __all__ = ["Begin", "Finished", "Invoke", "LoopEffect", "LoopSteps", "Next", "Notice", "Progressed"]

@@ -1,7 +1,7 @@
 """The loop, without I/O: what is asked of the model, of the tools and of the caller, written once.
 
-Strategy: a run is a generator that yields effects and is sent their results, as one call is in `client.core`, whose
-generator it goes through for every step. Drivers are `run` and `aio.run`; a yielded list of events is what the
+Strategy: a run is a generator that yields effects and is sent their results, as one call is in `client.call.core`,
+whose generator it goes through for every step. Drivers are `run` and `aio.run`; a yielded list of events is what the
 stream of a run gives.
 
 Rules
@@ -26,7 +26,7 @@ from interlingua.agent.effects import Invoke
 from interlingua.agent.events import LoopEvent, RunFinished, StepFinished
 from interlingua.agent.limits import reached
 from interlingua.agent.state import calls_of, unanswered
-from interlingua.client.core import Outcome, call, stream
+from interlingua.client.call.core import Outcome, call, stream
 from interlingua.errors import (
     APITimeoutError,
     ChainExhaustedError,
@@ -41,7 +41,7 @@ from interlingua.types.message import Message, user
 if TYPE_CHECKING:
     from interlingua.agent.effects import LoopSteps
     from interlingua.agent.state import RunState
-    from interlingua.client.core import Job
+    from interlingua.client.call.core import Job
     from interlingua.errors import OutputFault
     from interlingua.types.response import Response
     from interlingua.types.run import StopReason

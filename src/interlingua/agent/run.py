@@ -21,7 +21,7 @@ from interlingua.agent.effects import Begin, Finished, Invoke, Next, Progressed
 from interlingua.agent.events import RunFinished
 from interlingua.agent.face import RunFace, note_failed_observer
 from interlingua.agent.state import CURRENT, Call
-from interlingua.client.pump import Pump
+from interlingua.client.call.pump import Pump
 from interlingua.errors import Error, UsageError
 from interlingua.types.content import ToolResult
 from interlingua.types.event import TextDelta
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from interlingua.agent.effects import LoopSteps, Notice
     from interlingua.agent.events import RunEvent
     from interlingua.agent.state import RunState
-    from interlingua.client.core import Steps
+    from interlingua.client.call.core import Steps
     from interlingua.client.web.sse import SseBody
 
 __all__ = ["MOST_AT_ONCE", "Execute", "Report", "Run"]

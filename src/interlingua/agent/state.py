@@ -24,7 +24,7 @@ from interlingua.types.usage import add_usage
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from interlingua.client.job import Lane
+    from interlingua.client.call.job import Lane
     from interlingua.types.content import Part, TextPart
     from interlingua.types.response import Response
     from interlingua.types.run import StopReason

@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from interlingua.client.call.watch import PARENT, new_id
 from interlingua.client.meter import tags_here
 from interlingua.client.observe import AgentFinished, AgentStarted, listeners, tell
-from interlingua.client.watch import PARENT, new_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable

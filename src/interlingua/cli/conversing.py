@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interlingua.cli.outcome import debugging
 from interlingua.cli.terminal import note, think, write
-from interlingua.client.report import ChangeWarning
+from interlingua.client.call.report import ChangeWarning
 from interlingua.errors import Error
 from interlingua.types.content import Json, RefusalPart, TextPart
 from interlingua.types.event import TextDelta, ThinkingDelta

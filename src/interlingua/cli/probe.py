@@ -8,8 +8,8 @@ import warnings
 from typing import TYPE_CHECKING
 
 from interlingua.cli.checkup import MODEL_VARIABLE, Finding
+from interlingua.client.call.report import ChangeWarning
 from interlingua.client.model import model
-from interlingua.client.report import ChangeWarning
 from interlingua.errors import Error
 from interlingua.registry.resolve import default_registry
 

@@ -1,6 +1,6 @@
-"""Models to talk to: `core` is the logic of a call without I/O, `pump` drives it, `model` and `aio` are the faces.
+"""Models to talk to: `model`, `stream` and `map` are the blocking faces, `aio` holds the awaited ones.
 
-`options`, `prompt` and `output` turn what callers give into one strict request; `plan` explains instead of sending.
+`options` and `prompt` turn what callers give into one strict request, `call` asks it; `plan` only explains.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import time
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
-from interlingua.client.job import Job, Lane
+from interlingua.client.call.job import Job, Lane
 from interlingua.client.options import Settings, settle
 from interlingua.client.prompt import build_request
 from interlingua.dialects.table import get_dialect

@@ -78,8 +78,8 @@ class Model(Face):
         Raises: UsageError and its kinds, TransportError, UpstreamError and their kinds, DecodeError,
         MalformedArgumentsError, ChainExhaustedError when every target of a chain failed; OutputError.
         """
-        from interlingua.client.core import call
-        from interlingua.client.pump import carried_out  # who only explains carries nothing anywhere
+        from interlingua.client.call.core import call
+        from interlingua.client.call.pump import carried_out  # who only explains carries nothing anywhere
 
         job = self._job(prompt, history, options, output)
         if output is None:

@@ -7,7 +7,7 @@ Rules
   addresses beyond the host, and keys never are.
 - Nothing is allocated and no clock is read while nobody listens. What an observer itself asks of a model is not told.
 
-Not responsible for: making the events of a call (`client.watch`), OpenTelemetry (`client.telemetry.instrument`).
+Not responsible for: making the events of a call (`client.call.watch`), OpenTelemetry (`client.telemetry.instrument`).
 """
 
 from __future__ import annotations

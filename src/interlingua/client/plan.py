@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from interlingua.client.encoding import encode
-from interlingua.client.report import standing_told
+from interlingua.client.call.encoding import encode
+from interlingua.client.call.report import standing_told
 from interlingua.client.state import health_store
 from interlingua.errors import ConfigError, Error, UnsupportedError
 from interlingua.media.fit import plan_media
@@ -26,7 +26,7 @@ from interlingua.types.request import Request
 from interlingua.wire.http import SECRET_HEADERS, HttpRequest
 
 if TYPE_CHECKING:
-    from interlingua.client.job import Job, Lane
+    from interlingua.client.call.job import Job, Lane
     from interlingua.dialects._contract import Encoded
     from interlingua.registry.endpoint import Endpoint
 
@@ -136,7 +136,7 @@ def make_plan(job: Job) -> Plan:
 def _in_order(job: Job) -> tuple[Lane, ...]:
     if job.ranking is None:
         return job.lanes
-    from interlingua.client.chain import lanes_in_order  # only rules need them
+    from interlingua.client.call.chain import lanes_in_order  # only rules need them
 
     return lanes_in_order(job)
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
-from interlingua.client.core import Outcome, closed_early, stream
-from interlingua.client.pump import Pump, carried_out
+from interlingua.client.call.core import Outcome, closed_early, stream
+from interlingua.client.call.pump import Pump, carried_out
 from interlingua.types.event import TextDelta, ToolCallDelta
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from interlingua.client.core import Job
+    from interlingua.client.call.core import Job
     from interlingua.client.typed.output import Partials
     from interlingua.client.web.sse import SseBody
     from interlingua.types.event import Event

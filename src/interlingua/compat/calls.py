@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from interlingua.client.core import call
-from interlingua.client.pump import carried_out
+from interlingua.client.call.core import call
+from interlingua.client.call.pump import carried_out
 from interlingua.compat.account import headers_of, refuse, timeouts_of
 from interlingua.compat.asking import ask, whole
 from interlingua.compat.chat import ParsedChatCompletion

@@ -16,7 +16,7 @@ Rules
 - A mark that nothing happened to for an hour after its deadline is forgotten.
 - Times are seconds of the store's clock. Nothing here reads a clock, waits, or runs by itself.
 
-Not responsible for: which failure counts as what (`verdict`), which target is tried next (`chain`).
+Not responsible for: which failure counts as what (`verdict`), which target is tried next (`client.call.chain`).
 """
 
 from __future__ import annotations

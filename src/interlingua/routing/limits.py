@@ -12,7 +12,7 @@ Rules
 - A ticket is given back once, by `leave`; one that is lost is given back when it is collected.
 - What is allowed may change while calls wait.
 
-Not responsible for: how many tokens a call will need, which target is asked instead (`chain`).
+Not responsible for: how many tokens a call will need, which target is asked instead (`client.call.chain`).
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ class ToolWatch:
 
     def __init__(self, call: ToolCall, clock: Callable[[], float], make_id: Callable[[], str]) -> None:
         """A call whose handler is about to run, here."""
+        from interlingua.client.call.watch import PARENT
         from interlingua.client.meter import tags_here
-        from interlingua.client.watch import PARENT
 
         self._call = call
         self._clock = clock
@@ -64,7 +64,7 @@ def watched(work: Work) -> ToolWatch | None:
     """The watch of a call whose handler is about to run in this context; None when nobody listens."""
     if not is_observed():
         return None
-    from interlingua.client.watch import new_id
+    from interlingua.client.call.watch import new_id
 
     return ToolWatch(work.call, time.monotonic, new_id)
 

@@ -90,7 +90,7 @@ def bridge(request: pytest.FixtureRequest) -> Generator[Bridge]:
 @pytest.fixture(autouse=True)
 def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits between two tries."""
-    monkeypatch.setattr("interlingua.client.chain._random", lambda: 0.0)
+    monkeypatch.setattr("interlingua.client.call.chain._random", lambda: 0.0)
 
 
 def _held() -> tuple[int, int]:

@@ -12,7 +12,7 @@ Capture = pytest.CaptureFixture[str]
 @pytest.fixture(autouse=True)
 def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits between two tries."""
-    monkeypatch.setattr("interlingua.client.chain._random", lambda: 0.0)
+    monkeypatch.setattr("interlingua.client.call.chain._random", lambda: 0.0)
 
 
 def test_a_drill_tells_tries_faults_and_health(capsys: Capture) -> None:

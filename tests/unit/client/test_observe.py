@@ -17,7 +17,7 @@ import pytest
 import interlingua as il
 from interlingua import aio
 from interlingua.client import observe
-from interlingua.client.watch import Watch
+from interlingua.client.call.watch import Watch
 from interlingua.testing import FakeModel, tool_call, use
 from interlingua.transport.replay import Line
 from interlingua.wire.http import HttpReply
@@ -499,7 +499,7 @@ from interlingua.testing import FakeModel, use
 with use(FakeModel(["a", "b"])):
     il.model("fake/x").generate("Hi")
     il.Agent("fake/x").run("Hi")
-names = ("client.watch", "agent.watch", "client.telemetry.instrument")
+names = ("client.call.watch", "agent.watch", "client.telemetry.instrument")
 loaded = [name for name in names if f"interlingua.{name}" in sys.modules]
 assert not loaded, loaded
 """

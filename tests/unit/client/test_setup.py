@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import interlingua as il
-from interlingua.client.transports import async_transport_for, transport_for
+from interlingua.client.call.transports import async_transport_for, transport_for
 from interlingua.registry.resolve import Registry
 
 

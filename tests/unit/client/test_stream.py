@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 import interlingua as il
-from interlingua.client.core import DRAIN_S, GRACE_S, Job, Lane, Open, Outcome, Read, stream
+from interlingua.client.call.core import DRAIN_S, GRACE_S, Job, Lane, Open, Outcome, Read, stream
 from interlingua.client.options import Settings
 from interlingua.dialects.table import get_dialect
 from interlingua.registry.resolve import placeholder

@@ -28,7 +28,7 @@ def _served(model: str, **body: Any) -> str:
     return fake.models[-1]
 
 
-@pytest.mark.filterwarnings("ignore::interlingua.client.report.ChangeWarning")
+@pytest.mark.filterwarnings("ignore::interlingua.client.call.report.ChangeWarning")
 @pytest.mark.parametrize(
     ("name", "spec"),
     [

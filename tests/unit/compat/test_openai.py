@@ -191,7 +191,7 @@ def test_the_names_of_the_module() -> None:
 # Bodies and answers
 
 
-@pytest.mark.filterwarnings("ignore::interlingua.client.report.ChangeWarning")
+@pytest.mark.filterwarnings("ignore::interlingua.client.call.report.ChangeWarning")
 def test_changes_are_there() -> None:
     """What the way there and back changed, and the canonical answer, with the target that served."""
     with use(FakeModel("Hi")):

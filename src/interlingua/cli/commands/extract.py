@@ -11,9 +11,9 @@ from interlingua.cli.asking import EXIT_CODES, model_arguments, model_of
 from interlingua.cli.loading import load_schema
 from interlingua.cli.outcome import FAILED, UNFIT
 from interlingua.cli.terminal import note, write
+from interlingua.client.call.report import ChangeWarning
 from interlingua.client.map import Task, Terms, Work, mapped
 from interlingua.client.options import CONCURRENCY
-from interlingua.client.report import ChangeWarning
 from interlingua.errors import OutputError
 from interlingua.media.files import files
 from interlingua.types.content import AudioPart, DocumentPart, ImagePart, TextPart

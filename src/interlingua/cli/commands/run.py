@@ -18,7 +18,7 @@ from interlingua.cli.conversing import (
 )
 from interlingua.cli.outcome import FAILED
 from interlingua.cli.terminal import note, write
-from interlingua.client.report import ChangeWarning
+from interlingua.client.call.report import ChangeWarning
 from interlingua.errors import RunStoppedError
 
 if TYPE_CHECKING:

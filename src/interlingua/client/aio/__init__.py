@@ -1,4 +1,4 @@
-"""The awaited twins of `client.pump`, `client.stream` and `client.model`."""
+"""The awaited twins of what stands under the same names in `client`, `client.call` and `client.web`."""
 
 from __future__ import annotations
 

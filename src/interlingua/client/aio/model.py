@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from interlingua.client.aio.pump import carried_out
 from interlingua.client.aio.stream import AsyncModelStream
-from interlingua.client.core import call
+from interlingua.client.call.core import call
 from interlingua.client.face import Face
 from interlingua.client.options import CONCURRENCY, Options, Settings, settle
 

@@ -16,15 +16,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from interlingua.client.effect import Consult, Enter, Fetch, Open, Race, Read, Rest, Sleep, Work
-from interlingua.client.pump import end_steps
-from interlingua.client.transports import async_fetch_for, async_transport_for
+from interlingua.client.call.effect import Consult, Enter, Fetch, Open, Race, Read, Rest, Sleep, Work
+from interlingua.client.call.pump import end_steps
+from interlingua.client.call.transports import async_fetch_for, async_transport_for
 from interlingua.types.event import TextDelta, ThinkingDelta, ToolCallDelta
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from interlingua.client.effect import Effect, Steps
+    from interlingua.client.call.effect import Effect, Steps
     from interlingua.dialects._contract import StreamDecoder
     from interlingua.transport.base import AsyncReply
     from interlingua.types.event import Event

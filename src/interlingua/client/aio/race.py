@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from interlingua.client.aio.pump import AsyncPump
 
 if TYPE_CHECKING:
-    from interlingua.client.effect import Race
+    from interlingua.client.call.effect import Race
     from interlingua.transport.base import AsyncReply
 
 __all__ = ["race"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from msgspec.structs import replace
 
 from interlingua.client.aio.pump import AsyncPump, carried_out
-from interlingua.client.core import Outcome, closed_early, stream
+from interlingua.client.call.core import Outcome, closed_early, stream
 from interlingua.types.event import TextDelta, ToolCallDelta
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from interlingua.client.aio.sse import AsyncSseBody
-    from interlingua.client.core import Job
+    from interlingua.client.call.core import Job
     from interlingua.client.typed.output import Partials
     from interlingua.types.event import Event
     from interlingua.types.response import Response

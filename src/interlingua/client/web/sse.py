@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Self
 
-    from interlingua.client.job import Lane
+    from interlingua.client.call.job import Lane
     from interlingua.dialects._contract import StreamEncoder
     from interlingua.types.change import Change
     from interlingua.types.event import Event

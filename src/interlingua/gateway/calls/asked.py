@@ -28,7 +28,7 @@ from interlingua.wire.json import decode
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from interlingua.client.job import Lane
+    from interlingua.client.call.job import Lane
     from interlingua.dialects._contract import DecodedRequest, Dialect
     from interlingua.gateway.calls.head import Head
     from interlingua.gateway.core import Gateway

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from interlingua.client.aio.pump import AsyncPump, carried_out
-from interlingua.client.chain import gone_on, routed, straight, went_well
-from interlingua.client.core import (
+from interlingua.client.call.chain import gone_on, routed, straight, went_well
+from interlingua.client.call.core import (
     Job,
     Outcome,
     Sent,
@@ -36,13 +36,13 @@ from interlingua.client.core import (
     unusual,
     whole,
 )
-from interlingua.client.encoding import encode
+from interlingua.client.call.encoding import encode
+from interlingua.client.call.report import served
+from interlingua.client.call.transports import async_fetch_for, async_transport_for
+from interlingua.client.call.visit import Visit
 from interlingua.client.estimate import estimate_body
 from interlingua.client.observe import is_observed
-from interlingua.client.report import served
 from interlingua.client.state import limiter
-from interlingua.client.transports import async_fetch_for, async_transport_for
-from interlingua.client.visit import Visit
 from interlingua.errors import Error, UnsupportedError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.media import with_media, with_way_out
@@ -61,8 +61,8 @@ from interlingua.types.request import Request
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from interlingua.client.chain import Straight
-    from interlingua.client.core import Lane, Live, Steps
+    from interlingua.client.call.chain import Straight
+    from interlingua.client.call.core import Lane, Live, Steps
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.calls.plan import Plan
     from interlingua.gateway.core import Gateway
@@ -330,7 +330,7 @@ def _answered(
     job: Job, attempt: Callable[[Job, Lane], Steps[_Served]], found: list[_Served], begun: _Routed | None
 ) -> Steps[Response[Any]]:
     if begun is None and job.watch is None and is_observed():
-        from interlingua.client.watch import watched_call  # who is not observed pays nothing
+        from interlingua.client.call.watch import watched_call  # who is not observed pays nothing
 
         return (yield from watched_call(job, lambda watched: _answered(watched, attempt, found, None)))
     answer, attempts = yield from begun or routed(job, attempt)
@@ -419,7 +419,7 @@ async def _begun(course: Course) -> GatewayReply:
 
 def _told(asked: Asked, job: Job, outcome: Outcome, course: Course, opening: _Opening | None = None) -> Steps[None]:
     if opening is None and job.watch is None and is_observed():
-        from interlingua.client.watch import watched_stream  # who is not observed pays nothing
+        from interlingua.client.call.watch import watched_stream  # who is not observed pays nothing
 
         yield from watched_stream(job, outcome, lambda watched, result: _told(asked, watched, result, course))
         return

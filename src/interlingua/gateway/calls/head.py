@@ -21,7 +21,7 @@ from interlingua.gateway.calls.reading import spaced_pieces
 from interlingua.wire.json import decode
 
 if TYPE_CHECKING:
-    from interlingua.client.job import Lane
+    from interlingua.client.call.job import Lane
     from interlingua.dialects._contract import DecodedRequest
     from interlingua.gateway.calls.plan import Plan
     from interlingua.gateway.http import GatewayRequest, Seen

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from interlingua.client.job import Job
+from interlingua.client.call.job import Job
 from interlingua.client.options import Settings
 from interlingua.gateway.calls.relay import minded_by
 from interlingua.gateway.calls.targets import MAX_REMEMBERED
@@ -21,7 +21,7 @@ from interlingua.types.request import Request
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlingua.client.job import Lane
+    from interlingua.client.call.job import Lane
     from interlingua.gateway.calls.relay import Minded
     from interlingua.gateway.calls.targets import Found
     from interlingua.gateway.core import Gateway

@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from msgspec.structs import force_setattr
 
-from interlingua.client.core import Live, answered, fault
+from interlingua.client.call.core import Live, answered, fault
 from interlingua.client.meter import count
 from interlingua.client.price import cost_of
 from interlingua.dialects._contract import DecodeContext, Encoded
@@ -34,7 +34,7 @@ from interlingua.types.event import BlockEnd, BlockStart, StreamEnd, StreamError
 from interlingua.wire.json import MAX_EVENT_BYTES
 
 if TYPE_CHECKING:
-    from interlingua.client.core import Job, Lane
+    from interlingua.client.call.core import Job, Lane
     from interlingua.dialects._contract import Quirks, StreamDecoder
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.calls.head import Head

@@ -15,9 +15,9 @@ from functools import cached_property, partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from interlingua.client.core import Outcome
+from interlingua.client.call.core import Outcome
+from interlingua.client.call.reply_head import told_by
 from interlingua.client.price import price_of
-from interlingua.client.reply_head import told_by
 from interlingua.client.web.sse import STREAM_HEADERS
 from interlingua.dialects.table import stream_type
 from interlingua.errors import APIConnectionError, Error, MalformedArgumentsError
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
     from interlingua.client.aio.pump import AsyncPump
-    from interlingua.client.core import Live
+    from interlingua.client.call.core import Live
     from interlingua.dialects._contract import StreamEncoder
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.http import Sink

@@ -26,7 +26,7 @@ from interlingua.types.limit import RateLimit
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from interlingua.client.job import Job
+    from interlingua.client.call.job import Job
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.keys.accounts import Accounts, Row

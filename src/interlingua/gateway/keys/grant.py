@@ -35,7 +35,7 @@ from interlingua.types.usage import Usage
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
 
-    from interlingua.client.job import Job, Lane
+    from interlingua.client.call.job import Job, Lane
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.keys.admission import Admission
     from interlingua.gateway.keys.terms import Terms

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from interlingua.client.secrets import SHORTEST_SECRET
+from interlingua.client.call.secrets import SHORTEST_SECRET
 from interlingua.errors import redact
 from interlingua.gateway.http import Closing
 from interlingua.gateway.records.record import Content, Passage

@@ -18,7 +18,7 @@ from interlingua.types.event import StreamEnd, StreamStart
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlingua.client.job import Lane
+    from interlingua.client.call.job import Lane
     from interlingua.gateway.calls.spaces import Spaces
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.state.stored import Prepared

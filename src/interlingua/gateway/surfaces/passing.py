@@ -20,9 +20,9 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
+from interlingua.client.call.secrets import SHORTEST_SECRET
+from interlingua.client.call.transports import async_transport_for
 from interlingua.client.estimate import estimate_body
-from interlingua.client.secrets import SHORTEST_SECRET
-from interlingua.client.transports import async_transport_for
 from interlingua.dialects._contract import Encoded
 from interlingua.errors import DecodeError, LimitExceededError, NotFoundError, PermissionDeniedError
 from interlingua.gateway.calls.reading import is_plain

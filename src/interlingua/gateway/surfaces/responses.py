@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from interlingua.client.aio.pump import carried_out
-from interlingua.client.core import call
+from interlingua.client.call.core import call
 from interlingua.client.estimate import estimate_text
 from interlingua.errors import BadRequestError
 from interlingua.gateway.calls.asked import read
@@ -31,7 +31,7 @@ from interlingua.types.message import user
 from interlingua.wire.json import decode_any, encode
 
 if TYPE_CHECKING:
-    from interlingua.client.job import Job
+    from interlingua.client.call.job import Job
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest

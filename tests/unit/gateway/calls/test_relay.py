@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import interlingua as il
-from interlingua.client.core import Job, Lane, answered
+from interlingua.client.call.core import Job, Lane, answered
 from interlingua.client.options import Settings
 from interlingua.dialects._contract import DecodeContext, Encoded
 from interlingua.dialects.table import get_dialect

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from interlingua.client.job import Job
+from interlingua.client.call.job import Job
 from interlingua.gateway.calls import exchange
 from interlingua.testing.upstream import Cut, Fail, Say, Upstream
 from tests.support.gateway import MODELS, asking, body_of, gateway

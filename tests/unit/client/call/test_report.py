@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import interlingua as il
-from interlingua.client.report import summary
+from interlingua.client.call.report import summary
 
 
 def _failed(model: str, error: str | None) -> il.Attempt:

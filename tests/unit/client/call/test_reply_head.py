@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlingua.client.reply_head import told_by
+from interlingua.client.call.reply_head import told_by
 from interlingua.dialects._errors.classes import REQUEST_ID_HEADERS, request_id
 from interlingua.types.limit import RateLimit
 from interlingua.wire.limits import rate_limits

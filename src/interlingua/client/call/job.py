@@ -10,8 +10,8 @@ from msgspec.structs import replace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from interlingua.client.call.watch import Watch
     from interlingua.client.options import Settings
-    from interlingua.client.watch import Watch
     from interlingua.dialects._contract import Dialect
     from interlingua.registry.endpoint import Endpoint
     from interlingua.registry.ranking import Ranking

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 import interlingua as il
-from interlingua.client.job import Lane
+from interlingua.client.call.job import Lane
 from interlingua.client.typed.output import answered, asking
 from interlingua.dialects._contract import ServerContext
 from interlingua.dialects.table import get_dialect

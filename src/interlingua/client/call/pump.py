@@ -11,13 +11,13 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from interlingua.client.effect import Consult, Enter, Fetch, Open, Race, Read, Rest, Sleep, Work
-from interlingua.client.transports import transport_for
+from interlingua.client.call.effect import Consult, Enter, Fetch, Open, Race, Read, Rest, Sleep, Work
+from interlingua.client.call.transports import transport_for
 from interlingua.errors import APITimeoutError
 from interlingua.transport.base import fetch_of
 
 if TYPE_CHECKING:
-    from interlingua.client.effect import Effect, Steps
+    from interlingua.client.call.effect import Effect, Steps
     from interlingua.transport.base import PatientReply, Reply
     from interlingua.types.event import Event
     from interlingua.wire.http import HttpReply
@@ -130,7 +130,7 @@ class Pump(Generic[R]):
             case Work(function=function):
                 return function()
             case Race():
-                from interlingua.client.race import race  # only who hedges needs a loop
+                from interlingua.client.call.race import race  # only who hedges needs a loop
 
                 self._drop()
                 result, self._reply = race(effect)

@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 import interlingua as il
-from interlingua.client.core import Outcome, stream
-from interlingua.client.pump import Pump
+from interlingua.client.call.core import Outcome, stream
+from interlingua.client.call.pump import Pump
 from interlingua.registry.allowance import Allowance
 from interlingua.registry.ranking import Ranking, Rule
 from interlingua.registry.resolve import Registry

@@ -20,7 +20,7 @@ from interlingua.errors import APITimeoutError
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from interlingua.client.effect import Race
+    from interlingua.client.call.effect import Race
     from interlingua.transport.base import AsyncReply, Reply
     from interlingua.wire.http import Headers
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from interlingua.client.encoding import encode
-from interlingua.client.job import Job, Lane
+from interlingua.client.call.encoding import encode
+from interlingua.client.call.job import Job, Lane
 from interlingua.client.options import Settings
 from interlingua.dialects._contract import DecodeOptions
 from interlingua.dialects._known.histories import KnownMessages

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from interlingua.client.aio.pump import AsyncPump
-from interlingua.client.effect import Open, Read, Steps, Work
+from interlingua.client.call.effect import Open, Read, Steps, Work
 from interlingua.errors import APITimeoutError
 from interlingua.transport.base import Timeouts
 from interlingua.transport.override import Override, overriding

@@ -16,7 +16,7 @@ from interlingua.dialects._known.histories import KnownMessages
 from interlingua.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from interlingua.client.job import Job, Lane
+    from interlingua.client.call.job import Job, Lane
     from interlingua.client.options import Settings
     from interlingua.dialects._contract import Dialect, Encoded, Target
     from interlingua.dialects._known.histories import KnownHistory

@@ -31,9 +31,9 @@ from interlingua.errors import Error, redact
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlingua.client.core import Outcome
-    from interlingua.client.effect import Steps
-    from interlingua.client.job import Job, Lane
+    from interlingua.client.call.core import Outcome
+    from interlingua.client.call.effect import Steps
+    from interlingua.client.call.job import Job, Lane
     from interlingua.client.observe import Observed
     from interlingua.types.request import Request
     from interlingua.types.response import Attempt, Response

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from interlingua.client.effect import Consult
+from interlingua.client.call.effect import Consult
 from interlingua.routing.health import Failed, Spared, Succeeded
 from interlingua.routing.verdict import verdict
 from interlingua.types.response import Response
 
 if TYPE_CHECKING:
-    from interlingua.client.effect import Steps
-    from interlingua.client.job import Lane
-    from interlingua.client.watch import Watch
+    from interlingua.client.call.effect import Steps
+    from interlingua.client.call.job import Lane
+    from interlingua.client.call.watch import Watch
     from interlingua.errors import Error
     from interlingua.routing.health import Fault, HealthStore, Operation, Standing
     from interlingua.routing.limits import Ticket

@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from interlingua.client.chain import routed
-from interlingua.client.effect import Effect, Fetch, Open, Read, Rest, Steps, Work
-from interlingua.client.encoding import encode
-from interlingua.client.job import Job, Lane, later
+from interlingua.client.call.chain import routed
+from interlingua.client.call.effect import Effect, Fetch, Open, Read, Rest, Steps, Work
+from interlingua.client.call.encoding import encode
+from interlingua.client.call.job import Job, Lane, later
+from interlingua.client.call.reply_head import told_by
+from interlingua.client.call.report import warn
+from interlingua.client.call.secrets import hide_secrets
+from interlingua.client.call.visit import Lasting
 from interlingua.client.meter import count
 from interlingua.client.observe import is_observed
 from interlingua.client.price import cost_of
-from interlingua.client.reply_head import told_by
-from interlingua.client.report import warn
-from interlingua.client.secrets import hide_secrets
-from interlingua.client.visit import Lasting
 from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.table import STREAM_TYPES
 from interlingua.errors import (
@@ -142,7 +142,7 @@ def call(job: Job) -> Steps[Response[Any]]:
     Raises: every `Error` but those of streams.
     """
     if job.watch is None and is_observed():
-        from interlingua.client.watch import watched_call  # who is not observed pays nothing
+        from interlingua.client.call.watch import watched_call  # who is not observed pays nothing
 
         return (yield from watched_call(job, call))
     answer, attempts = yield from routed(job, whole)
@@ -155,7 +155,7 @@ def stream(job: Job, outcome: Outcome) -> Steps[None]:
     Raises: every `Error`.
     """
     if job.watch is None and is_observed():
-        from interlingua.client.watch import watched_stream  # who is not observed pays nothing
+        from interlingua.client.call.watch import watched_stream  # who is not observed pays nothing
 
         yield from watched_stream(job, outcome, stream)
         return
@@ -303,7 +303,7 @@ def _refusal(lane: Lane, reply: HttpReply, context: DecodeContext) -> Error:
 
 def _misplaced(lane: Lane, reply: HttpReply) -> Error | None:
     """The error of a reply that cannot be an answer, such as a proxy's page."""
-    from interlingua.client.misplaced import misplaced  # only who is sent such a thing needs it
+    from interlingua.client.call.misplaced import misplaced  # only who is sent such a thing needs it
 
     return misplaced(lane.endpoint.spec, reply)
 

@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 import interlingua as il
-from interlingua.client.chain import is_committed
-from interlingua.client.core import Outcome
-from interlingua.client.job import Lane
+from interlingua.client.call.chain import is_committed
+from interlingua.client.call.core import Outcome
+from interlingua.client.call.job import Lane
 from interlingua.dialects.table import get_dialect
 from interlingua.registry.resolve import Registry
 from interlingua.types.request import Request, ServerState

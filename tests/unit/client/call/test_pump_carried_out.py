@@ -9,14 +9,14 @@ import pytest
 
 import interlingua as il
 from interlingua.client.aio.pump import carried_out as carried_out_async
-from interlingua.client.effect import Fetch, Open, Rest, Sleep
-from interlingua.client.pump import carried_out
+from interlingua.client.call.effect import Fetch, Open, Rest, Sleep
+from interlingua.client.call.pump import carried_out
 from interlingua.transport.base import Timeouts
 from interlingua.transport.override import Override, overriding
 from interlingua.wire.http import HttpReply, HttpRequest
 
 if TYPE_CHECKING:
-    from interlingua.client.effect import Steps
+    from interlingua.client.call.effect import Steps
 
 GOOD, BAD = HttpRequest(url="http://test/good"), HttpRequest(url="http://test/bad")
 

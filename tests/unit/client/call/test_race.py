@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 import interlingua as il
 from interlingua.client.aio.pump import AsyncPump
-from interlingua.client.core import Outcome, call, stream
+from interlingua.client.call.core import Outcome, call, stream
+from interlingua.client.call.pump import Pump
 from interlingua.client.options import Settings, settle
-from interlingua.client.pump import Pump
 from interlingua.transport.override import Override, overriding
 from tests.support.chains import World, refusal
 from tests.support.client import chat, chunks
@@ -24,7 +24,7 @@ from tests.support.client import chat, chunks
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from interlingua.client.job import Job
+    from interlingua.client.call.job import Job
     from interlingua.wire.http import HttpReply, HttpRequest
 
 A, B, C = "a/one", "b/two", "c/three"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import interlingua as il
-from interlingua.client.misplaced import misplaced
+from interlingua.client.call.misplaced import misplaced
 from interlingua.routing.verdict import verdict
 from interlingua.wire.http import Headers, HttpReply
 from tests.support.client import AWAITED, BLOCKING, Face, scripted

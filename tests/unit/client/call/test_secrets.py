@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import interlingua as il
-from interlingua.client.secrets import hide_secrets
+from interlingua.client.call.secrets import hide_secrets
 from interlingua.registry.resolve import default_registry
 from interlingua.registry.secret import Secret
 from interlingua.wire.http import HttpReply

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
-from interlingua.client.effect import Enter, Race, Sleep
-from interlingua.client.job import later
-from interlingua.client.report import failed, outrun, passed_over, served, standing_told, summary
-from interlingua.client.secrets import hide_secrets
+from interlingua.client.call.effect import Enter, Race, Sleep
+from interlingua.client.call.job import later
+from interlingua.client.call.report import failed, outrun, passed_over, served, standing_told, summary
+from interlingua.client.call.secrets import hide_secrets
+from interlingua.client.call.visit import Lasting, Visit, consulted
 from interlingua.client.state import neighbours
-from interlingua.client.visit import Lasting, Visit, consulted
 from interlingua.errors import (
     APITimeoutError,
     ChainExhaustedError,
@@ -47,8 +47,8 @@ from interlingua.types.tool import OpaqueTool
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlingua.client.effect import Steps
-    from interlingua.client.job import Job, Lane
+    from interlingua.client.call.effect import Steps
+    from interlingua.client.call.job import Job, Lane
     from interlingua.routing.health import HealthStore
     from interlingua.routing.limits import Limiter, Ticket
     from interlingua.types.request import Request
