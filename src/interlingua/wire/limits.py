@@ -32,6 +32,8 @@ _FIRST_TIME_S = 1e9
 _FIRST_TIME_MS = 1e12
 """A number of seconds from here on is a time; a number of milliseconds from here on is one, too."""
 _MAX_WAIT_S = 86_400.0
+_MOST_DIGITS = 18
+"""A count has no more of them; Python refuses to read one of thousands."""
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 
@@ -64,12 +66,17 @@ def _limit(said: dict[str, str], headers: Headers) -> RateLimit:
     return RateLimit(
         limit=_count(said.get("limit")),
         remaining=_count(said.get("remaining")),
-        reset_s=_seconds(said.get("reset"), headers),
+        reset_s=_bounded(_seconds(said.get("reset"), headers)),
     )
 
 
 def _count(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdecimal() else None
+    return int(text) if text is not None and len(text) <= _MOST_DIGITS and text.isdecimal() else None
+
+
+def _bounded(seconds: float | None) -> float | None:
+    """Seconds that a clock may be put on by."""
+    return None if seconds is None else min(seconds, _FIRST_TIME_S)
 
 
 def _seconds(text: str | None, headers: Headers) -> float | None:

@@ -44,10 +44,11 @@ def test_the_form_of_anthropic() -> None:
     [
         ("6m0s", 360.0), ("1.57s", 1.57), ("20ms", 0.02), ("1h2m3s", 3723.0), ("59", 59.0), ("-1", 0.0),
         ("1d", 86_400.0), ("2026-11-21T09:59:00Z", 0.0), ("soon", None), ("", None), ("5 s", None),
+        ("9" * 400 + "s", 1e9), ("99999999d", 1e9), ("9999-12-31T23:59:59Z", 1e9), ("nan", None), ("inf", None),
     ],
 )  # fmt: skip
 def test_a_reset_in_every_form(text: str, seconds: float | None) -> None:
-    """Seconds, a duration, a time; what cannot be read is not said."""
+    """Seconds, a duration, a time; what cannot be read is not said, and nothing is later than in thirty years."""
     found = rate_limits((DATE, ("x-ratelimit-reset-requests", text)))["requests"].reset_s
     assert found == pytest.approx(seconds) if seconds is not None else found is None
 
@@ -97,3 +98,9 @@ def test_how_long_until_all_that_is_used_up_is_there_again(limits: dict[str, Rat
 def test_what_is_no_count_is_not_said() -> None:
     """A word where a number belongs."""
     assert rate_limits((("x-ratelimit-limit-tokens", "many"),)) == {"tokens": RateLimit()}
+
+
+def test_a_count_of_thousands_of_digits_is_not_said() -> None:
+    """Python refuses to read it as a number, with an error that is none of ours."""
+    headers = (("x-ratelimit-limit-tokens", "9" * 5_000), ("x-ratelimit-remaining-tokens", "9" * 18))
+    assert rate_limits(headers) == {"tokens": RateLimit(limit=None, remaining=999_999_999_999_999_999)}

@@ -57,6 +57,8 @@ VAGUE_CLASSES: dict[type[Error], int] = {BadRequestError: 4, InternalServerError
 """Classes that say no more than the first digit of a status, which with its other two is more precise."""
 VAGUE_WORDS = frozenset({"invalid_request_error", "INVALID_ARGUMENT"})
 """Words that every bad request has; another one beside them says more."""
+_REFUSALS = frozenset({PermissionDeniedError, RateLimitError})
+"""Classes that an account without money has, too, where its server has no word for that."""
 COMMON_STATUSES = range(400, 512)
 """What every client knows. Above it a status means something to one family alone: 529 of Messages, 52x of a proxy."""
 RETRYABLE_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
@@ -87,13 +89,15 @@ def precise_class(kind: type[Error] | None, status: int | None) -> type[Error]:
 def class_of(body: ErrorBody, status: int | None, table: Mapping[str, type[Error]]) -> type[Error]:
     """The class of an error: by its words, else by the status; by a phrase where neither says more than a bad request.
 
-    `table` holds the dialect's own words; what compatible servers say beside them is known to all.
+    What is refused or limited may be so for want of money, which some servers say in a phrase alone. `table` holds the dialect's own words; what compatible servers say beside them is known to all.
     """
     known = [word for word in body.words if word in table or word in WORDS]
     word = next((word for word in known if word not in VAGUE_WORDS), known[0] if known else "")
     found = precise_class(table.get(word) or WORDS.get(word), status)
-    if found is BadRequestError or (found is InternalServerError and status is None):
-        return next((finer for phrase, finer in PHRASES if re.search(phrase, body.message)), found)
+    is_vague = found is BadRequestError or (found is InternalServerError and status is None)
+    if is_vague or found in _REFUSALS:
+        phrases = [(phrase, finer) for phrase, finer in PHRASES if is_vague or finer is BillingError]
+        return next((finer for phrase, finer in phrases if re.search(phrase, body.message)), found)
     return found
 
 
@@ -184,7 +188,7 @@ def _from_date(said: str | None, now: str | None) -> float | None:
 
     try:
         return _clamp(max(0.0, (parsedate_to_datetime(said) - parsedate_to_datetime(now)).total_seconds()))
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return None
 
 

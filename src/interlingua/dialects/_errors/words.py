@@ -4,7 +4,8 @@ Rules
 - A word stands here only when the status that comes with it says less, or something else: 429 for an empty account,
   400 for a key that is wrong.
 - A phrase stands here only for a server that has no word for it, and is read only when nothing structured says more
-  than that the request is bad. The sentence is never looked at otherwise.
+  than that the request is bad; one of money also where it was refused (403) or limited (429). The sentence is never
+  looked at otherwise.
 - Each line has a body in `tests/golden/error_bodies`.
 Source: the documentation of each service, public reports with whole bodies, recorded answers; November 2026.
 """
@@ -39,6 +40,7 @@ WORDS: dict[str, type[Error]] = {
     "exceed_context_size_error": ContextWindowExceededError,  # llama.cpp, 400; older builds 500
     "param:input_tokens": ContextWindowExceededError,  # vLLM, 400
     "tokens_limit_reached": ContextWindowExceededError,  # GitHub Models, 413
+    "model_max_prompt_tokens_exceeded": ContextWindowExceededError,  # GitHub Copilot, 400
     "1261": ContextWindowExceededError,  # Z.ai, 400
     "1113": BillingError,  # Z.ai, 429
     "1309": BillingError,  # Z.ai, 429
@@ -65,6 +67,8 @@ WORDS: dict[str, type[Error]] = {
 PHRASES: tuple[tuple[str, type[Error]], ...] = (
     (r"credit balance is too low", BillingError),  # Anthropic
     (r"reached your specified (workspace )?API usage limits", BillingError),  # Anthropic
+    (r"used all available credits or reached its monthly spending limit", BillingError),  # xAI, 429 and 403
+    (r"is suspended, possibly due to reaching the monthly spending limit", BillingError),  # Fireworks, 412
     (r"prompt is too long", ContextWindowExceededError),  # Anthropic, and Fireworks as "The prompt is …"
     (r"exceeds? (the )?context (limit|window)", ContextWindowExceededError),  # Anthropic
     (r"[Ii]nput is too long for requested model", ContextWindowExceededError),  # Claude on Bedrock
@@ -73,8 +77,16 @@ PHRASES: tuple[tuple[str, type[Error]], ...] = (
     (r"Request payload size exceeds the limit", RequestTooLargeError),  # Google
     (r"User location is not supported", PermissionDeniedError),  # Google
     (r"exceeds the context length", ContextWindowExceededError),  # Ollama
+    (r"prompt too long; exceeded (max )?context length", ContextWindowExceededError),  # Ollama
     (r"maximum context length", ContextWindowExceededError),  # older vLLM, DeepSeek, Mistral
+    (r"longer than the maximum model length", ContextWindowExceededError),  # vLLM, where it reads the prompt
     (r"longer than the model's context length", ContextWindowExceededError),  # SGLang
+    (r"^Input length .*exceeds the maximum allowed length", ContextWindowExceededError),  # SGLang
+    (r"context length of only \d+ tokens", ContextWindowExceededError),  # LM Studio
+    (r"initial prompt is greater than the context length", ContextWindowExceededError),  # LM Studio
+    (r"exceeded model token limit", ContextWindowExceededError),  # Moonshot
+    (r"Range of input length should be", ContextWindowExceededError),  # DashScope
+    (r"context window exceeds limit", ContextWindowExceededError),  # MiniMax
     (r"`inputs` tokens \+ `max_new_tokens` must be <=", ContextWindowExceededError),  # TGI, Together
     (r"maximum prompt length is", ContextWindowExceededError),  # xAI
     (r"^too many tokens: ", ContextWindowExceededError),  # Cohere

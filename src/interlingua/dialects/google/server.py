@@ -69,8 +69,8 @@ JsonObject: TypeAlias = dict[str, Any]
 S = TypeVar("S", bound=WireStruct)
 
 _PATH = re.compile(r"/(?P<kind>models|tunedModels)/(?P<name>[^?#]+?)(?::|%3[Aa])(?P<method>\w+)(?:\?(?P<query>[^#]*))?")
-
-
+_MOST_DIGITS = 9
+"""A finish reason that is a number has no more of them; Python refuses to read one of thousands."""
 _HISTORIES = HistoryMemo(read_usual_history)
 _TOOLS = ToolMemo(read_usual_tools)
 
@@ -310,7 +310,7 @@ def finish_word(alternative: Alternative, changes: Changes, path: str, *, own: b
     if own and raw is None:
         return None
     if own and raw is not None and (decode_finish(raw) == reason or reason != "content_filter"):
-        return int(raw) if raw.isdecimal() else raw
+        return int(raw) if raw.isdecimal() and len(raw) <= _MOST_DIGITS else raw
     if reason in ("refusal", "pause", "error"):
         word = encode_finish(reason)
         changes.add("finish_reason_approximated", f"{path}/finish_reason", f"{reason} is told as {word}")

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Fragment", "Slot", "Slots", "usable_index"]
 
 _BRACE = b"{"[0]
+_MOST_DIGITS = 9
+"""An index has no more of them; Python refuses to read a number of thousands."""
 
 
 class Slot:
@@ -144,6 +146,6 @@ def usable_index(value: object) -> int | None:
     """The index that a server meant, or None when it said nothing usable."""
     if type(value) is int:
         return value if value >= 0 else None
-    if isinstance(value, str) and value.isdecimal():
+    if isinstance(value, str) and value.isdecimal() and len(value) <= _MOST_DIGITS:
         return int(value)
     return None

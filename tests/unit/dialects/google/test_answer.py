@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from interlingua.dialects._contract import DecodeContext, ServerContext, Undo
+from interlingua.dialects.google.reasons import decode_finish
+from interlingua.dialects.google.server import finish_word
 from interlingua.errors import (
     APITimeoutError,
     AuthenticationError,
@@ -25,7 +27,7 @@ from interlingua.errors import (
     RequestTooLargeError,
     UpstreamError,
 )
-from interlingua.types.change import Change
+from interlingua.types.change import Change, Changes
 from interlingua.types.content import (
     BrokenToolCall,
     Citation,
@@ -358,3 +360,18 @@ def test_members_named_like_a_candidate_pass_through() -> None:
         DIALECT.decode_response(HttpReply(status=200, body=empty), DecodeContext()), ServerContext(source="google")
     )
     assert json.loads(again.body)["candidates"][0]["index"] == 0
+
+
+def test_a_finish_reason_of_thousands_of_digits_stays_a_text() -> None:
+    """A number is told as one again; Python refuses to read this as a number."""
+    long = "7" * 5_000
+    told = [
+        finish_word(
+            Alternative(finish_reason=decode_finish(raw), finish_reason_raw=raw),
+            Changes("google", "encode_response"),
+            "",
+            own=True,
+        )
+        for raw in ("7", long)
+    ]
+    assert told == [7, long]

@@ -131,7 +131,11 @@ def test_str_06_an_index_in_quotes_is_that_number() -> None:
     assert parts(raw) == (A,)
 
 
-@pytest.mark.parametrize("index", ["null", "-1", "0.5", '{"n":0}', "[]", '"x"', '"-1"', "true", '"²"'])
+@pytest.mark.parametrize(
+    "index",
+    ["null", "-1", "0.5", '{"n":0}', "[]", '"x"', '"-1"', "true", '"²"', f'"{"7" * 5_000}"'],
+    ids=lambda index: index[:9],
+)
 def test_str_07_an_unusable_index_is_no_index(index: str) -> None:
     """The stream lives on, and the calls are told apart by what else is there."""
     raw = stream(
