@@ -14,6 +14,7 @@ Rules
 - How a try ended counts for the bench that it has seen: what began before the bench neither doubles nor ends it.
 - A target suspended by hand stays so until it is resumed, or until its time is over; no success changes that.
 - A mark that nothing happened to for an hour after its deadline is forgotten.
+- A mark from more than a minute ahead was made before a clock was put back: it is forgotten, but for a person's word.
 - Times are seconds of the store's clock. Nothing here reads a clock, waits, or runs by itself.
 
 Not responsible for: which failure counts as what (`verdict`), which target is tried next (`client.call.chain`).
@@ -29,6 +30,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 __all__ = [
+    "AHEAD_S",
     "BENCH_S",
     "FIRST_COOLDOWN_S",
     "FORGET_S",
@@ -71,6 +73,8 @@ PROBE_LEASE_S = 60.0
 """How long a probe that does not tell how it ended keeps others out."""
 FORGET_S = 3600.0
 """How long after its deadline a mark is kept that nothing happens to."""
+AHEAD_S = 60.0
+"""So far apart may the clocks of machines be that share a store."""
 MAX_TARGETS = 10_000
 """How many marks a process keeps."""
 
@@ -290,6 +294,10 @@ def _known(mark: Mark | None, now_s: float) -> Mark | None:
     """The mark without what is over."""
     if mark is None:
         return None
+    if mark.seen_s > now_s + AHEAD_S:
+        mark = Mark(seen_s=now_s, suspended=mark.suspended, suspended_until_s=mark.suspended_until_s)
+        if not mark.suspended:
+            return None
     if mark.suspended and mark.suspended_until_s is not None and now_s >= mark.suspended_until_s:
         mark = replace(mark, suspended=False, suspended_until_s=None)
         if not mark.failures and mark.until_s is None:

@@ -272,7 +272,8 @@ def _opened(found: bytes, now_s: float) -> tuple[Ledger, dict[str, float]]:
     if found:
         with suppress(DecodeError, LimitExceededError):
             book = decode(found, _Book)
-    leases = {call_id: end_s for call_id, end_s in book.leases.items() if end_s > now_s}
+    last_s = now_s + LEASE_S + PERIOD_S  # a later end was written before a clock was put back
+    leases = {call_id: end_s for call_id, end_s in book.leases.items() if now_s < end_s <= last_s}
     ledger = Ledger.resumed(book.grants, len(leases), GRAIN_S)
     ledger.forget(now_s)
     return ledger, leases

@@ -115,8 +115,12 @@ class Ledger:
             self._add(0, difference, now_s)
 
     def forget(self, now_s: float) -> None:
-        """Drop what is a minute old."""
+        """Drop what is a minute old, and what is more than a minute ahead: the clock was put back since."""
         grants = self._grants
+        while grants and grants[-1].at_s > now_s + PERIOD_S:
+            ahead = grants.pop()
+            self.requests -= ahead.requests
+            self.tokens -= ahead.tokens
         while grants and grants[0].at_s + PERIOD_S <= now_s:
             old = grants.popleft()
             self.requests -= old.requests

@@ -12,6 +12,7 @@ import pytest
 
 from interlingua.routing.file import FileHealth
 from interlingua.routing.health import (
+    AHEAD_S,
     BENCH_S,
     FORGET_S,
     MAX_COOLDOWN_S,
@@ -100,6 +101,25 @@ def test_two_failures_in_a_row_bench_for_five_seconds(bench: Bench) -> None:
     assert bench.do(Failed()) == Standing("benched", NOON, 5.0, "failures", 2, "OverloadedError 529")
     assert bench.after(4.0, Admit()) == Standing("benched", NOON + 4, 1.0, "failures", 2, "OverloadedError 529")
     assert bench.after(1.0, Admit()).state == "probe"
+
+
+def test_a_clock_that_is_put_back_ends_a_bench(bench: Bench) -> None:
+    """Five seconds stay five seconds and not the whole day that the clock went back; clocks may differ by a minute."""
+    bench.do(Failed())
+    bench.do(Failed())
+    assert bench.after(-AHEAD_S, Admit()) == Standing("benched", NOON - 60, 65.0, "failures", 2)
+    assert bench.after(-1.0, Look()) == Standing("open", NOON - 61)
+    assert bench.store.snapshot() == {}
+    assert bench.do(Failed()) == Standing("open", NOON - 61, failures=1)
+
+
+def test_a_clock_that_is_put_back_takes_no_word_of_a_person_back(bench: Bench) -> None:
+    """What was suspended stays so; what else was held against it is forgotten."""
+    bench.do(Failed())
+    bench.do(Suspend())
+    assert bench.after(-86_400.0, Admit()) == Standing("suspended", NOON - 86_400, None, "suspended")
+    bench.do(Resume())
+    assert bench.do(Admit()).state == "open"
 
 
 def test_a_success_between_two_failures_forgets_the_first(bench: Bench) -> None:

@@ -137,6 +137,20 @@ def test_the_places_of_a_process_that_died_are_free_after_ten_minutes(replicas: 
     ticket.leave()
 
 
+def test_a_clock_that_is_put_back_does_not_close_a_limit(replicas: Replicas) -> None:
+    """A minute stays a minute and not the day that the clock went back, and so does the place of a dead process."""
+    one, two = replicas.make(rpm=2, concurrency=1), replicas.make(rpm=2, concurrency=1)
+    dead = one.enter(A)
+    replicas.clock.now_s -= 60.0
+    refused(two)
+    replicas.clock.now_s -= 86_400.0
+    two.enter(A).leave()
+    assert two.loads()["*"] == Load(
+        allowance=Allowance(rpm=2, concurrency=1), running=0, waiting=0, requests=1, tokens=0
+    )
+    dead.leave()
+
+
 def test_a_lost_ticket_comes_back_with_the_next_call(replicas: Replicas) -> None:
     """A call that was dropped without an end does not take its place along."""
     one = replicas.make(concurrency=1)

@@ -89,7 +89,8 @@ def precise_class(kind: type[Error] | None, status: int | None) -> type[Error]:
 def class_of(body: ErrorBody, status: int | None, table: Mapping[str, type[Error]]) -> type[Error]:
     """The class of an error: by its words, else by the status; by a phrase where neither says more than a bad request.
 
-    What is refused or limited may be so for want of money, which some servers say in a phrase alone. `table` holds the dialect's own words; what compatible servers say beside them is known to all.
+    What is refused or limited may be so for want of money, which some servers say in a phrase alone. `table` holds the
+    dialect's own words; what compatible servers say beside them is known to all.
     """
     known = [word for word in body.words if word in table or word in WORDS]
     word = next((word for word in known if word not in VAGUE_WORDS), known[0] if known else "")
