@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from interlingua.client.call.report import ChangeWarning
     from interlingua.client.health import health
     from interlingua.client.item import Input, Item
+    from interlingua.client.keywords import Options
     from interlingua.client.meter import Meter, meter
     from interlingua.client.model import Model, model
     from interlingua.client.observe import (
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
         ToolReturned,
         on_event,
     )
-    from interlingua.client.options import Options
     from interlingua.client.plan import Plan, PlannedTarget
     from interlingua.client.prompt import History, Prompt
     from interlingua.client.setup import (
@@ -349,7 +349,7 @@ _NAMES = {
         "AgentFinished AgentStarted AttemptFailed AttemptStarted CallFinished CallStarted FirstContent Observation "
         "Observed Observer RetryScheduled TargetBenched TargetSkipped ToolCalled ToolReturned on_event"
     ),
-    "client.options": "Options",
+    "client.keywords": "Options",
     "client.plan": "Plan PlannedTarget",
     "client.prompt": "History Prompt",
     "client.call.report": "ChangeWarning",

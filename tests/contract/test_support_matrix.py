@@ -84,5 +84,7 @@ def test_a_change_in_the_code_changes_the_matrix(monkeypatch: pytest.MonkeyPatch
 
     [probe] = [probe for probe in REQUESTS if probe.what == "system text"]
     assert probe.find("google") == Outcome("native")
-    monkeypatch.setattr("tests.support.capabilities.get_dialect", {"google": real._replace(encode_request=worse)}.get)
+    monkeypatch.setattr(
+        "tests.support.capabilities.get_dialect", {"google": msgspec.structs.replace(real, encode_request=worse)}.get
+    )
     assert probe.find("google") == Outcome("dropped", ("parameter_unsupported",))

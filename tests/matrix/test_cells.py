@@ -123,7 +123,7 @@ def test_an_option_that_is_forgotten_is_seen(monkeypatch: pytest.MonkeyPatch) ->
         return real.encode_request(msgspec.structs.replace(request, max_tokens=None), options)
 
     def dialect(name: str) -> Dialect:
-        return get_dialect(name)._replace(encode_request=forgetful)
+        return msgspec.structs.replace(get_dialect(name), encode_request=forgetful)
 
     monkeypatch.setattr(GET_DIALECT, dialect)
     lost = play(Cell("openai-chat", "openai-chat", "text"), streamed=False).lost
@@ -138,7 +138,7 @@ def test_another_class_of_error_is_seen(monkeypatch: pytest.MonkeyPatch) -> None
         return real.encode_error(InternalServerError("Oops."), context)
 
     def dialect(name: str) -> Dialect:
-        return get_dialect(name)._replace(encode_error=wrong)
+        return msgspec.structs.replace(get_dialect(name), encode_error=wrong)
 
     monkeypatch.setattr(GET_DIALECT, dialect)
     [lost] = play(Cell("anthropic", "anthropic", "error-429"), streamed=False).lost

@@ -126,7 +126,9 @@ def losing(real: Dialect) -> Dialect:
     def stream_decoder(context: DecodeContext) -> StreamDecoder:
         return cast("StreamDecoder", _LosingDecoder(real.stream_decoder(context)))
 
-    return real._replace(decode_request=decode_request, decode_response=decode_response, stream_decoder=stream_decoder)
+    return msgspec.structs.replace(
+        real, decode_request=decode_request, decode_response=decode_response, stream_decoder=stream_decoder
+    )
 
 
 def _but_last(parts: tuple[Any, ...]) -> tuple[Any, ...]:

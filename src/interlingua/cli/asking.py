@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
+
+from msgspec import Struct
 
 from interlingua.cli.terminal import piped_input
 from interlingua.errors import ConfigError, UsageError
@@ -10,8 +12,8 @@ from interlingua.errors import ConfigError, UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from interlingua.client.keywords import Options
     from interlingua.client.model import Model
-    from interlingua.client.options import Options
     from interlingua.media.parts import Source
     from interlingua.tools.toolbox import Toolbox
     from interlingua.types.content import AudioPart, DocumentPart, ImagePart
@@ -34,7 +36,7 @@ STREAMS_OF_A_SHELL = "surrogateescape"
 """How Python keeps bytes of the command line that are no UTF-8."""
 
 
-class Question(NamedTuple):
+class Question(Struct, frozen=True, eq=False):
     """What is asked."""
 
     prompt: list[Any]

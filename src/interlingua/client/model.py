@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from interlingua.client.face import Face
-from interlingua.client.options import CONCURRENCY, Options, Settings, settle
+from interlingua.client.options import CONCURRENCY, Settings, settle
 
 if TYPE_CHECKING:
     import os
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeForm  # what type checkers know it as before Python 3.15
 
     from interlingua.client.item import Input, Item
+    from interlingua.client.keywords import Options
     from interlingua.client.plan import Plan
     from interlingua.client.prompt import History, Prompt
     from interlingua.client.stream import ModelStream

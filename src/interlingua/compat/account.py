@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from interlingua.client.face import Face, job_of
 from interlingua.client.options import Settings, settle
@@ -128,7 +129,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
 
         Raises: UsageError and its kinds for what cannot be asked, and for a key that would go to another provider.
         """
-        without = msgspec.structs.replace(request, messages=())
+        without = replace(request, messages=())
         settings = Settings(
             request=without,
             headers=self.headers,
@@ -140,13 +141,13 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
             face = Face(f"{_SERVER}/{model}", settings, registry=self._server(dialect, self.base_url))
             return job_of(face, request.messages, None, {}, output)
         job = job_of(Face(_spec(model, dialect), settings), request.messages, None, {}, output)
-        return job if self.api_key is None else msgspec.structs.replace(job, lanes=self._keyed(job.lanes, self.api_key))
+        return job if self.api_key is None else replace(job, lanes=self._keyed(job.lanes, self.api_key))
 
     def _server(self, dialect: str, base_url: str) -> Registry:
         given = self.api_key
         key = (lambda: given.reveal() or "") if given else os.environ.get("OPENAI_API_KEY") or None
         home = base_url.startswith(f"{ROWS['openai'].base_url}")
-        row = msgspec.structs.replace(
+        row = replace(
             ROWS["openai" if home else "openai-compatible"],
             name=_SERVER,
             base_url=base_url.rstrip("/"),
@@ -167,9 +168,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
                     f"api_key is OpenAI's and {lane.endpoint.spec} is not: leave it out, and the key comes from the "
                     "variable that `il providers` names; base_url= says when the key is another server's"
                 )
-        return tuple([
-            lane._replace(endpoint=msgspec.structs.replace(lane.endpoint, credential=key)) for lane in lanes
-        ])  # fmt: skip
+        return tuple([replace(lane, endpoint=replace(lane.endpoint, credential=key)) for lane in lanes])
 
 
 _SERVER = "openai-compatible"

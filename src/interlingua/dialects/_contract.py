@@ -10,7 +10,7 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
 
@@ -336,7 +336,7 @@ class StreamEncoder(Protocol):
         ...
 
 
-class Dialect(NamedTuple):
+class Dialect(msgspec.Struct, frozen=True, eq=False):
     """One wire format in both roles, as pure functions."""
 
     name: str

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 from operator import is_
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from interlingua.dialects._contract import Encoded, Undo
@@ -29,7 +30,7 @@ from interlingua.wire.json import KeptTexts, encode, encode_wire, encode_wires
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from msgspec import Raw, Struct
+    from msgspec import Raw
 
     from interlingua.dialects._contract import CallIdRule, EncodeOptions, NameRule, Target
     from interlingua.dialects._known.frames import WriteRest
@@ -68,7 +69,7 @@ FILMS = ("video/", "audio/")
 """How media types begin of what is played, not read."""
 
 
-class _Known(NamedTuple):
+class _Known(Struct, frozen=True, eq=False):
     """A known history as it was written."""
 
     history: KnownHistory
@@ -125,9 +126,9 @@ class RequestWriter:
 
     def _fit_schemas(self) -> None:
         ways = (self.dialect, self.quirks.strict_schemas, self.quirks.schema_form)
-        self.request, self.arguments, self.output, self._plain = fit_request(
-            self.request, self.tool_subset, self.output_subset, self.changes, ways=ways
-        )
+        fitted = fit_request(self.request, self.tool_subset, self.output_subset, self.changes, ways=ways)
+        self.request, self.arguments = fitted.request, fitted.arguments
+        self.output, self._plain = fitted.output, fitted.plain
 
     def tool_subset(self, tool: Tool) -> Subset | None:
         """What is taken of the schema of a tool; None for everything."""

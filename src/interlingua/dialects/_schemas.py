@@ -12,7 +12,7 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 from msgspec import Raw
@@ -123,7 +123,7 @@ def _verdict(schema: dict[str, Any], text: bytes, subset: Subset) -> Fitted | Sc
 # Writing a request
 
 
-class FittedRequest(NamedTuple):
+class FittedRequest(msgspec.Struct, frozen=True, eq=False):
     """A request whose schemas the target takes."""
 
     request: Request
@@ -136,7 +136,7 @@ class FittedRequest(NamedTuple):
     """The tools with what is written of their schemas, if all of them are plain and new, and taken as they are."""
 
 
-class _FittedTools(NamedTuple):
+class _FittedTools(msgspec.Struct, frozen=True, eq=False):
     """The tools of a request, as the target takes them."""
 
     tools: tuple[Tool | OpaqueTool, ...]

@@ -6,6 +6,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
+from msgspec.structs import replace
+
 from interlingua.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -67,4 +69,4 @@ def _converting(dialect: Dialect) -> Dialect:
 
         return ConvertingDecoder(decoder, context.undo)
 
-    return dialect._replace(decode_response=decode_response, stream_decoder=stream_decoder)
+    return replace(dialect, decode_response=decode_response, stream_decoder=stream_decoder)

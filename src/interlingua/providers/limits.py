@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 import msgspec
 
@@ -28,7 +27,7 @@ GOOGLE = frozenset({"google"})
 ANTHROPIC = frozenset({"anthropic"})
 
 
-class Family(NamedTuple):
+class Family(msgspec.Struct, frozen=True, eq=False):
     """One line of the table."""
 
     providers: frozenset[str]

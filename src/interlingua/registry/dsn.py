@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, NoReturn, TypeAlias, get_args, get_origin, get_type_hints
+from typing import NoReturn, TypeAlias, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -76,7 +76,7 @@ class Dsn(msgspec.Struct, frozen=True, kw_only=True):
         return re.fullmatch(_LOOPBACK, self.host) is not None
 
 
-class Keyed(NamedTuple):
+class Keyed(msgspec.Struct, frozen=True):
     """A provider together with its credential."""
 
     provider: Provider

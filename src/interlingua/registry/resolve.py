@@ -11,7 +11,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from msgspec import Struct
 
 from interlingua.dialects._contract import Target
 from interlingua.errors import ConfigError, Error, UnknownModelError, UsageError, kind_of
@@ -40,7 +42,7 @@ MAX_REMEMBERED_SPECS = 1024
 _NAME = r"[a-z0-9][a-z0-9.-]*"
 
 
-class _Asked(NamedTuple):
+class _Asked(Struct, frozen=True, eq=False):
     spec: str
     client: str | None
     tools: bool
@@ -119,7 +121,7 @@ class Registry:
         if reader.repeatable:
             if len(self._remembered) >= MAX_REMEMBERED_SPECS:
                 self._remembered = {}
-            self._remembered[asked] = found
+            self._remembered[spec, client, tools] = found
         return found
 
     def ranking(self, spec: str) -> Ranking | None:

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+from msgspec import Struct
 
 from interlingua.dialects.table import SPELLINGS
 from interlingua.errors import ConfigError
@@ -34,7 +36,7 @@ _VARIABLE = re.compile(r"LLM_[A-Z0-9][A-Z0-9_]*")
 _NAME = r"[a-z0-9][a-z0-9-]*"
 
 
-class FileProvider(NamedTuple):
+class FileProvider(Struct, frozen=True):
     """One provider of a configuration file."""
 
     where: str

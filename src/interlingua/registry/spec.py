@@ -8,7 +8,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from interlingua.errors import UnknownModelError
 
@@ -17,7 +17,7 @@ __all__ = ["Element", "near", "parse_spec", "shown"]
 LONGEST_SHOWN = 80
 
 
-class Element(NamedTuple):
+class Element(Struct, frozen=True):
     """One element of a spec."""
 
     provider: str | None

@@ -8,7 +8,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -22,7 +22,7 @@ Stage: TypeAlias = Literal[
 """Where on the way: reading or writing a request or an answer, or one of the steps between."""
 
 
-class CodeRow(NamedTuple):
+class CodeRow(msgspec.Struct, frozen=True):
     """One line of the closed table."""
 
     action: Action

@@ -19,7 +19,7 @@ import re
 from _thread import RLock  # where `threading` has it from, which takes a process 2 ms to load
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias, TypeVar, cast, overload
+from typing import Any, TypeAlias, TypeVar, cast, overload
 
 import msgspec
 
@@ -471,7 +471,7 @@ _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 # Unknown members: a text is taken apart along the shape of its type, as far as needed, and put together again
 
 
-class _Turn(NamedTuple):
+class _Turn(msgspec.Struct, frozen=True, eq=False):
     """One direction of moving unknown members."""
 
     is_settled: Callable[[bytes, object], bool]

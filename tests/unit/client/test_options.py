@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import interlingua as il
-from interlingua.client.options import _KNOBS, Options, Settings, settle
+from interlingua.client.keywords import Options
+from interlingua.client.options import _KNOBS, Settings, settle
 from interlingua.errors import SchemaError, UsageError
 
 TOOL = il.Tool(name="f")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from interlingua.dialects.table import get_dialect
 from interlingua.testing.corpus import find_dialect, main, run
@@ -149,7 +150,7 @@ def test_a_sound_history_may_not_be_refused(tmp_path: Path) -> None:
 
         raise HistoryError("I do not like it")
 
-    assert _outcomes(_tape(tmp_path, {}), _only(real._replace(decode_request=refuse))) == ["failed a request"]
+    assert _outcomes(_tape(tmp_path, {}), _only(replace(real, decode_request=refuse))) == ["failed a request"]
 
 
 def test_a_codec_that_raises_fails(tmp_path: Path) -> None:
@@ -158,7 +159,7 @@ def test_a_codec_that_raises_fails(tmp_path: Path) -> None:
     def fail(kind: str, body: object) -> object:
         return 1 // 0
 
-    broken = get_dialect(NAME)._replace(normal_form=fail)
+    broken = replace(get_dialect(NAME), normal_form=fail)
     [file] = run([_tape(tmp_path, {})], dialect_for=_only(broken)).files
     [verdict] = file.verdicts.values()
     assert (verdict.outcome, verdict.reason) == ("failed", "raised")

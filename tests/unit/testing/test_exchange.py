@@ -17,7 +17,7 @@ from interlingua.types.request import Request
 from interlingua.types.response import Response
 
 CHAT = get_dialect("openai-chat")
-TWIN = CHAT._replace(name="twin")
+TWIN = msgspec.structs.replace(CHAT, name="twin")
 TOOL: dict[str, Any] = {
     "type": "function",
     "function": {"name": "get_weather", "parameters": {"type": "object", "properties": {}}},
@@ -62,7 +62,7 @@ def _encoding(change: Any) -> Dialect:
         encoded = CHAT.encode_request(change(request, changes), options)
         return msgspec.structs.replace(encoded, changes=(*encoded.changes, *changes.done()))
 
-    return TWIN._replace(encode_request=encode)
+    return msgspec.structs.replace(TWIN, encode_request=encode)
 
 
 def test_a_faithful_dialect_passes() -> None:
@@ -105,7 +105,7 @@ def test_a_refusal_must_be_of_something_there(path: str, outcome: str) -> None:
         changes.add("tools", path)
         raise UnsupportedError("no tools", changes=changes.refused())
 
-    assert _judged(TWIN._replace(encode_request=refuse)).outcome == outcome
+    assert _judged(msgspec.structs.replace(TWIN, encode_request=refuse)).outcome == outcome
 
 
 def test_an_answer_lost_elsewhere_fails() -> None:
@@ -114,7 +114,7 @@ def test_an_answer_lost_elsewhere_fails() -> None:
     def mute(response: Response[Any], context: ServerContext) -> Any:
         return CHAT.encode_response(msgspec.structs.replace(response, parts=()), context)
 
-    verdict = _judged(TWIN._replace(encode_response=mute))
+    verdict = _judged(msgspec.structs.replace(TWIN, encode_response=mute))
     assert (verdict.outcome, verdict.reason) == ("failed", "b response facts in twin")
 
 
@@ -128,7 +128,7 @@ def test_an_error_must_keep_its_class_elsewhere() -> None:
     def teapot(error: Any, context: ServerContext) -> Any:
         return CHAT.encode_error(BadRequestError(error.message, status=400), context)
 
-    verdict = _judged(TWIN._replace(encode_error=teapot), exchange)
+    verdict = _judged(msgspec.structs.replace(TWIN, encode_error=teapot), exchange)
     assert (verdict.outcome, verdict.reason) == ("failed", "e error in twin")
 
 

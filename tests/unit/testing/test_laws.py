@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from interlingua.dialects.table import get_dialect
 from interlingua.stream.unfold import unfold
@@ -73,7 +74,7 @@ def test_any_cut_gives_the_events() -> None:
             return self.inner.fail(error)
 
     with pytest.raises(AssertionError, match="byte by byte: other events from number 0 on"):
-        assert_any_cut(CHAT._replace(stream_decoder=Whole), data)
+        assert_any_cut(replace(CHAT, stream_decoder=Whole), data)
 
 
 def test_round_trips() -> None:

@@ -8,7 +8,7 @@ from interlingua.client.aio.pump import carried_out
 from interlingua.client.aio.stream import AsyncModelStream
 from interlingua.client.call.core import call
 from interlingua.client.face import Face
-from interlingua.client.options import CONCURRENCY, Options, Settings, settle
+from interlingua.client.options import CONCURRENCY, Settings, settle
 
 if TYPE_CHECKING:
     import os
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeForm  # what type checkers know it as before Python 3.15
 
     from interlingua.client.item import Input, Item
+    from interlingua.client.keywords import Options
     from interlingua.client.plan import Plan
     from interlingua.client.prompt import History, Prompt
     from interlingua.types.response import Response

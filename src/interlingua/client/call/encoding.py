@@ -5,7 +5,7 @@ Not responsible for: media that a target does not take as they are (`core.prepar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -74,7 +74,7 @@ def _written(dialect: Dialect, request: Request, known: KnownHistory, options: E
     return encoded
 
 
-class _Written(NamedTuple):
+class _Written(msgspec.Struct, frozen=True, eq=False):
     """A request that was written, and what came of it where it was written twice."""
 
     request: Request

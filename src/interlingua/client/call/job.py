@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Job", "Lane", "later"]
 
 
-class Lane(NamedTuple):
+class Lane(Struct, frozen=True):
     """One target, with the dialect that is spoken to it."""
 
     endpoint: Endpoint

@@ -12,7 +12,9 @@ Rules
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, TypeAlias, cast
+
+from msgspec import Struct
 
 from interlingua.dialects._known.tools import KnownTools, known_tools
 from interlingua.types.shared import ReadOnlyDict, ReadOnlyList
@@ -28,7 +30,7 @@ MOST_REMEMBERED = 64
 _READ_ONLY = (ReadOnlyDict, ReadOnlyList)
 
 
-class _Met(NamedTuple):
+class _Met(Struct, frozen=True, eq=False):
     """A list of tools that was sent before."""
 
     tools: _Tools

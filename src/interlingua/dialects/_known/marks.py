@@ -8,7 +8,7 @@ are read and written by themselves with each turn.
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -22,7 +22,7 @@ _BETWEEN = re.compile(rb"[\s,]*")
 """What stands between the elements of an array."""
 
 
-class Parted(NamedTuple):
+class Parted(msgspec.Struct, frozen=True):
     """Where an array of messages is parted."""
 
     ends: int

@@ -14,7 +14,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -45,7 +45,7 @@ MAX_GENERATION_BYTES = 1_000_000
 """How much text each of the two generations of a memo holds; a longer text is never remembered."""
 
 
-class Written(NamedTuple):
+class Written(msgspec.Struct, frozen=True, eq=False):
     """A list of tools as a dialect writes it."""
 
     text: bytes

@@ -61,7 +61,7 @@ def test_known_tools_are_written_once_for_all_answers() -> None:
     _told(request)
     (kept,) = request.tools.written.values()
     assert json.loads(kept.text) == REPEATED
-    request.tools.written[next(iter(request.tools.written))] = kept._replace(text=b'["again"]')
+    request.tools.written[next(iter(request.tools.written))] = msgspec.structs.replace(kept, text=b'["again"]')
     assert json.loads(_told(request))["tools"] == ["again"]
 
 
