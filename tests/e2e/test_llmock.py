@@ -254,9 +254,7 @@ SERVICES = {
 def services(server: Mock, monkeypatch: pytest.MonkeyPatch) -> Mock:
     """The server as all of these, with nothing in store and nothing in its journal."""
     server.call("/_llmock/reset", {})
-    monkeypatch.setattr(
-        "interlingua.client.call.chain._random", lambda: 0.15
-    )  # pauses as they are drawn, but short ones
+    monkeypatch.setattr("interlingua.client.call.chain._random", lambda: 0.15)  # short pauses
     for name, (scheme, path, _) in SERVICES.items():
         monkeypatch.setenv(f"LLM_MOCK_{name.upper()}", f"{scheme}://key-of-nobody@127.0.0.1:{server.port}{path}?tls=0")
     return server

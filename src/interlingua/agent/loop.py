@@ -41,7 +41,7 @@ from interlingua.types.message import Message, user
 if TYPE_CHECKING:
     from interlingua.agent.effects import LoopSteps
     from interlingua.agent.state import RunState
-    from interlingua.client.call.core import Job
+    from interlingua.client.call.job import Job
     from interlingua.errors import OutputFault
     from interlingua.types.response import Response
     from interlingua.types.run import StopReason

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from interlingua.agent.effects import LoopSteps, Notice
     from interlingua.agent.events import RunEvent
     from interlingua.agent.state import RunState
-    from interlingua.client.call.core import Steps
+    from interlingua.client.call.effect import Steps
     from interlingua.client.web.sse import SseBody
 
 __all__ = ["MOST_AT_ONCE", "Execute", "Report", "Run"]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from interlingua.providers.price import Price, cost_usd
 
 if TYPE_CHECKING:
-    from interlingua.client.call.core import Job, Lane
+    from interlingua.client.call.job import Job, Lane
     from interlingua.registry.endpoint import Endpoint
     from interlingua.types.response import Response
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from interlingua.client.call.core import Job
+    from interlingua.client.call.job import Job
     from interlingua.client.typed.output import Partials
     from interlingua.client.web.sse import SseBody
     from interlingua.types.event import Event

@@ -27,7 +27,7 @@ from interlingua.transport.base import Timeouts
 from interlingua.wire.http import Headers
 
 if TYPE_CHECKING:
-    from interlingua.client.call.core import Job, Lane
+    from interlingua.client.call.job import Job, Lane
     from interlingua.types.request import Request
 
 __all__ = ["Account", "Key", "account_of", "headers_of", "refuse", "retries_of", "secret_of", "timeouts_of"]

@@ -27,7 +27,7 @@ from interlingua.wire.json import decode_any, encode
 from interlingua.wire.sse import SseDecoder
 
 if TYPE_CHECKING:
-    from interlingua.client.call.core import Job
+    from interlingua.client.call.job import Job
     from interlingua.compat.account import Account
     from interlingua.dialects._contract import Dialect, StreamEncoder
     from interlingua.types.change import Change

@@ -10,7 +10,7 @@ from typing import Any
 from interlingua.media._bytes import Broken, Cut, number, sized
 from interlingua.media._tiff import orientation_of
 
-__all__ = ["Broken", "Cut", "read_bmp", "read_gif", "read_jpeg", "read_png", "read_webp"]
+__all__ = ["read_bmp", "read_gif", "read_jpeg", "read_png", "read_webp"]
 
 
 def _steps(data: bytes) -> int:

@@ -18,7 +18,8 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from interlingua.media._boxes import read_boxes
-from interlingua.media._pieces import Broken, Cut, read_bmp, read_gif, read_jpeg, read_png, read_webp
+from interlingua.media._bytes import Broken, Cut
+from interlingua.media._pieces import read_bmp, read_gif, read_jpeg, read_png, read_webp
 from interlingua.media._tiff import read_tiff
 from interlingua.media.sniff import sniff_image
 

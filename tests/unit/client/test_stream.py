@@ -11,7 +11,9 @@ import msgspec
 import pytest
 
 import interlingua as il
-from interlingua.client.call.core import DRAIN_S, GRACE_S, Job, Lane, Open, Outcome, Read, stream
+from interlingua.client.call.core import DRAIN_S, GRACE_S, Outcome, stream
+from interlingua.client.call.effect import Open, Read
+from interlingua.client.call.job import Job, Lane
 from interlingua.client.options import Settings
 from interlingua.dialects.table import get_dialect
 from interlingua.registry.resolve import placeholder

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from interlingua.agent.events import RunEvent
     from interlingua.agent.state import RunState
     from interlingua.client.aio.sse import AsyncSseBody
-    from interlingua.client.call.core import Steps
+    from interlingua.client.call.effect import Steps
 
 __all__ = ["AsyncExecute", "AsyncRun"]
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from interlingua.client.aio.sse import AsyncSseBody
-    from interlingua.client.call.core import Job
+    from interlingua.client.call.job import Job
     from interlingua.client.typed.output import Partials
     from interlingua.types.event import Event
     from interlingua.types.response import Response

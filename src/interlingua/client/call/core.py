@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from interlingua.client.call.chain import routed
-from interlingua.client.call.effect import Effect, Fetch, Open, Read, Rest, Steps, Work
+from interlingua.client.call.effect import Fetch, Open, Read, Rest, Steps, Work
 from interlingua.client.call.encoding import encode
-from interlingua.client.call.job import Job, Lane, later
+from interlingua.client.call.job import Job, Lane
 from interlingua.client.call.reply_head import told_by
 from interlingua.client.call.report import warn
 from interlingua.client.call.secrets import hide_secrets
@@ -59,17 +59,9 @@ if TYPE_CHECKING:
 __all__ = [
     "DRAIN_S",
     "GRACE_S",
-    "Effect",
-    "Fetch",
-    "Job",
-    "Lane",
     "Live",
-    "Open",
     "Outcome",
-    "Read",
-    "Rest",
     "Sent",
-    "Steps",
     "answered",
     "begin",
     "begun",
@@ -79,7 +71,6 @@ __all__ = [
     "fault",
     "fetching",
     "follow",
-    "later",
     "opened",
     "prepared",
     "replied",

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from interlingua.dialects._history import prepare_history
-from interlingua.dialects._known.histories import KnownHistory, KnownMessages, goes_on, shareable
+from interlingua.dialects._known.histories import KnownHistory, KnownMessages, goes_on
+from interlingua.dialects._known.sharing import shareable
 from interlingua.errors import HistoryError, UsageError
 from interlingua.types.change import Changes
 from interlingua.types.content import Json, TextPart, ThinkingPart, ToolCall, ToolResult

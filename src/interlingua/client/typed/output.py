@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
-from interlingua.client.call.core import call, later
+from interlingua.client.call.core import call
+from interlingua.client.call.job import later
 from interlingua.errors import DecodeError, Error, LimitExceededError, OutputError, UsageError
 from interlingua.schema.reflect import decode_output, schema_name_of, schema_of
 from interlingua.types.change import CODES, Change
@@ -25,7 +26,8 @@ from interlingua.types.usage import add_usage
 from interlingua.wire.partial import NOTHING
 
 if TYPE_CHECKING:
-    from interlingua.client.call.core import Job, Steps
+    from interlingua.client.call.effect import Steps
+    from interlingua.client.call.job import Job
     from interlingua.errors import OutputFault
     from interlingua.types.capability import Repair
     from interlingua.types.event import Event

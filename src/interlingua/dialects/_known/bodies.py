@@ -33,10 +33,10 @@ from interlingua.dialects._known.histories import (
     KnownMessages,
     alone,
     read_further,
-    shareable_system,
     usual_further,
 )
 from interlingua.dialects._known.marks import before_marks
+from interlingua.dialects._known.sharing import shareable_system
 from interlingua.dialects._known.tools import KnownTools
 from interlingua.types.change import Changes
 from interlingua.types.shared import read_only

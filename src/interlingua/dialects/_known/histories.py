@@ -8,7 +8,7 @@ Rules
   if nothing was refused or allowed. What is told about a request is told each time.
 - The rest is read by itself only where it cannot depend on what came before: it begins with another speaker, holds
   nothing but text, thinking, calls and results, and its results answer calls of its own. Else everything is read.
-- What requests share cannot be changed: members, JSON values and seals of known messages are read-only.
+- What requests share cannot be changed (`_known/sharing`).
 - A text that comes for the first time leaves nothing but itself: most conversations never go on. Who marks one for the
   prompt cache means to go on: what stands before the marks is remembered at once, and what has any
   never (`_known/marks`).
@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import msgspec
 
 from interlingua.dialects._known.marks import before_marks, is_marked
+from interlingua.dialects._known.sharing import can_be_shared, frozen, frozen_part
 from interlingua.dialects._known.tools import can_be_told_again
 from interlingua.errors import DecodeError, HistoryError, LimitExceededError
 from interlingua.types.change import Changes
-from interlingua.types.content import Json, OpaquePart, TextPart, ThinkingPart, ToolCall, ToolResult
+from interlingua.types.content import TextPart, ThinkingPart, ToolCall, ToolResult
 from interlingua.types.message import Message
-from interlingua.types.shared import NO_EXTRA, read_only
 from interlingua.wire.json import encode_wires
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from interlingua.dialects._known.frames import Frame
     from interlingua.dialects._usual.histories import ReadUsual, UsualHistory
     from interlingua.types.change import Change
-    from interlingua.types.content import Part
     from interlingua.types.request import Request
     from interlingua.wire.json import WireStruct
 
@@ -56,8 +55,6 @@ __all__ = [
     "read_further",
     "rest_of",
     "says_something",
-    "shareable",
-    "shareable_system",
     "usual_further",
 ]
 
@@ -301,47 +298,6 @@ def _null_content(wire: WireStruct) -> bool:
     return getattr(wire, "content", "") is None
 
 
-def shareable(messages: Sequence[Message]) -> list[Message] | None:
-    """The same messages, as requests can share them; None where something in them cannot be shared."""
-    if not all([_can_be_shared(part) for message in messages for part in message.parts]):  # noqa: C419 — the same
-        return None
-    return [_frozen(message) for message in messages]
-
-
-def _frozen(message: Message) -> Message:
-    """The same message; nobody can change what is in it."""
-    parts = tuple([_frozen_part(part) for part in message.parts])
-    return Message(message.role, parts, message.name, read_only(message.extra) if message.extra else NO_EXTRA)
-
-
-def _frozen_part(part: Part) -> Part:
-    extra = NO_EXTRA if isinstance(part, OpaquePart) else part.extra
-    members: dict[str, Any] = {"extra": read_only(extra) if extra else NO_EXTRA}
-    sealed = getattr(part, "sealed", None)
-    if sealed is not None:
-        members["sealed"] = msgspec.structs.replace(sealed, data=read_only(sealed.data))
-    if type(part) is ToolResult and isinstance(part.content, Json):
-        members["content"] = Json(read_only(part.content.value))
-    elif type(part) is ToolResult and isinstance(part.content, tuple):
-        members["content"] = tuple([_frozen_part(cast("TextPart", one)) for one in part.content])
-    return msgspec.structs.replace(part, **members)
-
-
-def _can_be_shared(part: Part) -> bool:
-    """Whether everything in a part can be made read-only."""
-    match part:
-        case TextPart(annotations=annotations):
-            return not annotations
-        case ToolResult(content=content):
-            return not isinstance(content, tuple) or all([_is_shareable_text(one) for one in content])  # noqa: C419 — the same
-        case _:
-            return isinstance(part, ThinkingPart | ToolCall)
-
-
-def _is_shareable_text(part: object) -> bool:
-    return type(part) is TextPart and _can_be_shared(part)
-
-
 class HistoryMemo:
     """The conversations that one dialect read lately, by their text."""
 
@@ -537,7 +493,7 @@ def read_further(
         return None
     if own.entries and any([entry.code not in _OF_THE_TEXT for entry in own.entries]):  # noqa: C419 — a list is faster
         return None
-    whole = [*known.messages, *[_frozen(message) for message in messages]]
+    whole = [*known.messages, *[frozen(message) for message in messages]]
     further = KnownHistory(text, known.system, whole, known.entries + tuple(own.entries), known)
     if is_last:
         known.parent = None  # who goes on from there needs no more of what came before
@@ -561,19 +517,12 @@ def usual_further(
 def _can_be_kept(messages: Sequence[Message], entries: Sequence[Change]) -> bool:
     if any([entry.code not in _OF_THE_TEXT for entry in entries]):  # noqa: C419 — a list is faster
         return False
-    return all([_can_be_shared(part) for message in messages for part in message.parts])  # noqa: C419 — the same
-
-
-def shareable_system(system: System) -> System | None:
-    """System text as requests can share it; None where it cannot be shared."""
-    if not all([_can_be_shared(part) for part in system]):  # noqa: C419 — a list is faster
-        return None
-    return cast("System", tuple([_frozen_part(part) for part in system]))
+    return all([can_be_shared(part) for message in messages for part in message.parts])  # noqa: C419 — the same
 
 
 def _shared(text: bytes, system: System, messages: tuple[Message, ...], entries: Sequence[Change]) -> KnownHistory:
-    frozen = cast("System", tuple([_frozen_part(part) for part in system]))
-    return KnownHistory(text, frozen, [_frozen(message) for message in messages], entries)
+    read = cast("System", tuple([frozen_part(part) for part in system]))
+    return KnownHistory(text, read, [frozen(message) for message in messages], entries)
 
 
 def _goes_on(text: bytes, known: bytes) -> bool:
@@ -590,7 +539,7 @@ def goes_on(known: KnownHistory, rest: tuple[Message, ...]) -> bool:
     answered: list[str] = []
     for message in rest:
         for part in message.parts:
-            if type(part) not in _PLAIN or not _can_be_shared(part):
+            if type(part) not in _PLAIN or not can_be_shared(part):
                 return False
             if type(part) is ToolCall:
                 calls.add(part.id)

@@ -16,8 +16,9 @@ from msgspec import Raw
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._seals import note_seal, seal_fits
-from interlingua.dialects.google.parts import NAME, blob_wire, is_made_id
+from interlingua.dialects.google.parts import NAME, blob_wire
 from interlingua.dialects.google.wire import CallWire, PartWire
+from interlingua.stream.calls import is_made_id
 from interlingua.types.content import (
     AudioPart,
     BrokenToolCall,

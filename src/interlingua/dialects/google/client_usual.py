@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.dialects._usual.answers import sound_calls
-from interlingua.dialects.google.parts import NAME, is_made_id, on_one_line
+from interlingua.dialects.google.parts import NAME, on_one_line
 from interlingua.dialects.google.spelling import MARK
+from interlingua.stream.calls import is_made_id
 from interlingua.types.content import Sealed, TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Response
 from interlingua.types.usage import Usage

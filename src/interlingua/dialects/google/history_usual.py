@@ -8,8 +8,9 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.dialects._usual.histories import UnusualError, UsualHistory, call_text, plain_messages
-from interlingua.dialects.google.parts import NAME, is_made_id
+from interlingua.dialects.google.parts import NAME
 from interlingua.dialects.google.spelling import MARK
+from interlingua.stream.calls import is_made_id
 from interlingua.wire.json import ExactStruct, encode_exact, exact_reader
 
 if TYPE_CHECKING:

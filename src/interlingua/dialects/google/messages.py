@@ -20,18 +20,10 @@ from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import json_text, result_text
 from interlingua.dialects._members import is_list, is_object, members_of, merge_members
 from interlingua.dialects.google.assistant import AssistantEncoder
-from interlingua.dialects.google.parts import (
-    NAME,
-    PartDecoder,
-    decode_media,
-    is_made_id,
-    opaque,
-    part_list,
-    result_content,
-)
+from interlingua.dialects.google.parts import NAME, PartDecoder, decode_media, opaque, part_list, result_content
 from interlingua.dialects.google.wire import ContentWire, PartWire, ResultWire
 from interlingua.errors import DecodeError
-from interlingua.stream.calls import CallIdSource
+from interlingua.stream.calls import CallIdSource, is_made_id
 from interlingua.types.content import (
     AudioPart,
     BrokenToolCall,

@@ -47,7 +47,6 @@ __all__ = [
     "blob_wire",
     "call_extra",
     "decode_media",
-    "is_made_id",
     "on_one_line",
     "opaque",
     "part_list",

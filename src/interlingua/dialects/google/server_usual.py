@@ -8,9 +8,10 @@ from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.dialects._serve import JSON_HEADERS
 from interlingua.dialects._usual.turns import SEALED, note_seals, plain_turn
-from interlingua.dialects.google.parts import NAME, is_made_id
+from interlingua.dialects.google.parts import NAME
 from interlingua.dialects.google.reasons import WIRE_REASONS
 from interlingua.dialects.google.usage import note_uncounted
+from interlingua.stream.calls import is_made_id
 from interlingua.types.change import Changes
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import ExactStruct, encode_exact

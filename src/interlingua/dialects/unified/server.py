@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["JSON_HEADERS", "decode_request", "encode_any_response", "encode_error", "encode_response"]
+__all__ = ["decode_request", "encode_any_response", "encode_error", "encode_response"]
 
 _UNKNOWN = re.compile(r"object contains unknown field `(?P<name>.*)`, at ")
 

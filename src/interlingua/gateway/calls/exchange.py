@@ -22,7 +22,6 @@ import msgspec
 from interlingua.client.aio.pump import AsyncPump, carried_out
 from interlingua.client.call.chain import gone_on, routed, straight, went_well
 from interlingua.client.call.core import (
-    Job,
     Outcome,
     Sent,
     answered,
@@ -37,6 +36,7 @@ from interlingua.client.call.core import (
     whole,
 )
 from interlingua.client.call.encoding import encode
+from interlingua.client.call.job import Job
 from interlingua.client.call.report import served
 from interlingua.client.call.transports import async_fetch_for, async_transport_for
 from interlingua.client.call.visit import Visit
@@ -62,7 +62,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from interlingua.client.call.chain import Straight
-    from interlingua.client.call.core import Lane, Live, Steps
+    from interlingua.client.call.core import Live
+    from interlingua.client.call.effect import Steps
+    from interlingua.client.call.job import Lane
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.calls.plan import Plan
     from interlingua.gateway.core import Gateway

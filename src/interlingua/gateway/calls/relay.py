@@ -34,7 +34,7 @@ from interlingua.types.event import BlockEnd, BlockStart, StreamEnd, StreamError
 from interlingua.wire.json import MAX_EVENT_BYTES
 
 if TYPE_CHECKING:
-    from interlingua.client.call.core import Job, Lane
+    from interlingua.client.call.job import Job, Lane
     from interlingua.dialects._contract import Quirks, StreamDecoder
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.calls.head import Head

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from interlingua.client.call.core import Lane
+from interlingua.client.call.job import Lane
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError, UsageError
 from interlingua.registry.resolve import placeholder

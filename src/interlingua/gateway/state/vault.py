@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from interlingua.dialects._known.histories import KnownHistory, KnownMessages, shareable
+from interlingua.dialects._known.histories import KnownHistory, KnownMessages
+from interlingua.dialects._known.sharing import shareable
 from interlingua.gateway.state.shelf import Lookups, MemoryTurns
 from interlingua.gateway.state.turns import Turn, is_worth_keeping, restored, said, words_of
 from interlingua.stream.calls import is_made_id

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import interlingua as il
-from interlingua.client.call.core import Job, Lane, answered
+from interlingua.client.call.core import answered
+from interlingua.client.call.job import Job, Lane
 from interlingua.client.options import Settings
 from interlingua.dialects._contract import DecodeContext, Encoded
 from interlingua.dialects.table import get_dialect
