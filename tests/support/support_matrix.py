@@ -14,7 +14,6 @@ from functools import cache
 from pathlib import Path
 from typing import get_args
 
-from interlingua.client.options import DIALECT_NAMES
 from interlingua.dialects._contract import Quirks
 from interlingua.dialects.table import DIALECTS
 from interlingua.types.capability import Capability
@@ -134,7 +133,7 @@ def page() -> str:
         "",
         "Made from the code by `python -m tests.support.docs_tables`; a test compares it.",
         "",
-        f"Dialects: {known}.{_planned()}",
+        f"Dialects: {known}.",
         "",
         *_abilities(),
         "",
@@ -173,12 +172,6 @@ def _told(probe: Probe, dialect: str) -> str:
     found = outcome(probe, dialect)
     codes = " ".join([f"`{code}`" if code in CODES else f"({code})" for code in found.codes])
     return "**native**" if found.level == "native" else f"*{found.level}* {codes}".strip()
-
-
-def _planned() -> str:
-    """The dialects that have no code yet, in a sentence."""
-    names = sorted(DIALECT_NAMES - DIALECTS.keys())
-    return f" Planned: {', '.join(f'`{name}`' for name in names)}." if names else ""
 
 
 def _group(action: Action) -> list[str]:

@@ -33,10 +33,6 @@ __all__ = ["CONCURRENCY", "Settings", "SystemText", "settle"]
 SystemText: TypeAlias = str | TextPart | Iterable[str | TextPart]
 """A system text, in one piece or several."""
 
-DIALECT_NAMES = frozenset({"openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"})
-"""Dialects that `extra` may name even where this version has no code for them yet."""
-
-
 CONCURRENCY = 16
 """How many calls of a map are under way at once, unless somebody says otherwise."""
 MOST_REPAIRS = 10
@@ -320,8 +316,8 @@ def _extra(name: str, value: object) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for key, members in _object(name, value).items():
         dialect = SPELLINGS.get(key, key)
-        if dialect not in DIALECTS and dialect not in DIALECT_NAMES:
-            raise UsageError(f"{name} is by dialect, and {key!r} is none; there are {', '.join(sorted(DIALECT_NAMES))}")
+        if dialect not in DIALECTS:
+            raise UsageError(f"{name} is by dialect, and {key!r} is none; there are {', '.join(sorted(DIALECTS))}")
         found[dialect] = _object(f"{name}[{key!r}]", members)
     return found
 

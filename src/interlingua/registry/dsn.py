@@ -21,7 +21,7 @@ from typing import NoReturn, TypeAlias, get_args, get_origin, get_type_hints
 import msgspec
 
 from interlingua.dialects._contract import Quirks
-from interlingua.dialects.table import SPELLINGS
+from interlingua.dialects.table import DIALECTS, SPELLINGS
 from interlingua.errors import ConfigError
 from interlingua.providers.price import Price
 from interlingua.providers.row import Provider
@@ -39,8 +39,6 @@ PRICE_OPTIONS = {
 }
 """What a million tokens cost in US dollars: the option, and the field of `Price`."""
 CONNECTION_OPTIONS = ("key_env", "key_file", "tls", "dialect", "api_version", *PRICE_OPTIONS)
-DIALECT_NAMES = ("anthropic", "google", "ollama", "openai-chat", "openai-responses", "unified")
-"""What `dialect=` may say; `gemini` is another spelling of google."""
 
 _PARTS = r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?]*)(?P<path>/[^?]*)?(?:\?(?P<query>.*))?"
 _HOST = r"(?P<host>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::(?P<port>[0-9]{1,5}))?"
@@ -231,8 +229,8 @@ def _base_url(dsn: Dsn, row: Provider, where: str) -> str:
 
 def _dialect(name: str, where: str) -> str:
     name = SPELLINGS.get(name, name)
-    if name not in DIALECT_NAMES:
-        _refuse(where, f"dialect takes {_either(DIALECT_NAMES)}")
+    if name not in DIALECTS:
+        _refuse(where, f"dialect takes {_either(tuple(sorted(DIALECTS)))}")
     return name
 
 

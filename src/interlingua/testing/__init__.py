@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from interlingua.testing.drill import faults
+    from interlingua.client.faults import faults
     from interlingua.testing.fake import FakeModel, tool_call
     from interlingua.testing.isolate import NetworkForbiddenError, no_network, use, use_transport
     from interlingua.testing.laws import assert_any_cut, assert_lawful
@@ -38,18 +38,18 @@ __all__ = [
 
 # No module has the name of a function here: importing it would put the module in the function's place.
 _HOMES = {
-    "FakeModel": "fake",
-    "NetworkForbiddenError": "isolate",
-    "Tape": "tape",
-    "TapeMissError": "tape",
-    "assert_any_cut": "laws",
-    "assert_lawful": "laws",
-    "cassette": "tape",
-    "faults": "drill",
-    "no_network": "isolate",
-    "tool_call": "fake",
-    "use": "isolate",
-    "use_transport": "isolate",
+    "FakeModel": ".fake",
+    "NetworkForbiddenError": ".isolate",
+    "Tape": ".tape",
+    "TapeMissError": ".tape",
+    "assert_any_cut": ".laws",
+    "assert_lawful": ".laws",
+    "cassette": ".tape",
+    "faults": "..client.faults",
+    "no_network": ".isolate",
+    "tool_call": ".fake",
+    "use": ".isolate",
+    "use_transport": ".isolate",
 }
 
 
@@ -58,7 +58,7 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{home}"), name)
+    return getattr(import_module(home, __name__), name)
 
 
 def __dir__() -> list[str]:

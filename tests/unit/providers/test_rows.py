@@ -10,10 +10,9 @@ import msgspec
 import pytest
 
 from interlingua.dialects._contract import EncodeOptions, Quirks
-from interlingua.dialects.table import get_dialect
+from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
-from interlingua.registry.dsn import DIALECT_NAMES
 from interlingua.registry.resolve import Registry
 from interlingua.types.content import ToolCall, ToolResult
 from interlingua.types.message import Message, assistant, user
@@ -79,7 +78,7 @@ def test_a_row_speaks_dialects_that_there_are(row: Provider) -> None:
     """Dialects have the names of the design, no dialect twice."""
     assert row.dialects
     assert len(set(row.dialects)) == len(row.dialects)
-    assert set(row.dialects) <= set(DIALECT_NAMES)
+    assert set(row.dialects) <= DIALECTS.keys()
 
 
 @every_row

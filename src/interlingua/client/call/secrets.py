@@ -14,13 +14,13 @@ from interlingua.errors import redact
 from interlingua.wire.http import SECRET_HEADERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from interlingua.errors import Error
     from interlingua.registry.endpoint import Endpoint
     from interlingua.wire.http import Headers
 
-__all__ = ["SHORTEST_SECRET", "hide_secrets"]
+__all__ = ["SHORTEST_SECRET", "hide_secrets", "secret_parts"]
 
 SHORTEST_SECRET = 8
 """Characters that a value has at least that is looked for: shorter ones stand in ordinary sentences."""
@@ -29,10 +29,15 @@ _WORDS = ("key", "token", "secret", "auth", "cookie")
 
 def hide_secrets(error: Error, endpoint: Endpoint, headers: Headers) -> None:
     """Cut out of an error's sentence what was sent to the target in secret: its key, and such headers."""
-    found = [part for value in _secrets(endpoint, headers) for part in (value, *value.split()[1:])]
-    clean = redact(error.message, *[part for part in found if len(part) >= SHORTEST_SECRET])
+    clean = redact(error.message, *secret_parts(_secrets(endpoint, headers)))
     if clean != error.message:
         error.args = (clean, *error.args[1:])
+
+
+def secret_parts(values: Iterable[str]) -> list[str]:
+    """What to look for of secret values: themselves, and each word behind the first, as the key behind `Bearer`."""
+    parts = [part for value in values for part in (value, *value.split()[1:])]
+    return [part for part in parts if len(part) >= SHORTEST_SECRET]
 
 
 def _secrets(endpoint: Endpoint, headers: Headers) -> Iterator[str]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from interlingua.client.call.secrets import secret_parts
 from interlingua.client.meter import tags_here
 from interlingua.client.observe import (
     AttemptFailed,
@@ -125,8 +126,7 @@ class Watch:
 
     def sends(self, request: HttpRequest) -> None:
         """A request goes out: what its headers hold in secret must not be told by anybody."""
-        values = [value for name, value in request.headers if name not in _OPEN_HEADERS]
-        parts = [part for value in values for part in (value, *value.split()[1:]) if len(part) >= _SHORTEST_SECRET]
+        parts = secret_parts(value for name, value in request.headers if name not in _OPEN_HEADERS)
         self._secrets = tuple(dict.fromkeys((*self._secrets, *parts)))
         self._tell_attempt(request.target)
 
@@ -255,7 +255,6 @@ def watched_stream(job: Job, outcome: Outcome, steps: Callable[[Job, Outcome], S
 
 
 _OPEN_HEADERS = frozenset({"accept", "content-type", "user-agent", "anthropic-version", "anthropic-beta"})
-_SHORTEST_SECRET = 8
 _TOLD = ("model", "wire_model", "finish_reason", "usage", "cost_usd", "request_id", "changes")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from interlingua.client.faults import error_body
 from interlingua.errors import (
     APIConnectionError,
     AuthenticationError,
@@ -17,7 +18,6 @@ from interlingua.errors import (
     RateLimitError,
 )
 from interlingua.testing import faults, use
-from interlingua.testing.drill import error_body
 from interlingua.transport.override import overridden, overridden_async
 from interlingua.wire.http import HttpRequest
 from tests.support.asking import ask, ask_async
