@@ -100,7 +100,7 @@ def library(name: str) -> Library:
             stderr=place,
             text=True,
             env=_environ(),
-            preexec_fn=alone,  # noqa: PLW1509 — nothing here runs in threads
+            preexec_fn=alone,  # noqa: PLW1509 - nothing here runs in threads
         )
     atexit.register(process.kill)
     made = Library(name, process, errors)

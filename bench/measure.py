@@ -42,7 +42,7 @@ WARM_PARTS = 8
 WARM_CALLS = 3
 
 
-class NotRun(Exception):  # noqa: N818 — an outcome, not a fault
+class NotRun(Exception):  # noqa: N818 - an outcome, not a fault
     """Raised by a row that cannot be measured here, with the reason."""
 
 

@@ -325,7 +325,7 @@ def _start(command: list[str], place: Any, **options: Any) -> subprocess.Popen[A
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
-        preexec_fn=place,  # noqa: PLW1509 — nothing here runs in threads
+        preexec_fn=place,  # noqa: PLW1509 - nothing here runs in threads
         start_new_session=True,
         **options,
     )

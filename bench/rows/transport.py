@@ -68,7 +68,7 @@ def serve() -> None:
     async def main() -> None:
         server = await asyncio.get_running_loop().create_server(_Answering, "127.0.0.1", 0)
         print(server.sockets[0].getsockname()[1], flush=True)
-        while server.is_serving():  # noqa: ASYNC110 — the loop is to be busy
+        while server.is_serving():  # noqa: ASYNC110 - the loop is to be busy
             await asyncio.sleep(0)
 
     asyncio.run(main())
@@ -82,7 +82,7 @@ def _port() -> int:
         command,
         stdout=subprocess.PIPE,
         cwd=Path(__file__).parents[2],
-        preexec_fn=away,  # noqa: PLW1509 — nothing here runs in threads
+        preexec_fn=away,  # noqa: PLW1509 - nothing here runs in threads
     )
     atexit.register(process.kill)
     if process.stdout is None or not (line := process.stdout.readline()):

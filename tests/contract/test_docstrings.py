@@ -1,8 +1,9 @@
-"""Everything public says what it is: modules, classes, functions, methods, and each field of a public type."""
+"""Everything public says what it is: modules, classes, functions, methods, fields. Ignored checks say why they are."""
 
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, TypeAlias
 
 from tests.contract.source import MODULES, Module
@@ -94,6 +95,21 @@ def _bare_any(module: Module) -> Iterator[str]:
 def _is_library(module: Module) -> bool:
     """Whether users program against the module; the judges of the testing kit read whatever JSON was recorded."""
     return module.public and module.room != "testing"
+
+
+IGNORED = re.compile(r"# (?:noqa: [A-Z0-9, ]+|pyright: ignore\[[\w, ]+\]|type: ignore\[[\w, -]+\])")
+"""A check that is ignored, by its rule."""
+
+
+def test_ignored_checks_say_why() -> None:
+    """Behind the rule of every ignored check stands a reason."""
+    silent = [
+        f"{module.name}:{number}"
+        for module in MODULES
+        for number, line in enumerate(module.text.splitlines(), 1)
+        if (found := IGNORED.search(line)) and not re.search(r"[A-Za-z]{2}", IGNORED.sub("", line[found.start() :]))
+    ]
+    assert silent == []
 
 
 def test_public_signatures_name_their_types() -> None:

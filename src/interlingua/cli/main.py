@@ -135,7 +135,7 @@ def _load_quickly() -> None:
     gc.set_threshold(50_000)
     modules = cast("dict[str, ModuleType | None]", sys.modules)
     if modules.setdefault("typing_extensions", None) is None:
-        import msgspec  # noqa: F401  # pyright: ignore[reportUnusedImport]
+        import msgspec  # noqa: F401  # pyright: ignore[reportUnusedImport]  # that it is loaded now is what counts
 
         del modules["typing_extensions"]
 

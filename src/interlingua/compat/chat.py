@@ -209,7 +209,7 @@ class ParsedChatCompletion(Completion, Generic[T]):
 
     def hold(self, value: T | None) -> None:
         """Remember the value; who makes the answer says so, once."""
-        self.choices[0].message._parsed = value  # noqa: SLF001 - of the same room  # pyright: ignore[reportPrivateUsage]
+        self.choices[0].message._parsed = value  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # of the same room
 
 
 class ChatCompletionChunk(Body):

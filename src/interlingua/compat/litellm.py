@@ -160,8 +160,8 @@ def _retries(body: dict[str, Any]) -> int | None:
 def _fallbacks(given: object) -> list[str]:
     if given is None:
         return []
-    if isinstance(given, list | tuple) and all(isinstance(name, str) for name in given):  # pyright: ignore[reportUnknownVariableType]
-        return [str(name) for name in given]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(given, list | tuple) and all(isinstance(name, str) for name in given):  # pyright: ignore[reportUnknownVariableType]  # of what, is asked here
+        return [str(name) for name in given]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # the same
     raise UsageError("fallbacks takes a list of names of models")
 
 

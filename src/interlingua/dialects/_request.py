@@ -63,8 +63,6 @@ BUDGETS: tuple[tuple[float, Effort], ...] = ((4_096, "low"), (16_384, "medium"),
 W = TypeVar("W", bound="WireStruct")
 MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
 """Kind of media -> the fact about a model that says whether it is taken, which is also the code of its refusal."""
-
-
 FILMS = ("video/", "audio/")
 """How media types begin of what is played, not read."""
 

@@ -183,7 +183,7 @@ def _opened(data: bytes, media_type: str) -> Image:
 
     if media_type in READERS or media_type == AVIF:
         return Image.open(io.BytesIO(data), formats=[READERS.get(media_type, "AVIF")])
-    from pillow_heif import open_heif  # pyright: ignore[reportUnknownVariableType]
+    from pillow_heif import open_heif  # pyright: ignore[reportUnknownVariableType]  # the package has no types
 
     found = open_heif(data)
     if found.size[0] * found.size[1] > MAX_PIXELS:
@@ -233,7 +233,7 @@ def _scaled_to_bytes(image: Image) -> Image:
     high = float(str(most))
     tops = (1.0, 255.0, 65535.0) if image.mode == "F" else (255.0, 65535.0)
     factor = 255.0 / next((top for top in tops if high <= top), high)
-    return image.point(lambda value: value * factor).convert("L")  # pyright: ignore[reportUnknownMemberType]
+    return image.point(lambda value: value * factor).convert("L")  # pyright: ignore[reportUnknownMemberType]  # Pillow says only half of its types
 
 
 def _resized(image: Image, size: tuple[int, int]) -> Image:
@@ -242,7 +242,7 @@ def _resized(image: Image, size: tuple[int, int]) -> Image:
     if image.size == size:
         return image
     # reduced by whole numbers first: quick, and no second image of the full size
-    return image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)  # pyright: ignore[reportUnknownMemberType]
+    return image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)  # pyright: ignore[reportUnknownMemberType]  # the same
 
 
 def _shrunk(side: int) -> int:
@@ -257,7 +257,7 @@ def _by_profile(image: Image, profile: bytes) -> Image | None:
     colours = image.convert(image.mode.removesuffix("A")) if alpha is not None else image
     try:
         given = ImageCms.ImageCmsProfile(io.BytesIO(profile))
-        wanted = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB"))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        wanted = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB"))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]  # the same
         told = ImageCms.profileToProfile(colours, given, wanted, outputMode="RGB")
     except (ImageCms.PyCMSError, OSError):
         return None

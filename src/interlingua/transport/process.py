@@ -18,7 +18,7 @@ def this_process() -> object:
 
 
 def _be_another() -> None:
-    global _this  # noqa: PLW0603 — one for each process is what it is
+    global _this  # noqa: PLW0603 - one for each process is what it is
     _this = object()
 
 

@@ -76,7 +76,7 @@ _PLAIN = (TextPart, ThinkingPart, ToolCall, ToolResult)
 W = TypeVar("W", bound="WireStruct")
 
 
-class PairedMessages(tuple[Message, ...]):  # noqa: SLOT001 — the same
+class PairedMessages(tuple[Message, ...]):  # noqa: SLOT001 - a tuple has no slots for more members
     """Messages that were found in order when they were read: each call has its result."""
 
     calls: dict[str, str]
@@ -87,7 +87,7 @@ class PairedMessages(tuple[Message, ...]):  # noqa: SLOT001 — the same
         return tuple, (list(self),)
 
 
-class KnownMessages(tuple[Message, ...]):  # noqa: SLOT001 — a tuple has no slots for more members
+class KnownMessages(tuple[Message, ...]):  # noqa: SLOT001 - the same
     """The messages of a conversation that was read before."""
 
     known: KnownHistory

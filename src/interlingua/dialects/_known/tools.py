@@ -67,7 +67,7 @@ def write_tools(wires: Sequence[WireStruct], entries: Sequence[Change]) -> Writt
     return Written(b"[%b]" % encode_wires(wires), tuple(entries))
 
 
-class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 — a tuple has no slots for more members
+class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 - a tuple has no slots for more members
     """Tools whose schemas cannot be changed, with what encoders made of them."""
 
     written: dict[tuple[object, ...], Written]

@@ -78,12 +78,12 @@ def decode_content(content: str | Sequence[BlockWire] | None) -> list[Part]:
 
     Raises: DecodeError for broken base64.
     """
-    if type(content) is str:
+    if isinstance(content, str):
         return [TextPart(content)] if content else []
     parts: list[Part] = []
     for place, wire in enumerate(content or ()):
         try:
-            part = decode_block(wire)  # type: ignore[arg-type] - a string was dealt with above
+            part = decode_block(wire)
         except DecodeError as error:
             raise error.under(f"/content/{place}") from None
         if part is not None:
