@@ -135,6 +135,8 @@ def _holds_float(info: inspect.Type, *, seen: frozenset[type]) -> bool:
             return info.cls in seen or any(
                 field.encode_name == EXTRA or _holds_float(field.type, seen=seen | {info.cls}) for field in info.fields
             )
+        case inspect.Metadata():
+            return _holds_float(info.type, seen=seen)
         case inspect.ListType() | inspect.VarTupleType():
             return _holds_float(info.item_type, seen=seen)
         case inspect.DictType():
