@@ -13,6 +13,7 @@ from interlingua.schema.usual import bare_parameters, is_usual
 from interlingua.schema.validate import _validator, check_bounds
 from interlingua.wire.json import encode
 
+LEVELS = 3
 NAMES = ("city", "days", "a b", "$ref", "type", "properties", "ü", "x.y", "~0", "/", "default", "required", "")
 TEXTS = ("", "Ångström", "date", "date-time", "uri", "int32", "binary", "a")
 ODD: tuple[Any, ...] = (
@@ -34,19 +35,22 @@ def _said(draw: random.Random, members: dict[str, Any]) -> dict[str, Any]:
 
 
 def _schema(draw: random.Random, levels: int) -> dict[str, Any]:
-    """A usual schema."""
+    """A usual schema of one type."""
     words: dict[str, Any] = {"description": draw.choice(TEXTS), "title": draw.choice(TEXTS)}
     low, high = draw.randint(0, 3), draw.randint(3, 9)
     kind = draw.choice(("string", "integer", "number", "boolean", *("array", "object") * (levels > 0)))
     if kind == "string":
         given = draw.choice(TEXTS)
-        members = {"enum": [given, "b"], "default": given, "format": given, "minLength": low, "maxLength": high}
+        default = draw.choice((given, None))
+        members = {"enum": [given, "b"], "default": default, "format": given, "minLength": low, "maxLength": high}
     elif kind in ("integer", "number"):
-        members = {"default": low, "minimum": draw.choice((-1, 0.5, low)), "maximum": high}
+        members = {"default": draw.choice((low, None)), "minimum": draw.choice((-1, 0.5, low)), "maximum": high}
+        members |= {"enum": [low, high]} if kind == "integer" else {}
     elif kind == "boolean":
-        members = {"default": bool(low)}
+        members = {"default": draw.choice((True, None))}
     elif kind == "array":
-        members = {"items": _schema(draw, levels - 1), "minItems": low, "maxItems": high}
+        members = {"minItems": low, "maxItems": high, "uniqueItems": bool(low), "default": draw.choice(([], ["a"]))}
+        members |= {"items": _schema(draw, levels - 1)} if low else {}
     else:
         return _object(draw, levels)
     return _said(draw, {"type": kind, **words, **members})
@@ -54,9 +58,21 @@ def _schema(draw: random.Random, levels: int) -> dict[str, Any]:
 
 def _object(draw: random.Random, levels: int) -> dict[str, Any]:
     names = draw.sample(NAMES, draw.randint(0, 4))
-    properties = {name: _schema(draw, levels - 1) for name in names}
-    members = {"required": names[: draw.randint(0, 4)], "additionalProperties": draw.random() < 0.5}
+    make = _schema if levels < LEVELS else _parameter
+    properties = {name: make(draw, levels - 1) for name in names}
+    more = draw.choice((True, False, _schema(draw, 0)))
+    members = {"required": names[: draw.randint(0, 4)], "additionalProperties": more}
     return _said(draw, {"type": "object", "properties": properties, **members})
+
+
+def _parameter(draw: random.Random, levels: int) -> dict[str, Any]:
+    """What a usual schema says of a parameter: one type, or a union."""
+    if draw.random() < 0.7:
+        return _schema(draw, levels)
+    forms = [_schema(draw, levels), {"type": "null"}]
+    draw.shuffle(forms)
+    told = _said(draw, {"default": draw.choice((None, "a", 1, True)), "description": "A.", "title": "B"})
+    return {"anyOf": forms, **told}
 
 
 def _changed(draw: random.Random, schema: Any) -> Any:
@@ -66,6 +82,8 @@ def _changed(draw: random.Random, schema: Any) -> Any:
     if not schema or draw.random() < 0.3:
         return {**schema, draw.choice(KEYWORDS): draw.choice(ODD)}
     name = draw.choice(list(schema))
+    if draw.random() < 0.1:
+        return {key: value for key, value in schema.items() if key != name}
     return {**schema, name: _changed(draw, schema[name])}
 
 
@@ -80,7 +98,7 @@ def test_what_is_usual_is_valid_and_taken_as_it_is() -> None:
     """Drawn schemas are told to be usual, and are found faultless."""
     draw = random.Random(7)
     for _ in range(150):
-        schema = _object(draw, 3)
+        schema = _object(draw, LEVELS)
         text = encode(schema)
         assert is_usual(text), text
         assert _is_faultless(schema, text), text
@@ -92,7 +110,7 @@ def test_what_is_changed_is_unusual_or_faultless() -> None:
     draw = random.Random(8)
     usual = 0
     for _ in range(1_500):
-        schema = _changed(draw, _object(draw, 3))
+        schema = _changed(draw, _object(draw, LEVELS))
         text = encode(schema)
         if is_usual(text):
             usual += 1

@@ -19,13 +19,12 @@ from interlingua.dialects._known.histories import KnownMessages, PairedMessages
 from interlingua.dialects._known.tools import KnownTools, can_be_told_again, write_tools
 from interlingua.dialects._members import foreign_extras, merge_members
 from interlingua.dialects._schemas import fit_request
-from interlingua.dialects._usual.tools import usual_text
 from interlingua.errors import UnsupportedError, UsageError
 from interlingua.schema.names import fit_as_they_are, map_call_ids, map_names
 from interlingua.types.change import Changes
 from interlingua.types.content import AudioPart, DocumentPart, ImagePart, ToolCall
 from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
-from interlingua.wire.json import KeptTexts, encode, encode_wire, encode_wires
+from interlingua.wire.json import KeptTexts, encode, encode_exact, encode_wire, encode_wires
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -324,7 +323,7 @@ class RequestWriter:
         tools, usual = self.request.tools, not self.names and self.request.cache is None and self.takes_tools()
         if type(tools) is not KnownTools:
             wires = self.write_usual_tools(self._plain, self.target) if usual and self._plain else None
-            text = None if wires is None else usual_text(wires)
+            text = None if wires is None else encode_exact(wires)
             return write() if text is None else self.kept.place(text)
         if not usual or tools.is_marked or not tools.untouched:
             return write()

@@ -22,7 +22,7 @@ from interlingua.dialects._usual.tools import plain_tools
 from interlingua.errors import SchemaError
 from interlingua.types.content import ToolCall
 from interlingua.types.tool import Tool
-from interlingua.wire.json import encode, holds_null, write_text
+from interlingua.wire.json import encode, holds_null, is_told_by, write_text
 
 if TYPE_CHECKING:
     from interlingua.dialects._usual.tools import PlainTools
@@ -59,31 +59,25 @@ class _Verdicts:
 
         Raises: SchemaError, for one that cannot be said.
         """
-        key = (subset.name, encode(schema))
-        if key in self._young:
-            found = self._young[key]
-        else:
-            found = self._old[key] if key in self._old else _verdict(schema, key[1], subset)
-            self._keep(key, found)
+        found = self._verdict((subset.name, encode(schema)), schema, subset)
         if isinstance(found, SchemaError):
             raise found.with_traceback(None)  # or it would hold the frames of all who were told so
         return found
 
-    def taken(self, schemas: list[dict[str, Any]], subset: Subset) -> list[Raw] | None:
-        """The texts of schemas, if all of them are surely taken as they are."""
-        try:
-            texts = [write_text(schema) for schema in schemas]
-        except (TypeError, ValueError, RecursionError):
-            return None
-        if holds_null(b"".join(texts)):  # which may stand for a number that is not finite
-            return None
+    def taken(self, schemas: list[dict[str, Any]], texts: list[bytes], subset: Subset) -> bool:
+        """Whether all of these schemas are taken as they are, whose texts these are."""
         known, name = self._young, subset.name
-        for text in texts:
-            if known.get((name, text), self) is not None:
-                if not _is_usual_in(subset, text):
-                    return None
-                self._keep((name, text), None)
-        return [Raw(text) for text in texts]
+        for schema, text in zip(schemas, texts, strict=True):
+            if known.get((name, text), self) is not None and self._verdict((name, text), schema, subset) is not None:
+                return False
+        return True
+
+    def _verdict(self, key: tuple[str, bytes], schema: dict[str, Any], subset: Subset) -> Fitted | SchemaError | None:
+        if key in self._young:
+            return self._young[key]
+        found = self._old[key] if key in self._old else _verdict(schema, key[1], subset)
+        self._keep(key, found)
+        return found
 
     def _keep(self, key: tuple[str, bytes], found: Fitted | SchemaError | None) -> None:
         size = len(key[1])
@@ -98,17 +92,10 @@ class _Verdicts:
 _VERDICTS = _Verdicts()
 
 
-def _is_usual_in(subset: Subset, text: bytes) -> bool:
-    """Whether a schema is one of those that the subset takes without a longer look."""
-    if not subset.usual:
-        return False
-    from interlingua.schema.usual import is_usual  # as below
-
-    return is_usual(text)
-
-
 def _verdict(schema: dict[str, Any], text: bytes, subset: Subset) -> Fitted | SchemaError | None:
-    if _is_usual_in(subset, text):
+    from interlingua.schema.usual import is_usual  # only who has schemas pays for it
+
+    if subset.usual and is_usual(text):
         return None
     from interlingua.schema.fit import fit  # only who has such schemas pays for it
     from interlingua.schema.validate import check_bounds
@@ -181,11 +168,23 @@ def _taken_tools(
     plain = plain_tools(tools)
     if not plain:
         return None
+    schemas = [tool.parameters for tool in plain]
+    texts = _texts_of(schemas)
     subset = tool_subset(plain[0])  # all of them are alike
-    if subset is None:
-        return [(tool, tool.parameters) for tool in plain]
-    texts = _VERDICTS.taken([tool.parameters for tool in plain], subset)
-    return None if texts is None else list(zip(plain, texts, strict=True))
+    if texts is None or (subset is not None and not _VERDICTS.taken(schemas, texts, subset)):
+        return None
+    return list(zip(plain, map(Raw, texts), strict=True))
+
+
+def _texts_of(schemas: list[dict[str, Any]]) -> list[bytes] | None:
+    """Schemas as JSON; None where JSON cannot say one of them."""
+    try:
+        texts = [write_text(schema) for schema in schemas]
+    except (TypeError, ValueError, RecursionError):
+        return None
+    if holds_null(b"".join(texts)) and not all(map(is_told_by, texts, schemas)):
+        return None
+    return texts
 
 
 def _known_tools(

@@ -22,7 +22,7 @@ from interlingua.errors import LimitExceededError, SchemaError
 from interlingua.schema.usual import bare_parameters
 from interlingua.schema.validate import check_schema
 from interlingua.schema.walk import follow
-from interlingua.wire.json import decode_any, encode_exact, holds_null
+from interlingua.wire.json import decode_any, encode_exact, is_told_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -75,7 +75,7 @@ def _parameter_faults(tool: Tool, place: str) -> Iterator[ToolFault]:
         yield ToolFault("schema_invalid", f"{place}/type", f"{where}: the type of arguments is object")
         return
     text = encode_exact(tool.parameters)
-    if text is not None and _is_faultless(text):
+    if text is not None and is_told_by(text, tool.parameters) and _is_faultless(text):
         return
     try:
         check_schema(tool.parameters, where=where)
@@ -100,8 +100,6 @@ def _is_faultless(text: bytes) -> bool:
     bare = bare_parameters(text)
     if bare is not None:
         return not bare
-    if holds_null(text):  # which may stand for a number that is not finite
-        return False
     try:
         check_schema(decode_any(text), where="")
     except (SchemaError, LimitExceededError):

@@ -12,7 +12,7 @@ from interlingua.dialects import _schemas
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, Encoded, EncodeOptions, Quirks, Target
 from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects.table import get_dialect
-from interlingua.errors import SchemaError, UnsupportedError
+from interlingua.errors import SchemaError, UnsupportedError, UsageError
 from interlingua.stream.check import check
 from interlingua.stream.fold import fold
 from interlingua.types.content import TextPart, ToolCall, ToolResult
@@ -572,6 +572,33 @@ def test_an_answer_in_words_is_left_alone() -> None:
     response = get_dialect("openai-chat").decode_response(reply, _context(done))
     assert response.text == "No."
     assert response.alternatives[0].parts == (TextPart("[1]"),)
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "ollama"])
+def test_a_root_that_does_not_say_its_type_becomes_an_object(dialect: str) -> None:
+    """Also where everything else about it is usual: the service insists on the type."""
+    given = '{"properties":{"only_here":{"type":"string","description":"City."}}}'
+    assert sent(given, dialect) == {**json.loads(given), "type": "object"}
+    assert paths(given, dialect) == [""]
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"])
+def test_a_null_that_is_none_is_refused(dialect: str) -> None:
+    """A parameter that may be left out is null by default; a number that is not finite is not written as one."""
+    schema: dict[str, Any] = {
+        "anyOf": [{"type": "number"}, {"type": "null"}],
+        "description": "Or null.",
+        "default": None,
+    }
+    told = {"type": "object", "properties": {"a": schema}}
+    tool = Tool(name="f", description="F.", parameters=told)
+    options = EncodeOptions(target=Target(model="m"))
+    request = Request(messages=(user("?"),), tools=(tool,), max_tokens=9)
+    done = get_dialect(dialect).encode_request(request, options)
+    assert json.dumps(told, separators=(",", ":")).encode() in done.body
+    schema["default"] = float("nan")
+    with pytest.raises(UsageError, match="not finite"):
+        get_dialect(dialect).encode_request(request, options)
 
 
 def test_what_is_refused_again_and_again_keeps_nobodys_frames() -> None:

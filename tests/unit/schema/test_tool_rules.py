@@ -113,5 +113,6 @@ def test_what_is_known_of_a_text() -> None:
 def test_a_number_that_is_not_finite_is_not_known() -> None:
     """It reads as null where it is written, and is a fault although the same text with null is none."""
     for value, faults in ((None, []), (float("nan"), ["schema_invalid"]), (None, [])):
-        parameters = {"type": "object", "properties": {"a": {"description": "A.", "default": value}}}
-        assert [fault.rule for fault in tool_faults([made(parameters=parameters)])] == faults
+        for kind in ({}, {"type": "number"}, {"anyOf": [{"type": "number"}, {"type": "null"}]}):
+            parameters = {"type": "object", "properties": {"a": {"description": "A.", "default": value, **kind}}}
+            assert [fault.rule for fault in tool_faults([made(parameters=parameters)])] == faults

@@ -7,18 +7,25 @@ import pytest
 from interlingua.schema.usual import MAX_USUAL_BYTES, bare_parameters, is_usual
 
 USUAL = (
+    b'{"type":"object"}',
     b'{"type":"object","properties":{}}',
     b'{"type":"object","properties":{"city":{"type":"string","description":"City name."}},"required":["city"]}',
     b'{"properties":{"days":{"maximum":7,"minimum":1,"type":"integer"}},"type":"object","additionalProperties":false}',
     b'{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"x":{"type":"boolean"}}}',
     b'{"type":"object","properties":{"a":{"type":"array","items":{"type":"object","properties":{}}}}}',
+    b'{"type":"object","properties":{"a":{"type":"array"},"b":{"type":"object"},"c":{"type":"integer","enum":[1,2]}}}',
+    b'{"type":"object","properties":{"a":{"type":"object","additionalProperties":{"type":"string"}}}}',
+    b'{"type":"object","properties":{"a":{"type":"string","default":null}}}',
+    b'{"type":"object","properties":{"a":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null}}}',
+    b'{"type":"object","properties":{"a":{"anyOf":[{"type":"integer"}]},"b":{"type":"array"}},"required":["b"]}',
 )
 UNUSUAL = (
     b"",
     b"[]",
     b"{}",
-    b'{"type":"object"}',
     b'{"type":"string"}',
+    b'{"properties":{}}',
+    b'{"type":"","properties":{}}',
     b'{"type":"object","properties":{"a":{}}}',
     b'{"type":"object","properties":{"a":{"type":["string","null"]}}}',
     b'{"type":"object","properties":{"a":{"type":"string","description":null}}}',
@@ -30,6 +37,14 @@ UNUSUAL = (
     b'{"type":"object","properties":{"a":{"type":"string"}},"required":["b"]}',
     b'{"type":"object","properties":{"a":{"type":"string"}},"required":["a","a"]}',
     b'{"type":"object","properties":{},"additionalProperties":{}}',
+    b'{"properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]}}}',
+    b'{"type":"object","properties":{"a":{"anyOf":[]}}}',
+    b'{"type":"object","properties":{"a":{"anyOf":[{"type":"string"},{}]}}}',
+    b'{"type":"object","properties":{"a":{"anyOf":[{"type":"string"}],"type":"string"}}}',
+    b'{"type":"object","properties":{"a":{"anyOf":[{"type":"string","pattern":"("}]},"b":{"type":"string"}}}',
+    b'{"type":"object","properties":{"a":{"anyOf":[{"type":"string"}]},"b":{"type":"string","pattern":"("}}}',
+    b'{"type":"object","properties":{"a":{"anyOf":[{"type":"string"}]}},"additionalProperties":{"type":"strin"}}',
+    b'{"type":"object","properties":{"a":{"anyOf":[{"type":"string"}]}},"required":["b"]}',
 )
 
 
@@ -63,6 +78,15 @@ def test_deep_ones_are_unusual() -> None:
     assert told == [True, True, True, True, False]
 
 
+def test_bare_parameters_beside_a_union() -> None:
+    """A union describes itself, not in one of its forms."""
+    text = (
+        b'{"type":"object","properties":{"a":{"anyOf":[{"type":"string","description":"A."},{"type":"null"}]},'
+        b'"b":{"anyOf":[{"type":"string"}],"description":"B."},"c":{"type":"string"}}}'
+    )
+    assert bare_parameters(text) == ["a", "c"]
+
+
 def test_bare_parameters() -> None:
     """Those of the schema itself without a description, or with one that says nothing; none are told of others."""
     text = (
@@ -70,6 +94,6 @@ def test_bare_parameters() -> None:
         b'"c":{"type":"object","description":" ","properties":{"d":{"type":"string"}}}}}'
     )
     assert bare_parameters(text) == ["b", "c"]
-    assert bare_parameters(USUAL[1]) == []
-    assert bare_parameters(UNUSUAL[3]) is None
+    assert bare_parameters(USUAL[2]) == []
+    assert bare_parameters(UNUSUAL[7]) is None
     assert bare_parameters(text.replace(b"A.", b"A" * MAX_USUAL_BYTES)) is None

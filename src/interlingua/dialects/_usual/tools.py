@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from interlingua.types.tool import Tool
 from interlingua.wire._depth import is_deeper
-from interlingua.wire.json import MAX_DEPTH, encode_exact, exact_reader, holds_null
+from interlingua.wire.json import MAX_DEPTH, exact_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     ReadUsualTools: TypeAlias = Callable[[bytes], tuple[Tool, ...] | None]
     WriteUsualTools: TypeAlias = Callable[[PlainTools, Target], Sequence[msgspec.Struct] | None]
 
-__all__ = ["ToolName", "plain_tools", "usual_reader", "usual_text"]
+__all__ = ["ToolName", "plain_tools", "usual_reader"]
 
 W = TypeVar("W")
 ToolName = Annotated[str, Meta(min_length=1)]
@@ -54,9 +54,3 @@ def plain_tools(tools: tuple[Tool | OpaqueTool, ...]) -> list[Tool] | None:
             return None
         found.append(tool)
     return found
-
-
-def usual_text(wires: Sequence[msgspec.Struct]) -> bytes | None:
-    """The JSON array of usual tools; None where a null in it may stand for a number that is not finite."""
-    text = encode_exact(wires)
-    return None if text is None or holds_null(text) else text
