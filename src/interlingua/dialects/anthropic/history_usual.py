@@ -47,9 +47,15 @@ class _Call(ExactStruct, tag_field="type", tag="tool_use"):
     input: Raw
 
 
+class _ResultText(ExactStruct):
+    type: Literal["text"]  # where one struct alone can stand, msgspec would take a block without its tag
+    text: str
+    cache_control: _Mark | None = None
+
+
 class _Result(ExactStruct, tag_field="type", tag="tool_result"):
     tool_use_id: str
-    content: str | list[_Text] | None = None
+    content: str | list[_ResultText] | None = None
     is_error: bool | None = None
     cache_control: _Mark | None = None
 
@@ -132,7 +138,7 @@ def _answer(history: UsualHistory, block: _Result) -> None:
     history.answer(block.tool_use_id, told, is_error=bool(block.is_error), cache=cache)
 
 
-def _text(history: UsualHistory, block: _Text) -> TextPart:
+def _text(history: UsualHistory, block: _Text | _ResultText) -> TextPart:
     if not block.text:
         raise UnusualError
     return TextPart(block.text, (), _cache(history, block.cache_control), None, NO_EXTRA)

@@ -7,6 +7,7 @@ import pytest
 from interlingua.dialects._contract import Target
 from interlingua.dialects._known.histories import KnownHistory
 from interlingua.dialects._usual.histories import UnusualError, UsualHistory, marked_text, plain_messages
+from interlingua.dialects.anthropic import history_usual as anthropic
 from interlingua.dialects.openai_chat.history_usual import read_usual_history, write_usual_history
 from interlingua.dialects.unified import history_usual as unified
 from interlingua.types.change import Change
@@ -37,6 +38,16 @@ def test_a_history_is_told_message_by_message() -> None:
     assert (done.calls, done.entries) == ({"call_1": "look"}, [])
     with pytest.raises(TypeError, match="share this value"):
         done.messages[0].extra["x"] = {}
+
+
+def test_a_block_without_a_type_is_unusual() -> None:
+    """Also in the list of a result, where only texts can stand."""
+    call = b'{"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"look","input":{}}]}'
+    result = b'{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":[{"text":"seen"%b}]}]}'
+    typed = anthropic.read_usual_history(b"[%b,%b]" % (call, result % b',"type":"text"'), None)
+    assert typed is not None
+    assert typed.messages[1].parts == (ToolResult("call_1", "look", (TextPart("seen"),)),)
+    assert anthropic.read_usual_history(b"[%b,%b]" % (call, result % b""), None) is None
 
 
 def test_an_error_is_marked_in_its_text() -> None:
