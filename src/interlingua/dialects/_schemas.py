@@ -22,7 +22,8 @@ from interlingua.dialects._usual.tools import plain_tools
 from interlingua.errors import SchemaError
 from interlingua.types.content import ToolCall
 from interlingua.types.tool import Tool
-from interlingua.wire.json import encode, holds_null, is_told_by, write_text
+from interlingua.wire._nulls import holds_null, is_told_by
+from interlingua.wire.json import encode, write_text
 
 if TYPE_CHECKING:
     from interlingua.dialects._usual.tools import PlainTools

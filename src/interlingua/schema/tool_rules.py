@@ -22,7 +22,8 @@ from interlingua.errors import LimitExceededError, SchemaError
 from interlingua.schema.usual import bare_parameters
 from interlingua.schema.validate import check_schema
 from interlingua.schema.walk import follow
-from interlingua.wire.json import decode_any, encode_exact, is_told_by
+from interlingua.wire._nulls import is_told_by
+from interlingua.wire.json import decode_any, encode_exact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

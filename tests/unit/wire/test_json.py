@@ -25,7 +25,6 @@ from interlingua.wire.json import (
     encode_wire,
     encode_wires,
     exact_reader,
-    is_told_by,
     pointer,
     pointer_steps,
     raw,
@@ -547,22 +546,6 @@ def test_what_holds_no_floats_is_written_at_once() -> None:
     """None where half of a surrogate pair is in it."""
     assert encode_exact(UsualWire("m", 2)) == b'{"model":"m","count":2}'
     assert encode_exact(UsualWire("\ud800")) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "value", "told"),
-    [
-        (b'{"a":1}', {"a": 1}, True),
-        (b'{"a":null,"b":"null"}', {"a": None, "b": "null"}, True),
-        (b'{"a":null}', {"a": float("nan")}, False),
-        (b'{"a":[null,null]}', {"a": [None, float("inf")]}, False),
-        (b"[" * 9_999 + b"null" + b"]" * 9_999, [], False),
-        (b"null ]", None, False),
-    ],
-)
-def test_whether_a_text_tells_all_of_its_value(text: bytes, value: object, *, told: bool) -> None:
-    """A null may stand for what JSON cannot say."""
-    assert is_told_by(text, value) is told
 
 
 def test_several_wire_structs_are_the_elements_of_an_array() -> None:

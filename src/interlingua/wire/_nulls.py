@@ -1,0 +1,30 @@
+"""Whether a null in a text was meant: msgspec writes one for a number that is not finite, too.
+
+Strategy: nearly no text has one, which a compiled expression tells; one that has is read back and compared.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["holds_null", "is_told_by"]
+
+holds_null: Callable[[bytes], object] = re.compile(b"null").search
+"""What is there if a text has a null in it, or what looks like one; in a text of 5 kB it takes a third of `in`."""
+_read = msgspec.json.Decoder().decode
+
+
+def is_told_by(text: bytes, value: object) -> bool:
+    """Whether a text that was written of a value says all of it: no null stands for a number that is not finite."""
+    if not holds_null(text):
+        return True
+    try:
+        return _read(text) == value
+    except (msgspec.DecodeError, RecursionError):
+        return False
