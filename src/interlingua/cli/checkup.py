@@ -119,7 +119,12 @@ def weights() -> Iterator[Finding]:
     """The local models that were pulled, and those that could be."""
     from interlingua.local.commands import models
 
-    for row in models():
+    try:
+        rows = models()
+    except Error as error:
+        yield Finding(None, error.message)
+        return
+    for row in rows:
         size = f"{row.size_bytes / 1e6:,.0f} MB"
         yield Finding(
             row.pulled or None, f"local/{row.name} ({size}){'' if row.pulled else f': il models pull {row.name}'}"

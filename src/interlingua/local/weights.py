@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from interlingua.client.home import home_directory
 from interlingua.errors import ConfigError
 
 __all__ = ["MODELS", "Weights", "find", "home", "path"]
@@ -75,16 +76,19 @@ MODELS: dict[str, Weights] = {
 
 
 def home() -> Path:
-    """The directory of pulled weights; it need not exist."""
+    """The directory of pulled weights; it need not exist.
+
+    Raises: ConfigError where the user has no directory and none is named.
+    """
     if chosen := os.environ.get("INTERLINGUA_HOME"):
         return Path(chosen).expanduser() / "models"
     match sys.platform:
         case "win32":
-            cache = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+            cache = Path(os.environ.get("LOCALAPPDATA") or home_directory() / "AppData" / "Local")
         case "darwin":
-            cache = Path.home() / "Library" / "Caches"
+            cache = home_directory() / "Library" / "Caches"
         case _:
-            cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+            cache = Path(os.environ.get("XDG_CACHE_HOME") or home_directory() / ".cache")
     return cache / "interlingua" / "models"
 
 

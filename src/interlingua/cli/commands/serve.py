@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 from interlingua.cli.drilling import PACE_S, fault_argument
 from interlingua.cli.terminal import note
-from interlingua.errors import UsageError
+from interlingua.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     import socket
@@ -246,9 +246,18 @@ def _with_database(settings: GatewaySettings) -> GatewaySettings:
     from interlingua.gateway.keys.terms import NO_TERMS
 
     is_limited = any(key.terms != NO_TERMS for key in settings.keys) or bool(settings.teams)
-    if settings.key_file or not (is_limited or default_file().exists()):
+    if settings.key_file or not (is_limited or _are_keys_kept()):
         return settings
     return msgspec.structs.replace(settings, key_file=str(default_file()))
+
+
+def _are_keys_kept() -> bool:
+    from interlingua.gateway.keys.database import default_file
+
+    try:
+        return default_file().exists()
+    except ConfigError:  # a user without a home, as in a container, cannot have kept any there
+        return False
 
 
 def _keys(options: Namespace) -> tuple[GatewayKey, ...]:
