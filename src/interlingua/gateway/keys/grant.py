@@ -185,10 +185,10 @@ class Grant(msgspec.Struct, eq=False):
             response.model if lane is None else lane.endpoint.spec,
             1,
             0,
-            told.input_tokens or 0,
-            told.output_tokens or 0,
+            max(told.input_tokens or 0, 0),
+            max(told.output_tokens or 0, 0),
             estimated,
-            0 if cost is None else nano_usd(cost),
+            0 if cost is None else max(nano_usd(cost), 0),
             1 if cost is None else 0,
         )
 
@@ -284,8 +284,24 @@ def _written(asked: Asked, job: Job) -> int:
             return OUTPUT_TOKENS
         if told.isdigit() and len(told) <= MOST_DIGITS:
             return int(told) or OUTPUT_TOKENS
+        if (number := _number(told)) is not None:
+            return number
     request = _request(asked, job)
-    return OUTPUT_TOKENS if request is None else (request.max_tokens or OUTPUT_TOKENS) * (request.n or 1)
+    return OUTPUT_TOKENS if request is None else _positive(request.max_tokens, OUTPUT_TOKENS) * _positive(request.n, 1)
+
+
+def _number(told: bytes) -> int | None:
+    """The number that some servers take a text or a float for; None where it says nothing of a length."""
+    try:
+        number = float(told.strip(b'"'))
+    except ValueError:
+        return None
+    return int(min(number, 10.0**MOST_DIGITS)) if number >= 1 else None
+
+
+def _positive(count: int | None, otherwise: int) -> int:
+    """A count that reserves something: one below it means no bound to some servers, and gives nothing back."""
+    return count if count is not None and count > 0 else otherwise
 
 
 def _request(asked: Asked, job: Job) -> Request | None:

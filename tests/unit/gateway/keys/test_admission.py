@@ -175,6 +175,23 @@ async def test_a_call_without_max_tokens_reserves_4096() -> None:
         assert (await made(asked("openai-chat", max_tokens=100))).status == 200
 
 
+@pytest.mark.parametrize("most", [9_000.0, "9000", "1e300"])
+async def test_a_length_that_is_no_plain_number_is_reserved_as_what_servers_take_it_for(most: float | str) -> None:
+    """Many servers take 9e3 and "9000" for numbers: what is sent on to them is not thought to be short."""
+    environ = {"LLM_WORK": "openai-compatible://token@127.0.0.1:1?tls=0"}
+    made = keyed(environ=environ, budgets=(read_budget("8000 tokens"),))
+    reply = await made(asked("openai-chat", max_tokens=most))
+    assert reply.status == 402
+    assert "with 8,000 tokens left; ask for fewer max_tokens" in str(await error_of("openai-chat", reply))
+
+
+@pytest.mark.parametrize("bounds", [{"max_tokens": -1_000_000_000}, {"max_tokens": 1_000, "n": -9}, {"n": -9}])
+async def test_what_is_below_one_reserves_as_if_it_were_not_said(bounds: dict[str, Any]) -> None:
+    """-1 is no bound to some servers; a reservation below nothing would let other calls use more than there is."""
+    made = keyed(budgets=(read_budget("900 tokens"),))
+    assert (await made(asked("openai-chat", **bounds))).status == 402
+
+
 @pytest.mark.parametrize(("budget", "status"), [("2200 tokens", 200), ("1900 tokens", 200), ("1200 tokens", 402)])
 async def test_a_body_is_read_only_where_its_bytes_are_too_much(budget: str, status: int) -> None:
     """7,000 letters are about 2,000 tokens by their bytes, and about 1,500 by their text, which has the last word."""
@@ -252,6 +269,17 @@ async def test_a_stream_whose_tokens_nobody_counts_is_estimated() -> None:
     assert (row.estimated, row.failed, row.unpriced) == (1, 0, 0)
     assert 100 < row.output_tokens < 600
     assert (await used(made))[2] == row.nano_usd > 0
+
+
+@pytest.mark.parametrize("client", ["openai-chat", "anthropic"])
+async def test_a_count_below_nothing_gives_no_budget_back(client: str) -> None:
+    """A server that counts wrong; what is told of its answer stays as it is."""
+    environ = {"LLM_WORK": "openai-compatible://token@127.0.0.1:1?tls=0&price_in=10&price_out=100"}
+    made = keyed(environ=environ, budgets=(TOTAL, MONEY))
+    with Upstream("openai-chat", Say(text="Hello", input_tokens=-1_000_000, output_tokens=7)).standing():
+        assert (await made(asked(client, max_tokens=100))).status == 200
+    assert (await used(made))[:2] == (7, 0)
+    assert (await used(made))[2] >= 0
 
 
 BROKEN = Say(calls=(UpstreamCall("get_weather", text='{"city": '),), input_tokens=100, output_tokens=20)
