@@ -3,6 +3,8 @@
 Rules
 - `x-interlingua-target` is who served, `-skipped` who did not and why, `-changes` what translation changed (2 kB, then
   how many more), `-cost-usd` what it cost where that is known.
+- A chain of which every target says the same is told as that, where its client can do something about it: shorten what
+  it asks, wait, leave out what nobody takes. Any other exhausted chain is a 502.
 - Rate limits are told under the names that the client's SDK knows, whoever's they are.
 - A header holds visible ASCII alone: nothing that a client or an upstream wrote can break out of it.
 """
@@ -20,9 +22,12 @@ from interlingua.dialects.table import get_dialect
 from interlingua.errors import (
     AuthenticationError,
     ChainExhaustedError,
+    ContextWindowExceededError,
     DecodeError,
     InternalServerError,
     LimitExceededError,
+    RateLimitError,
+    RequestTooLargeError,
     UnsupportedError,
 )
 from interlingua.gateway.http import GatewayReply
@@ -51,13 +56,16 @@ __all__ = [
 MAX_CHANGES_BYTES = 2_048
 """How long the list of changes in a header may get."""
 _IDS = frozenset({"x-request-id", "request-id"})
+_ACTED_UPON: dict[str, type[Error]] = {
+    kind.__name__: kind for kind in (ContextWindowExceededError, RateLimitError, RequestTooLargeError, UnsupportedError)
+}
 _SECONDS = re.compile(r"\d+(\.\d+)?(e\+?\d+)?", re.ASCII)
 _UNSAFE = re.compile(r"[^\x20-\x7e]+")
 
 
 def error_reply(dialect: str, error: Error, *, path: str = "") -> GatewayReply:
     """An error in the body of a dialect, with the tries that led to it and the limits that were hit."""
-    error = _too_much(_refused_by_all(error))
+    error = _too_much(_said_by_all(error))
     if isinstance(error, AuthenticationError) and error.attempts:  # else its client thinks that its own key is meant
         error.args = (f"{error.attempts[-1].model} refused the key that this gateway has for it: {error.message}",)
     told = get_dialect(dialect).encode_error(error, ServerContext(path=path))
@@ -66,13 +74,25 @@ def error_reply(dialect: str, error: Error, *, path: str = "") -> GatewayReply:
     return reply_of(told, headers)
 
 
-def _refused_by_all(error: Error) -> Error:
-    """The error of a chain of which every target must refuse the request: the client's fault, and no upstream's."""
-    refused = [(attempt.error or "").startswith(UnsupportedError.__name__) for attempt in error.attempts]
-    if not isinstance(error, ChainExhaustedError) or not refused or not all(refused):
+def _said_by_all(error: Error) -> Error:
+    """The error of a chain of which every target says the same thing that its client can act upon, told as that."""
+    said = {attempt.model: (attempt.error or "").partition(":")[0] for attempt in error.attempts}
+    kind = _ACTED_UPON.get("".join(set(said.values())))
+    if not isinstance(error, ChainExhaustedError) or kind is None:
         return error
-    changes = error.__cause__.changes if isinstance(error.__cause__, UnsupportedError) else ()
-    return UnsupportedError(error.message, changes=changes, attempts=error.attempts)
+    cause = error.__cause__ if isinstance(error.__cause__, kind) else None
+    if kind is UnsupportedError:
+        changes = cause.changes if isinstance(cause, UnsupportedError) else ()
+        return UnsupportedError(error.message, changes=changes, attempts=error.attempts)
+    return kind(
+        error.message,
+        status=None if cause is None else cause.status,
+        code=None if cause is None else cause.code,
+        rate_limits={} if cause is None else cause.rate_limits,
+        retryable=error.retryable,
+        retry_after_s=error.retry_after_s,
+        attempts=error.attempts,
+    )
 
 
 def _too_much(error: Error) -> Error:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 import interlingua as il
+from interlingua.dialects._contract import DecodeContext
+from interlingua.dialects.table import get_dialect
 from interlingua.gateway.calls.replies import (
     MAX_CHANGES_BYTES,
     error_reply,
@@ -13,6 +15,7 @@ from interlingua.gateway.calls.replies import (
     told_changes,
     trail_headers,
 )
+from interlingua.gateway.http import GatewayReply
 from interlingua.testing.upstream import Upstream
 from interlingua.types.limit import RateLimit
 from interlingua.types.response import Attempt
@@ -144,3 +147,60 @@ def test_an_answer_that_another_provider_keeps_is_told_as_one_that_is_not_there(
     reply = error_reply("openai-responses", il.UnsupportedError("no", changes=(change,)))
     assert isinstance(reply.body, bytes)
     assert (reply.status, decode_any(reply.body)["error"]["code"]) == (400, code)
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"])
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        (il.ContextWindowExceededError, 400),
+        (il.RequestTooLargeError, 413),
+        (il.RateLimitError, 429),
+        (il.UnsupportedError, 400),
+        (il.NotFoundError, 502),
+        (il.AuthenticationError, 502),
+    ],
+)
+def test_a_chain_that_says_one_thing_is_told_as_that(kind: type[il.Error], status: int, dialect: str) -> None:
+    """A coding agent shortens its history at a 400 of that class, and would send it all again at a 502."""
+    told = error_reply(dialect, _exhausted(kind, f"{kind.__name__}: x", f"{kind.__name__}: y"))
+    assert told.status == status
+    alone = kind("no target", status=status) if status != 502 else il.ChainExhaustedError("no target")
+    assert type(_read(dialect, told)) is type(_read(dialect, error_reply(dialect, alone)))
+    assert header_of(told, "retry-after") == (None if kind is il.UnsupportedError else "7")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("ContextWindowExceededError: x", "RateLimitError: y"),
+        ("ContextWindowExceededError: x", "benched for another 5 s: it failed several times in a row"),
+        ("benched for another 5 s: it failed several times in a row", "its limit on our own side is used up"),
+    ],
+)
+def test_a_chain_that_says_several_things_is_a_502(said: tuple[str, str]) -> None:
+    """A target that was not asked may take what another one finds too long."""
+    assert error_reply("openai-chat", _exhausted(il.ContextWindowExceededError, *said)).status == 502
+
+
+def test_a_target_that_was_put_off_says_what_it_said_last() -> None:
+    """It stands in the trail twice: when others were asked first, and when it was asked itself."""
+    error = _exhausted(il.RateLimitError, "RateLimitError: x", "RateLimitError: y")
+    put_off = Attempt(model="b/two", outcome="skipped", error="its limit on our own side is used up")
+    error.attempts = (put_off, *error.attempts)
+    assert error_reply("openai-chat", error).status == 429
+
+
+def _read(dialect: str, reply: GatewayReply) -> il.Error:
+    assert isinstance(reply.body, bytes)
+    return get_dialect(dialect).decode_error(HttpReply(status=reply.status, body=reply.body), DecodeContext())
+
+
+def _exhausted(kind: type[il.Error], *said: str) -> il.ChainExhaustedError:
+    models = ("a/one", "b/two")
+    attempts = tuple(
+        [Attempt(model=model, outcome="failed", error=text) for model, text in zip(models, said, strict=True)]
+    )
+    error = il.ChainExhaustedError("no target", attempts=attempts, retry_after_s=7.0, retryable=kind.retryable)
+    error.__cause__ = kind("last", status=None)
+    return error
