@@ -55,5 +55,8 @@ def check_pattern(pattern: str) -> None:
     Raises: ConfigError for what is neither a target nor the beginning of targets.
     """
     stem = pattern.removesuffix("*")
-    if "*" in stem or "," in stem or not (stem or pattern) or (stem == pattern and "/" not in stem):
+    provider, _, model = stem.partition("/")
+    is_target = bool(provider and model) and stem == pattern
+    is_beginning = stem != pattern and (bool(provider) or not stem)
+    if not (is_target or is_beginning) or "*" in stem or "," in stem or stem != stem.strip():
         raise ConfigError(f"{shown(pattern)} names no target; a limit is for provider/model, provider/* or *")

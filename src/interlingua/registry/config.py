@@ -19,7 +19,7 @@ from interlingua.errors import ConfigError, UnknownModelError
 from interlingua.registry.allowance import Allowance, allowance, check_pattern
 from interlingua.registry.ranking import Rule, rule
 from interlingua.registry.sources import FileProvider
-from interlingua.registry.spec import parse_spec, shown
+from interlingua.registry.spec import check_alias_name, parse_spec, shown
 
 __all__ = ["Config", "ConfigFile", "Table", "parse_file", "read_config", "read_file", "table_of"]
 
@@ -124,6 +124,10 @@ def table_of(value: object, file: ConfigFile, section: str, key: str) -> Table:
 
 def _provider(name: str, value: object, file: ConfigFile) -> FileProvider:
     section = f"providers.{name}"
+    if not name or name != name.strip() or any(sign in name for sign in "/,"):
+        file.refuse(
+            f"{shown(name)} cannot name a provider (no slash, no comma, no space at its ends)", "providers", name
+        )
     table = table_of(value, file, "providers", name)
     for key, text in table.items():
         if key not in {"dsn", "dsn_env"}:
@@ -136,6 +140,10 @@ def _provider(name: str, value: object, file: ConfigFile) -> FileProvider:
 
 
 def _alias(name: str, value: object, file: ConfigFile) -> str:
+    try:
+        check_alias_name(name)
+    except ConfigError as error:
+        file.refuse(error.message, "aliases", name)
     targets = value
     if isinstance(value, dict):
         targets = _targets_of_table(name, cast("Table", value), file)

@@ -27,7 +27,7 @@ from interlingua.registry.endpoint import Endpoint
 from interlingua.registry.ranking import ORDERED, Ranking, Rule, ranked, rule
 from interlingua.registry.secret import Key, Secret
 from interlingua.registry.sources import Reader, Resolver, SchemeFactory, Sources, variable_of
-from interlingua.registry.spec import Element, near, parse_spec, shown
+from interlingua.registry.spec import Element, check_alias_name, near, parse_spec, shown
 from interlingua.registry.status import Loaded, ProviderStatus, key_hint, status_of
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class Registry:
             there is not and weights that do not fit.
         """
         parse_spec(spec)
-        _check_alias_name(name)
+        check_alias_name(name)
         self._sources.rules[name] = rule(policy, weights, spec)
         self._sources.aliases[name] = spec
         self.generation = object()
@@ -378,11 +378,6 @@ def _endpoint(keyed: Keyed, model: str, asked: _Asked) -> Endpoint:
 def _check_name(name: str) -> None:
     if not re.fullmatch(_NAME, name):
         raise ConfigError(f"{shown(name)} cannot name a provider or scheme (lower-case letters, digits, - and .)")
-
-
-def _check_alias_name(name: str) -> None:
-    if not name.strip() or name != name.strip() or any(sign in name for sign in "/,") or "*" in name[:-1]:
-        raise ConfigError(f"{shown(name)} cannot name an alias (no slash, no comma, a * at the end only)")
 
 
 def placeholder(spec: str) -> Endpoint:

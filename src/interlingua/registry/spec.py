@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from interlingua.errors import UnknownModelError
+from interlingua.errors import ConfigError, UnknownModelError
 
-__all__ = ["Element", "near", "parse_spec", "shown"]
+__all__ = ["Element", "check_alias_name", "near", "parse_spec", "shown"]
 
 LONGEST_SHOWN = 80
 
@@ -52,6 +52,15 @@ def _element(text: str, spec: str) -> Element:
         missing = "model" if provider else "provider"
         raise UnknownModelError(f"no {missing} in {shown(text)} (expected provider/model)")
     return Element(provider, model)
+
+
+def check_alias_name(name: str) -> None:
+    """Nothing.
+
+    Raises: ConfigError for a name that no element of a spec can be.
+    """
+    if not name.strip() or name != name.strip() or any(sign in name for sign in "/,") or "*" in name[:-1]:
+        raise ConfigError(f"{shown(name)} cannot name an alias (no slash, no comma, a * at the end only)")
 
 
 def near(word: str, known: tuple[str, ...]) -> str:

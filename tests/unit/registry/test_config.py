@@ -128,6 +128,14 @@ def test_bad_dsns_are_reported_with_their_table(tmp_path: Path) -> None:
             '[aliases]\na = { targets = ["x/y"], policy = "weighted", weights = 3 }\n',
             "line 2: the alias 'a': weights takes a list of numbers",
         ),
+        (
+            '[aliases]\n"a/b" = "openai/x"\n',
+            "line 2: 'a/b' cannot name an alias (no slash, no comma, a * at the end only)",
+        ),
+        (
+            '[providers."a/b"]\ndsn = "openai://h"\n',
+            "line 1: 'a/b' cannot name a provider (no slash, no comma, no space at its ends)",
+        ),
     ],
 )
 def test_what_is_not_understood_is_an_error_with_the_line(tmp_path: Path, text: str, message: str) -> None:

@@ -92,7 +92,7 @@ def test_code_goes_before_the_file_and_a_new_file_forgets_the_old(clock: Clock) 
     assert list(limiter.loads()) == ["openai/*", "x/*"]
 
 
-@pytest.mark.parametrize("pattern", ["", "openai", "op*ai/x", "a/b,c/d", "**"])
+@pytest.mark.parametrize("pattern", ["", "openai", "op*ai/x", "a/b,c/d", "**", "a/", "/m", "/*", " a/m", "a/m "])
 def test_a_pattern_that_names_no_target_is_refused(clock: Clock, pattern: str) -> None:
     """A limit that could never hold is a mistake."""
     with pytest.raises(ConfigError, match="names no target; a limit is for provider/model"):
