@@ -12,6 +12,7 @@ from interlingua.errors import RunStoppedError, UsageError
 from interlingua.types.run import Decision
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from interlingua.agent.state import RunState
@@ -165,8 +166,17 @@ class RunFace(Generic[T]):
             raise UsageError("this run is done, so nothing more can be said in it; run(prompt, history=run) goes on")
         self._state.injected.extend(turns(prompt))
 
+    def __reduce__(self) -> tuple[Callable[[RunRecord], RunRecord], tuple[RunRecord]]:
+        """Pickled as its record, which `agent.resume` takes: the model, its key and its connections stay here."""
+        return _written_down, (self.record,)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.stop_reason or 'running'}, {len(self._state.steps)} steps)"
+
+
+def _written_down(record: RunRecord) -> RunRecord:
+    """What a pickled run is in the other process."""
+    return record
 
 
 def note_failed_observer(error: Exception) -> None:

@@ -182,12 +182,30 @@ def _check_names(options: Mapping[str, Any]) -> None:
     """Raise UsageError for a name that is no option."""
     known = AgentOptions.__annotations__
     for name in options:
+        if name in _ELSEWHERE:
+            raise UsageError(f"an agent has no option {name!r}: {_ELSEWHERE[name]}")
         if name not in known:
             from difflib import get_close_matches
 
             near = get_close_matches(name, known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise UsageError(f"an agent has no option {name!r}{hint}; options of the model go to il.model(…)")
+
+
+_ELSEWHERE = {
+    "context": "run(prompt, context=…) takes what the tools are to have",
+    "deps": "run(prompt, context=…) takes what the tools are to have",
+    "deps_type": "a tool's parameter annotated il.Context[T] takes the context of the run",
+    "history": "run(prompt, history=…) takes it",
+    "instructions": "the system text is system",
+    "max_iterations": "it is called max_steps",
+    "max_turns": "it is called max_steps",
+    "mcp_servers": "il.mcp(…) stands among the tools",
+    "output_type": "it is called output",
+    "result_type": "it is called output",
+    "system_prompt": "the system text is system",
+}
+"""Names that other libraries taught, and what stands for them here."""
 
 
 def _approver(value: object) -> Callable[[ToolCall], object] | str:

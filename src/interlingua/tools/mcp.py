@@ -136,6 +136,10 @@ class _Remote:
         self._link = link
         self._name = name
 
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        """Pickled as None: another process has no connection to the server, and is not told its secrets."""
+        return type(None), ()
+
     async def __call__(self, /, **arguments: Any) -> Outcome:
         import asyncio
         from contextlib import suppress

@@ -6,12 +6,15 @@ Rules
 - A class's fields become the schema, too; the handler that goes with it takes one instance.
 - A schema of the caller's own stays as it is, and its handler gets the arguments as they came, by name.
 - A parameter annotated `il.Context[…]` is the caller's: no schema has it, and no argument of a model reaches it.
+- A pickled tool keeps its handler where the other process can import what the handler is made from; otherwise it comes
+  without one, as from `il.dump`, so that replies and errors that hold tools always get through.
 
 Not responsible for: running a call (`toolbox`), and names that a target refuses (`schema.names` maps them).
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias, cast, get_origin
 
@@ -43,7 +46,7 @@ class One(NamedTuple):
 class Handler:
     """A function that takes JSON arguments: they are turned into its parameters' types first."""
 
-    __slots__ = ("contexts", "function", "is_async", "loose", "origin", "read", "timeout_s")
+    __slots__ = ("contexts", "function", "is_async", "kind", "loose", "origin", "read", "timeout_s")
 
     def __init__(
         self,
@@ -51,6 +54,7 @@ class Handler:
         loose: Schema,
         *,
         read: Callable[[dict[str, Any]], dict[str, Any] | One] = dict[str, Any],
+        kind: Any = dict,
         origin: str = "",
         contexts: dict[str, WantedContext] | None = None,
         timeout_s: float | None = None,
@@ -62,6 +66,8 @@ class Handler:
         """Schema of the arguments, in which what has a default may be left out."""
         self.read: Callable[[dict[str, Any]], dict[str, Any] | One] = read
         """Makes Python values of JSON arguments: by name, or One; raises MisfitError."""
+        self.kind: Any = kind
+        """What `read` makes: an instance of this class, a dict as it came; None: the function's own parameters."""
         self.origin: str = origin or origin_of(function)
         """What the tool was made from, for error messages."""
         self.contexts: dict[str, WantedContext] = contexts_of(function) if contexts is None else contexts
@@ -81,16 +87,44 @@ class Handler:
             return self.function(values.value, **contexts)
         return self.function(**{**values, **contexts})
 
-    def limited(self, timeout_s: float) -> Handler:
+    def __deepcopy__(self, memo: object) -> Handler:
+        """The handler itself, as functions are copied."""
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Pickled as the names of what it is made from, and as None where another process cannot import them."""
+        if _is_importable(self.function) and (self.kind is None or _is_importable(self.kind)):
+            return _made_again, (self.function, self.kind, self.loose, self.timeout_s)
+        return type(None), ()
+
+    def limited(self, timeout_s: float | None) -> Handler:
         """The handler with another bound on its time."""
         return Handler(
             self.function,
             self.loose,
             read=self.read,
+            kind=self.kind,
             origin=self.origin,
             contexts=self.contexts,
             timeout_s=timeout_s,
         )
+
+
+def _is_importable(source: Any) -> bool:
+    """Whether a module has `source` under the name that pickle writes."""
+    owner = get_origin(source) or source
+    found: object = sys.modules.get(getattr(owner, "__module__", None) or "")
+    for name in getattr(owner, "__qualname__", "").split("."):
+        found = getattr(found, name, None)
+    return found is owner
+
+
+def _made_again(function: Callable[..., Any], kind: Any, loose: Schema, timeout_s: float | None) -> Handler:
+    """The handler that was pickled."""
+    if kind is dict:
+        return Handler(function, loose, timeout_s=timeout_s)
+    made = _from_function(function, None) if kind is None else _from_class(kind, function)
+    return cast("Handler", made.handler).limited(timeout_s)
 
 
 def tool(
@@ -160,7 +194,7 @@ def _from_function(function: Callable[..., Any], name: str | None) -> Tool:
         name=own,
         description=signature.description,
         parameters=signature.parameters,
-        handler=Handler(function, signature.parameters, read=signature.read, contexts=signature.contexts),
+        handler=Handler(function, signature.parameters, read=signature.read, kind=None, contexts=signature.contexts),
     )
 
 
@@ -173,7 +207,8 @@ def _from_class(kind: Any, handler: Callable[..., Any] | None) -> Tool:
         name=kind.__name__,
         description=docstring_of(kind).summary or None,
         parameters=parameters,
-        handler=handler and Handler(handler, parameters, read=_instance(reflection.read), origin=origin_of(kind)),
+        handler=handler
+        and Handler(handler, parameters, read=_instance(reflection.read), kind=kind, origin=origin_of(kind)),
     )
 
 

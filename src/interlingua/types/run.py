@@ -83,6 +83,11 @@ class RunRecord(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defau
     elapsed_s: float = 0.0
     """Seconds that the run took so far."""
 
+    @property
+    def record(self) -> RunRecord:
+        """Itself: what has come from another process, or out of a file, can stand where a run did."""
+        return self
+
 
 class Recorded(Protocol):
     """Whatever has a record, as a run has."""

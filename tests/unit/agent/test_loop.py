@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass
 from typing import Any
 
@@ -324,10 +325,28 @@ def test_tools_of_the_model_are_the_agent_s(face: AgentFace) -> None:
 
 
 @both
+def test_a_run_crosses_process_borders_as_its_record(face: AgentFace) -> None:
+    """So does the error that holds it; the model, with its key, stays where it is."""
+    agent = face.agent(max_steps=1)
+    with no_network(), use(FakeModel([call(), "Done."])):
+        run = face.run(agent)
+        assert pickle.loads(pickle.dumps(run)) == il.load(il.dump(run)) == run.record
+        with pytest.raises(il.RunStoppedError) as caught:
+            _ = run.output
+        again = pickle.loads(pickle.dumps(caught.value))
+        assert (again.message, again.run.record) == (caught.value.message, run.record)
+        assert face.run(agent, history=again.run).text == "Done."
+
+
+@both
 def test_what_cannot_be_is_said_at_once(face: AgentFace) -> None:
     """Options that are none, values that are none, tools that nothing handles."""
     with pytest.raises(il.UsageError, match="did you mean 'max_steps'"):
         face.agent(max_step=3)
+    with pytest.raises(il.UsageError, match=r"^an agent has no option 'max_turns': it is called max_steps$"):
+        face.agent(max_turns=3)
+    with pytest.raises(il.UsageError, match=r"no option 'deps': run\(prompt, context=…\) takes what the tools"):
+        face.agent(deps=3)
     with pytest.raises(il.UsageError, match="max_steps takes a whole number from 0 on, not 'x'"):
         face.agent(max_steps="x")
     with pytest.raises(il.UsageError, match=r"tool_limits\['f'\] takes a whole number"):

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import copy
 import datetime as dt
 import functools
+import pickle
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypedDict
 
@@ -270,6 +272,55 @@ class Thing:
     def without_its_object(self, a: int) -> int:
         """A method, taken from its class."""
         return a
+
+
+def place_of(place: Place) -> str:
+    """Where it is."""
+    return place.city
+
+
+def as_they_came(**arguments: Any) -> dict[str, Any]:
+    """The arguments."""
+    return arguments
+
+
+@pytest.mark.parametrize(
+    ("made", "given"),
+    [
+        (tool(get_weather), {"city": "Oslo", "days": 1}),
+        (tool(get_weather, name="forecast", strict=True, timeout_s=2.5), {"city": "Oslo", "days": 1}),
+        (tool(Place, handler=place_of), "Oslo"),
+        (tool({"name": "f", "parameters": {}}, handler=as_they_came), {"city": "Oslo"}),
+        (tool({"name": "f", "parameters": {}}, handler=as_they_came, timeout_s=2.5), {"city": "Oslo"}),
+    ],
+)
+def test_a_tool_crosses_process_borders(made: Tool, given: object) -> None:
+    """Replies hold tools, and workers send replies back; what can be imported there runs there, too."""
+    again = pickle.loads(pickle.dumps(made))
+    assert msgspec.structs.replace(again, handler=None) == msgspec.structs.replace(made, handler=None)
+    assert again.handler(city="Oslo") == given
+    if isinstance(made.handler, Handler):
+        assert (again.handler.origin, again.handler.timeout_s) == (made.handler.origin, made.handler.timeout_s)
+        assert again.handler.kind is made.handler.kind
+
+
+def test_a_handler_that_no_other_process_can_import_stays_here() -> None:
+    """Pickle would fail, and take the whole reply with it."""
+
+    def inner(city: str) -> str:
+        return city
+
+    held = Thing()
+    for source in (inner, functools.partial(get_weather, days=2), held.without_its_object):
+        made = tool(source)
+        assert pickle.loads(pickle.dumps(made)) == msgspec.structs.replace(made, handler=None)
+
+
+def test_a_copied_tool_is_the_same_tool() -> None:
+    """Functions are not copied, and handlers neither: a copy of a request equals it."""
+    made = tool(get_weather)
+    assert copy.deepcopy(made) == made
+    assert copy.deepcopy(made).parameters is not made.parameters
 
 
 REFUSED: list[tuple[Any, type[Exception], str]] = [
