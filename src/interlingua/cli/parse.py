@@ -71,5 +71,15 @@ def _keep_words(parser: ArgumentParser, options: Namespace, strays: list[str]) -
     words = [*strays[:end], *strays[end + 1 :]]
     for place, word in enumerate(words):
         if not hasattr(options, "prompt") or (place < end and word.startswith("-") and word != "-"):
-            parser.error(f"{word} is not known here")
+            parser.error(f"{word} is not known here{_meant(parser, word)}")
     options.prompt.extend(words)
+
+
+def _meant(parser: ArgumentParser, word: str) -> str:
+    """The option that is written nearly so, in words."""
+    import re
+    from difflib import get_close_matches  # only who mistypes waits for it
+
+    known = re.findall(r"^  (?:-\w[^,\n]*, )?(--[a-z-]+)", parser.format_help(), re.MULTILINE)
+    near = get_close_matches(word.partition("=")[0], known, n=1)
+    return f" (did you mean {near[0]}?)" if near else ""

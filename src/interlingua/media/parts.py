@@ -79,7 +79,7 @@ def file(source: Source, *, cache: Cache | None = None) -> ImagePart | AudioPart
     data, name = _bytes_of(source, "file")
     found = sniff(data)
     if found is None:
-        raise UsageError(f"{name} is no image, audio, PDF or text that is known here")
+        raise _unknown(data, name, "image, audio, PDF or text")
     match found.kind:
         case "image":
             return ImagePart(data, found.media_type, cache=cache)
@@ -99,10 +99,17 @@ def _document(data: bytes, media_type: str, source: Source, name: str | None, ca
 def _expected(data: bytes, name: str, kind: Kind) -> Sniffed:
     found = sniff(data)
     if found is None:
-        raise UsageError(f"{name} is no {kind} that is known here")
+        raise _unknown(data, name, kind)
     if found.kind != kind:
         raise UsageError(f"{name} is {found.media_type}, which il.{found.kind}(…) takes")
     return found
+
+
+def _unknown(data: bytes, name: str, kinds: str) -> UsageError:
+    if not data:
+        return UsageError(f"{name} is empty")
+    may_be_text = b"\x00" not in data and kinds not in ("image", "audio")
+    return UsageError(f"{name} is no {kinds} that is known here{'; a text has to be in UTF-8' if may_be_text else ''}")
 
 
 def _bytes_of(source: object, builder: str) -> tuple[bytes, str]:

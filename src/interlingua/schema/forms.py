@@ -19,7 +19,7 @@ import sys
 import types
 import typing
 from collections import Counter, abc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
@@ -90,6 +90,8 @@ class Forms:
             return _choices(
                 [(option.value if isinstance(option, enum.Enum) else option, option) for option in arguments]
             )
+        if not isinstance(kind, Hashable):
+            raise _formless(kind)
         return self._collection(kind, origin or kind, arguments) or self._named(kind)
 
     def _collection(self, kind: Kind, origin: Any, arguments: tuple[Any, ...]) -> Form | None:
@@ -117,10 +119,7 @@ class Forms:
             return self._pydantic(model)
         fields = fields_of(kind)
         if fields is None:
-            raise SchemaError(
-                f"{kind!r} has no JSON form; there is one for dataclasses, TypedDicts, NamedTuples, msgspec structs,"
-                " pydantic models, enums, literals, unions, collections, dates and plain values"
-            )
+            raise _formless(kind)
         return self._defined(kind, fields)
 
     def _alias(self, kind: Kind, alias: Kind) -> Form:
@@ -300,6 +299,16 @@ def _reference(schema: Schema) -> str | None:
 
 def _references(schema: Schema) -> list[str]:
     return [name for part in parts_of_schema(schema) if (name := _reference(part)) is not None]
+
+
+def _formless(kind: Kind) -> SchemaError:
+    """The error for what JSON has no place for."""
+    is_type = isinstance(kind, type) or typing.get_origin(kind) is not None
+    what = f"{kind!r} has" if is_type else f"{kind!r:.80} is no type, and has"
+    return SchemaError(
+        f"{what} no JSON form; there is one for dataclasses, TypedDicts, NamedTuples, msgspec structs, pydantic models,"
+        " enums, literals, unions, collections, dates and plain values"
+    )
 
 
 def _name_of(kind: Kind) -> str:

@@ -22,13 +22,24 @@ from interlingua.schema.validate import check_schema, validate
 from interlingua.schema.walk import Schema
 from interlingua.types._base import JsonValue
 
-__all__ = ["WRAPPER", "Reflection", "decode_output", "read_output", "reflect", "schema_name_of", "schema_of"]
+__all__ = [
+    "NAMELESS",
+    "WRAPPER",
+    "Reflection",
+    "decode_output",
+    "read_output",
+    "reflect",
+    "schema_name_of",
+    "schema_of",
+]
 
 T = TypeVar("T")
 
 WRAPPER = "value"
 """The property under which an answer stands that is not an object."""
 
+NAMELESS = "response"
+"""What the schema of a type without a name is called."""
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
@@ -84,7 +95,7 @@ def schema_name_of(kind: type[T] | Kind) -> str:
     else:
         owner = get_origin(kind) or kind
         name = owner.__name__ if isinstance(owner, type) and owner.__module__ not in _NAMELESS else ""
-    return _NOT_IN_NAMES.sub("_", name).strip("_")[:64] or "response"
+    return _NOT_IN_NAMES.sub("_", name).strip("_")[:64] or NAMELESS
 
 
 _NAMELESS = frozenset({"builtins", "collections.abc", "types", "typing"})

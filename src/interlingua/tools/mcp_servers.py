@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from interlingua.errors import ConfigError, DecodeError, Error
+from interlingua.errors import ConfigError, DecodeError, Error, UsageError, kind_of
 from interlingua.wire.json import decode_any
 
 __all__ = ["Address", "Command", "Place", "places_of"]
@@ -72,8 +72,11 @@ def places_of(
 ) -> tuple[Place, ...]:
     """The servers that `source` names.
 
-    Raises: ConfigError, for a file that cannot be read or says something else, and for an empty command.
+    Raises: ConfigError, for a file that cannot be read or says something else, and for an empty command; UsageError,
+    for what is neither a text nor a path.
     """
+    if not isinstance(source, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+        raise UsageError(f"il.mcp(…) takes a command, an address or the path of a .json file, not {kind_of(source)}")
     if isinstance(source, os.PathLike) or source.endswith(".json"):
         if name or env or cwd or headers:
             raise ConfigError("name, env, cwd and headers of the servers of a file stand in the file")

@@ -20,18 +20,19 @@ import asyncio
 import time
 from _thread import allocate_lock
 from collections import deque
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from interlingua.errors import APIConnectionError, APITimeoutError, ConfigError
+from interlingua.errors import APIConnectionError, APITimeoutError, ConfigError, kind_of
 from interlingua.transport.replay import AsyncReplayTransport, ReplayTransport
 from interlingua.transport.url import parse_url
 from interlingua.wire.http import HttpReply
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from interlingua.transport.base import AsyncReply, AsyncTransport, Reply, Timeouts, Transport
     from interlingua.wire.http import Headers, HttpRequest
@@ -171,8 +172,10 @@ class FaultPlan:
         `error_body` makes the body of an injected status; `retry_after_s` goes out with 429 and 503 that name none;
         `pace_s` is the pause before each drip.
 
-        Raises: ConfigError for a text that names no fault.
+        Raises: ConfigError for a text that names no fault, and for what is no plan.
         """
+        if not isinstance(faults, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+            raise ConfigError(f"faults are a dict such as {{'anthropic/*': '429'}}, not {kind_of(faults)}")
         self._faults: dict[str, Fault | list[Fault]] = {
             pattern: _parse_texts(texts) for pattern, texts in faults.items()
         }

@@ -81,6 +81,14 @@ def test_a_wrong_option_is_one_line(capsys: Capture) -> None:
     assert capsys.readouterr().err == "il: ask: --colour is not known here; `il ask --help` shows what there is\n"
 
 
+def test_a_mistyped_option_is_told_its_right_name(capsys: Capture) -> None:
+    """Its value is not looked at."""
+    assert main(["ask", "Hi", "--modal=openai/x"]) == 2
+    assert capsys.readouterr().err == (
+        "il: ask: --modal=openai/x is not known here (did you mean --model?); `il ask --help` shows what there is\n"
+    )
+
+
 def test_a_wrong_value_is_one_line(capsys: Capture) -> None:
     """So is a value that is none."""
     assert main(["ask", "Hi", "--max-tokens", "few"]) == 2

@@ -80,6 +80,13 @@ def test_liberal_forms_become_one_strict_value(options: dict[str, Any], knobs: d
         ({"base_url": "http://x"}, "no option 'base_url': an address belongs in LLM_<NAME>"),
         ({"timeout": 3}, "no option 'timeout': timeout_s takes the seconds"),
         ({"messages": []}, "no option 'messages': what to say stands first, what was said before is history"),
+        ({"response_model": int}, "no option 'response_model': output takes a type, output_schema a JSON Schema"),
+        ({"text_format": int}, "no option 'text_format': output takes a type, output_schema a JSON Schema"),
+        ({"prompt": "Hi"}, "no option 'prompt': what to say stands first, without a name"),
+        (
+            {"max_cost_usd": 1},
+            r"no option 'max_cost_usd': il\.Agent\(…\) takes it; il\.meter\(\) tells what calls cost",
+        ),
         ({"stream": True}, r"no option 'stream': model\.stream\(…\)"),
         ({"tools": [TOOL, TOOL]}, "two tools are called f"),
         ({"tools": [il.Tool(name="", parameters={})]}, "a tool must have a name"),

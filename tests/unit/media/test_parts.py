@@ -58,14 +58,36 @@ def test_content_decides(data: bytes, kind: str, media_type: str) -> None:
     assert type(part).__name__.lower() == f"{kind}part"
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"\x00\x01\x02", b"\xff\xfe\xfa", b"RIFF\x00\x00\x00\x00AVI ", _branded(b"isom")]
-)
+@pytest.mark.parametrize("data", [b"\x00\x01\x02", b"\xff\xfe\xfa", b"RIFF\x00\x00\x00\x00AVI ", _branded(b"isom")])
 def test_what_is_not_known_is_refused(data: bytes) -> None:
     """Bytes that are none of the known formats are an error, never a guess."""
     assert sniff(data) is None
     with pytest.raises(il.UsageError, match="is no image, audio, PDF or text that is known here"):
         il.file(data)
+
+
+@pytest.mark.parametrize("build", [il.file, il.image, il.document])
+def test_an_empty_file_is_called_empty(build: Any, tmp_path: Path) -> None:
+    """Among 10,000 files there is one, and its row must say so."""
+    path = tmp_path / "mail.eml"
+    path.touch()
+    with pytest.raises(il.UsageError) as caught:
+        build(path)
+    assert caught.value.message == f"the file {path} is empty"
+
+
+def test_a_text_in_another_encoding_hears_of_utf_8() -> None:
+    """Old mails are in Latin-1; a file with zeros is no text in any case."""
+    sentence = "what il.{} was given is no {} that is known here; a text has to be in UTF-8"
+    for build, name, kinds in (
+        (il.file, "file(…)", "image, audio, PDF or text"),
+        (il.document, "document(…)", "document"),
+    ):
+        with pytest.raises(il.UsageError) as caught:
+            build("Grüße".encode("latin-1"))
+        assert caught.value.message == sentence.format(name, kinds)
+    with pytest.raises(il.UsageError, match=r"known here$"):
+        il.file(b"\x00\xfc")
 
 
 @given(st.binary(max_size=64))

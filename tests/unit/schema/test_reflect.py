@@ -479,6 +479,13 @@ class Plain:
 
 
 @dataclass
+class MutableLoose:
+    """Its values cannot be hashed."""
+
+    a: list[int]
+
+
+@dataclass
 class Unresolved:
     other: Nowhere  # type: ignore[name-defined]  # noqa: F821
 
@@ -488,7 +495,9 @@ class Unresolved:
     [
         (Plain, "has no JSON form"),
         (Box[Plain], "content: .*has no JSON form"),
-        (object(), "has no JSON form"),
+        (object(), r"<object object at 0x[0-9a-f]+> is no type, and has no JSON form"),
+        ([int], r"^\[<class 'int'>\] is no type, and has no JSON form"),
+        (MutableLoose([1]), r"^MutableLoose\(a=\[1\]\) is no type, and has no JSON form"),
         (Unresolved, "name 'Nowhere' is not defined; types must be known at the top of the module"),
         (ENDLESS, "holds itself; put a class in between"),
         (SameTwice, "two types are named Model; rename one of them"),

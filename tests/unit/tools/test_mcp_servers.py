@@ -103,6 +103,13 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         il.mcp(tmp_path / "nowhere.json", name="a")
 
 
+def test_what_is_no_server_is_refused() -> None:
+    """The error says what there may be."""
+    sentence = r"^il\.mcp\(…\) takes a command, an address or the path of a \.json file, not a dict$"
+    with pytest.raises(il.UsageError, match=sentence):
+        il.mcp({"command": "uvx"})  # type: ignore[arg-type]
+
+
 def test_a_box_takes_a_list_here_too() -> None:
     """A source alone is told the form; nothing is started for it."""
     with pytest.raises(il.UsageError, match=r"a toolbox takes a list, as in Toolbox\(\[il\.mcp\(…\)\]\)"):

@@ -258,6 +258,12 @@ def test_options_that_are_none(option: str) -> None:
         parse_options([option])
 
 
+def test_faults_are_by_target() -> None:
+    """One text alone does not say whose calls are to fail."""
+    with pytest.raises(ConfigError, match=r"^faults are a dict such as \{'anthropic/\*': '429'\}, not a str$"):
+        FaultPlan("429")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     "text", ["ok", "429", "429:2.5", "refuse", "reset", "stall", "stall:0", "cut", "cut:7", "drip", "drip:3", "garbage"]
 )

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from interlingua.client.call.core import call
 from interlingua.client.call.job import later
 from interlingua.errors import DecodeError, Error, LimitExceededError, OutputError, UsageError
-from interlingua.schema.reflect import decode_output, schema_name_of, schema_of
+from interlingua.schema.reflect import NAMELESS, decode_output, schema_name_of, schema_of
 from interlingua.types.change import CODES, Change
 from interlingua.types.content import BrokenToolCall, RefusalPart, TextPart, ToolCall
 from interlingua.types.event import TextDelta
@@ -93,9 +93,9 @@ def _refuses(response: Response[Any]) -> bool:
 
 
 def _error(response: Response[Any], fault: OutputFault, why: str) -> OutputError:
-    name = "" if response.request is None else response.request.schema_name
+    name = None if response.request is None else response.request.schema_name
     return OutputError(
-        f"{response.model} gave no {name or 'output'}: {why}",
+        f"{response.model} gave no {'output' if name in (None, '', NAMELESS) else name}: {why}",
         fault=fault,
         response=response,
         attempts=response.attempts,

@@ -76,6 +76,15 @@ def test_r37_what_is_no_such_value_is_an_error(face: Face, reply: Any, fault: st
     assert len(caught.value.attempts) == 1
 
 
+def test_r37_a_type_without_a_name_is_called_output(face: Face) -> None:
+    """The model did answer: "no response" would say that it did not."""
+    with scripted(chat('{"value": "x"}')), pytest.raises(il.OutputError) as caught:
+        face.generate(face.model("openai-chat/gpt-4.1"), output=int)
+    assert caught.value.message == (
+        'openai-chat/gpt-4.1 gave no output: the answer does not fit: field value: "x" is not an integer'
+    )
+
+
 def test_a_refusal_is_an_error(face: Face) -> None:
     """The model's own refusal is told apart from a bad answer."""
     message = {"role": "assistant", "content": None, "refusal": "I will not."}
