@@ -35,6 +35,8 @@ def typed_runs(model: il.Model) -> None:
     assert_type(il.Agent("a/b", tools=[len], final_tool="len").run("Hi").output, Any)
     assert_type(model.generate("Go on.", history=run).text, str)
     assert_type(agent.as_tool("plan", "Plans."), il.Tool)
+    assert_type(il.Agent("a/b", tools=[len, il.mcp("uvx some-server"), il.mcp(".mcp.json")]), il.Agent[str])
+    assert_type(aio.Agent("a/b", tools=[len, aio.mcp("uvx some-server")]), aio.Agent[str])
 
 
 def facts(run: il.Run[Plan]) -> None:

@@ -19,12 +19,12 @@ from interlingua.errors import ToolError, UsageError, kind_of
 from interlingua.types.content import ToolCall
 from interlingua.types.dump import load
 from interlingua.types.run import Decision, Recorded, RunRecord
-from interlingua.types.tool import OpaqueTool, Tool
+from interlingua.types.tool import Tool
 
 if TYPE_CHECKING:
     from interlingua.agent.face import RunFace
     from interlingua.client.options import SystemText
-    from interlingua.tools.tool import ToolSource
+    from interlingua.tools.face import BoxItem
     from interlingua.tools.toolbox import AsyncToolbox, Toolbox
 
 __all__ = ["AgentOptions", "Approvals", "Approve", "Setup", "Stored", "charged", "task_output"]
@@ -46,8 +46,8 @@ _ENDED_BY_THE_MODEL = ("done", "refused", "length", "invalid_output")
 class AgentOptions(TypedDict, total=False):
     """What `il.Agent` and `with_options` take by keyword beside the model and the type of the answer."""
 
-    tools: Iterable[ToolSource | OpaqueTool]
-    """What the model may call: an `il.Toolbox`, or a list of tools, functions, classes and schemas."""
+    tools: Iterable[BoxItem]
+    """What the model may call: an `il.Toolbox`, or a list of tools, functions, classes, schemas and MCP servers."""
     system: SystemText | None
     """The system text; None leaves it to the model and the history."""
     max_steps: int | None
