@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from interlingua.client.call.encoding import encode
 from interlingua.client.call.report import standing_told
+from interlingua.client.price import most_of
 from interlingua.client.state import health_store
 from interlingua.errors import ConfigError, Error, UnsupportedError
 from interlingua.media.fit import plan_media
@@ -26,6 +28,8 @@ from interlingua.types.request import Request
 from interlingua.wire.http import SECRET_HEADERS, HttpRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.client.call.job import Job, Lane
     from interlingua.dialects._contract import Encoded
     from interlingua.registry.endpoint import Endpoint
@@ -67,8 +71,16 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """The header that carries the key, and the variable that holds it."""
     changes: tuple[Change, ...] = ()
     """What would be dropped and approximated for the chosen target."""
-    cost_usd: float | None = None
-    """The price in US dollars, where it is known."""
+    _most: Callable[[], float | None] | None = None
+
+    @property
+    def cost_usd(self) -> float | None:
+        """About the most that it may cost at the chosen target, in US dollars; None where the price is not known.
+
+        The input is estimated; the output is `max_tokens`, or 4,096 tokens, for each choice. It is reckoned when it is
+        asked for, since that may load a list of prices.
+        """
+        return None if self._most is None else self._most()
 
     def curl(self) -> str:
         """The request as a command line; the key stands in it as a variable.
@@ -87,6 +99,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
             lines.append(f'-H "{name}: {"Bearer " if name == "authorization" else ""}${variable}"')
         lines += [f"-H {quote(f'{name}: {value}')}" for name, value in self.http.headers if name not in SECRET_HEADERS]
         return " \\\n  ".join([*lines, f"--data-raw {quote(self.http.body.decode())}"])
+
+    def __repr__(self) -> str:
+        """The plan as its targets."""
+        return f"<Plan {', '.join([target.spec for target in self.targets])}>"
 
     def __str__(self) -> str:
         """The plan in a few lines."""
@@ -129,8 +145,13 @@ def make_plan(job: Job) -> Plan:
     ]
     key = _key(best.lane.endpoint) if job.with_credential else None
     return Plan(
-        targets=tuple(targets), request=job.request, http=best.request, key=key, changes=best.target.changes
-    )  # fmt: skip
+        targets=tuple(targets),
+        request=job.request,
+        http=best.request,
+        key=key,
+        changes=best.target.changes,
+        _most=partial(most_of, job, best.lane),
+    )
 
 
 def _in_order(job: Job) -> tuple[Lane, ...]:

@@ -16,13 +16,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.providers.price import Price, cost_usd
+from interlingua.types.usage import Usage
 
 if TYPE_CHECKING:
     from interlingua.client.call.job import Job, Lane
     from interlingua.registry.endpoint import Endpoint
     from interlingua.types.response import Response
 
-__all__ = ["cost_of", "price_of"]
+__all__ = ["OUTPUT_TOKENS", "cost_of", "most_of", "price_of"]
+
+OUTPUT_TOKENS = 4_096
+"""What is reckoned for the output of a call that does not say how long it may get."""
 
 _STANDARD = frozenset({"auto", "default", "standard", "standard_only"})
 """Words for the tier of service that the price list means when it says nothing."""
@@ -45,6 +49,21 @@ def cost_of(job: Job, lane: Lane, response: Response[Any]) -> float | None:
     names = (response.wire_model, endpoint.model)
     price = price_of(endpoint, names, job.request.service_tier, is_asked=job.with_credential)
     return None if price is None else cost_usd(price, usage)
+
+
+def most_of(job: Job, lane: Lane) -> float | None:
+    """About the most that a call may cost at a target, in US dollars; None when its price is not known.
+
+    The input is estimated; the output is `max_tokens`, or `OUTPUT_TOKENS`, for each choice.
+    """
+    from interlingua.client.estimate import estimate_tokens  # before a call, few ask for that
+
+    request, endpoint = job.request, lane.endpoint
+    price = price_of(endpoint, (endpoint.model,), request.service_tier, is_asked=job.with_credential)
+    if price is None:
+        return None
+    written = (request.max_tokens or OUTPUT_TOKENS) * (request.n or 1)
+    return cost_usd(price, Usage(input_tokens=estimate_tokens(request, endpoint.model), output_tokens=written))
 
 
 def price_of(endpoint: Endpoint, names: tuple[str | None, ...], tier: str | None, *, is_asked: bool) -> Price | None:

@@ -9,6 +9,7 @@ import pytest
 
 import interlingua as il
 from interlingua import aio
+from interlingua.client.estimate import estimate_tokens
 from interlingua.client.state import health_store
 from interlingua.registry.resolve import Registry
 from interlingua.routing.health import Failed, Suspend
@@ -35,7 +36,6 @@ def test_a_plan_says_who_is_asked_and_what_is_sent(make: Any, monkeypatch: pytes
         ("groq/llama", False, ""),
     ]
     assert plan.request == il.Request(messages=(il.user("Hi"),), system=(il.TextPart("Be terse."),), temperature=0.5)
-    assert plan.cost_usd is None
     with scripted(chat(), alone=False) as script:
         il.model("openai-chat/gpt-4.1", system="Be terse.").generate("Hi", temperature=0.5)
     assert plan.http is not None
@@ -53,6 +53,21 @@ def test_automatic_caching_is_one_word_for_every_provider(make: Any, spec: str, 
     assert plan.http is not None
     assert plan.http.body.count(b'"cache_control"') == marks
     assert [change for change in plan.changes if "cache" in change.path or "cache" in change.code] == []
+
+
+def test_a_plan_says_what_the_call_may_cost_at_most(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The input as it is estimated, and the output that is asked for, for each choice; None without a price."""
+    monkeypatch.setenv("LLM_PRICED", "openai://token@priced.example/v1?price_in=1000000&price_out=10")
+    monkeypatch.setenv("LLM_WORK", "openai://token@work.example/v1")
+    model = make("priced/m")
+    plan = model.explain("Hi", max_tokens=100)
+    read = estimate_tokens(plan.request, "m")
+    assert read > 0
+    assert plan.cost_usd == read + 100 * 10 / 1_000_000
+    assert model.explain("Hi", max_tokens=100, n=3).cost_usd == read + 300 * 10 / 1_000_000
+    assert model.explain("Hi").cost_usd == read + 4_096 * 10 / 1_000_000
+    assert make("work/m").explain("Hi").cost_usd is None
+    assert repr(plan) == "<Plan priced/m>"
 
 
 def test_a_plan_never_shows_a_key(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:

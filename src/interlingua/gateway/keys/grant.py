@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from interlingua.client.estimate import estimate_body, estimate_tokens
-from interlingua.client.price import price_of
+from interlingua.client.price import OUTPUT_TOKENS, price_of
 from interlingua.errors import Error, PermissionDeniedError
 from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.budget import Call, Used
@@ -43,10 +43,8 @@ if TYPE_CHECKING:
     from interlingua.providers.price import Price
     from interlingua.types.response import Response
 
-__all__ = ["OUTPUT_TOKENS", "Grant", "KeyPlan", "account_of", "done", "most_cost", "nearer_most_of", "size_of"]
+__all__ = ["Grant", "KeyPlan", "account_of", "done", "most_cost", "nearer_most_of", "size_of"]
 
-OUTPUT_TOKENS = 4_096
-"""What is reserved for the output of a call that does not say how long it may get."""
 _MOST_WRITTEN: dict[str, tuple[str, ...]] = {
     "openai-chat": ("max_completion_tokens", "max_tokens"),
     "openai-responses": ("max_output_tokens",),

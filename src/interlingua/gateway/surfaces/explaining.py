@@ -3,7 +3,7 @@
 Shape: any request of a client, in its own dialect, with `/explain` before its path; or `POST /explain` with
 `{"dialect": …, "request": …}`, and `model` beside it where the dialect names that in the path. The answer is one JSON
 object: `dialect`, `model`, `targets`, `request` (canonical), `http` (what the chosen target would get), `changes`,
-`input_tokens` (estimated).
+`input_tokens` (estimated), and `cost_usd`, the most that it may cost, where the price is known.
 
 Rules
 - No key is shown, and of the headers only those that belong to the body.
@@ -123,6 +123,9 @@ async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) ->
         "changes": [*asked.read_changes, *plan.changes],
         "input_tokens": estimate_tokens(restored, chosen),
     }
+    cost = plan.cost_usd
+    if cost is not None:
+        told["cost_usd"] = cost
     return GatewayReply(headers=(("content-type", "application/json"),), body=encode(told, nulls=ANY_NULLS))
 
 
