@@ -29,6 +29,7 @@ from tests.support.bfcl import NOT_HERE, definitions_by_request, normalised, val
 pytestmark = pytest.mark.skipif(not definitions_by_request(), reason=NOT_HERE)
 
 PLACES = {
+    "OpenAI tools": "openai-tool",
     "OpenAI strict": "openai-strict",
     "Anthropic strict": "anthropic-strict",
     "Anthropic output": "anthropic-strict",

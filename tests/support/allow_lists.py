@@ -105,6 +105,7 @@ def _types(node: dict[str, Any]) -> str | None:
 
 
 CHECKS: dict[str, tuple[Callable[[dict[str, Any]], str | None], ...]] = {
+    "openai-tool": (),
     "openai-strict": (_closed, _all_required, _typed, _lone_reference, _formats, _types),
     "anthropic-strict": (_closed, _typed, _lone_reference, _formats, _few_items, _types),
     "anthropic-tool": (_types,),
@@ -112,7 +113,7 @@ CHECKS: dict[str, tuple[Callable[[dict[str, Any]], str | None], ...]] = {
     "google-openapi": (_openapi,),
     "ollama-tool": (_single_type, _types),
 }
-OBJECT_ROOTS = {"openai-strict", "anthropic-strict", "anthropic-tool", "google-openapi", "ollama-tool"}
+OBJECT_ROOTS = {"openai-tool", "openai-strict", "anthropic-strict", "anthropic-tool", "google-openapi", "ollama-tool"}
 
 
 def violations(schema: Any, target: str, *, output: bool = False) -> list[str]:

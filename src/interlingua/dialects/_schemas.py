@@ -11,7 +11,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -20,6 +20,7 @@ from msgspec import Raw
 from interlingua.dialects._known.tools import KnownTools
 from interlingua.dialects._usual.tools import plain_tools
 from interlingua.errors import SchemaError
+from interlingua.schema.subset import have_plain_roots
 from interlingua.types.content import ToolCall
 from interlingua.types.tool import Tool
 from interlingua.wire._nulls import holds_null, is_told_by
@@ -172,7 +173,9 @@ def _taken_tools(
     schemas = [tool.parameters for tool in plain]
     texts = _texts_of(schemas)
     subset = tool_subset(plain[0])  # all of them are alike
-    if texts is None or (subset is not None and not _VERDICTS.taken(schemas, texts, subset)):
+    if texts is None:
+        return None
+    if subset is not None and not _takes_all(subset, plain) and not _VERDICTS.taken(schemas, texts, subset):
         return None
     return list(zip(plain, map(Raw, texts), strict=True))
 
@@ -186,6 +189,11 @@ def _texts_of(schemas: list[dict[str, Any]]) -> list[bytes] | None:
     if holds_null(b"".join(texts)) and not all(map(is_told_by, texts, schemas)):
         return None
     return texts
+
+
+def _takes_all(subset: Subset, tools: Sequence[Tool]) -> bool:
+    """Whether the schemas of tools are taken, whatever stands inside."""
+    return subset.any_inside and have_plain_roots([tool.parameters for tool in tools])
 
 
 def _known_tools(
@@ -224,6 +232,8 @@ def _fit_tool(
     path: str,
     entries: list[tuple[str, str, str]],
 ) -> tuple[Tool, Conversion | None]:
+    if _takes_all(subset, (tool,)):
+        return tool, None
     try:
         fitted = _VERDICTS.fitted(tool.parameters, subset)
     except SchemaError as error:

@@ -1,6 +1,6 @@
 """What each dialect takes of JSON Schema, and where: one row for each place in which a schema stands.
 
-A place without a row takes any JSON Schema: tools of OpenAI and Mistral that are not strict, Ollama's `format`.
+A place without a row takes any JSON Schema, as Ollama's `format` does.
 
 Source: the sections on schemas of the vendors' references and SDKs, November 2026; keywords that recorded exchanges
 of status 200 hold although no list names them are taken, too.
@@ -19,6 +19,7 @@ __all__ = [
     "GOOGLE_TOOL",
     "OLLAMA_TOOL",
     "OPENAI_STRICT",
+    "OPENAI_TOOL",
     "SUBSETS",
 ]
 
@@ -51,6 +52,9 @@ OPENAI_STRICT = Subset(
     max_name_chars=120_000,
 )
 """Strict functions and strict response formats of both OpenAI dialects."""
+
+OPENAI_TOOL = Subset(name="OpenAI tools", keywords=_ALL | {"nullable"}, unknown=True, root="fold", any_inside=True)
+"""`parameters` of functions that are not strict: any schema whose root is a plain object."""
 
 ANTHROPIC_TOOL = Subset(name="Anthropic tools", keywords=_ALL, unknown=True, root="fold", usual=True)
 """`input_schema` of tools that are not strict: any schema whose root is a plain object."""
@@ -101,9 +105,10 @@ GOOGLE_TOOL = Subset(
     typed_enums=True,
     lone_unions=True,
     own_keywords=True,
+    root="fold",
     usual=True,
 )
-"""`parametersJsonSchema`."""
+"""`parametersJsonSchema`, whose root is a plain object."""
 _OPENAPI = frozenset({
     "anyOf", "default", "description", "enum", "example", "format", "items", "maxItems", "maxLength", "maxProperties",
     "maximum", "minItems", "minLength", "minProperties", "minimum", "pattern", "properties", "propertyOrdering",
@@ -136,6 +141,7 @@ OLLAMA_TOOL = Subset(
 """`parameters` of functions: what the server would leave out although a model needs it is told in its own words."""
 
 SUBSETS = (
+    OPENAI_TOOL,
     OPENAI_STRICT,
     ANTHROPIC_TOOL,
     ANTHROPIC_STRICT,

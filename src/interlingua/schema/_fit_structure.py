@@ -100,14 +100,23 @@ def kinds(work: Work) -> None:
             node["type"] = [*kinds_of(node), "null"]
         elif isinstance(node.get("anyOf"), list):
             node["anyOf"] = [*node["anyOf"], {"type": "null"}]
-    if isinstance(node.get("properties"), list):
-        work.rewrote("properties are an object", "properties")
-        node["properties"] = {}
+    _say_members(work)
     if subset.typed and "type" not in node and node.keys().isdisjoint({"anyOf", "oneOf", "enum"}):
         _infer(work)
     said = node.get("type")
     if isinstance(said, list):
         _listed(work, list(dict.fromkeys(cast("list[str]", said))))
+
+
+def _say_members(work: Work) -> None:
+    """Mend what languages write whose empty maps and lists are null, or whose empty maps are lists."""
+    node = work.node
+    if isinstance(node.get("properties", {}), list | None):
+        work.rewrote("properties are an object", "properties")
+        node["properties"] = {}
+    if node.get("required", []) is None:
+        work.rewrote("what is required is a list", "required")
+        node["required"] = []
 
 
 def _infer(work: Work) -> None:
@@ -213,7 +222,8 @@ def lone(work: Work) -> None:
     node = work.node
     name = "anyOf" if "anyOf" in node else "oneOf"
     forms = node.get(name)
-    if not work.subset.lone_unions or not isinstance(forms, list):
+    folded = work.place.root and work.subset.root == "fold"
+    if not work.subset.lone_unions or not isinstance(forms, list) or folded:
         return
     beside = {key: value for key, value in node.items() if key not in ANNOTATIONS and key not in (name, "$defs")}
     beside.pop("definitions", None)

@@ -21,7 +21,7 @@ from interlingua.schema._fit_objects import fold, map_of, objects, wrap
 from interlingua.schema._fit_structure import all_of, constants, enumerations, kinds, lone, unions
 from interlingua.schema._fit_work import Place, Rewrite, Work, annotated, any_value
 from interlingua.schema.convert import Conversion, Reference
-from interlingua.schema.subset import ANNOTATIONS, Subset, types_of_keyword
+from interlingua.schema.subset import ANNOTATIONS, Subset, have_plain_roots, types_of_keyword
 from interlingua.schema.validate import MAX_SCHEMA_DEPTH, MAX_SCHEMA_NODES
 from interlingua.schema.walk import Schema, follow, parts_of_schema
 from interlingua.wire.json import pointer, pointer_steps
@@ -319,6 +319,8 @@ _UNIONS = frozenset({"anyOf", "oneOf", "allOf"})
 
 def _is_plain(root: Schema, subset: Subset) -> bool:
     """Whether a root is an object as targets want it that insist on one."""
+    if subset.any_inside:
+        return have_plain_roots([root])
     is_object = root.get("type") == "object" and _UNIONS.isdisjoint(root)
     return is_object and "$ref" not in root and not _is_map(root, subset)
 

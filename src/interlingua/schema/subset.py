@@ -10,11 +10,14 @@ Rules
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-__all__ = ["ANNOTATIONS", "BY_TYPE", "STRUCTURE", "TYPES", "Subset", "types_of_keyword"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["ANNOTATIONS", "BY_TYPE", "STRUCTURE", "TYPES", "Subset", "have_plain_roots", "types_of_keyword"]
 
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 """The types of JSON Schema."""
@@ -83,6 +86,8 @@ class Subset(msgspec.Struct, frozen=True, kw_only=True):
     """Whether keywords are taken that JSON Schema does not know."""
     usual: bool = False
     """Whether every usual schema (`schema/usual.py`) is taken as it is."""
+    any_inside: bool = False
+    """Whether every schema is taken as it is whose root is a plain object (`have_plain_roots`)."""
     look_around: bool = True
     """Whether patterns may look around."""
     max_levels: int | None = None
@@ -95,3 +100,19 @@ class Subset(msgspec.Struct, frozen=True, kw_only=True):
     """How many characters an enumeration of more than 250 strings may have."""
     max_name_chars: int | None = None
     """How many characters names, enumerations and constants may have in all."""
+
+
+_NOT_PLAIN = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
+
+
+def have_plain_roots(schemas: Iterable[dict[str, Any]]) -> bool:
+    """Whether each root says that it is an object, with which properties, and nothing of alternatives."""
+    return all(
+        [  # noqa: C419 — a list is faster
+            schema.get("type") == "object"
+            and isinstance(schema.get("properties"), dict)
+            and isinstance(schema.get("required", []), list)
+            and _NOT_PLAIN.isdisjoint(schema)
+            for schema in schemas
+        ]
+    )

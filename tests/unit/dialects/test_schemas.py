@@ -311,14 +311,76 @@ def test_sch_15_no_parameters_are_no_member_for_google_and_an_empty_object_elsew
     for given in ('{"type":"object","properties":{}}', '{"type":"object"}'):
         assert sent(given, GOOGLE, OPENAPI) is None
     assert sent('{"type":"object","properties":{}}', GOOGLE) is None
-    assert sent("{}", "anthropic") == sent("{}", "ollama") == {"type": "object", "properties": {}}
+    assert sent("{}", GOOGLE) is None
+    for dialect in ("anthropic", "ollama", "openai-chat", "openai-responses"):
+        assert sent("{}", dialect) == {"type": "object", "properties": {}}
+        assert paths("{}", dialect) == [""]
+
+
+EVERYWHERE = ("openai-chat", "openai-responses", "anthropic", GOOGLE, "ollama")
+
+
+@pytest.mark.parametrize("dialect", EVERYWHERE)
+@pytest.mark.parametrize("kind", ["", '"type":["object","null"],', '"type":["object"],', '"type":null,'])
+def test_a_root_says_in_one_word_that_it_is_an_object(dialect: str, kind: str) -> None:
+    """OpenAI: "got 'type: None'"; Anthropic: "input_schema.type: Field required"; Gemini: "should be OBJECT"."""
+    given = f'{{{kind}"properties":{{"a":{{"type":"string"}}}},"required":["a"]}}'
+    told = sent(given, dialect)
+    told.pop("description", None)  # Ollama's says that it may be null
+    assert told == {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    assert len(paths(given, dialect)) == 1
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        '{"type":"object"}',
+        '{"type":"object","properties":null}',
+        '{"type":"object","properties":[]}',
+        '{"type":"object","properties":{},"required":null}',
+    ],
+)
+def test_a_root_says_which_properties_it_has(dialect: str, given: str) -> None:
+    """OpenAI: "schema missing properties", "None is not of type 'array'": so Go and PHP write what is empty."""
+    told = sent(given, dialect)
+    assert told.pop("required", []) == []
+    assert told == {"type": "object", "properties": {}}
+    assert len(paths(given, dialect)) == 1
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses"])
+def test_whatever_stands_inside_goes_to_openai_as_it_is(dialect: str) -> None:
+    """Only the root has to be plain: nothing below it is looked at, nor refused, however deep."""
+    inside = '{"type":"object","properties":{"a":{"anyOf":[{"type":"integer"},{"$ref":"#/$defs/no"}],"nullable":true}}}'
+    assert sent(inside, dialect) == json.loads(inside)
+    assert paths(inside, dialect) == []
+    deep: dict[str, Any] = {"type": "string"}
+    for _ in range(40):
+        deep = {"type": "object", "properties": {"a": deep}, "additionalProperties": False, "required": ["a"]}
+    assert encoded(deep, dialect).changes == ()
+
+
+@pytest.mark.parametrize("dialect", EVERYWHERE)
+def test_what_must_be_there_of_two_is_told(dialect: str) -> None:
+    """Both properties can be given; the choice is told in the root's own words."""
+    given = (
+        '{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},'
+        '"anyOf":[{"required":["a"]},{"required":["b"]}]}'
+    )
+    assert sent(given, dialect) == {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+        "description": 'anyOf: [{"required":["a"]},{"required":["b"]}]',
+    }
+    assert paths(given, dialect) == [""]
 
 
 def test_sch_16_emptiness_is_judged_after_references_are_resolved() -> None:
     """A root that is a reference, or a map, is not without parameters."""
     reference = '{"$ref":"#/$defs/A","$defs":{"A":{"type":"object","properties":{"a":{"type":"string"}}}}}'
     assert sent(reference, GOOGLE, OPENAPI) == {"type": "OBJECT", "properties": {"a": {"type": "STRING"}}}
-    for dialect in ("anthropic", "ollama"):
+    for dialect in EVERYWHERE:
         told = sent(reference, dialect)
         assert (told["type"], told["properties"]) == ("object", {"a": {"type": "string"}})
     free = '{"type":"object","additionalProperties":{"type":"integer"}}'
@@ -334,7 +396,7 @@ UNION = (
 )
 
 
-@pytest.mark.parametrize("dialect", ["anthropic", "ollama"])
+@pytest.mark.parametrize("dialect", EVERYWHERE)
 def test_sch_17_a_union_at_the_root_is_folded_into_an_object(dialect: str) -> None:
     """Its properties together; what is required of them in the description."""
     told = sent(UNION, dialect)

@@ -19,6 +19,7 @@ from interlingua.dialects._subsets import (
     GOOGLE_TOOL,
     OLLAMA_TOOL,
     OPENAI_STRICT,
+    OPENAI_TOOL,
     SUBSETS,
 )
 from interlingua.dialects.google.schemas import UPPER, from_json_schema
@@ -32,6 +33,7 @@ from tests.support.sample_values import sample
 from tests.support.strategies import json_objects, names
 
 TARGETS = {
+    OPENAI_TOOL.name: "openai-tool",
     OPENAI_STRICT.name: "openai-strict",
     ANTHROPIC_STRICT.name: "anthropic-strict",
     ANTHROPIC_OUTPUT.name: "anthropic-strict",

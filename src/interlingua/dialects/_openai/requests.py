@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from interlingua.dialects._known.tools import KnownTools
 from interlingua.dialects._request import RequestWriter, chosen_names, must_call, schema_prompt
-from interlingua.dialects._subsets import OPENAI_STRICT
+from interlingua.dialects._subsets import OPENAI_STRICT, OPENAI_TOOL
 from interlingua.types.content import TextPart
 from interlingua.types.tool import AllowedTools, NamedTool, Tool
 
@@ -40,8 +40,8 @@ class OpenAIRequestWriter(RequestWriter):
     """Writes one request of Chat or of Responses."""
 
     def tool_subset(self, tool: Tool) -> Subset | None:
-        """What is taken of the schema of a tool: everything, unless it is to be strict."""
-        return OPENAI_STRICT if tool.strict and self.quirks.strict_schemas else None
+        """What is taken of the schema of a tool: any plain object, unless it is to be strict."""
+        return OPENAI_STRICT if tool.strict and self.quirks.strict_schemas else OPENAI_TOOL
 
     def output_subset(self, request: Request) -> Subset | None:
         """The same of an output schema."""

@@ -465,6 +465,7 @@ def test_sampling_is_dropped_where_the_model_takes_none() -> None:
 
 def test_snake_case_is_read_everywhere_but_in_what_is_somebody_else_s() -> None:
     """Arguments, results and schemas keep their own names."""
+    schema: dict[str, Any] = {"type": "object", "properties": {"top_p": {}}}
     body: dict[str, Any] = {
         "system_instruction": {"parts": [{"text": "S"}]},
         "contents": [
@@ -472,7 +473,7 @@ def test_snake_case_is_read_everywhere_but_in_what_is_somebody_else_s() -> None:
             turn({"function_call": {"name": "f", "args": {"mime_type": 1}}, "thought_signature": "YQ=="}, role="model"),
             turn({"function_response": {"name": "f", "response": {"file_uri": 2}}}),
         ],
-        "tools": [{"function_declarations": [{"name": "f", "parameters_json_schema": {"properties": {"top_p": {}}}}]}],
+        "tools": [{"function_declarations": [{"name": "f", "parameters_json_schema": schema}]}],
         "generation_config": {"max_output_tokens": 5, "response_mime_type": "application/json"},
     }
     request = decode(body).request
@@ -482,7 +483,7 @@ def test_snake_case_is_read_everywhere_but_in_what_is_somebody_else_s() -> None:
         {"functionCall": {"name": "f", "args": {"mime_type": 1}}, "thoughtSignature": "YQ=="}
     ]
     assert written["contents"][2]["parts"][0]["functionResponse"]["response"] == {"file_uri": 2}
-    assert written["tools"][0]["functionDeclarations"][0]["parametersJsonSchema"] == {"properties": {"top_p": {}}}
+    assert written["tools"][0]["functionDeclarations"][0]["parametersJsonSchema"] == schema
 
 
 # The normal form

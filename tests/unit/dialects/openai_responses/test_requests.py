@@ -385,8 +385,8 @@ CHOICES: list[tuple[Any, Any]] = [
         AllowedTools(("look", "patch"), "required"),
     ),
 ]
-TOOLS = [
-    {"type": "function", "name": "look", "parameters": {"type": "object"}, "strict": False},
+TOOLS: list[dict[str, Any]] = [
+    {"type": "function", "name": "look", "parameters": {"type": "object", "properties": {}}, "strict": False},
     {"type": "custom", "name": "patch", "format": {"type": "grammar", "syntax": "lark", "definition": "start: /x/"}},
 ]
 

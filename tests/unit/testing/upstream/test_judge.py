@@ -47,6 +47,8 @@ ROWS: tuple[Row, ...] = (
      "/tool_choice"),
     ("openai-chat", {"tools.0.function.parameters.required": []}, "schema", "/tools/0/function/parameters"),
     ("openai-chat", {"tools.1.function.parameters": {}}, "schema", "/tools/1/function/parameters"),
+    ("openai-chat", {"tools.1.function.parameters": {"type": "object"}}, "schema", "/tools/1/function/parameters"),
+    ("openai-chat", {"tools.1.function.parameters.anyOf": [{}]}, "schema", "/tools/1/function/parameters"),
     ("openai-chat", {"response_format.json_schema.schema.additionalProperties": True}, "schema",
      "/response_format/json_schema/schema"),
     ("openai-chat", {"response_format": {"type": "json_object"}}, "json_unsaid", "/messages"),

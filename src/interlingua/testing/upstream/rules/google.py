@@ -244,7 +244,7 @@ def _schemas(asked: Asked) -> Iterator[Finding]:
         yield from google_json_schema(function.get("parametersJsonSchema"), (*steps, "parametersJsonSchema"))
         for name in ("parameters", "parametersJsonSchema"):
             schema = members(function.get(name))
-            if schema and word(schema.get("type")).upper() not in ("OBJECT", "") and "$ref" not in schema:
+            if schema and word(schema.get("type")).upper() != "OBJECT":
                 yield (*steps, name), "parameters schema should be of type OBJECT."
     config = members(asked.body.get("generationConfig"))
     yield from google_schema(config.get("responseSchema"), ("generationConfig", "responseSchema"))

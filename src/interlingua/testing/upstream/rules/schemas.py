@@ -78,9 +78,14 @@ OPENAI_MAX_ENUM = 1000
 
 
 def openai_root(schema: Any, steps: Steps) -> Iterator[Finding]:
-    """What a function's parameters must be, strict or not: an object at the root, arrays with items."""
-    if _types(members(schema)) != {"object"}:
+    """What a function's parameters must be, strict or not: a plain object at the root, arrays with items."""
+    root = members(schema)
+    if root.get("type") != "object":
         yield steps, "schema must be a JSON Schema of type object"
+    elif not {"allOf", "anyOf", "const", "enum", "not", "oneOf"}.isdisjoint(root):
+        yield steps, "schema must not have a choice, a constant or a negation at the top level"
+    elif not isinstance(root.get("properties"), dict):
+        yield steps, "object schema missing properties"
     yield from _each(schema, steps, _array_without_items)
 
 
