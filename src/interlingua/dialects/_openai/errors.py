@@ -93,6 +93,8 @@ TYPE_CLASSES: dict[str, type[Error]] = {
 WORD_CLASSES = TYPE_CLASSES | CODE_CLASSES
 NO_PREVIOUS = "previous_response_not_found"
 """The code at which clients of Responses send the whole conversation instead of going on from an answer."""
+NAMELESS_CODES = frozenset({"response_not_found"})
+"""Codes of ours for what OpenAI tells without one."""
 RETRYABLE_CODES = frozenset({"tool_use_failed", "json_validate_failed"})
 """Codes of a 400 that is the model's fault: the same request may succeed."""
 
@@ -138,6 +140,8 @@ def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
         code = error.code
     elif isinstance(error, UnsupportedError) and any(_goes_on(change) for change in error.changes):
         code = NO_PREVIOUS
+    elif error.code in NAMELESS_CODES:
+        code = None
     status = told_status(error, row)
     param = _param(error.path) if isinstance(error, DecodeError) and status == 400 else None
     return status, {"error": {"message": error.message, "type": row.word, "param": param, "code": code}}

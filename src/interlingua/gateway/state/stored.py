@@ -247,7 +247,7 @@ def _no_previous(response_id: str) -> BadRequestError:
 def not_found(response_id: str) -> NotFoundError:
     """The error of an answer that is not kept here for whoever asks."""
     shown = response_id if ID_PATTERN.fullmatch(response_id) else "of that id"
-    return NotFoundError(f"there is no response {shown}", status=404)
+    return NotFoundError(f"there is no response {shown}", status=404, code="response_not_found")
 
 
 def memory_responses(
