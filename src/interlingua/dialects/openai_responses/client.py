@@ -135,9 +135,10 @@ class _RequestEncoder(OpenAIRequestWriter):
         self.note_ids(ids)
 
     def _system(self, encoder: InputEncoder) -> None:
-        """One text is `instructions`; several stay apart, as the first message of the input."""
-        system = self.told_system()
-        if len(system) == 1 and not system[0].extra.get(NAME):
+        """One text is `instructions`; several, and one without any input beside it, are a message of the input."""
+        system, request = self.told_system(), self.request
+        is_alone = not request.messages and request.continues is None
+        if len(system) == 1 and not system[0].extra.get(NAME) and not is_alone:
             self.wire.instructions = system[0].text
             if system[0].cache is not None:
                 self.changes.add("cache_unsupported", "/system/0/cache")

@@ -415,6 +415,15 @@ def test_choices_of_hosted_tools_pass(said: Any) -> None:
     assert wire(asked)["tool_choice"] == said
 
 
+def test_system_text_alone_is_the_input() -> None:
+    """Instructions without an input are refused: "One of 'input', 'previous_response_id', … must be provided"."""
+    told = wire(Request(system=(TextPart("Write a poem."),)))
+    assert told["input"] == [{"role": "system", "content": "Write a poem."}]
+    assert "instructions" not in told
+    going_on = wire(request({"instructions": "S", "previous_response_id": "resp_1"}))
+    assert (going_on["instructions"], "input" in going_on) == ("S", False)
+
+
 def test_cho_19_the_nested_shape_of_chat_is_understood() -> None:
     """A tool and a choice."""
     found = decode(
