@@ -21,9 +21,16 @@ from tests.support.gateway import MODELS, answer_of, asking, body_of, events_of,
 
 WEATHER: dict[str, Any] = {
     "openai-chat": {
-        "tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]
+        "tools": [
+            {
+                "type": "function",
+                "function": {"name": "get_weather", "parameters": {"type": "object", "properties": {}}},
+            }
+        ]
     },
-    "openai-responses": {"tools": [{"type": "function", "name": "get_weather", "parameters": {"type": "object"}}]},
+    "openai-responses": {
+        "tools": [{"type": "function", "name": "get_weather", "parameters": {"type": "object", "properties": {}}}]
+    },
     "anthropic": {"tools": [{"name": "get_weather", "input_schema": {"type": "object"}}]},
     "google": {"tools": [{"functionDeclarations": [{"name": "get_weather"}]}]},
     "ollama": {"tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]},
