@@ -28,7 +28,7 @@ def state_directory() -> Path:
     Raises: ConfigError where the user has no directory and none is named.
     """
     if chosen := os.environ.get("INTERLINGUA_HOME"):
-        return Path(chosen).expanduser() / "state"
+        return _expanded(chosen) / "state"
     match sys.platform:
         case "win32":
             return (
@@ -38,3 +38,12 @@ def state_directory() -> Path:
             return home_directory() / "Library" / "Application Support" / "interlingua"
         case _:
             return Path(os.environ.get("XDG_STATE_HOME") or home_directory() / ".local" / "state") / "interlingua"
+
+
+def _expanded(chosen: str) -> Path:
+    try:
+        return Path(chosen).expanduser()
+    except RuntimeError:
+        raise ConfigError(
+            f"INTERLINGUA_HOME={chosen}: that user has no home directory; name a place without ~"
+        ) from None

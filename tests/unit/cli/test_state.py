@@ -85,6 +85,14 @@ def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     assert _with_database(GatewaySettings()) == GatewaySettings()
 
 
+def test_a_place_in_the_home_of_nobody(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A place that begins with the home of a user who has none is named, with the way out."""
+    monkeypatch.setenv("INTERLINGUA_HOME", "~nobody-of-this-name/x")
+    save_last(REPLY)
+    said = "INTERLINGUA_HOME=~nobody-of-this-name/x: that user has no home directory; name a place without ~"
+    assert capsys.readouterr().err == f"il: the conversation is not kept: {said}\n"
+
+
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="the places of Linux")
 def test_the_place_is_the_platforms(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without INTERLINGUA_HOME it is the state directory of the user."""

@@ -15,6 +15,7 @@ from interlingua.routing.file import FileHealth
 from interlingua.routing.health import Failed, HealthStore, MemoryHealth
 from interlingua.routing.limits import Limiter
 from interlingua.testing import FakeModel, faults, use
+from tests.support.client import chat, scripted
 
 
 def test_a_process_has_one_store() -> None:
@@ -165,6 +166,17 @@ def test_limits_move_to_redis_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
         "groq/*": Allowance(concurrency=1),
         "openai/*": Allowance(rpm=60),
     }
+
+
+def test_a_count_below_nothing_gives_no_tokens_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a server tells of 500 tokens fewer than none leaves a limit of tokens as it was."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    limit("openai-chat/*", tpm=1_000)
+    told = {"prompt_tokens": -500, "completion_tokens": 7, "total_tokens": -493}
+    with scripted(chat(), chat(usage=told), alone=False):
+        for _ in range(2):
+            il.model("openai-chat/gpt-4.1").generate("Hi")
+    assert limiter().loads()["openai-chat/*"].tokens == 5 + 7
 
 
 def test_a_place_that_is_gone_is_told_once_in_the_log(caplog: pytest.LogCaptureFixture) -> None:

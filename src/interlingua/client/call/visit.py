@@ -140,7 +140,7 @@ def consulted(store: HealthStore, target: str, operation: Operation) -> Steps[St
 
 
 def _tokens_of(answer: object) -> int | None:
-    """The tokens that an answer took, where it is one that says so, or begins with one."""
+    """The tokens that an answer took, where it is one that says so, or begins with one; none for less than none."""
     first = next(iter(cast("tuple[object, ...]", answer)), None) if isinstance(answer, tuple) else answer
     usage: Usage | None = cast("Response[Any]", first).usage if isinstance(first, Response) else None
-    return None if usage is None else (usage.input_tokens or 0) + (usage.output_tokens or 0)
+    return None if usage is None else max(0, usage.input_tokens or 0) + max(0, usage.output_tokens or 0)
