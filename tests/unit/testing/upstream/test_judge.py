@@ -254,6 +254,17 @@ def test_penalties_are_refused_by_one_family() -> None:
     assert judge_body("google", body, model="gemini-3-pro").ok
 
 
+@pytest.mark.parametrize(
+    ("kind", "rules"), [("OBJECT", ()), ("object", ()), (6, ()), (1, ("schema",)), ("STRING", ("schema",))]
+)
+def test_the_root_of_a_schema_is_an_object_by_word_or_number(kind: object, rules: tuple[str, ...]) -> None:
+    """Clients send the number of the type, and the service took it in recorded traffic."""
+    parameters = {"type": kind, "properties": {"city": {"type": 1}}}
+    tools = [{"functionDeclarations": [{"name": "weather", "description": "Weather.", "parameters": parameters}]}]
+    body = {"contents": [{"role": "user", "parts": [{"text": "x"}]}], "tools": tools}
+    assert judge_body("google", body, model="gemini-3-pro").rules == rules
+
+
 GOOD = {"content-type": "application/json", "authorization": "Bearer x", "anthropic-version": "2023-06-01"}
 
 

@@ -238,13 +238,17 @@ def _declarations(asked: Asked) -> Iterator[Finding]:
                 yield steps, f"only one of {first} and {second} may be set"
 
 
+_OBJECT = 6
+"""The type of an object, as clients say it that send its number."""
+
+
 def _schemas(asked: Asked) -> Iterator[Finding]:
     for steps, function in _functions(asked):
         yield from google_schema(function.get("parameters"), (*steps, "parameters"))
         yield from google_json_schema(function.get("parametersJsonSchema"), (*steps, "parametersJsonSchema"))
         for name in ("parameters", "parametersJsonSchema"):
             schema = members(function.get(name))
-            if schema and word(schema.get("type")).upper() != "OBJECT":
+            if schema and schema.get("type") != _OBJECT and word(schema.get("type")).upper() != "OBJECT":
                 yield (*steps, name), "parameters schema should be of type OBJECT."
     config = members(asked.body.get("generationConfig"))
     yield from google_schema(config.get("responseSchema"), ("generationConfig", "responseSchema"))
