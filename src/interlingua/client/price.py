@@ -21,9 +21,10 @@ from interlingua.types.usage import Usage
 if TYPE_CHECKING:
     from interlingua.client.call.job import Job, Lane
     from interlingua.registry.endpoint import Endpoint
+    from interlingua.types.request import Request
     from interlingua.types.response import Response
 
-__all__ = ["OUTPUT_TOKENS", "cost_of", "most_of", "price_of"]
+__all__ = ["OUTPUT_TOKENS", "cost_of", "most_of", "most_written", "price_of"]
 
 OUTPUT_TOKENS = 4_096
 """What is reckoned for the output of a call that does not say how long it may get."""
@@ -62,8 +63,18 @@ def most_of(job: Job, lane: Lane) -> float | None:
     price = price_of(endpoint, (endpoint.model,), request.service_tier, is_asked=job.with_credential)
     if price is None:
         return None
-    written = (request.max_tokens or OUTPUT_TOKENS) * (request.n or 1)
-    return cost_usd(price, Usage(input_tokens=estimate_tokens(request, endpoint.model), output_tokens=written))
+    read = estimate_tokens(request, endpoint.model)
+    return cost_usd(price, Usage(input_tokens=read, output_tokens=most_written(request)))
+
+
+def most_written(request: Request) -> int:
+    """The most tokens of the answers to a request: `max_tokens`, or `OUTPUT_TOKENS`, for each choice."""
+    return _positive(request.max_tokens, OUTPUT_TOKENS) * _positive(request.n, 1)
+
+
+def _positive(count: int | None, otherwise: int) -> int:
+    """A count that stands for something: one below it means no bound to some servers, and gives nothing back."""
+    return count if count is not None and count > 0 else otherwise
 
 
 def price_of(endpoint: Endpoint, names: tuple[str | None, ...], tier: str | None, *, is_asked: bool) -> Price | None:

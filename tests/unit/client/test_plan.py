@@ -66,6 +66,7 @@ def test_a_plan_says_what_the_call_may_cost_at_most(make: Any, monkeypatch: pyte
     assert plan.cost_usd == read + 100 * 10 / 1_000_000
     assert model.explain("Hi", max_tokens=100, n=3).cost_usd == read + 300 * 10 / 1_000_000
     assert model.explain("Hi").cost_usd == read + 4_096 * 10 / 1_000_000
+    assert model.explain("Hi", max_tokens=-9, n=-3).cost_usd == read + 4_096 * 10 / 1_000_000
     assert make("work/m").explain("Hi").cost_usd is None
     assert repr(plan) == "<Plan priced/m>"
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from interlingua.client.estimate import estimate_body, estimate_tokens
-from interlingua.client.price import OUTPUT_TOKENS, price_of
+from interlingua.client.price import OUTPUT_TOKENS, most_written, price_of
 from interlingua.errors import Error, PermissionDeniedError
 from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.budget import Call, Used
@@ -285,7 +285,7 @@ def _written(asked: Asked, job: Job) -> int:
         if (number := _number(told)) is not None:
             return number
     request = _request(asked, job)
-    return OUTPUT_TOKENS if request is None else _positive(request.max_tokens, OUTPUT_TOKENS) * _positive(request.n, 1)
+    return OUTPUT_TOKENS if request is None else most_written(request)
 
 
 def _number(told: bytes) -> int | None:
@@ -295,11 +295,6 @@ def _number(told: bytes) -> int | None:
     except ValueError:
         return None
     return int(min(number, 10.0**MOST_DIGITS)) if number >= 1 else None
-
-
-def _positive(count: int | None, otherwise: int) -> int:
-    """A count that reserves something: one below it means no bound to some servers, and gives nothing back."""
-    return count if count is not None and count > 0 else otherwise
 
 
 def _request(asked: Asked, job: Job) -> Request | None:
