@@ -57,25 +57,27 @@ def test_a_row_of_several_cells_is_judged_by_the_highest() -> None:
     ]
 
 
-def test_a_batch_is_made_anew_for_each_turn() -> None:
+def test_a_batch_is_made_anew_for_each_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither side sees a batch twice; the making of it and its beginning, which warms the processor, do not count."""
     made: list[list[int]] = []
+    seen: list[list[int]] = []
+    used_s = [0.0]
 
     def make() -> list[int]:
+        used_s[0] += 1_000.0
         made.append([len(made)] * 16)
         return made[-1]
 
-    seen: list[list[int]] = []
-
-    def theirs(batch: list[int]) -> int:
-        return sum(range(2_000 + len(batch)))
+    def theirs(_: list[int]) -> None:
+        used_s[0] += 8.0
 
     def ours(batch: list[int]) -> None:
         seen.append(batch)
-        sum(range(200_000 if len(batch) == 2 else 0))
+        used_s[0] += 100.0 if len(batch) == 2 else 2.0
 
+    monkeypatch.setattr("bench.measure.time.process_time", lambda: used_s[0])
     found = batch_ratios({"a": Batches(make, ours, theirs)}, turns=1)
-    assert found["a"] < 1
+    assert found["a"] == 0.25
     assert seen == [[0] * 2, [0] * 14, [1] * 2, [1] * 14]
 
 
@@ -158,10 +160,16 @@ def test_what_cannot_be_made_is_found_out_once() -> None:
     assert made == [1, 2]
 
 
-def test_a_ratio_sees_what_is_twice_the_work() -> None:
-    """Within the noise of a busy machine."""
-    assert 1.4 < ratio(lambda: sum(range(4_000)), lambda: sum(range(2_000)), turns=5) < 2.8
+def test_a_ratio_sees_what_is_twice_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And that only, by a clock that nothing else moves; the real one moves when there is work."""
     assert cpu_us(lambda: sum(range(2_000)), turns=3) > 1
+    used_ms = [0]
+
+    def work(milliseconds: int) -> Callable[[], None]:
+        return lambda: used_ms.__setitem__(0, used_ms[0] + milliseconds)
+
+    monkeypatch.setattr("bench.measure.time.process_time", lambda: used_ms[0] / 1_000)
+    assert ratio(work(4), work(2), turns=5) == pytest.approx(2.0)
 
 
 def test_processes_are_measured_from_start_to_end() -> None:
