@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support import databases
+
 LOOPBACK = re.compile(r"^(127\.\d+\.\d+\.\d+|::1|localhost|)$")
 """Hosts that a test may reach; the empty host is a listener on every address."""
 
@@ -53,6 +55,7 @@ def _refuse_the_network(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(_refuse_the_network)
+databases.watch()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

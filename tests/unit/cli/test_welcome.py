@@ -50,7 +50,7 @@ def test_whom_it_serves_is_told_first(settings: GatewaySettings, told: str, caps
     assert capsys.readouterr().err.startswith(f"il: serving on http://127.0.0.1:9 ({told})\n")
 
 
-def test_keys_are_told_with_their_place_and_what_may_surprise(tmp_path: Path) -> None:
+async def test_keys_are_told_with_their_place_and_what_may_surprise(tmp_path: Path) -> None:
     """How many from where, which one is passed over, a team that limits nothing."""
     path = str(tmp_path / "keys.sqlite")
     with closing(KeyDatabase(path, now=lambda: 0.0)) as database:
@@ -71,9 +71,10 @@ def test_keys_are_told_with_their_place_and_what_may_surprise(tmp_path: Path) ->
         "the operator boss has no key",
         "the team research has no limits: the file has no [teams.research]",
     ]
+    await gateway.close()
 
 
-def test_what_workers_share_is_told(tmp_path: Path) -> None:
+async def test_what_workers_share_is_told(tmp_path: Path) -> None:
     """With a database of keys their limits and budgets, without it nothing."""
     path = str(tmp_path / "keys.sqlite")
     more = "; --state redis://… shares health, vault and stored responses"
@@ -84,6 +85,7 @@ def test_what_workers_share_is_told(tmp_path: Path) -> None:
         "3 workers",
         f"shared by them: limits and budgets of keys{more}",
     ]
+    await kept.close()
 
 
 def test_in_redis_everything_is_for_all_replicas(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +104,7 @@ def test_in_redis_everything_is_for_all_replicas(monkeypatch: pytest.MonkeyPatch
     ]
 
 
-def test_what_is_told_of_requests_and_done_with_them_is_told(tmp_path: Path) -> None:
+async def test_what_is_told_of_requests_and_done_with_them_is_told(tmp_path: Path) -> None:
     """Log, metrics, logbook, cassettes; strictness, allowances, fetching, drills."""
     store = str(tmp_path / "log.db")
     observing = Observing(
@@ -117,7 +119,8 @@ def test_what_is_told_of_requests_and_done_with_them_is_told(tmp_path: Path) -> 
         is_open=True,
     )
     told = "a log in json with what is asked and answered; metrics for who has a key"
-    assert _said(Gateway(settings, registry=Registry({})), fault=["fake/*=429"]) == [
+    gateway = Gateway(settings, registry=Registry({}))
+    assert _said(gateway, fault=["fake/*=429"]) == [
         f"told of requests: {told}; requests in {store}, for 7 days",
         f"what is asked and answered is recorded in {tmp_path / 'tapes'}",
         "the provider opnai of [server] providers is not known, so it gets nothing",
@@ -127,6 +130,7 @@ def test_what_is_told_of_requests_and_done_with_them_is_told(tmp_path: Path) -> 
         "images that a body names by address are fetched",
         "a drill, targets break on purpose: fake/*=429",
     ]
+    await gateway.close()
 
 
 @pytest.mark.parametrize(("host", "told"), [("0.0.0.0", "127.0.0.1"), ("::", "[::1]"), ("10.1.2.3", "10.1.2.3")])

@@ -166,7 +166,9 @@ def test_what_is_not_known_or_wrong_is_an_error_with_the_line(tmp_path: Path, te
     assert told in caught.value.message
 
 
-def test_the_app_of_a_file_has_its_settings_and_its_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_app_of_a_file_has_its_settings_and_its_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One file is for the library and the gateway alike."""
     registry = default_registry()
     monkeypatch.chdir(tmp_path)
@@ -176,6 +178,7 @@ def test_the_app_of_a_file_has_its_settings_and_its_names(tmp_path: Path, monkey
         assert app.gateway.settings.strict
         assert (tmp_path / "keys.sqlite").stat().st_mode & 0o777 == 0o600
         assert [endpoint.spec for endpoint in app.gateway.registry.resolve("smart")] == ["work/model"]
+        await app.gateway.close()
     finally:
         registry.load_config(_written(tmp_path, ""))
     assert gateway.app().gateway.settings == GatewaySettings()

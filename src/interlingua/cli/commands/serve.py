@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, get_args
 
 from interlingua.cli.drilling import PACE_S, fault_argument
@@ -12,6 +12,7 @@ from interlingua.errors import ConfigError, UsageError
 if TYPE_CHECKING:
     import socket
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Generator
 
     from interlingua.gateway.config import ServerConfig
     from interlingua.gateway.core import Gateway
@@ -107,11 +108,12 @@ def run(options: Namespace) -> int:
 
             use_state(options.state)
         gateway = Gateway(settings)
-        share(gateway)
-        check_address(host, has_keys=bool(gateway.keys) or settings.is_open)
-        if workers > 1 or is_worker:
-            check_workers(gateway, settings, gateway.registry.limits)
-        listener = stack.enter_context(_listener(options, host, server.port))
+        with _closed_if_refused(gateway):
+            share(gateway)
+            check_address(host, has_keys=bool(gateway.keys) or settings.is_open)
+            if workers > 1 or is_worker:
+                check_workers(gateway, settings, gateway.registry.limits)
+            listener = stack.enter_context(_listener(options, host, server.port))
         reload = _reload(gateway, options, host, since)
         stack.enter_context(hearing_hangup(reload))
         if not is_worker:
@@ -128,6 +130,18 @@ def run(options: Namespace) -> int:
     if not is_worker:
         note("stopped", faint=True)
     return 0
+
+
+@contextmanager
+def _closed_if_refused(gateway: Gateway) -> Generator[None]:
+    """What it has open is let go where it cannot serve after all."""
+    import asyncio
+
+    try:
+        yield
+    except BaseException:
+        asyncio.run(gateway.close())
+        raise
 
 
 def _workers(options: Namespace, server: ServerConfig) -> int:

@@ -14,7 +14,7 @@ import os
 import re
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -125,16 +125,23 @@ def _opened(path: Path) -> sqlite3.Connection:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-        # The thread that writes is another one than the one that opens, and the one that closes comes after it.
-        connection = sqlite3.connect(path, check_same_thread=False, timeout=10.0)
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        _check(connection, path)
-        connection.executescript(_SCHEMA)
+        with ExitStack() as stack:
+            # The thread that writes is another one than the one that opens, and the one that closes comes after it.
+            connection = sqlite3.connect(path, check_same_thread=False, timeout=10.0)
+            stack.callback(connection.close)
+            _prepare(connection, path)
+            stack.pop_all()
     except (OSError, sqlite3.Error) as error:
         raise ConfigError(f"{path}: no log can be kept there: {error}") from None
     return connection
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    _check(connection, path)
+    connection.executescript(_SCHEMA)
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:

@@ -37,7 +37,7 @@ def test_limits_towards_targets_are_refused_to_workers_that_share_nothing(
         )
 
 
-def test_what_a_reload_brings_is_refused_to_workers_likewise(tmp_path: Path) -> None:
+async def test_what_a_reload_brings_is_refused_to_workers_likewise(tmp_path: Path) -> None:
     """Limits of targets, and keys with limits where there was no database from the start; all else may come."""
     without = Gateway(registry=Registry({}))
     path = str(tmp_path / "keys.sqlite")
@@ -46,7 +46,9 @@ def test_what_a_reload_brings_is_refused_to_workers_likewise(tmp_path: Path) -> 
         check_workers(without, GatewaySettings(), ("b/m", "a/*"))
     with pytest.raises(ConfigError, match="keys with limits need a database from the start"):
         check_workers(without, GatewaySettings(key_file=path), ())
-    check_workers(Gateway(GatewaySettings(key_file=path), registry=Registry({})), GatewaySettings(key_file=path), ())
+    kept = Gateway(GatewaySettings(key_file=path), registry=Registry({}))
+    check_workers(kept, GatewaySettings(key_file=path), ())
+    await kept.close()
 
 
 def test_in_redis_workers_may_limit_what_they_like(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
