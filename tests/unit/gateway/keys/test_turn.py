@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,10 +14,17 @@ from interlingua.gateway.keys.journal import Journal
 from interlingua.gateway.keys.ledger import FileAccounts
 from interlingua.gateway.keys.terms import Terms, read_budget
 from interlingua.gateway.keys.turn import ALONE, IDLE_S, Turn
+from tests.support.leaping import LEAPING
 
 NOW = 1_795_348_800.0
 TOTAL = read_budget("1M tokens")
 TERMS = (("key:a", Terms(budgets=(TOTAL,))),)
+
+
+@pytest.fixture
+def anyio_backend() -> Any:
+    """Time moves by timers alone."""
+    return LEAPING
 
 
 def opened(path: Path, holder: str = "here:1:x") -> FileAccounts:

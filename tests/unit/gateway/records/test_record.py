@@ -26,10 +26,17 @@ from interlingua.testing.upstream import Upstream
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport
 from tests.support.gateway import MODELS, asking, body_of, gateway
+from tests.support.leaping import LEAPING
 from tests.unit.gateway.test_asgi import HELLO, Client, Slow
 
 CHAT = ("openai-chat", MODELS["openai-chat"])
 KEY = GatewayKey(name="team-a", hash=hash_key("il-secret-key"), team="red")
+
+
+@pytest.fixture
+def anyio_backend() -> Any:
+    """Time moves by timers alone."""
+    return LEAPING
 
 
 def listened(**settings: Any) -> tuple[Gateway, list[Record]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from typing import Any
 
 import pytest
 
@@ -13,8 +14,15 @@ from interlingua.gateway.records.record import Record
 from interlingua.gateway.records.recorder import GATHERED, LATE_S
 from interlingua.testing.upstream import Upstream
 from tests.support.gateway import MODELS, asking, gateway
+from tests.support.leaping import LEAPING
 
 CHAT = ("openai-chat", MODELS["openai-chat"])
+
+
+@pytest.fixture
+def anyio_backend() -> Any:
+    """Time moves by timers alone."""
+    return LEAPING
 
 
 def late() -> tuple[Gateway, list[Record]]:
@@ -31,9 +39,8 @@ async def ask(made: Gateway, count: int) -> None:
             assert (await made(asking(*CHAT))).status == 200
 
 
-async def test_ends_are_told_together(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_ends_are_told_together() -> None:
     """The first at once, so that its sink makes ready for the end; then each time that so many are over."""
-    monkeypatch.setattr(recorder, "LATE_S", 60.0)  # a busy machine takes longer for them than an end may wait
     made, records = late()
     told: list[int] = []
     for _ in range(GATHERED + 2):
@@ -84,8 +91,9 @@ async def test_a_record_is_of_the_moment_of_its_end() -> None:
     assert (records[-1].total_s, records[-1].aborted) == (took_s, True)
 
 
-def test_ends_are_told_after_a_loop_is_gone() -> None:
+def test_ends_are_told_after_a_loop_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A timer that never fires keeps nothing back: the next loop sets its own, and the end tells what is left."""
+    monkeypatch.setattr(recorder, "LATE_S", 60.0)  # a busy machine takes longer for two than an end may wait
     made, records = late()
     asyncio.run(ask(made, 2))
     assert len(records) == 1

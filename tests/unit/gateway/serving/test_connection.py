@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator
+from typing import Any
 
 import pytest
 
@@ -13,10 +14,17 @@ from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.records.record import Record
 from interlingua.gateway.serving.reader import MAX_WAITING
 from interlingua.gateway.settings import GatewayKey
+from tests.support.leaping import LEAPING
 from tests.support.wire import GET, HEAD, Pieces, answering, post, settled, wired
 
 OK = b"HTTP/1.1 200 OK\r\nx-a: b\r\ndate: now\r\ncontent-length: 2\r\n\r\n{}"
 LAST = b"HTTP/1.1 200 OK\r\nx-a: b\r\ndate: now\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}"
+
+
+@pytest.fixture
+def anyio_backend() -> Any:
+    """Time moves by timers alone."""
+    return LEAPING
 
 
 # Whole answers
