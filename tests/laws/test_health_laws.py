@@ -334,7 +334,7 @@ def test_redis_follows_the_model(tmp_path: Path) -> None:
     links: list[RedisLink] = []
 
     def make() -> World:
-        link = RedisLink(f"{server.url}?prefix={len(links)}:&timeout_s=5", clock=time.monotonic)
+        link = RedisLink(f"{server.url}&prefix={len(links)}:", clock=time.monotonic)
         links.append(link)
         world = World(RedisHealth(link, clock=lambda: world.now))
         return world

@@ -7,10 +7,12 @@ import re
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from tests.support.ports import Place
+from tests.support.waiting import until
 
 __all__ = ["balancing", "example", "find_nginx"]
 
@@ -39,19 +41,20 @@ def find_nginx() -> str | None:
 @contextmanager
 def balancing(program: str, ports: Sequence[int], folder: Path) -> Generator[int]:
     """The port of an nginx that asks the gateways at `ports` in turn."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
+    place = Place()
     config = folder / "nginx.conf"
-    config.write_text(example(folder, port, ports))
+    config.write_text(example(folder, place.port, ports))
     command = [program, "-p", str(folder), "-c", str(config), "-e", str(folder / "errors.log")]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 10
     try:
-        while time.monotonic() < deadline:
-            with suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.5):
-                break
-            time.sleep(0.02)
-        yield port
+        assert until(lambda: _listens(place.port)), "nginx did not start"
+        yield place.port
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
+
+
+def _listens(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), 20):
+        return True
+    return False

@@ -7,8 +7,11 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
+from contextlib import suppress
 from pathlib import Path
+
+from tests.support.ports import Place
+from tests.support.waiting import until
 
 __all__ = ["RedisServer", "find_binary"]
 
@@ -27,9 +30,10 @@ class RedisServer:
 
     def __init__(self, binary: str, folder: Path, *, password: str = "") -> None:
         """A server that does not run yet; it keeps nothing on disk."""
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            self.port: int = probe.getsockname()[1]
-        self.url = f"redis://{f':{password}@' if password else ''}127.0.0.1:{self.port}/0"
+        self._place = Place()
+        self.port: int = self._place.port
+        self.url = f"redis://{f':{password}@' if password else ''}127.0.0.1:{self.port}/0?timeout_s=10"
+        """Its address, for who is patient: a busy machine takes longer to answer than a quarter of a second."""
         self._command = [binary, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
         if password:
             self._command += ["--requirepass", password]
@@ -38,16 +42,14 @@ class RedisServer:
     def start(self) -> RedisServer:
         """The same server, answering."""
         self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
-            try:
-                with socket.create_connection(("127.0.0.1", self.port), 0.5) as connection:
-                    connection.sendall(b"PING\r\n")
-                    if connection.recv(16):
-                        return self
-            except OSError:
-                time.sleep(0.01)
-        raise RuntimeError("the Redis of the tests did not start")
+        assert until(self._answers), "the Redis of the tests did not start"
+        return self
+
+    def _answers(self) -> bool:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 20) as connection:
+            connection.sendall(b"PING\r\n")
+            return bool(connection.recv(16))
+        return False
 
     def stop(self) -> None:
         """End it at once, with everything that it knew."""

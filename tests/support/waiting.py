@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["until"]
 
 
-def until(condition: Callable[[], object], seconds: float = 15.0) -> bool:
+def until(condition: Callable[[], object], seconds: float = 60.0) -> bool:
     """Whether a condition came true in time; it is looked at every 5 ms."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -25,4 +25,4 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RedisSer
 @pytest.fixture
 def redis_url(redis_server: RedisServer) -> str:
     """The address of the server, with keys for one test alone."""
-    return f"{redis_server.url}?prefix=test-{uuid.uuid4().hex}:&timeout_s=5"
+    return f"{redis_server.url}&prefix=test-{uuid.uuid4().hex}:"

@@ -68,11 +68,20 @@ def test_two_gateways_have_one_store(redis: RedisServer) -> None:
 
     async def work() -> None:
         clock = Clock()
-        first, second = _store(redis, clock, keep_s=0.2, max_entry_bytes=5), _store(redis, clock)
+        first, second = _store(redis, clock, keep_s=60.0, max_entry_bytes=5), _store(redis, clock)
         key, large = ("me", "call", "1"), ("me", "call", "2")
         await first.put([Entry(key, "Hi", 2), Entry(large, "too large", 9)])
         assert await second.get([key, large]) == ["Hi", None]
-        await asyncio.sleep(0.3)
+        left_ms: list[int] = []
+
+        def ended() -> Generator[list[Command], list[Any], None]:
+            (names,) = yield [("KEYS", "*")]
+            left_ms.extend((yield [("PTTL", name) for name in names]))
+            yield [("PEXPIRE", name, 0) for name in names]
+
+        await RedisLink(redis.url, clock=clock).run_async(ended())
+        assert left_ms == [pytest.approx(60_000, abs=30_000)]
+        assert left_ms[0] <= 60_000
         assert await second.get([key]) == [None]
         await second.put([Entry(key, "again", 5)])
         await first.drop([key])
@@ -113,6 +122,9 @@ def test_without_redis_there_is_a_memory_and_deletions_are_made_up_for(redis: Re
         kept, later, own = ("o", "k", "kept"), ("o", "k", "later"), ("o", "k", "own")
         await store.put([Entry(kept, "kept", 4)])
         await mirror.put([Entry(own, "own", 3)])
+        links = [one._link for one in (store, mirror)]
+        for link in links:
+            link._timeout_s = 0.05
         redis.sleep()
         assert await store.get([kept]) == [None]
         assert await mirror.get([own]) == ["own"]
@@ -120,6 +132,8 @@ def test_without_redis_there_is_a_memory_and_deletions_are_made_up_for(redis: Re
         assert await store.get([later]) == ["later"]
         await store.drop([kept])
         redis.wake()
+        for link in links:
+            link._timeout_s = 10.0
         clock.now_s += 10
         assert await other.get([kept]) == ["kept"]
         assert await store.get([later]) == ["later"]
