@@ -30,6 +30,13 @@ class Await:
 
 
 @dataclass(frozen=True)
+class Tell:
+    """Tell somebody that everything before was said."""
+
+    event: threading.Event
+
+
+@dataclass(frozen=True)
 class Reset:
     """Close with a reset instead of an end."""
 
@@ -46,7 +53,7 @@ class Tunnel:
     port: int
 
 
-Step: TypeAlias = "bytes | Pause | Await | Reset | Hold | Tunnel"
+Step: TypeAlias = "bytes | Pause | Await | Tell | Reset | Hold | Tunnel"
 
 
 @dataclass(frozen=True)
@@ -182,7 +189,9 @@ class _Worker:
             case Pause(seconds=seconds):
                 time.sleep(seconds)
             case Await(event=event):
-                event.wait(30)
+                event.wait(60)
+            case Tell(event=event):
+                event.set()
             case Reset():
                 link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 return False

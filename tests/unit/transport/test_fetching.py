@@ -12,6 +12,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 
 import pytest
@@ -22,7 +23,8 @@ from interlingua.transport import aio, sockets, sync
 from interlingua.transport.options import HttpOptions
 from interlingua.wire.http import HttpReply, HttpRequest
 from tests.support.faces import quick, whole
-from tests.support.server import Answer, Hold, Pause, Reset, Step, chunked, reply, serving
+from tests.support.server import Answer, Await, Hold, Pause, Reset, Server, Step, chunked, reply, serving
+from tests.support.waiting import until
 
 PACKAGE = interlingua.__file__.removesuffix("__init__.py")
 CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -43,6 +45,9 @@ ANSWERS: dict[str, tuple[Step, ...]] = {
     "no content": (b"HTTP/1.1 204 No Content\r\n\r\n",),
     "a redirect elsewhere": (reply(b"", status="307 Away", headers="location: http://elsewhere.test/\r\n"),),
 }
+
+PATIENCE = {"did not begin to answer": {"first_byte_s": 0.1}, "fell silent": {"idle_s": 0.1}}
+"""How long silence is waited for, by what it comes to; everything else has its time on a busy machine."""
 
 
 async def awaited(transport: aio.HttpTransport, request: HttpRequest, **seconds: float) -> HttpReply:
@@ -109,7 +114,7 @@ async def test_what_breaks_raises_as_opening_does() -> None:
         with serving(Answer(steps, close=True)) as server:
             transport = aio.HttpTransport(HttpOptions(max_body_bytes=1_000))
             with pytest.raises(error, match=words):
-                await awaited(transport, HttpRequest(url=server.url("/")), first_byte_s=0.1, idle_s=0.1)
+                await awaited(transport, HttpRequest(url=server.url("/")), **PATIENCE.get(words, {}))
             (home,) = transport._homes.values()
             assert home.pool.slots_in_use == 0
             await transport.close()
@@ -122,9 +127,20 @@ async def test_a_drip_is_as_slow_as_it_may_be_and_the_whole_is_bounded() -> None
     with serving(Answer(steps)) as server:
         transport = aio.HttpTransport()
         request = HttpRequest(url=server.url("/"))
-        assert (await awaited(transport, request, idle_s=0.15, first_byte_s=0.15)).body == b"hello"
+
+        async def comes() -> bool:
+            """Whether it does; a busy machine may be silent for longer now and then."""
+            with suppress(APITimeoutError):
+                return (await awaited(transport, request, idle_s=0.15)).body == b"hello"
+            return False
+
+        for _ in range(10):
+            if await comes():
+                break
+        else:
+            pytest.fail("the idle time is that of the whole")
         with pytest.raises(APITimeoutError, match="not done within"):
-            await awaited(transport, request, idle_s=0.15, total_s=0.1)
+            await awaited(transport, request, total_s=0.1)
         await transport.close()
 
 
@@ -134,19 +150,21 @@ async def test_cancelling_closes_the_socket(steps: tuple[Step, ...]) -> None:
     with serving(Answer(steps)) as server:
         transport = aio.HttpTransport()
         task = asyncio.create_task(awaited(transport, HttpRequest(url=server.url("/"))))
+        assert await asyncio.to_thread(until, lambda: server.seen)
         await asyncio.sleep(0.1)
         assert len(server.seen) == 1
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert await asyncio.to_thread(server.hung_up.wait, 5)
+        assert await asyncio.to_thread(server.hung_up.wait, 60)
         (home,) = transport._homes.values()
         assert home.pool.slots_in_use == 0
         await transport.close()
 
 
-async def test_a_close_that_crosses_the_request_is_replaced_in_silence() -> None:
+async def test_a_close_that_crosses_the_request_is_replaced_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for `open`, also where the kept connection was reset meanwhile."""
+    monkeypatch.setattr("interlingua.transport.connection.CROSSING_S", 60.0)  # a busy machine is not at once
     for ending in ((), (Reset(),)):
         answers = [Answer((reply(b"one"),)), Answer(ending, close=True), Answer((reply(b"two"),))]
         with serving(answers) as server:
@@ -211,39 +229,51 @@ def test_blocking_failures_are_as_for_open(steps: tuple[Step, ...], error: type[
     with serving(Answer(steps, close=True)) as server:
         transport = sync.HttpTransport(HttpOptions(max_body_bytes=1_000))
         with pytest.raises(error, match=words):
-            transport.fetch(HttpRequest(url=server.url("/")), quick(first_byte_s=0.1, idle_s=0.1))
+            transport.fetch(HttpRequest(url=server.url("/")), quick(**PATIENCE.get(words, {})))
         assert transport._pool.slots_in_use == 0
         transport.close()
 
 
 def test_a_connection_that_was_impatient_once_is_patient_again() -> None:
     """The deadline of one call is not that of the next on the same connection, in either direction."""
-    slow = Answer((Pause(0.15), reply(b"ok")))
-    with serving([Answer((reply(b"ok"),)), slow, slow]) as server:
+    slow = Answer((Pause(0.5), reply(b"ok")))
+    impatient = quick(first_byte_s=0.2, idle_s=0.2)
+
+    def kept(server: Server, transport: sync.HttpTransport) -> bool:
+        """Whether an impatient call went well; on a busy machine another one may."""
+        with suppress(APITimeoutError):
+            return transport.fetch(HttpRequest(url=server.url("/quick")), impatient).status == 200
+        return False
+
+    with serving(lambda seen: Answer((reply(b"ok"),)) if "quick" in seen.line else slow) as server:
         transport, request = sync.HttpTransport(), HttpRequest(url=server.url("/"))
-        transport.fetch(request, quick(first_byte_s=0.05, idle_s=0.05))
+        assert any(kept(server, transport) for _ in range(10))
+        connections = server.connections
         assert transport.fetch(request, quick()).body == b"ok"
         with pytest.raises(APITimeoutError, match=r"did not begin to answer within 0\.05 s"):
             transport.fetch(request, quick(first_byte_s=0.05))
-        assert server.connections == 1
+        assert server.connections == connections
         transport.close()
 
 
 def test_a_long_wait_looks_up_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     """An interrupt that comes just before a wait is not seen until it ends: so none is long, and none ends the call."""
     waits: list[float] = []
+    waited = threading.Event()
 
     def patience_of(link: socket.socket, *, secure: bool) -> Callable[[float], None]:
         link.settimeout(None)
 
         def wait_at_most(seconds: float) -> None:
             waits.append(seconds)
+            if len(waits) == 3:
+                waited.set()
             link.settimeout(seconds / 10)
 
         return wait_at_most
 
     monkeypatch.setattr(sync, "patience_of", patience_of)
-    with serving([Answer((Pause(0.25), reply(b"ok")))]) as server:
+    with serving([Answer((Await(waited), reply(b"ok")))]) as server:
         transport = sync.HttpTransport()
         assert transport.fetch(HttpRequest(url=server.url("/")), quick()).body == b"ok"
         transport.close()

@@ -21,7 +21,8 @@ from interlingua.transport.default import default_async_transport, default_trans
 from interlingua.transport.options import HttpOptions
 from interlingua.wire.http import HttpRequest
 from tests.support.faces import OWN, face, quick, whole
-from tests.support.server import Answer, Hold, Pause, Reset, Seen, Server, chunked, reply, serving
+from tests.support.server import Answer, Await, Hold, Pause, Reset, Seen, Server, Tell, chunked, reply, serving
+from tests.support.waiting import until
 
 STREAM = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 OK = Answer((reply(b"ok"),))
@@ -63,18 +64,24 @@ def test_a_kept_connection_that_was_closed_is_replaced_in_silence(kind: str, end
 async def test_what_comes_while_the_loop_stands_still_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection that has lain for a while is looked at when it is taken, also where the loop had no time to."""
     monkeypatch.setattr("interlingua.transport.connection._FRESH_S", 0.01)
-    first = Answer((reply(b"one"), Pause(0.01), reply(b"nobody asked", status="408 Request Timeout")))
+    read, said = threading.Event(), threading.Event()
+    unasked = reply(b"nobody asked", status="408 Request Timeout")
+    first = Answer((reply(b"one"), Await(read), unasked, Tell(said)))
     with serving([first, Answer((reply(b"two"),))]) as server:
         transport = aio.HttpTransport()
         assert await all_of(await transport.open(ask(server), quick())) == b"one"
+        read.set()
+        assert said.wait(60)
         time.sleep(0.05)  # noqa: ASYNC251 - the loop stands still
         assert await all_of(await transport.open(ask(server), quick())) == b"two"
         assert (len(server.seen), server.connections) == (2, 2)
         await transport.close()
 
 
-def test_a_close_that_crosses_the_request_is_replaced_in_silence(kind: str) -> None:
+def test_a_close_that_crosses_the_request_is_replaced_in_silence(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server takes the request and closes at once without a byte: one new connection, and no third."""
+    monkeypatch.setattr("interlingua.transport.sync.CROSSING_S", 60.0)  # a busy machine is not at once
+    monkeypatch.setattr("interlingua.transport.connection.CROSSING_S", 60.0)
     with serving([OK, Answer((), close=True), Answer((reply(b"again"),))]) as server, face(kind) as transport:
         whole(transport.open(ask(server), quick()))
         assert whole(transport.open(ask(server), quick())).body == b"again"
@@ -189,7 +196,7 @@ def test_the_pool_is_bounded_and_times_out(kind: str) -> None:
             transport.open(ask(server), quick(pool_s=0.1))
         assert caught.value.phase == "pool"
         held.close()
-        transport.open(ask(server), quick(pool_s=1.0)).close()
+        transport.open(ask(server), quick()).close()
 
 
 def test_idle_connections_expire(kind: str) -> None:
@@ -204,16 +211,18 @@ def test_idle_connections_expire(kind: str) -> None:
 async def test_idle_connections_are_closed_where_nobody_asks_any_more() -> None:
     """A burst leaves no sockets behind: each is closed after `keep_alive_s`, though nothing else is asked."""
     held: list[int] = []
+    came: list[int] = []
     gone = asyncio.Event()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         held.append(1)
+        came.append(1)
         while await reader.read(65_536):
             await asyncio.sleep(0.01)  # so that all are open at a time
             writer.write(reply(b"ok"))
         writer.close()
         held.pop()
-        if not held:
+        if not held and len(came) == 3:
             gone.set()
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
@@ -221,8 +230,8 @@ async def test_idle_connections_are_closed_where_nobody_asks_any_more() -> None:
         transport = aio.HttpTransport(HttpOptions(keep_alive_s=0.05))
         opened = await asyncio.gather(*[transport.open(request, quick()) for _ in range(3)])
         assert [await all_of(one) for one in opened] == [b"ok"] * 3
-        assert len(held) == 3
-        await asyncio.wait_for(gone.wait(), 5)
+        assert len(came) == 3
+        await asyncio.wait_for(gone.wait(), 60)
         await transport.close()
 
 
@@ -230,24 +239,28 @@ def test_an_idle_connection_makes_room_for_another_origin(kind: str) -> None:
     """At the total bound an idle connection to elsewhere is given up."""
     with serving(OK) as one, serving(OK) as two, face(kind, HttpOptions(max_connections=1)) as transport:
         for server in (one, two, one):
-            assert whole(transport.open(ask(server), quick(pool_s=0.5))).body == b"ok"
+            assert whole(transport.open(ask(server), quick())).body == b"ok"
 
 
 def test_a_forgotten_reply_gives_its_place_back(kind: str) -> None:
     """A reply that is neither read nor closed frees its connection when it is collected."""
     with serving(Answer((STREAM, Hold()))) as server, face(kind, HttpOptions(max_connections=1)) as transport:
         for _ in range(3):
-            forgotten = transport.open(ask(server), quick(pool_s=1.0))
+            forgotten = transport.open(ask(server), quick())
             del forgotten
             gc.collect()
 
 
 def test_bytes_that_nobody_asked_for_end_a_kept_connection(kind: str) -> None:
     """A reply followed by garbage, at once or later, is never read as the next reply."""
-    late = Answer((reply(b"ok"), Pause(0.05), reply(b"evil")))
-    for first in (Answer((reply(b"ok") + reply(b"evil"),)), late):
+    read, said = threading.Event(), threading.Event()
+    late = Answer((reply(b"ok"), Await(read), reply(b"evil"), Tell(said)))
+    for first in (Answer((reply(b"ok") + reply(b"evil"), Tell(said))), late):
+        said.clear()
         with serving([first, Answer((reply(b"good"),))]) as server, face(kind) as transport:
             assert whole(transport.open(ask(server), quick())).body == b"ok"
+            read.set()
+            assert said.wait(60)
             time.sleep(0.1)
             assert whole(transport.open(ask(server), quick())).body == b"good"
             assert server.connections == 2
@@ -308,14 +321,20 @@ def test_an_interrupt_closes_the_socket() -> None:
     try:
         for steps in ((Hold(),), (STREAM, Hold())):
             with serving(Answer(steps)) as server:
-                threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+                def interrupt(server: Server = server) -> None:
+                    assert until(lambda: server.seen)
+                    time.sleep(0.1)
+                    os.kill(os.getpid(), signal.SIGINT)
+
+                threading.Thread(target=interrupt).start()
                 with pytest.raises(KeyboardInterrupt):
                     whole(transport.open(ask(server), quick()))
-                assert server.hung_up.wait(5)
+                assert server.hung_up.wait(60)
     finally:
         signal.signal(signal.SIGINT, previous)
     with serving(OK) as server:
-        assert whole(transport.open(ask(server), quick(pool_s=0.5))).body == b"ok"
+        assert whole(transport.open(ask(server), quick())).body == b"ok"
     transport.close()
 
 
@@ -399,11 +418,12 @@ def test_rtr_08_cancellation_closes_the_socket(steps: tuple[bytes | Hold, ...]) 
             await all_of(reply)
 
         task = asyncio.create_task(call())
+        assert await asyncio.to_thread(until, lambda: server.seen)
         await asyncio.sleep(0.1)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert await asyncio.to_thread(server.hung_up.wait, 2)
+        assert await asyncio.to_thread(server.hung_up.wait, 60)
         (home,) = transport._homes.values()
         assert home.pool.slots_in_use == 0
         assert not home.connections
@@ -461,7 +481,7 @@ def test_other_loops_serve_too() -> None:
         reply = await transport.open(ask(server, "/stream"), quick())
         assert await reply.read() == b"x"
         await reply.close()
-        assert server.hung_up.wait(5)
+        assert server.hung_up.wait(60)
 
     def script(seen: Seen) -> Answer:
         if seen.line.startswith("POST /stream"):
@@ -502,6 +522,7 @@ reply = default_transport().open(request, Timeouts())
 while reply.read(): pass
 kept = default_transport().open(request, Timeouts())
 async def main():
+    asyncio.get_running_loop().slow_callback_duration = 60.0  # a busy machine is no fault of a callback
     reply = await default_async_transport().open(request, Timeouts())
     while await reply.read(): pass
     global also_kept

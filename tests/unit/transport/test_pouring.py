@@ -22,7 +22,7 @@ STREAM = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encodi
 
 
 @asynccontextmanager
-async def opened(*steps: Step, idle_s: float = 5.0) -> AsyncGenerator[PouringReply]:
+async def opened(*steps: Step, idle_s: float = 30.0) -> AsyncGenerator[PouringReply]:
     """The reply that a server gives step by step."""
     transport = HttpTransport()
     with serving(Answer(steps)) as server:
@@ -91,7 +91,7 @@ async def test_a_body_that_breaks_off_is_told_by_reading(ending: tuple[Step, ...
 
 async def test_a_silent_body_is_given_up() -> None:
     """After the idle time, counted from the last piece."""
-    async with opened(STREAM, piece(b"one"), Hold(), idle_s=0.05) as got:
+    async with opened(STREAM + piece(b"one"), Hold(), idle_s=0.05) as got:
         taken: list[bytes] = []
         while not taken:
             await got.pour(taking(taken, threading.Event(), lambda: True))
