@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from interlingua.types.response import FinishReason
     from interlingua.wire.http import HttpReply
 
-__all__ = ["changes_of", "extra_of", "failed_status", "finish_of", "id_source"]
+__all__ = ["changes_of", "extra_of", "failed_status", "finish_of", "id_source", "is_complaint"]
+
+COMPLAINTS = ("detail", "message", "msg", "errors")
+"""Members by which the bare body of an error is known."""
 
 
 def id_source(context: DecodeContext) -> CallIdSource:
@@ -47,6 +50,11 @@ def finish_of(
 def extra_of(dialect: str, members: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Members of one dialect as canonical `extra`."""
     return {dialect: members} if members else {}
+
+
+def is_complaint(extra: dict[str, Any] | None) -> bool:
+    """Whether the members that no answer has are those of an error's bare body."""
+    return extra is not None and any(extra.get(name) for name in COMPLAINTS)
 
 
 def failed_status(reply: HttpReply) -> int | None:

@@ -166,7 +166,7 @@ def _sentence(value: object) -> str:
         return value
     if is_list(value):
         told = [
-            f"{'/'.join(str(step) for step in entry.get('loc') or ())}: {entry.get('msg', '')}"
+            f"{'/'.join(map(str, loc if is_list(loc := entry['loc']) else ()))}: {entry.get('msg', '')}"
             for entry in value
             if is_object(entry) and "loc" in entry
         ]

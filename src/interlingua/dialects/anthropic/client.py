@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
+from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source, is_complaint
 from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
@@ -369,7 +369,7 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
     """
     repairs: list[str] = []
     wire = decode_wire(reply.body, ResponseWire, repairs=repairs)
-    if wire.error or wire.type == "error":
+    if wire.error or wire.type == "error" or (wire.content is None and is_complaint(wire.extra)):
         raise decode_error(reply, context)
     if wire.content is None:
         raise DecodeError("/content: the answer has no content", path="/content")
@@ -384,7 +384,7 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
         finish_reason_raw=raw,
         usage=decode_usage(wire.usage) if wire.usage is not None else None,
         model=wire.model or "",
-        wire_model=wire.model,
+        wire_model=wire.model or None,
         id=wire.id or None,
         changes=changes.done(),
         extra=extra_of(NAME, answer_members(wire)),

@@ -200,7 +200,7 @@ class MessagesStreamDecoder(BuildingDecoder):
             return
         message = self._message
         self._members = {**answer_members(message), **self._members}
-        self.builder.start(model=message.model or "", wire_model=message.model, id=message.id or None)
+        self.builder.start(model=message.model or "", wire_model=message.model or None, id=message.id or None)
         self._tell_usage()
 
     def _count(self, usage: dict[str, Any] | None) -> None:

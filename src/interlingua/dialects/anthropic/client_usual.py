@@ -77,7 +77,7 @@ def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
         finish_reason_raw=raw,
         usage=None if wire.usage is None else _usage(wire.usage),
         model=wire.model,
-        wire_model=wire.model,
+        wire_model=wire.model or None,
         id=wire.id or None,
         extra={NAME: {"stop_sequence": wire.stop_sequence}} if wire.stop_sequence else {},
     )

@@ -133,7 +133,7 @@ def _prompt(history: UsualHistory, content: str | Sequence[_Text | _Result]) -> 
 
 def _answer(history: UsualHistory, block: _Result) -> None:
     content = "" if block.content is None else block.content
-    told = content if isinstance(content, str) else tuple([_text(history, text) for text in content])
+    told = content if isinstance(content, str) else tuple([_text(history, text) for text in content]) or ""
     cache = _cache(history, block.cache_control)
     history.answer(block.tool_use_id, told, is_error=bool(block.is_error), cache=cache)
 

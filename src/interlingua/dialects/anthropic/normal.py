@@ -30,7 +30,10 @@ THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
 def defaults(body: JsonObject) -> JsonObject:
-    """A documented default is absent: no stream, no tools, no stop sequences, an answer's type and role."""
+    """A documented default is absent: no stream, no tools, no stop sequences, an answer's type and role.
+
+    So are an empty model and `id`, and objects of knobs that say nothing.
+    """
     dull: JsonObject = {
         "stream": False,
         "tools": [],
@@ -38,6 +41,10 @@ def defaults(body: JsonObject) -> JsonObject:
         "mcp_servers": [],
         "type": "message",
         "system": "",
+        "model": "",
+        "id": "",
+        "metadata": {},
+        "output_config": {},
     }
     kept = without_dull(body, dull)
     if kept.get("role") == "assistant":
@@ -132,9 +139,9 @@ def _block(block: JsonObject) -> JsonObject:
     if block.get("type") == "tool_result":
         kept = {name: value for name, value in block.items() if name != "is_error" or value is not False}
         return {**kept, "content": _content(block.get("content"))}
-    if block.get("citations") == []:
-        return without(block, {"citations"})
-    return block
+    if block.get("type") == "tool_use":
+        return {**block, "input": block.get("input", {})}
+    return without_dull(block, {"citations": [], "signature": ""})
 
 
 def _media(block: JsonObject) -> JsonObject:

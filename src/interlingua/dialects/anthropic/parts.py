@@ -92,7 +92,7 @@ def decode_content(content: str | Sequence[BlockWire] | None) -> list[Part]:
 
 
 def decode_nested(content: Raw | UnsetType) -> str | tuple[Any, ...]:
-    """The content of a tool result: text, or parts; absent is empty text.
+    """The content of a tool result: text, or parts; absent is empty text, and so are no parts at all.
 
     Raises: DecodeError for content that is neither.
     """
@@ -103,7 +103,7 @@ def decode_nested(content: Raw | UnsetType) -> str | tuple[Any, ...]:
         return raw_text(content)
     if first == b"[":
         blocks = decode_wire(b'{"content":%b}' % bytes(content), BlocksWire)
-        return tuple(decode_content(blocks.content))
+        return tuple(decode_content(blocks.content)) or ""
     if first == b"n":
         return ""
     raise DecodeError("the content of a tool result is text or a list of blocks", path="/content")

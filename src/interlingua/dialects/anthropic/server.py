@@ -218,7 +218,7 @@ def encode_any_response(response: Response[Any], context: ServerContext) -> Http
         content=reply_encoder(changes).encode(response.parts, ""),
         stop_reason=stop_word(response, changes, own=own),
         stop_sequence=None,
-        usage=None if own and response.usage is None else encode_usage(response.usage, changes),
+        usage=None if own and response.usage is None else encode_usage(response.usage, changes, own=own),
     )
     for place in range(len(response.alternatives)):
         changes.add("alternatives_unsupported", f"/alternatives/{place}")

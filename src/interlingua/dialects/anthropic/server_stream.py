@@ -167,7 +167,9 @@ class MessagesStreamEncoder:
             "stop_sequence": None,
         }
         if self._usage is not None or not self._own:
-            message["usage"] = self._counted = encode_usage(self._usage, Changes(NAME, "encode_response"))
+            message["usage"] = self._counted = encode_usage(
+                self._usage, Changes(NAME, "encode_response"), own=self._own
+            )
         if self._whole_shapes:
             message = {**MESSAGE, **message, "usage": {**USAGE, **self._counted}}
         if made is None:
@@ -183,7 +185,7 @@ class MessagesStreamEncoder:
         }
         told: dict[str, Any] = {"type": "message_delta", "delta": delta}
         if response.usage is not None or not self._own:
-            usage, begun = encode_usage(response.usage, self.changes), self._counted
+            usage, begun = encode_usage(response.usage, self.changes, own=self._own), self._counted
             told["usage"] = {name: usage[name] for name in usage if name in COUNTS or begun.get(name) != usage[name]}
         if "context_management" in members:
             told["context_management"] = members.pop("context_management")

@@ -49,13 +49,13 @@ def decode_usage(wire: Mapping[str, Any]) -> Usage:
     )
 
 
-def encode_usage(usage: Usage | None, changes: Changes) -> dict[str, Any]:
-    """The counts on the wire; clients insist on numbers, so an unknown one is 0.
+def encode_usage(usage: Usage | None, changes: Changes, *, own: bool) -> dict[str, Any]:
+    """The counts on the wire; clients insist on numbers, so an unknown one is 0, save in the dialect's `own` answers.
 
     On the wire no token counts twice: where cache reads and writes are more than the input, writes give way.
     """
     usage = usage or Usage()
-    if usage.input_tokens is None or usage.output_tokens is None:
+    if not own and (usage.input_tokens is None or usage.output_tokens is None):
         changes.add("parameter_added", "/usage", "told as 0, since nobody counted them")
     total, read, written = usage.input_tokens or 0, usage.cache_read_tokens, usage.cache_write_tokens
     room = max(0, total - (read or 0))
@@ -63,12 +63,15 @@ def encode_usage(usage: Usage | None, changes: Changes) -> dict[str, Any]:
         why = f"{written} are more than the input has beside those read from the cache"
         changes.add("parameter_adjusted", "/usage/cache_write_tokens", why)
         written = room
-    wire: dict[str, Any] = {INPUT: max(0, total - (read or 0) - (written or 0))}
+    wire: dict[str, Any] = {}
+    if not own or usage.input_tokens is not None:
+        wire[INPUT] = max(0, total - (read or 0) - (written or 0))
     if written is not None:
         wire[WRITTEN] = written
     if read is not None:
         wire[READ] = read
-    wire[OUTPUT] = usage.output_tokens or 0
+    if not own or usage.output_tokens is not None:
+        wire[OUTPUT] = usage.output_tokens or 0
     wire |= usage.extra.get(NAME, {})
     if usage.reasoning_tokens is not None:
         wire[DETAILS] = {**wire.get(DETAILS, {}), THINKING: usage.reasoning_tokens}

@@ -374,7 +374,7 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
         finish_reason_raw=first.finish_reason_raw,
         usage=usage,
         model=wire.modelVersion or "",
-        wire_model=wire.modelVersion,
+        wire_model=wire.modelVersion or None,
         id=wire.responseId or None,
         alternatives=tuple(others),
         changes=changes.done(),

@@ -237,7 +237,7 @@ class GoogleStreamDecoder(BuildingDecoder):
         if self.builder.start_event is not None:
             return
         version = frame.modelVersion
-        self.builder.start(model=version or "", wire_model=version, id=frame.responseId or None)
+        self.builder.start(model=version or "", wire_model=version or None, id=frame.responseId or None)
         if self._usage is not None:
             told = decode_usage(self._usage)
             if told is not None:

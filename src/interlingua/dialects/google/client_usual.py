@@ -98,7 +98,7 @@ def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
         finish_reason_raw=candidate.finishReason,
         usage=usage,
         model=wire.modelVersion or "",
-        wire_model=wire.modelVersion,
+        wire_model=wire.modelVersion or None,
         id=wire.responseId or None,
         extra={NAME: extra} if extra else {},
     )

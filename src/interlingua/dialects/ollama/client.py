@@ -333,7 +333,7 @@ def _response(wire: ChunkWire, message: MessageWire, context: DecodeContext, cha
         finish_reason_raw=wire.done_reason,
         usage=decode_usage(wire),
         model=wire.model or "",
-        wire_model=wire.model,
+        wire_model=wire.model or None,
         changes=changes.done(),
         extra=extra_of(NAME, answer_members(wire)),
     )

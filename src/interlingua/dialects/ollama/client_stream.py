@@ -132,7 +132,7 @@ class OllamaStreamDecoder(BuildingDecoder):
         if self.builder.start_event is None:
             first = {name: said[name] for name in START_MEMBERS if name in said}
             extra = {NAME: first} if first else {}
-            self.builder.start(model=wire.model or "", wire_model=wire.model, extra=extra)
+            self.builder.start(model=wire.model or "", wire_model=wire.model or None, extra=extra)
         for name in ("logprobs", "message"):
             if name in said and name in self._members:
                 said[name] = _joined(self._members[name], said[name])

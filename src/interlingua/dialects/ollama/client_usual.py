@@ -83,7 +83,7 @@ def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
         finish_reason_raw=raw,
         usage=None if given is None and written is None else Usage(input_tokens=given, output_tokens=written),
         model=wire.model,
-        wire_model=wire.model,
+        wire_model=wire.model or None,
         extra={NAME: extra} if extra else {},
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from interlingua.dialects._answer import changes_of, failed_status, finish_of, id_source
+from interlingua.dialects._answer import changes_of, failed_status, finish_of, id_source, is_complaint
 from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import merge_members, passed_on
@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.wire.http import HttpReply
 
-__all__ = ["decode_any_response", "decode_error", "decode_response", "encode_request", "top_members"]
+__all__ = [
+    "decode_any_response", "decode_error", "decode_response", "encode_request", "is_bare_error", "top_members",
+]  # fmt: skip
 
 PATH = "/chat/completions"
 SAMPLING = frozenset(
@@ -269,7 +271,7 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
     """
     repairs: list[str] = []
     wire = decode_wire(reply.body, ResponseWire, repairs=repairs)
-    if wire.error or (not wire.choices and wire.object == "error"):
+    if wire.error or (not wire.choices and wire.object == "error") or is_bare_error(wire):
         raise decode_error(reply, context)
     if not wire.choices:
         raise DecodeError("/choices: the answer has no choice", path="/choices")
@@ -285,12 +287,17 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
         finish_reason_raw=first.finish_reason_raw,
         usage=decode_usage(wire.usage) if wire.usage is not None else None,
         model=wire.model or "",
-        wire_model=wire.model,
+        wire_model=wire.model or None,
         id=wire.id or None,
         alternatives=tuple(others),
         changes=changes.done(),
         extra={NAME: extra} if extra else {},
     )
+
+
+def is_bare_error(wire: ResponseWire | ChunkWire) -> bool:
+    """Whether a body is no answer and no chunk at all, but the bare body of an error."""
+    return wire.id is None and not wire.choices and wire.usage is None and is_complaint(wire.extra)
 
 
 def top_members(wire: ResponseWire | ChunkWire) -> dict[str, Any]:

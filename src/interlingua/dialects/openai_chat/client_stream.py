@@ -23,7 +23,7 @@ from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects._streams.runs import DATA, BuildingDecoder, run_of
 from interlingua.dialects._streams.templates import template_of
 from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, nest, reasoning_text
-from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, top_members
+from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, is_bare_error, top_members
 from interlingua.dialects.openai_chat.parts import NAME, decode_content
 from interlingua.dialects.openai_chat.reasons import decode_finish
 from interlingua.dialects.openai_chat.slots import Fragment, Slots, usable_index
@@ -57,8 +57,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ChatStreamDecoder"]
 
-COMPLAINTS = frozenset({"detail", "message", "errors"})
-"""Members by which the bare body of an error is known."""
 _WHOLE: dict[type, BlockKind] = {ImagePart: "image", DocumentPart: "document"}
 """Blocks of parts that come in one piece; any other is opaque."""
 MAX_CHOICES = 128
@@ -188,7 +186,7 @@ class ChatStreamDecoder(BuildingDecoder):
     # Chunks
 
     def _chunk(self, chunk: ChunkWire, data: bytes) -> None:
-        if chunk.error or chunk.object == "error" or _is_complaint(chunk):
+        if chunk.error or chunk.object == "error" or is_bare_error(chunk):
             raise error_of_body(error_body(decode_any(data)), None)
         if chunk.x_groq and chunk.x_groq.get("error"):
             raise error_of_body(error_body(chunk.x_groq), None)
@@ -225,7 +223,7 @@ class ChatStreamDecoder(BuildingDecoder):
         created = {"created": chunk.created} if chunk.created is not None else {}
         self._members.update(created)
         extra = {NAME: created} if created else {}
-        self.builder.start(model=chunk.model or "", wire_model=chunk.model, id=chunk.id or None, extra=extra)
+        self.builder.start(model=chunk.model or "", wire_model=chunk.model or None, id=chunk.id or None, extra=extra)
 
     def _choice_members(self, wire: ChunkChoiceWire, number: int) -> None:
         said = passed_on(wire, CHOICE_MEMBERS)
@@ -460,12 +458,6 @@ class ChatStreamDecoder(BuildingDecoder):
             raise DecodeError("a tool call never got a name")
         self._flush()
         self.builder.end()
-
-
-def _is_complaint(chunk: ChunkWire) -> bool:
-    """Whether a frame is no chunk at all, but the bare body of an error."""
-    said: dict[str, Any] = chunk.extra or {}
-    return chunk.id is None and not chunk.choices and chunk.usage is None and not COMPLAINTS.isdisjoint(said)
 
 
 def _whole_message(wire: ChunkChoiceWire) -> DeltaWire | None:

@@ -119,7 +119,7 @@ def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
         finish_reason_raw=reason,
         usage=None if wire.usage is None else _usage(wire.usage),
         model=wire.model,
-        wire_model=wire.model,
+        wire_model=wire.model or None,
         id=wire.id or None,
         extra={NAME: extra} if extra else {},
     )

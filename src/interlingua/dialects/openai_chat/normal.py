@@ -30,14 +30,18 @@ VERBATIM = frozenset({"parameters", "schema", "logit_bias", "metadata", "reasoni
 """Members whose inside is somebody else's."""
 HOLLOW = frozenset({"function_call", "audio", "custom"})
 REASONING = ("reasoning_content", "reasoning")
+SAYING = frozenset({"role", "reasoning_details", *REASONING})
+"""Members of an answer's message that say nothing when they are empty."""
 
 
 def defaults(body: JsonObject) -> JsonObject:
     """A documented default is absent: no stream, plain text, no log probabilities, empty tools and stops.
 
-    The constant `object` and an empty `id` say nothing either.
+    The constant `object`, an empty `id` and an empty `model` say nothing either.
     """
-    dull: JsonObject = {"stream": False, "logprobs": False, "top_logprobs": 0, "tools": [], "functions": [], "stop": []}
+    dull: JsonObject = {
+        "stream": False, "logprobs": False, "top_logprobs": 0, "tools": [], "functions": [], "stop": [], "model": "",
+    }  # fmt: skip
     kept = without_dull(body, dull)
     if kept.get("response_format") == {"type": "text"}:
         del kept["response_format"]
@@ -107,7 +111,7 @@ def messages(body: JsonObject) -> JsonObject:
 
 
 def choices(body: JsonObject) -> JsonObject:
-    """A choice is known by its place; a `delta` in a whole reply is its message."""
+    """A choice is known by its place; a `delta` in a whole reply is its message; empty reasoning in it is none."""
     if not isinstance(body.get("choices"), list):
         return body
     body["choices"] = [_choice(choice, place) for place, choice in enumerate(body["choices"])]
@@ -116,8 +120,9 @@ def choices(body: JsonObject) -> JsonObject:
 
 def _choice(choice: JsonObject, place: int) -> JsonObject:
     message: JsonObject = choice.get("message") or choice.get("delta") or {}
+    said = {name: value for name, value in message.items() if value or name not in SAYING}
     kept = without(choice, ("message", "delta"))
-    return {**kept, "index": place, "message": _message({"role": "assistant", **message})}
+    return {**kept, "index": place, "message": _message({"role": "assistant", **said})}
 
 
 def usage(body: JsonObject) -> JsonObject:

@@ -259,7 +259,7 @@ def encode_any_response(response: Response[Any], context: ServerContext) -> Http
         created=context.created or None,
         model=context.model or response.wire_model or response.model,
         choices=choices,
-        usage=_usage(response.usage, changes) if response.usage is not None else None,
+        usage=_usage(response.usage, changes, own=own) if response.usage is not None else None,
     )
     if members:
         merge_members(wire, members)
@@ -267,8 +267,8 @@ def encode_any_response(response: Response[Any], context: ServerContext) -> Http
     return whole_reply(encode_wire(wire, nulls=meant), changes, context)
 
 
-def _usage(usage: Usage, changes: Changes) -> UsageWire:
-    return cast("UsageWire", encode_usage(usage, changes))  # plain members are written as they are
+def _usage(usage: Usage, changes: Changes, *, own: bool) -> UsageWire:
+    return cast("UsageWire", encode_usage(usage, changes, own=own))  # plain members are written as they are
 
 
 def _nulls(choice: ChoiceWire) -> int:

@@ -260,7 +260,7 @@ class ChatStreamEncoder:
         if members:
             pieces.append(self._head + b',"choices":[],' + encode(members)[1:-1] + b"}\n\n")
         if response.usage is not None and self.context.stream_usage:
-            usage = encode(encode_usage(response.usage, self.changes))
+            usage = encode(encode_usage(response.usage, self.changes, own=self.context.source == NAME))
             pieces.append(self._head + b',"choices":[],"usage":' + usage + b"}\n\n")
         if self.context.changes is not None:
             self.context.changes.extend(self.changes.entries)

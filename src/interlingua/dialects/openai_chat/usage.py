@@ -55,13 +55,9 @@ def decode_usage(wire: UsageWire) -> Usage:
     )
 
 
-def encode_usage(usage: Usage, changes: Changes) -> JsonObject:
-    """The counts on the wire; unknown ones are 0, since clients insist on numbers, and an entry says so."""
-    read, written = usage.input_tokens, usage.output_tokens
-    if read is None or written is None:
-        changes.add("parameter_added", "/usage", "told as 0, since nobody counted them")
-        read, written = read or 0, written or 0
-    counts: JsonObject = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+def encode_usage(usage: Usage, changes: Changes, *, own: bool) -> JsonObject:
+    """The counts on the wire, as they came where the answer is one of this dialect (`own`)."""
+    counts = _counts(usage, changes, own=own)
     extra = usage.extra.get(NAME) or _NONE
     if extra:
         counts.update(extra)
@@ -72,6 +68,18 @@ def encode_usage(usage: Usage, changes: Changes) -> JsonObject:
     if usage.reasoning_tokens is not None:
         _add_detail(counts, "completion_tokens_details", "reasoning_tokens", usage.reasoning_tokens)
     return counts
+
+
+def _counts(usage: Usage, changes: Changes, *, own: bool) -> JsonObject:
+    """Both counts and their sum; in an answer from elsewhere unknown ones are 0, since clients insist on numbers."""
+    read, written = usage.input_tokens, usage.output_tokens
+    if read is None or written is None:
+        if own:
+            given = {"prompt_tokens": read, "completion_tokens": written}
+            return {name: count for name, count in given.items() if count is not None}
+        changes.add("parameter_added", "/usage", "told as 0, since nobody counted them")
+        read, written = read or 0, written or 0
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 
 def _add_detail(counts: JsonObject, holder: str, name: str, count: int) -> None:

@@ -263,7 +263,7 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
         finish_reason_raw=raw,
         usage=decode_usage(wire.usage) if wire.usage not in (None, UNSET) else None,
         model=wire.model or "",
-        wire_model=wire.model,
+        wire_model=wire.model or None,
         id=wire.id or None,
         changes=changes.done(),
         extra=extra_of(NAME, top_members(wire)),

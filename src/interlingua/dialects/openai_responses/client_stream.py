@@ -163,7 +163,9 @@ class _Answer:
         response = self.snapshot or last or ResponseWire()
         members = top_members(response)
         extra = {NAME: members} if members else {}
-        self.builder.start(model=response.model or "", wire_model=response.model, id=response.id or None, extra=extra)
+        self.builder.start(
+            model=response.model or "", wire_model=response.model or None, id=response.id or None, extra=extra
+        )
 
     def tell_members(self) -> None:
         members = top_members(self.snapshot) if self.snapshot is not None else {}

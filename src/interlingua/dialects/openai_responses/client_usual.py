@@ -158,7 +158,7 @@ def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
         finish_reason_raw="completed",
         usage=None if usage is None else _usage(usage),
         model=wire.model,
-        wire_model=wire.model,
+        wire_model=wire.model or None,
         id=wire.id or None,
         extra={NAME: said} if said else {},
     )

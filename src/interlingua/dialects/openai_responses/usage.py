@@ -53,12 +53,12 @@ def encode_usage(usage: Usage, changes: Changes, *, own: bool) -> UsageWire:
     if not own:
         note_unknown(usage, changes)
     wire = UsageWire(
-        input_tokens=usage.input_tokens or 0,
+        input_tokens=filler if usage.input_tokens is None else usage.input_tokens,
         input_tokens_details=InputDetailsWire(
             cached_tokens=filler if usage.cache_read_tokens is None else usage.cache_read_tokens,
             cache_write_tokens=filler if usage.cache_write_tokens is None else usage.cache_write_tokens,
         ),
-        output_tokens=usage.output_tokens or 0,
+        output_tokens=filler if usage.output_tokens is None else usage.output_tokens,
         output_tokens_details=OutputDetailsWire(
             reasoning_tokens=filler if usage.reasoning_tokens is None else usage.reasoning_tokens
         ),
