@@ -17,13 +17,15 @@ from interlingua.types.change import Change
 
 __all__ = ["excused_facts", "excuses_place", "without"]
 
+CALL_ID = r"/(id|tool_call_id|tool_use_id|call_id)$"
+"""Where the dialects write which call is meant."""
 PLACES: dict[str, str] = {
     "arguments_empty": r"/arguments$",
     "arguments_object": r"/arguments(/|$)",
     "arguments_broken": r"/messages/",
     "broken_call_as_text": r"/messages/",
-    "call_id_duplicate": r"/(id|tool_call_id)$",
-    "call_id_made": r"/(id|tool_call_id)$",
+    "call_id_duplicate": CALL_ID,
+    "call_id_made": CALL_ID,
     "call_name_cleaned": r"/name$",
     "empty_part": r"/content(/|$)",
     "error_prefix_ambiguous": r"/content$",
@@ -31,7 +33,7 @@ PLACES: dict[str, str] = {
     "finish_reason_derived": r"/finish_reason$",
     "foreign_shape": r"/",
     "functions_deprecated": r"/(functions|function_call|tools|tool_choice|tool_calls|finish_reason|messages)(/|$)",
-    "id_mapped": r"/(id|tool_call_id)$",
+    "id_mapped": CALL_ID,
     "lone_surrogate": r"/",
     "name_mapped": r"/name$",
     "name_unsupported": r"/name$",
@@ -54,7 +56,8 @@ FACTS: dict[str, tuple[str, ...]] = {
     "media_as_text": ("media", "messages", "text"),
     "name_mapped": ("tools", "calls"),
     "opaque_part": ("references", "server_tools"),
-    "order_changed": ("messages",),
+    "error_prefix_ambiguous": ("results",),
+    "order_changed": ("messages", "results"),
     "output_schema": ("output_schema",),
     "output_schema_forced_tool": ("output_schema", "tools", "tool_choice"),
     "output_schema_loosened": ("output_schema", "messages"),

@@ -62,5 +62,9 @@ def _tool_only_content(assistants: list[dict[str, Any]]) -> Literal["null", "emp
     return "null"
 
 
-QUIRKS: dict[str, Callable[[dict[str, Any]], Quirks]] = {"openai-chat": _chat}
+def _messages(_: dict[str, Any]) -> Quirks:
+    return Quirks(schema_form="as_read", reasoning_echo="always")  # who shows unsigned thinking wants it back
+
+
+QUIRKS: dict[str, Callable[[dict[str, Any]], Quirks]] = {"openai-chat": _chat, "anthropic": _messages}
 """How each dialect's requests show their server."""

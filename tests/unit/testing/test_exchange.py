@@ -143,3 +143,35 @@ def test_the_model_in_the_path() -> None:
     url = "generativelanguage.googleapis.com/v1beta/models/gemini-3-pro:generateContent"
     assert Exchange(id="g", api="generateContent", url=url).model == "gemini-3-pro"
     assert EXCHANGE.model is None
+
+
+@pytest.mark.parametrize(("status", "told", "outcome"), [(524, 500, "passed"), (524, 503, "failed")])
+def test_a_status_may_be_told_as_another_of_its_class(status: int, told: int, outcome: str) -> None:
+    """A status that only a family of servers knows becomes one that says the same class by itself, and no other."""
+
+    def tell(error: Any, context: ServerContext) -> Any:
+        return msgspec.structs.replace(CHAT.encode_error(error, context), status=told)
+
+    twin = msgspec.structs.replace(CHAT, encode_error=tell)
+    exchange = Exchange(id="e", api="chat-completions", status=status, response_text="error code: 524")
+    verdict = Judge(lambda name: twin, ()).judge(exchange)
+    assert verdict.outcome == outcome
+
+
+def test_a_value_may_change_where_an_entry_names_its_very_place() -> None:
+    """An entry about one field of the request excuses that field, and not its neighbour."""
+
+    def judged(path: str) -> tuple[str, str]:
+        def cool(request: Request, options: EncodeOptions) -> Encoded:
+            changes = Changes("openai-chat", "encode_request")
+            changes.add("parameter_adjusted", path)
+            encoded = CHAT.encode_request(msgspec.structs.replace(request, temperature=1.0), options)
+            return msgspec.structs.replace(encoded, changes=(*encoded.changes, *changes.done()))
+
+        twin = msgspec.structs.replace(CHAT, encode_request=cool)
+        body = {"model": "m", "messages": [{"role": "user", "content": "a"}], "temperature": 2}
+        verdict = Judge(lambda name: twin, ()).judge(Exchange(id="e", api="chat-completions", request=body))
+        return verdict.outcome, verdict.detail
+
+    assert judged("/temperature") == ("passed", "")
+    assert judged("/temperature_of_another") == ("failed", "/request/temperature: 2.0 != 1.0")

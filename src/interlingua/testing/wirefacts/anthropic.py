@@ -12,15 +12,16 @@ Source: wire/anthropic.md §1-§5.
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 from typing import Any
 
+from interlingua.testing.wirefacts.errors import error_class, is_bare, named_status
 from interlingua.testing.wirefacts.values import (
     NO_PARAMETERS,
     Conversation,
     Facts,
     arguments_value,
+    counted,
     digest,
     joined,
     members,
@@ -46,7 +47,7 @@ def request_facts(body: Any, model: str | None = None) -> Facts:
     own = [tool for tool in objects(body.get("tools")) if _is_own(tool)]
     ran = [tool for tool in objects(body.get("tools")) if not _is_own(tool)]
     return {
-        "model": body.get("model", model),
+        "model": body.get("model") or model,
         **_conversation(body).facts(),
         "tools": [_tool(tool) for tool in own],
         "server_tools": [_unmarked(tool) for tool in (*ran, *objects(body.get("mcp_servers")))],
@@ -167,7 +168,7 @@ def _output_schema(body: Any) -> Any:
 
 def response_facts(body: Any) -> Facts:
     """The facts of a whole answer."""
-    return {"model": body.get("model"), "choices": [_answer(body)], "usage": usage_facts(body.get("usage"))}
+    return {"model": word(body.get("model")), "choices": [_answer(body)], "usage": usage_facts(body.get("usage"))}
 
 
 def _answer(body: Any) -> Facts:
@@ -197,68 +198,27 @@ def _settled(reason: str, *, calls: bool) -> str:
 
 def usage_facts(usage: Any) -> Facts | None:
     """Token counts: input with cached, output with reasoning."""
-    if not usage:
-        return None
+    usage = members(usage)
     read, written = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
     fresh = usage.get("input_tokens")
-    return {
-        "input": None if fresh is None else fresh + (read or 0) + (written or 0),
-        "output": usage.get("output_tokens"),
-        "cache_read": read,
-        "cache_write": written,
-        "reasoning": members(usage.get("output_tokens_details")).get("thinking_tokens"),
-    }
+    return counted(
+        {
+            "input": None if fresh is None else fresh + (read or 0) + (written or 0),
+            "output": usage.get("output_tokens"),
+            "cache_read": read,
+            "cache_write": written,
+            "reasoning": members(usage.get("output_tokens_details")).get("thinking_tokens"),
+        }
+    )
 
 
 # Errors
 
-BY_TYPE = {
-    "authentication_error": "AuthenticationError",
-    "billing_error": "BillingError",
-    "permission_error": "PermissionDeniedError",
-    "not_found_error": "NotFoundError",
-    "conflict_error": "UpstreamError",
-    "request_too_large": "RequestTooLargeError",
-    "rate_limit_error": "RateLimitError",
-    "timeout_error": "APITimeoutError",
-    "overloaded_error": "OverloadedError",
-}
-BY_STATUS = {
-    401: "AuthenticationError",
-    402: "BillingError",
-    403: "PermissionDeniedError",
-    404: "NotFoundError",
-    408: "APITimeoutError",
-    409: "UpstreamError",
-    413: "RequestTooLargeError",
-    429: "RateLimitError",
-    503: "OverloadedError",
-    504: "APITimeoutError",
-    529: "OverloadedError",
-}
-BY_PHRASE = (
-    (re.compile(r"credit balance is too low|reached your specified (workspace )?API usage limits"), "BillingError"),
-    (re.compile(r"prompt is too long|exceed(s)? (the )?context (limit|window)"), "ContextWindowExceededError"),
-)
-"""Of a bad request, for which the wire has no finer type."""
-
 
 def error_facts(status: int, body: Any) -> Facts | None:
     """Class and status of an error answer; None for a body that is none."""
-    error = members(members(body).get("error"))
-    if status < 400 and not error:
+    told = members(body)
+    if status < 400 and not (told.get("error") or ("type" not in told and is_bare(told))):
         return None
-    effective = status if status >= 400 else None
-    return {"status": effective, "class": _error_class(effective, error)}
-
-
-def _error_class(status: int | None, error: dict[str, Any]) -> str:
-    kind = word(error.get("type"))
-    if kind in BY_TYPE:
-        return BY_TYPE[kind]
-    if status in BY_STATUS:
-        return BY_STATUS[status]
-    if kind == "api_error" or (status is not None and status >= 500):
-        return "InternalServerError"
-    phrase = word(error.get("message"))
-    return next((name for pattern, name in BY_PHRASE if pattern.search(phrase)), "BadRequestError")
+    effective = status if status >= 400 else named_status(told)
+    return {"status": effective, "class": error_class(effective, body)}

@@ -38,7 +38,7 @@ def assemble(text: str) -> tuple[Any, str, Any]:
     answer = _Answer()
     for data in event_data(text):
         event = json.loads(data)
-        if event.get("type") == "error":
+        if event.get("type", "error") == "error" and event.get("error"):
             return answer.body(), "error", error_facts(200, event)
         answer.feed(event)
         if event.get("type") == "message_stop":

@@ -19,6 +19,7 @@ import re
 from itertools import groupby
 from typing import Any
 
+from interlingua.testing.wirefacts.errors import error_class, named_status
 from interlingua.testing.wirefacts.google_schema import json_schema
 from interlingua.testing.wirefacts.values import (
     NO_PARAMETERS,
@@ -296,56 +297,19 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 # Errors
 
-BY_WORD = {
-    "UNAUTHENTICATED": "AuthenticationError",
-    "PERMISSION_DENIED": "PermissionDeniedError",
-    "NOT_FOUND": "NotFoundError",
-    "RESOURCE_EXHAUSTED": "RateLimitError",
-    "ABORTED": "UpstreamError",
-    "ALREADY_EXISTS": "UpstreamError",
-    "INTERNAL": "InternalServerError",
-    "UNAVAILABLE": "OverloadedError",
-    "DEADLINE_EXCEEDED": "APITimeoutError",
+OWN_REASONS = {
+    "CONTEXT_WINDOW_EXCEEDED": "ContextWindowExceededError",
+    "CONTENT_POLICY_VIOLATION": "ContentPolicyViolationError",
+    "STREAM_INCOMPLETE": "IncompleteStreamError",
 }
-BY_REASON = {
-    "API_KEY_INVALID": "AuthenticationError",
-    "API_KEY_EXPIRED": "AuthenticationError",
-    "BILLING_DISABLED": "BillingError",
-}
-BY_STATUS = {
-    401: "AuthenticationError",
-    402: "BillingError",
-    403: "PermissionDeniedError",
-    404: "NotFoundError",
-    408: "APITimeoutError",
-    409: "UpstreamError",
-    413: "RequestTooLargeError",
-    429: "RateLimitError",
-    503: "OverloadedError",
-    504: "APITimeoutError",
-}
+"""Reasons that this project's own servers add for classes without a word (docs/dialects/google.md)."""
 
 
 def error_facts(status: int, body: Any) -> Facts | None:
     """Class and status of an error answer; None for a body that is none."""
-    body = (objects(body) or [{}])[0] if isinstance(body, list) else members(body)
-    error = members(body.get("error"))
+    told = (objects(body) or [{}])[0] if isinstance(body, list) else members(body)
+    error = members(told.get("error"))
     if status < 400 and not error:
         return None
-    code = error.get("code")
-    effective = status if status >= 400 else code if isinstance(code, int) and code >= 400 else None
-    return {"status": effective, "class": _error_class(effective, error)}
-
-
-def _error_class(status: int | None, error: dict[str, Any]) -> str:
-    for detail in objects(error.get("details")):
-        if word(detail.get("reason")) in BY_REASON:
-            return BY_REASON[detail["reason"]]
-    named = word(error.get("status"))
-    if re.search(r"input token count .*exceeds the maximum number of tokens", word(error.get("message"))):
-        return "ContextWindowExceededError"
-    if named in BY_WORD:
-        return BY_WORD[named]
-    if status in BY_STATUS:
-        return BY_STATUS[status]
-    return "InternalServerError" if status is None or status >= 500 else "BadRequestError"
+    effective = status if status >= 400 else named_status(error)
+    return {"status": effective, "class": error_class(effective, told or body, OWN_REASONS)}

@@ -16,6 +16,7 @@ import binascii
 import json
 from typing import Any
 
+from interlingua.testing.wirefacts.errors import error_class, named_status
 from interlingua.testing.wirefacts.values import (
     NO_PARAMETERS,
     Conversation,
@@ -50,7 +51,7 @@ def request_facts(body: Any, model: str | None = None) -> Facts:
     """The facts of a request body."""
     tools = objects(body.get("tools"))
     return {
-        "model": body.get("model", model),
+        "model": body.get("model") or model,
         **_conversation(body).facts(),
         "tools": [_tool(members(tool["function"])) for tool in tools if "function" in tool],
         "server_tools": [tool for tool in tools if "function" not in tool],
@@ -150,7 +151,7 @@ def response_facts(body: Any) -> Facts:
         "finish_reason": "tool_calls" if calls and reason in ("stop", "other") else reason,
         "media": [_image(image) for image in items(message.get("images"))],
     }
-    return {"model": body.get("model"), "choices": [answer], "usage": _usage(body)}
+    return {"model": word(body.get("model")), "choices": [answer], "usage": _usage(body)}
 
 
 def _usage(body: Any) -> Facts | None:
@@ -167,7 +168,7 @@ def stream_facts(text: str) -> StreamFacts:
     """The facts of what the lines add up to, how the stream ended, and by which error."""
     answer: dict[str, Any] = {}
     message: dict[str, Any] = {}
-    for line in text.removeprefix("\ufeff").splitlines():
+    for line in text.removeprefix("\ufeff").split("\n"):
         if not line.strip():
             continue
         chunk = json.loads(line)
@@ -189,32 +190,13 @@ def _add(message: dict[str, Any], more: dict[str, Any]) -> None:
 
 # Errors
 
-BY_STATUS = {
-    401: "AuthenticationError",
-    402: "BillingError",
-    403: "PermissionDeniedError",
-    404: "NotFoundError",
-    408: "APITimeoutError",
-    409: "UpstreamError",
-    413: "RequestTooLargeError",
-    429: "RateLimitError",
-    503: "OverloadedError",
-    504: "APITimeoutError",
-    529: "OverloadedError",
-}
-
 
 def error_facts(status: int, body: Any) -> Facts | None:
     """Class and status of an error answer or line; None for a body that is none."""
-    error = members(body).get("error")
-    if status < 400 and error is None:
+    if status < 400 and members(body).get("error") is None:
         return None
-    named = members(body).get("status")
-    effective = status if status >= 400 else named if isinstance(named, int) else None
-    if effective is None:
-        return {"status": None, "class": "InternalServerError"}
-    other = "InternalServerError" if effective >= 500 else "BadRequestError"
-    return {"status": effective, "class": BY_STATUS.get(effective, other)}
+    effective = status if status >= 400 else named_status(members(body))
+    return {"status": effective, "class": error_class(effective, body)}
 
 
 READER = FactReader(request_facts, request_faults, response_facts, stream_facts, error_facts)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from interlingua.testing.wirefacts.errors import error_class, is_bare, named_status
 from interlingua.testing.wirefacts.values import (
     NO_PARAMETERS,
     Conversation,
@@ -21,6 +22,7 @@ from interlingua.testing.wirefacts.values import (
     allowed_choice,
     arguments_value,
     audio_digest,
+    counted,
     data_url,
     digest,
     items,
@@ -72,7 +74,7 @@ def request_facts(body: Any, model: str | None = None) -> Facts:
     conversation = _conversation(body)
     tools = [_tool(tool) for tool in _tools(body)]
     return {
-        "model": body.get("model", model),
+        "model": body.get("model") or model,
         **conversation.facts(),
         "tools": [tool for tool in tools if tool is not None],
         "server_tools": [tool for tool in _tools(body) if _tool(tool) is None],
@@ -209,7 +211,7 @@ def _output_schema(response_format: Any) -> Any:
 def response_facts(body: Any) -> Facts:
     """The facts of a whole answer."""
     return {
-        "model": body.get("model"),
+        "model": word(body.get("model")),
         "choices": [_answer(choice) for choice in objects(body.get("choices"))],
         "usage": usage_facts(body.get("usage") or members(body.get("x_groq")).get("usage")),
     }
@@ -250,16 +252,17 @@ def _answer_media(message: Any) -> list[list[str]]:
 
 def usage_facts(usage: Any) -> Facts | None:
     """Token counts: input with cached, output with reasoning."""
-    if not usage:
-        return None
+    usage = members(usage)
     cached = [_at(usage, path) for path in CACHE_READ]
-    return {
-        "input": usage.get("prompt_tokens"),
-        "output": usage.get("completion_tokens"),
-        "cache_read": next((count for count in cached if count is not None), None),
-        "cache_write": _at(usage, ("prompt_tokens_details", "cache_write_tokens")),
-        "reasoning": _at(usage, ("completion_tokens_details", "reasoning_tokens")),
-    }
+    return counted(
+        {
+            "input": usage.get("prompt_tokens"),
+            "output": usage.get("completion_tokens"),
+            "cache_read": next((count for count in cached if count is not None), None),
+            "cache_write": _at(usage, ("prompt_tokens_details", "cache_write_tokens")),
+            "reasoning": _at(usage, ("completion_tokens_details", "reasoning_tokens")),
+        }
+    )
 
 
 def _at(value: Any, path: tuple[str, ...]) -> Any:
@@ -276,7 +279,7 @@ def calls_of(message: Any) -> list[tuple[str | None, str, Any]]:
         if custom:
             found.append((call.get("id"), word(custom.get("name")), {"input": custom.get("input")}))
         else:
-            function = members(call.get("function"))
+            function = members(call.get("function")) or call
             found.append((call.get("id"), word(function.get("name")), function.get("arguments")))
     legacy = members(message.get("function_call"))
     if legacy.get("name"):
@@ -304,82 +307,19 @@ def thinking_of(message: Any) -> tuple[str, list[str]]:
 
 # Errors
 
-BY_STATUS = {
-    401: "AuthenticationError",
-    402: "BillingError",
-    403: "PermissionDeniedError",
-    404: "NotFoundError",
-    413: "RequestTooLargeError",
-    429: "RateLimitError",
-    498: "OverloadedError",
-    503: "OverloadedError",
-    529: "OverloadedError",
-}
-BY_CODE = {
-    "insufficient_quota": "BillingError",
-    "context_length_exceeded": "ContextWindowExceededError",
-    "exceed_context_size_error": "ContextWindowExceededError",
-    "content_filter": "ContentPolicyViolationError",
-    "content_policy_violation": "ContentPolicyViolationError",
-    "invalid_api_key": "AuthenticationError",
-    "model_not_found": "NotFoundError",
-    "invalid_model": "NotFoundError",
-    "rate_limit_exceeded": "RateLimitError",
-    "overloaded": "OverloadedError",
-    "overloaded_error": "OverloadedError",
-    "server_error": "InternalServerError",
-    "tool_use_failed": "BadRequestError",
-    "invalid_request_error": "BadRequestError",
-}
-"""Codes and types that decide, where the status does not."""
-NARROWING = frozenset(
-    {
-        "insufficient_quota",
-        "invalid_model",
-        "model_not_found",
-        "context_length_exceeded",
-        "exceed_context_size_error",
-        "content_filter",
-        "content_policy_violation",
-    }
-)
-"""Codes that say more than their status."""
-
 
 def error_facts(status: int, body: Any) -> Facts | None:
     """Class and status of an error answer; None for a body that is none."""
     error = _error_object(members(body))
     if status < 400 and error is None:
         return None
-    named = _named_status(error or {})
-    effective = status if status >= 400 else named
-    code = str((error or {}).get("code") or "")
-    kind = str((error or {}).get("type") or "")
-    return {"status": effective, "class": _error_class(effective, code, kind)}
+    effective = status if status >= 400 else named_status(error or {})
+    return {"status": effective, "class": error_class(effective, body)}
 
 
 def _error_object(body: dict[str, Any]) -> dict[str, Any] | None:
     """The error of a body: under `error`, or the body itself where it is flat."""
     if error := body.get("error"):
         return members(error) or {"message": str(error)}
-    is_flat = body.get("object") == "error" or "detail" in body
+    is_flat = body.get("object") == "error" or (not body.get("choices") and "id" not in body and is_bare(body))
     return body if is_flat else None
-
-
-def _named_status(error: Any) -> int | None:
-    """The status that an error states in its body."""
-    for name in ("status_code", "raw_status_code", "code"):
-        value = error.get(name)
-        if isinstance(value, int) and 400 <= value < 600:
-            return value
-    return None
-
-
-def _error_class(status: int | None, code: str, kind: str) -> str:
-    """A code may narrow what the status says; without a status it decides alone."""
-    for named in (code, kind):
-        if named in BY_CODE and (status is None or named in NARROWING):
-            return BY_CODE[named]
-    if status is None or (status >= 500 and status not in BY_STATUS):
-        return "InternalServerError"
-    return BY_STATUS.get(status, "BadRequestError")

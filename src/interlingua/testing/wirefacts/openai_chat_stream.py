@@ -43,7 +43,7 @@ def assemble(text: str) -> tuple[Any, str, Any]:
         if data == "[DONE]":
             answer.done = True
             break
-        frame = json.loads(data)
+        frame = members(json.loads(data))
         answer.feed(frame)
         if (error := error_facts(200, frame)) is not None:
             return answer.body(), "error", error
@@ -120,7 +120,7 @@ class _Choice:
 
     def _call(self, delta: Any) -> None:
         custom = members(delta.get("custom"))
-        function = members(delta.get("function")) or custom
+        function = members(delta.get("function")) or custom or delta
         name, arguments = word(function.get("name")), function.get("arguments", custom.get("input"))
         text = json.dumps(arguments) if isinstance(arguments, dict) else word(arguments)
         call = self._slot(_index(delta.get("index")), word(delta.get("id")).strip(), name, text)

@@ -20,6 +20,7 @@ from interlingua.testing.wirefacts.values import (
     Facts,
     allowed_choice,
     arguments_value,
+    counted,
     data_url,
     digest,
     items,
@@ -55,7 +56,7 @@ def request_facts(body: Any, model: str | None = None) -> Facts:
     choice = _choice(body.get("tool_choice")) if tools else None
     hosted = [body["tool_choice"]] if choice == "hosted" else []
     return {
-        "model": body.get("model", model),
+        "model": body.get("model") or model,
         **_conversation(body).facts(),
         "tools": [tool for entry in tools if (tool := _tool(entry)) is not None],
         "server_tools": [*(entry for entry in tools if _tool(entry) is None), *hosted],
@@ -189,7 +190,7 @@ def _output_schema(given: Any) -> Any:
 
 def response_facts(body: Any) -> Facts:
     """The facts of a whole answer."""
-    return {"model": body.get("model"), "choices": [_answer(body)], "usage": _usage_facts(body.get("usage"))}
+    return {"model": word(body.get("model")), "choices": [_answer(body)], "usage": _usage_facts(body.get("usage"))}
 
 
 def _answer(body: Any) -> Facts:
@@ -235,17 +236,18 @@ def _picture(item: Any) -> list[str] | None:
 
 def _usage_facts(usage: Any) -> Facts | None:
     """Token counts: input with cached, output with reasoning."""
-    if not usage:
-        return None
+    usage = members(usage)
     read = members(usage.get("input_tokens_details"))
     written = members(usage.get("output_tokens_details"))
-    return {
-        "input": usage.get("input_tokens"),
-        "output": usage.get("output_tokens"),
-        "cache_read": read.get("cached_tokens"),
-        "cache_write": read.get("cache_write_tokens"),
-        "reasoning": written.get("reasoning_tokens"),
-    }
+    return counted(
+        {
+            "input": usage.get("input_tokens"),
+            "output": usage.get("output_tokens"),
+            "cache_read": read.get("cached_tokens"),
+            "cache_write": read.get("cache_write_tokens"),
+            "reasoning": written.get("reasoning_tokens"),
+        }
+    )
 
 
 # Errors

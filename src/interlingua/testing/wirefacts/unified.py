@@ -26,6 +26,7 @@ from interlingua.testing.wirefacts.values import (
     StreamFacts,
     allowed_choice,
     arguments_value,
+    counted,
     digest,
     items,
     joined,
@@ -219,7 +220,7 @@ def response_facts(body: Any) -> Facts:
     answer = members(body.get("partial")) if "error" in body else body
     choices = [answer, *objects(answer.get("alternatives"))]
     return {
-        "model": answer.get("model"),
+        "model": word(answer.get("model")),
         "choices": [_answer(choice) for choice in choices],
         "usage": _usage(answer.get("usage")),
     }
@@ -250,10 +251,8 @@ def _call(part: dict[str, Any]) -> Facts:
 
 
 def _usage(usage: Any) -> Facts | None:
-    if not usage:
-        return None
     names = ("input", "output", "cache_read", "cache_write", "reasoning")
-    return {name: usage.get(f"{name}_tokens") for name in names}
+    return counted({name: members(usage).get(f"{name}_tokens") for name in names})
 
 
 # Streams

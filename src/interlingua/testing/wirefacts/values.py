@@ -27,6 +27,7 @@ __all__ = [
     "allowed_choice",
     "arguments_value",
     "audio_digest",
+    "counted",
     "data_url",
     "decoded",
     "digest",
@@ -64,6 +65,11 @@ _AUDIO = {
 def members(value: Any) -> dict[str, Any]:
     """`value` when it is an object, else an empty one."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def counted(counts: Facts) -> Facts | None:
+    """Token counts by name; None where nothing was counted, which is no usage."""
+    return counts if any(count is not None for count in counts.values()) else None
 
 
 def items(value: Any) -> list[Any]:
