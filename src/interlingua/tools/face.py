@@ -145,7 +145,10 @@ class Box:
             return error_result(call, f"tool {call.name}, {_BROKEN[call.reason]}")
         handler = found.handler
         if handler is None:
-            raise UsageError(f"tool {call.name} has no handler, so its calls cannot be executed here")
+            raise UsageError(
+                f"tool {call.name} has no handler, so its calls cannot be executed here"
+                "; pickled, a tool keeps only a handler that the other process can import"
+            )
         contexts = _filled(call.name, _wanted(handler), context)
         run = _bound(call, found, handler, contexts)
         if isinstance(run, ToolResult):

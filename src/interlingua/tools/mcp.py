@@ -15,7 +15,7 @@ import re
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from interlingua.errors import ConfigError
 from interlingua.schema.validate import check_schema
@@ -57,6 +57,17 @@ class McpSource:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(place.name for place in self._places)})"
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """The source itself: the servers run once."""
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        """Refused: another process has no connection to the servers, and is not told their secrets."""
+        raise TypeError(
+            f"{self!r} cannot be pickled, nor what holds it: another process has no connection to a server and is not"
+            " told its secrets; call il.mcp(…) there"
+        )
 
     def connect(self) -> None:
         """Open every server that is not open, all at once, and wait for them; all are closed when one fails.

@@ -7,7 +7,8 @@ Rules
 - A schema of the caller's own stays as it is, and its handler gets the arguments as they came, by name.
 - A parameter annotated `il.Context[…]` is the caller's: no schema has it, and no argument of a model reaches it.
 - A pickled tool keeps its handler where the other process can import what the handler is made from; otherwise it comes
-  without one, as from `il.dump`, so that replies and errors that hold tools always get through.
+  without one, as from `il.dump`, so that replies and errors that hold tools always get through. Whoever executes a call
+  of it there is told.
 
 Not responsible for: running a call (`toolbox`), and names that a target refuses (`schema.names` maps them).
 """
@@ -86,10 +87,6 @@ class Handler:
         if isinstance(values, One):
             return self.function(values.value, **contexts)
         return self.function(**{**values, **contexts})
-
-    def __deepcopy__(self, memo: object) -> Handler:
-        """The handler itself, as functions are copied."""
-        return self
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """Pickled as the names of what it is made from, and as None where another process cannot import them."""

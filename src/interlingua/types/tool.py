@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import asdict
 
 from interlingua.types._base import Canonical
 from interlingua.types.content import Cache
@@ -51,6 +52,34 @@ class Tool(Canonical, frozen=True, kw_only=True):
     """The caller's own notes; never sent."""
     extra: dict[str, dict[str, Any]] = {}
     """Wire members without a canonical field, by dialect."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tool:
+        """A copy with the same handler, as functions are copied."""
+        from copy import deepcopy
+
+        members = asdict(self)
+        handler = members.pop("handler")
+        return Tool(**deepcopy(members, memo), handler=handler)
+
+    def __reduce__(self) -> tuple[Callable[[dict[str, Any]], Tool], tuple[dict[str, Any]]]:
+        """Pickled without a handler that pickle cannot take, so that what holds tools always gets through."""
+        return _made_again, ({**asdict(self), "handler": self.handler if _is_picklable(self.handler) else None},)
+
+
+def _made_again(members: dict[str, Any]) -> Tool:
+    """The tool that was pickled."""
+    return Tool(**members)
+
+
+def _is_picklable(handler: object) -> bool:
+    """Whether another process can have `handler`; of a lambda, an inner function or a connection it cannot."""
+    from pickle import dumps
+
+    try:
+        dumps(handler)
+    except Exception:  # noqa: BLE001 - pickle calls what the handler holds, which may raise anything
+        return False
+    return True
 
 
 class OpaqueTool(Canonical, frozen=True):

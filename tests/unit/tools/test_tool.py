@@ -12,7 +12,10 @@ import pydantic
 import pytest
 
 from interlingua.errors import SchemaError, UsageError
+from interlingua.tools.mcp import mcp
 from interlingua.tools.tool import Handler, One, is_async, origin_of, tool
+from interlingua.tools.toolbox import Toolbox
+from interlingua.types.content import ToolCall
 from interlingua.types.tool import Tool
 
 
@@ -314,13 +317,37 @@ def test_a_handler_that_no_other_process_can_import_stays_here() -> None:
     for source in (inner, functools.partial(get_weather, days=2), held.without_its_object):
         made = tool(source)
         assert pickle.loads(pickle.dumps(made)) == msgspec.structs.replace(made, handler=None)
+    for handler in (UNNAMED, inner, functools.partial(inner, "Oslo")):
+        made = tool({"name": "f", "parameters": {}}, handler=handler)
+        assert pickle.loads(pickle.dumps(made)) == msgspec.structs.replace(made, handler=None)
 
 
-def test_a_copied_tool_is_the_same_tool() -> None:
+def test_a_pickled_tool_without_its_handler_says_why_it_cannot_run() -> None:
+    """Who executes its call in the other process is told what came over, and what did not."""
+    again = pickle.loads(pickle.dumps(tool({"name": "f", "parameters": {}}, handler=UNNAMED)))
+    with pytest.raises(
+        UsageError, match="tool f has no handler, so its calls cannot be executed here; pickled, a tool keeps"
+    ):
+        Toolbox([again]).execute(ToolCall("call_0", "f", "{}"))
+
+
+@pytest.mark.parametrize("made", [tool(get_weather), tool({"name": "f", "parameters": {}}, handler=UNNAMED)])
+def test_a_copied_tool_is_the_same_tool(made: Tool) -> None:
     """Functions are not copied, and handlers neither: a copy of a request equals it."""
-    made = tool(get_weather)
     assert copy.deepcopy(made) == made
     assert copy.deepcopy(made).parameters is not made.parameters
+
+
+def test_servers_do_not_cross_process_borders() -> None:
+    """Their environment and headers hold secrets, and a connection is this process's own."""
+    box = Toolbox([get_weather, mcp("some-server", env={"KEY": "sk-secret"})])
+    with pytest.raises(TypeError) as caught:
+        pickle.dumps(box)
+    assert str(caught.value) == (
+        "McpTools(some-server) cannot be pickled, nor what holds it: another process has no connection to a server and"
+        " is not told its secrets; call il.mcp(…) there"
+    )
+    assert repr(copy.deepcopy(box)) == repr(box) == "Toolbox(get_weather, McpTools(some-server))"
 
 
 REFUSED: list[tuple[Any, type[Exception], str]] = [
