@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -12,7 +11,7 @@ from interlingua.schema._words import FORMS
 from interlingua.schema.problem import MisfitError, brief
 from interlingua.schema.walk import Schema
 
-__all__ = ["LEAVES", "Form", "check_constraints", "constraint_keywords", "constraints_of", "leaf_of"]
+__all__ = ["DECIMAL", "LEAVES", "Form", "is_said_as_text", "leaf_of"]
 
 
 class Form(NamedTuple):
@@ -73,15 +72,23 @@ LEAVES: dict[Any, Form] = {
     bytes: Form({"type": "string", "contentEncoding": "base64"}, _converted(bytes, "base64")),
 }
 """Types that JSON has itself, or nearly."""
+DECIMAL = r"^[+-]?\d+(\.\d+)?$"
+"""What the text of a Decimal is asked to be; no other type asks so."""
 _NAMED: dict[tuple[str, str], tuple[Schema, str]] = {
     ("datetime", "date"): ({"format": "date"}, FORMS["date"]),
     ("datetime", "datetime"): ({"format": "date-time"}, FORMS["date-time"]),
     ("datetime", "time"): ({"format": "time"}, FORMS["time"]),
     ("datetime", "timedelta"): ({"format": "duration"}, FORMS["duration"]),
-    ("decimal", "Decimal"): ({"pattern": r"^[+-]?\d+(\.\d+)?$"}, "a decimal number"),
+    ("decimal", "Decimal"): ({"pattern": DECIMAL}, "a decimal number"),
     ("uuid", "UUID"): ({"format": "uuid"}, FORMS["uuid"]),
 }
 """Types that JSON says as text, by module and name: whoever has one has imported its module."""
+
+
+def is_said_as_text(value: object) -> bool:
+    """Whether JSON says such a value as text, and Python does not: a Decimal, a date."""
+    kind = type(value)
+    return (kind.__module__, kind.__qualname__) in _NAMED
 
 
 def leaf_of(kind: object) -> Form | None:
@@ -92,75 +99,3 @@ def leaf_of(kind: object) -> Form | None:
     if named is None:
         return LEAVES.get(kind)
     return Form({"type": "string", **named[0]}, _converted(kind, named[1]))
-
-
-class _Constraint(NamedTuple):
-    """One bound that `Annotated` may set, named alike by msgspec, annotated-types and pydantic."""
-
-    keywords: Mapping[str, str]
-    """JSON type -> keyword."""
-    holds: Callable[[Any, Any], bool]
-    """Whether a value keeps to the limit."""
-    words: str
-    """What is said of a value that does not."""
-
-
-_NUMBERS = ("integer", "number")
-
-
-def _bound(keyword: str, holds: Callable[[Any, Any], bool], words: str) -> _Constraint:
-    return _Constraint(dict.fromkeys(_NUMBERS, keyword), holds, words)
-
-
-def _matches(value: Any, limit: Any) -> bool:
-    return re.search(limit, value) is not None
-
-
-def _length(prefix: str, holds: Callable[[Any, Any], bool], words: str) -> _Constraint:
-    keywords = {"string": f"{prefix}Length", "array": f"{prefix}Items", "object": f"{prefix}Properties"}
-    return _Constraint(keywords, holds, words)
-
-
-_CONSTRAINTS: dict[str, _Constraint] = {
-    "ge": _bound("minimum", lambda value, limit: value >= limit, "is less than"),
-    "gt": _bound("exclusiveMinimum", lambda value, limit: value > limit, "is not more than"),
-    "le": _bound("maximum", lambda value, limit: value <= limit, "is more than"),
-    "lt": _bound("exclusiveMaximum", lambda value, limit: value < limit, "is not less than"),
-    "multiple_of": _bound("multipleOf", lambda value, limit: value % limit == 0, "is no multiple of"),
-    "min_length": _length("min", lambda value, limit: len(value) >= limit, "is shorter than"),
-    "max_length": _length("max", lambda value, limit: len(value) <= limit, "is longer than"),
-    "pattern": _Constraint({"string": "pattern"}, _matches, "does not match"),
-}
-_JSON_TYPES: dict[Any, str] = {int: "integer", float: "number", str: "string", list: "array", dict: "object"}
-
-
-def constraints_of(metadata: Any) -> dict[str, Any]:
-    """The bounds that one thing in an `Annotated` sets: a msgspec Meta, an annotated-types or a pydantic object."""
-    found = {name: getattr(metadata, name, None) for name in _CONSTRAINTS}
-    for inner in getattr(metadata, "metadata", ()):
-        found |= constraints_of(inner)
-    plain = {name: getattr(limit, "pattern", limit) for name, limit in found.items()}
-    return {name: limit for name, limit in plain.items() if isinstance(limit, int | float | str)}
-
-
-def constraint_keywords(constraints: Mapping[str, Any], schema: Schema) -> Schema:
-    """The keywords that say these bounds of a value of this schema."""
-    kinds = [form.get("type") for form in (schema, *schema.get("anyOf", ()))]
-    return {
-        keyword: limit
-        for name, limit in constraints.items()
-        for kind, keyword in _CONSTRAINTS[name].keywords.items()
-        if kind in kinds
-    }
-
-
-def check_constraints(constraints: Mapping[str, Any], value: Any) -> None:
-    """Nothing, when a JSON value keeps to the bounds.
-
-    Raises: MisfitError.
-    """
-    kind = _JSON_TYPES.get(type(value))
-    for name, limit in constraints.items():
-        constraint = _CONSTRAINTS[name]
-        if kind in constraint.keywords and not constraint.holds(value, limit):
-            raise MisfitError(f"{brief(value)} {constraint.words} {limit}")

@@ -16,6 +16,8 @@ from interlingua.wire.json import decode_any
 from interlingua.wire.partial import JsonReader
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.wire.json import JsonValue
 
 __all__ = ["body_of", "parse_answer"]
@@ -23,19 +25,19 @@ __all__ = ["body_of", "parse_answer"]
 _FENCED = re.compile(r"```[\w+-]*[ \t]*\r?\n(?P<inside>.*?)\r?\n?[ \t]*```", re.DOTALL)
 
 
-def parse_answer(text: str) -> JsonValue:
-    """The JSON value of an answer.
+def parse_answer(text: str, read: Callable[[str], JsonValue] = decode_any) -> JsonValue:
+    """The JSON value of an answer, as `read` reads it.
 
     Raises: DecodeError, LimitExceededError.
     """
     body = body_of(text)
     try:
-        return decode_any(body)
+        return read(body)
     except DecodeError:
         alone = _alone(body)
         if alone is None:
             raise
-    return decode_any(alone)
+    return read(alone)
 
 
 def body_of(text: str) -> str:

@@ -26,14 +26,15 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast
 import msgspec
 
 from interlingua.errors import SchemaError, UsageError
-from interlingua.schema._leaves import (
-    LEAVES,
-    Form,
+from interlingua.schema._bounds import (
+    bounds_told,
+    check_bounds,
     check_constraints,
     constraint_keywords,
     constraints_of,
-    leaf_of,
+    text_bounds,
 )
+from interlingua.schema._leaves import LEAVES, Form, leaf_of
 from interlingua.schema.fields import NO_DEFAULT, Field, Fields, Kind, fields_of
 from interlingua.schema.problem import MisfitError, brief, together
 from interlingua.schema.walk import Schema, map_children, parts_of_schema
@@ -187,10 +188,15 @@ class Forms:
             constraints |= constraints_of(item)
             schema |= getattr(item, "extra_json_schema", None) or {}
         schema |= constraint_keywords(constraints, schema)
+        bounds = text_bounds(constraints, schema)
+        if bounds:
+            schema["description"] = _with_bounds(schema.get("description"), bounds_told(bounds))
 
         def read(value: JsonValue) -> object:
             check_constraints(constraints, value)
-            return form.read(value)
+            made = form.read(value)
+            check_bounds(bounds, made)
+            return made
 
         return form._replace(schema=schema, read=read)
 
@@ -299,6 +305,12 @@ def _reference(schema: Schema) -> str | None:
 
 def _references(schema: Schema) -> list[str]:
     return [name for part in parts_of_schema(schema) if (name := _reference(part)) is not None]
+
+
+def _with_bounds(description: str | None, told: str) -> str:
+    if description is None:
+        return f"{told[0].upper()}{told[1:]}."
+    return f"{description.removesuffix('.')}; {told}."
 
 
 def _formless(kind: Kind) -> SchemaError:

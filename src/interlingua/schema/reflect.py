@@ -13,14 +13,16 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, cast, get_origin
 
 from interlingua.errors import DecodeError
+from interlingua.schema._leaves import DECIMAL
 from interlingua.schema.answer import parse_answer
 from interlingua.schema.fields import Kind
 from interlingua.schema.forms import Forms, compose
 from interlingua.schema.problem import MisfitError, Problem, describe
 from interlingua.schema.strict import relax, strictened
 from interlingua.schema.validate import check_schema, validate
-from interlingua.schema.walk import Schema
+from interlingua.schema.walk import Schema, parts_of_schema
 from interlingua.types._base import JsonValue
+from interlingua.wire.json import decode_any
 
 __all__ = [
     "NAMELESS",
@@ -52,6 +54,8 @@ class Reflection(NamedTuple):
     """Its schema as strict modes take it."""
     read: Callable[[Any], Any]
     """The Python value of a JSON value of the loose schema."""
+    has_decimals: bool
+    """Whether a Decimal is in it, whose digits a float would not keep."""
 
 
 def reflect(kind: Kind) -> Reflection:
@@ -69,7 +73,8 @@ def _reflect(kind: Kind) -> Reflection:
     forms = Forms()
     form = forms.form(kind)
     loose = compose(form.schema, forms.definitions)
-    return Reflection(loose, strictened(loose), form.read)
+    decimals = any(part.get("pattern") == DECIMAL for part in parts_of_schema(loose))
+    return Reflection(loose, strictened(loose), form.read, decimals)
 
 
 _kept = lru_cache(maxsize=256)(_reflect)
@@ -106,7 +111,16 @@ def decode_output(text: str, kind: type[T] | Kind) -> T:
 
     Raises: DecodeError, with every problem in its sentence and the first bad place as its path; LimitExceededError.
     """
-    return read_output(parse_answer(text), kind)
+    return read_output(parse_answer(text, _parser(kind)), kind)
+
+
+def _parser(kind: Kind) -> Callable[[str], JsonValue]:
+    """What reads an answer's JSON: with every digit where the type has a Decimal."""
+    if isinstance(kind, dict) or not reflect(kind).has_decimals:
+        return decode_any
+    from interlingua.schema.digits import decode_digits  # only who has a Decimal needs it
+
+    return decode_digits
 
 
 def read_output(value: JsonValue, kind: type[T] | Kind) -> T:
@@ -119,7 +133,12 @@ def read_output(value: JsonValue, kind: type[T] | Kind) -> T:
         return cast("T", value)
     reflection = reflect(kind)
     wrapper = "" if _is_object(reflection.strict) or type(value) is not dict or value.keys() != {WRAPPER} else WRAPPER
-    value = relax(value[wrapper] if wrapper else value, reflection.loose)
+    bare = cast("JsonValue", value[wrapper] if wrapper else value)
+    if reflection.has_decimals:
+        from interlingua.schema.digits import settle
+
+        bare = settle(bare, reflection.loose)
+    value = relax(bare, reflection.loose)
     try:
         return reflection.read(value)
     except MisfitError as misfit:

@@ -16,7 +16,7 @@ from interlingua.schema.problem import brief
 from interlingua.schema.walk import Schema, follow, map_children
 from interlingua.types._base import JsonValue
 
-__all__ = ["allows_null", "relax", "strictened"]
+__all__ = ["allows_null", "form_of", "item_of", "led", "relax", "strictened"]
 
 
 def strictened(schema: Schema) -> Schema:
@@ -65,7 +65,7 @@ def _or_null(schema: Schema) -> Schema:
 
 def allows_null(schema: Schema, root: Schema) -> bool:
     """Whether null is valid, as far as type, enum, const and unions say."""
-    schema = _led(schema, root)
+    schema = led(schema, root)
     kind = schema.get("type")
     if kind is not None and kind != "null" and not (isinstance(kind, list) and "null" in kind):
         return False
@@ -83,9 +83,9 @@ def relax(value: JsonValue, schema: Schema) -> JsonValue:
 
 
 def _relaxed(value: Any, schema: Schema, root: Schema) -> Any:
-    schema = _form_of(value, _led(schema, root), root)
+    schema = form_of(value, led(schema, root), root)
     if isinstance(value, list):
-        return [_relaxed(item, _item(schema, index), root) for index, item in enumerate(cast("list[Any]", value))]
+        return [_relaxed(item, item_of(schema, index), root) for index, item in enumerate(cast("list[Any]", value))]
     if not isinstance(value, dict):
         return value
     properties: dict[str, Any] = schema.get("properties", {})
@@ -105,20 +105,21 @@ def _relaxed(value: Any, schema: Schema, root: Schema) -> Any:
     return relaxed
 
 
-def _item(schema: Schema, index: int) -> Schema:
+def item_of(schema: Schema, index: int) -> Schema:
+    """The schema of the item at `index`; one that allows everything where nothing is said of it."""
     places: list[Schema] = schema.get("prefixItems", [])
     child = places[index] if index < len(places) else schema.get("items")
     return cast("Schema", child) if isinstance(child, dict) else {}
 
 
-def _form_of(value: Any, schema: Schema, root: Schema) -> Schema:
+def form_of(value: Any, schema: Schema, root: Schema) -> Schema:
     """The member of a union that `value` looks like; the schema itself where it is no union."""
     forms: list[Schema] | None = schema.get("anyOf", schema.get("oneOf"))
     if forms is None:
         return schema
-    known = [_led(form, root) for form in forms]
+    known = [led(form, root) for form in forms]
     chosen = next((form for form in known if _looks_like(value, form)), None)
-    return {} if chosen is None else _form_of(value, chosen, root)
+    return {} if chosen is None else form_of(value, chosen, root)
 
 
 def _looks_like(value: Any, schema: Schema) -> bool:
@@ -141,7 +142,7 @@ def _fits_tag(value: object, schema: object) -> bool:
     return value in child.get("enum", [value]) and value == child.get("const", value)
 
 
-def _led(schema: Schema, root: Schema) -> Schema:
+def led(schema: Schema, root: Schema) -> Schema:
     """Where the references lead; a schema that allows everything where that cannot be told."""
     try:
         return follow(schema, root)

@@ -20,6 +20,7 @@ from typing import (
     cast,
 )
 
+import annotated_types
 import msgspec
 import pydantic
 import pytest
@@ -168,6 +169,22 @@ class Positive:
 
 UserId = NewType("UserId", int)
 
+DECIMAL = {"type": "string", "pattern": r"^[+-]?\d+(\.\d+)?$"}
+"""The schema of a Decimal."""
+CENTS = Annotated[decimal.Decimal, annotated_types.Ge(0), annotated_types.MultipleOf(0.01)]
+"""An amount of money."""
+NOON = dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)
+"""A time with a zone."""
+
+
+@dataclass
+class Sale:
+    price: decimal.Decimal
+    weight: float
+    steps: list[decimal.Decimal | None]
+    rates: dict[str, decimal.Decimal | float]
+    note: Any = None
+
 
 def test_r36_a_dataclass_becomes_a_strict_schema() -> None:
     """All properties required, no others, optional ones nullable, descriptions from the docstring, no titles."""
@@ -226,7 +243,7 @@ def test_every_kind_of_class_is_an_object(kind: Any, schema: dict[str, dict[str,
         (dt.time, {"type": "string", "format": "time"}),
         (dt.timedelta, {"type": "string", "format": "duration"}),
         (uuid.UUID, {"type": "string", "format": "uuid"}),
-        (decimal.Decimal, {"type": "string", "pattern": r"^[+-]?\d+(\.\d+)?$"}),
+        (decimal.Decimal, DECIMAL),
         (bytes, {"type": "string", "contentEncoding": "base64"}),
         (UserId, {"type": "integer"}),
         (Any, {}),
@@ -240,6 +257,17 @@ def test_every_kind_of_class_is_an_object(kind: Any, schema: dict[str, dict[str,
         (Annotated[int, ["not hashable"]], {"type": "integer"}),
         (Annotated[int | None, msgspec.Meta(ge=1)], {"anyOf": [{"type": "integer"}, {"type": "null"}], "minimum": 1}),
         (Annotated[int, msgspec.Meta(extra_json_schema={"examples": [1]})], {"type": "integer", "examples": [1]}),
+        (
+            Annotated[decimal.Decimal, annotated_types.Gt(decimal.Decimal("0.5")), annotated_types.MultipleOf(0.01)],
+            {**DECIMAL, "description": "More than 0.5, a multiple of 0.01."},
+        ),
+        (
+            Annotated[dt.date | None, annotated_types.Interval(ge=dt.date(2026, 1, 1), lt=dt.date(2027, 1, 1)), "Due."],
+            {
+                "anyOf": [{"type": "string", "format": "date"}, {"type": "null"}],
+                "description": "Due; at least 2026-01-01, less than 2027-01-01.",
+            },
+        ),
     ],
     ids=str,
 )
@@ -322,9 +350,51 @@ def test_pydantic_inside_a_dataclass() -> None:
         decode_output('{"model": {"count": 0}, "limit": 1}', Holder)
 
 
+DIGITS = "0.1234567890123456789012345"
+"""More than a float keeps."""
+SALE = (
+    f'{{"price": 1.10, "weight": {DIGITS}, "steps": [{DIGITS}, null, 12345678901234567890123],'
+    f' "rates": {{"a": {DIGITS}}}, "note": [1.5, 2, {{"b": 0.25}}]}}'
+)
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "value"),
     [
+        (f'{{"value": {DIGITS}}}', decimal.Decimal, decimal.Decimal(DIGITS)),
+        (DIGITS, decimal.Decimal, decimal.Decimal(DIGITS)),
+        ('Here it is: {"value": 1.10}.', decimal.Decimal | None, decimal.Decimal("1.10")),
+        (
+            SALE,
+            Sale,
+            Sale(
+                decimal.Decimal("1.10"),
+                0.12345678901234568,
+                [decimal.Decimal(DIGITS), None, decimal.Decimal(12345678901234567890123)],
+                {"a": decimal.Decimal(DIGITS)},
+                [1.5, 2, {"b": 0.25}],
+            ),
+        ),
+    ],
+)
+def test_a_decimal_keeps_the_digits_of_a_number(text: str, kind: Any, value: object) -> None:
+    """It is asked for as text; where a number came all the same, it goes through no float, and floats stay floats."""
+    assert repr(decode_output(text, kind)) == repr(value)
+
+
+def test_a_number_beyond_a_float_is_refused_beside_a_decimal_too() -> None:
+    """The bound is the same for every type."""
+    with pytest.raises(DecodeError, match="number out of range, at the top"):
+        decode_output('{"value": 1e400}', decimal.Decimal)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ('{"value": "1.01"}', CENTS, decimal.Decimal("1.01")),
+        ('{"value": null}', Annotated[decimal.Decimal | None, annotated_types.Ge(0)], None),
+        ('{"value": "2026-01-31T13:00:00Z"}', Annotated[dt.datetime, annotated_types.Ge(NOON)], NOON.replace(hour=13)),
+        ('{"value": "PT1H"}', Annotated[dt.timedelta, annotated_types.Le(dt.timedelta(1))], dt.timedelta(hours=1)),
         ('{"value": [1, 2]}', list[int], [1, 2]),
         ("[1, 2]", list[int], [1, 2]),
         ('{"value": 1.0}', int, 1),
@@ -406,6 +476,20 @@ def test_defaults_come_from_nulls_and_from_what_is_missing() -> None:
         ('{"a": 1}', {"type": "object", "properties": {"a": {"type": "string"}}}, "/a", "field a: 1 is not a string"),
         ('{"value": 9}', Annotated[int, msgspec.Meta(le=7)], "/value", "field value: 9 is more than 7"),
         ('{"value": "b"}', Annotated[str, msgspec.Meta(pattern="^a")], "/value", 'field value: "b" does not match ^a'),
+        ('{"value": "-0.01"}', CENTS, "/value", "field value: -0.01 is less than 0"),
+        ('{"value": 1.001}', CENTS, "/value", "field value: 1.001 is no multiple of 0.01"),
+        (
+            '{"value": "2026-01-31T11:00:00Z"}',
+            Annotated[dt.datetime, annotated_types.Ge(NOON)],
+            "/value",
+            "field value: 2026-01-31T11:00:00Z is less than 2026-01-31T12:00:00Z",
+        ),
+        (
+            '{"value": "2026-01-31T13:00:00"}',
+            Annotated[dt.datetime, annotated_types.Ge(NOON)],
+            "/value",
+            "field value: 2026-01-31T13:00:00 cannot be compared with 2026-01-31T12:00:00Z: one has no time zone",
+        ),
     ],
 )
 def test_answers_that_do_not_fit_name_the_place(text: str, kind: Any, path: str, sentence: str) -> None:
