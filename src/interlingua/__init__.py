@@ -400,6 +400,8 @@ _NAMES = {
     "types.usage": "Usage",
 }
 """Every public name, by the module that defines it."""
+_ROOMS = frozenset({"codec", "compat", "errors", "gateway", "testing"})
+"""Public modules that are not loaded before somebody imports them."""
 _PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
@@ -413,6 +415,8 @@ def __getattr__(name: str) -> object:
         value = import_module("interlingua.aio")
     elif name == "__version__":
         value = import_module("importlib.metadata").version("interlingua")
+    elif name in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r} yet: `import {__name__}.{name}` loads it")
     else:
         # With both facts Python itself proposes the name that was meant.
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import subprocess
+import sys
 from types import ModuleType
 
 import pytest
@@ -69,6 +71,14 @@ def test_the_faces_resolve(name: str) -> None:
         _ = face.no_such_name
     # Of these two Python makes its "Did you mean".
     assert (caught.value.name, caught.value.obj) == ("no_such_name", face)
+
+
+@pytest.mark.parametrize("name", ["codec", "testing"])
+def test_a_room_that_is_not_loaded_says_how(name: str) -> None:
+    """Its name is not an export, and what is missing is an import."""
+    program = f"import interlingua as il\ntry:\n    il.{name}\nexcept AttributeError as error:\n    print(error)"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert said == f"module 'interlingua' has no attribute '{name}' yet: `import interlingua.{name}` loads it\n"
 
 
 def test_twins_have_the_same_names() -> None:

@@ -31,6 +31,7 @@ from interlingua.errors import (
     APITimeoutError,
     ChainExhaustedError,
     Error,
+    HistoryError,
     MalformedArgumentsError,
     OutputError,
     UsageError,
@@ -129,7 +130,7 @@ def _compacted(work: Work, state: RunState) -> LoopSteps[None]:
     messages = tuple(cast("Iterable[object]", shorter)) if isinstance(shorter, Iterable) else (shorter,)
     if not messages or not all(isinstance(message, Message) for message in messages):
         raise UsageError("a compactor gives the messages to go on with, or None to leave them")
-    state.messages = cast("tuple[Message, ...]", messages)
+    state.messages, state.is_compacted = cast("tuple[Message, ...]", messages), True
 
 
 # One answer of the model
@@ -152,6 +153,10 @@ def _asked(work: Work, state: RunState) -> LoopSteps[Response[Any] | None]:
             raise
         state.stop("max_time_s", error.message)
         return None
+    except HistoryError as error:
+        if state.is_compacted:
+            error.args = (f"{error.message}; these are messages that the compactor gave: calls go with their results",)
+        raise
     except Error as error:
         broken = _malformed(error)
         if broken is None or broken.response is None:

@@ -90,6 +90,8 @@ class RunState:
         """How often an answer that was no value of the type went back."""
         self.context: object = None
         """What handlers get that ask for it."""
+        self.is_compacted: bool = False
+        """Whether a compactor has given the messages, or some of them."""
         self.lanes: tuple[Lane, ...] = ()
         """Whom it asks."""
         self._lock = Lock()

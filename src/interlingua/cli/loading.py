@@ -30,10 +30,18 @@ def load_schema(text: str) -> object:
     """
     if text.endswith(".json"):
         return _json_schema(Path(text).expanduser())
-    module, name = _module(text, "schema")
+    if text in _PLAIN:
+        raise UsageError(
+            f"--schema {text}: name where the type is, as in builtins:{text}, models:Invoice or a .json file"
+        )
+    module, name = _module(text, "--schema ")
     if not name:
         raise UsageError(f"--schema {text}: name a type, as in {text}:Invoice, or a .json file")
-    return _attribute(module, name, text, "schema")
+    return _attribute(module, name, text, "--schema ")
+
+
+_PLAIN = frozenset({"bool", "dict", "float", "int", "list", "str"})
+"""Types that people name as if they were modules."""
 
 
 def _json_schema(path: Path) -> dict[str, Any]:
@@ -50,21 +58,22 @@ def _json_schema(path: Path) -> dict[str, Any]:
     return cast("dict[str, Any]", schema)
 
 
-def load_tools(text: str) -> list[Tool]:
+def load_tools(text: str, option: str = "--tool ") -> list[Tool]:
     """The tool that `module:name` names; every public function that a module defines, when no name is given.
 
+    `option` is what stands before `text` on the command line.
     Raises: UsageError for what is not there or makes no tool.
     """
     from interlingua.tools.tool import tool
     from interlingua.types.tool import Tool
 
-    module, name = _module(text, "tool")
+    module, name = _module(text, option)
     if name:
-        return [tool(_attribute(module, name, text, "tool"))]
+        return [tool(_attribute(module, name, text, option))]
     own = [value for key, value in vars(module).items() if not key.startswith("_") and _is_own(value, module)]
     tools = [value if isinstance(value, Tool) else tool(value) for value in own]
     if not tools:
-        raise UsageError(f"--tool {text}: it defines no public function; name one, as in {text}:get_weather")
+        raise UsageError(f"{option}{text}: it defines no public function; name one, as in {text}:get_weather")
     return tools
 
 
@@ -84,11 +93,20 @@ def _module(text: str, option: str) -> tuple[ModuleType, str]:
         place, name = text, ""  # a path may hold a colon of its own
     is_file = place.endswith(".py")
     if is_file and not Path(place).expanduser().is_file():
-        raise UsageError(f"--{option} {text}: there is no file {place}")
+        raise UsageError(f"{option}{text}: there is no file {place}")
     try:
         return (_of_file(Path(place).expanduser()) if is_file else _of_name(place)), name
+    except ModuleNotFoundError as error:
+        raise UsageError(f"{option}{text}: {_missing(place, error)}") from error
     except Exception as error:  # the user's own module may raise anything while it is loaded
-        raise UsageError(f"--{option} {text}: {place} cannot be loaded: {type(error).__name__}: {error}") from error
+        raise UsageError(f"{option}{text}: {place} cannot be loaded: {type(error).__name__}: {error}") from error
+
+
+def _missing(place: str, error: ModuleNotFoundError) -> str:
+    """Which module is not there: the one that was named, or one that it imports."""
+    if error.name is None or not f"{place}.".startswith(f"{error.name}."):
+        return f"{place} imports {error.name or 'a module'}, which is not installed"
+    return f"there is no module {error.name}, in this folder or installed"
 
 
 def _of_name(name: str) -> ModuleType:
@@ -125,5 +143,5 @@ def _attribute(module: ModuleType, name: str, text: str, option: str) -> Any:
         from interlingua.registry.spec import near
 
         names = tuple(key for key in vars(module) if not key.startswith("_"))
-        raise UsageError(f"--{option} {text}: {module.__name__} has no {name}{near(name, names)}")
+        raise UsageError(f"{option}{text}: {module.__name__} has no {name}{near(name, names)}")
     return value

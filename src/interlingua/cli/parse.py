@@ -42,6 +42,12 @@ class _Parser(ArgumentParser):
         """Raise the one line."""
         raise UsageError(f"{self.prog.removeprefix('il ')}: {message}; `{self.prog} --help` shows what there is")
 
+    @property
+    def long_options(self) -> list[str]:
+        """What begins with two dashes and stands in the help."""
+        told = [action for action in self._actions if action.help != argparse.SUPPRESS]
+        return [name for action in told for name in action.option_strings if name.startswith("--")]
+
 
 def parse(name: str, summary: str, command: CommandModule, arguments: list[str]) -> Namespace:
     """The options of one command line.
@@ -62,7 +68,7 @@ def parse(name: str, summary: str, command: CommandModule, arguments: list[str])
     return options
 
 
-def _keep_words(parser: ArgumentParser, options: Namespace, strays: list[str]) -> None:
+def _keep_words(parser: _Parser, options: Namespace, strays: list[str]) -> None:
     """Add the words that argparse left over to the prompt: it takes only one run of them.
 
     Raises: UsageError for an option that is not known.
@@ -75,11 +81,9 @@ def _keep_words(parser: ArgumentParser, options: Namespace, strays: list[str]) -
     options.prompt.extend(words)
 
 
-def _meant(parser: ArgumentParser, word: str) -> str:
+def _meant(parser: _Parser, word: str) -> str:
     """The option that is written nearly so, in words."""
-    import re
     from difflib import get_close_matches  # only who mistypes waits for it
 
-    known = re.findall(r"^  (?:-\w[^,\n]*, )?(--[a-z-]+)", parser.format_help(), re.MULTILINE)
-    near = get_close_matches(word.partition("=")[0], known, n=1)
+    near = get_close_matches(word.partition("=")[0], parser.long_options, n=1)
     return f" (did you mean {near[0]}?)" if near else ""

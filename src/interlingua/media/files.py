@@ -20,11 +20,11 @@ import os
 from collections.abc import Iterable, Iterator
 from glob import glob, has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import msgspec
 
-from interlingua.errors import LimitExceededError, UsageError
+from interlingua.errors import LimitExceededError, UsageError, kind_of
 from interlingua.media.parts import MAX_FILE_BYTES, file
 from interlingua.media.sniff import sniff
 from interlingua.types.content import AudioPart, DocumentPart, ImagePart, TextPart
@@ -74,14 +74,23 @@ class InputFile(msgspec.Struct, frozen=True):
 def files(patterns: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> Iterator[InputFile]:
     """The files that paths and patterns name, in order of their names, each once; `**` reaches into folders.
 
-    Raises: UsageError for a pattern that names no file. A path without a pattern is looked at when it is read.
+    Raises: UsageError for a pattern that names no file, and for what is no path. A path without a pattern is looked at
+    when it is read.
     """
-    given = [patterns] if isinstance(patterns, str | os.PathLike) else list(patterns)
-    found = dict.fromkeys([path for pattern in given for path in _named(os.fspath(pattern))])
+    found = dict.fromkeys([path for pattern in _several(patterns) for path in _named(pattern)])
     return map(InputFile, found)
 
 
-def _named(pattern: str) -> list[str]:
+def _several(given: object) -> list[object]:
+    if isinstance(given, str | bytes | os.PathLike) or not isinstance(given, Iterable):
+        return [given]
+    return list(cast("Iterable[object]", given))
+
+
+def _named(given: object) -> list[str]:
+    if not isinstance(given, str | os.PathLike):
+        raise UsageError(f"il.files(…) takes paths and patterns such as 'mails/*.eml', not {kind_of(given)}")
+    pattern: str = os.fspath(cast("str | os.PathLike[str]", given))
     pattern = str(Path(pattern).expanduser()) if pattern.startswith("~") else pattern
     if not has_magic(pattern):
         return [pattern]

@@ -54,6 +54,8 @@ def check_pattern(pattern: str) -> None:
 
     Raises: ConfigError for what is neither a target nor the beginning of targets.
     """
+    if not isinstance(pattern, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+        raise ConfigError(f"{shown(str(pattern))} names no target; a limit is for provider/model, provider/* or *")
     stem = pattern.removesuffix("*")
     provider, _, model = stem.partition("/")
     is_target = bool(provider and model) and stem == pattern

@@ -44,18 +44,20 @@ def signature_of(function: Callable[..., Any]) -> Signature:
     text = parse_docstring(inner.__doc__ if target is inner else (target.__doc__ or type(inner).__doc__))
     hints = hints_of(target)
     contexts = _contexts(hints)
+    parameters = list(inspect.signature(function).parameters.values())
+    _check_bound(name, parameters)
     members = tuple(
         _field(parameter, hints, text)
-        for parameter in map(partial(_checked, name), inspect.signature(function).parameters.values())
+        for parameter in map(partial(_checked, name), parameters)
         if parameter.name not in contexts
     )
     forms = Forms()
     try:
         form = forms.object(Fields(members, dict))
-        parameters = compose(form.schema, forms.definitions)
+        schema = compose(form.schema, forms.definitions)
     except SchemaError as error:
         raise SchemaError(f"tool {name}, parameter {error.message}") from None
-    return Signature(name, text.summary or None, parameters, form.read, contexts)
+    return Signature(name, text.summary or None, schema, form.read, contexts)
 
 
 def contexts_of(function: Callable[..., Any]) -> dict[str, WantedContext]:
@@ -85,11 +87,14 @@ def _checked(name: str, parameter: Any) -> Any:
         raise SchemaError(f"tool {name}: {parameter} has no fixed names for a schema; name each parameter")
     if parameter.kind is parameter.POSITIONAL_ONLY:
         raise SchemaError(f"tool {name}: {parameter.name} is positional only, and arguments come by name")
-    if parameter.name in ("self", "cls") and parameter.annotation is parameter.empty:
-        raise SchemaError(
-            f"tool {name}: {parameter.name} is filled by Python; give the method of an object, thing.{name}"
-        )
     return parameter
+
+
+def _check_bound(name: str, parameters: list[Any]) -> None:
+    """Refuse a method that was taken from its class: Python would fill its first parameter."""
+    first = parameters[0] if parameters else None
+    if first is not None and first.name in ("self", "cls") and first.annotation is first.empty:
+        raise SchemaError(f"tool {name}: {first.name} is filled by Python; give the method of an object, thing.{name}")
 
 
 def _field(parameter: Any, hints: dict[str, Any], text: Docstring) -> Field:

@@ -47,6 +47,12 @@ class Attempt(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_default
     delay_s: float | None = None
     """How long was waited before it, where the same target was asked again."""
 
+    @property
+    def error_class(self) -> str | None:
+        """Class name of its error, such as `RateLimitError`; None where it had none, as a target that was not asked."""
+        name, colon, _ = (self.error or "").partition(":")
+        return name if colon and name.isidentifier() and not name.islower() else None
+
 
 class Alternative(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True, kw_only=True):
     """A further choice of the same answer."""

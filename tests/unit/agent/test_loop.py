@@ -299,6 +299,16 @@ def test_r38_a_compactor_makes_it_shorter(face: AgentFace) -> None:
     with pytest.raises(il.UsageError, match="a compactor gives the messages"):
         played(face, ["Done."], compact=confused)
 
+    def hasty(messages: tuple[il.Message, ...]) -> tuple[il.Message, ...]:
+        return messages[-1:]
+
+    with pytest.raises(il.HistoryError) as caught:
+        played(face, [call(), "Done."], compact=hasty)
+    assert caught.value.message == (
+        "messages[0]: a tool result names the call 'call_0', which is not in the messages before it;"
+        " these are messages that the compactor gave: calls go with their results"
+    )
+
 
 @both
 def test_r38_an_error_of_the_model_brings_the_run(face: AgentFace) -> None:

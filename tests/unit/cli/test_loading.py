@@ -38,6 +38,7 @@ def modules(tmp_path: Path) -> Iterator[None]:
     """A module in the current directory, forgotten afterwards."""
     (tmp_path / "mine_for_loading.py").write_text(SOURCE, encoding="utf-8")
     (tmp_path / "bad_for_loading.py").write_text("raise ImportError('nothing here')\n", encoding="utf-8")
+    (tmp_path / "needy_for_loading.py").write_text("import gone.deeper\n", encoding="utf-8")
     (tmp_path / "empty_for_loading.py").write_text("x = 1\n", encoding="utf-8")
     known = set(sys.modules)
     yield
@@ -79,7 +80,9 @@ def test_a_path_may_hold_a_colon(tmp_path: Path) -> None:
     [
         ("mine_for_loading:once", "--tool mine_for_loading:once: mine_for_loading has no once; did you mean one?"),
         ("gone.py:one", "--tool gone.py:one: there is no file gone.py"),
-        ("gone:one", "--tool gone:one: gone cannot be loaded: ModuleNotFoundError: No module named 'gone'"),
+        ("gone:one", "--tool gone:one: there is no module gone, in this folder or installed"),
+        ("gone.deeper:one", "--tool gone.deeper:one: there is no module gone, in this folder or installed"),
+        ("needy_for_loading", "--tool needy_for_loading: needy_for_loading imports gone, which is not installed"),
         (
             "bad_for_loading.py",
             "--tool bad_for_loading.py: bad_for_loading.py cannot be loaded: ImportError: nothing here",
@@ -104,6 +107,7 @@ def test_what_is_no_tool(text: str, said: str) -> None:
         ("s.json", "[]", "--schema s.json: a JSON Schema is an object"),
         ("s.json", "{", "--schema s.json: "),
         ("mine_for_loading", None, "--schema mine_for_loading: name a type, as in mine_for_loading:Invoice, or a"),
+        ("int", None, "--schema int: name where the type is, as in builtins:int, models:Invoice or a .json file"),
     ],
 )
 def test_what_is_no_schema(tmp_path: Path, text: str, content: str | None, said: str) -> None:

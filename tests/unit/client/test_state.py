@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -86,6 +87,8 @@ def test_a_fake_is_not_limited_and_faults_are() -> None:
 
 def test_a_limit_that_cannot_hold_is_refused() -> None:
     """The sentence says what a limit is for."""
+    with pytest.raises(il.ConfigError, match="'3' names no target; a limit is for provider/model"):
+        il.limit(cast("Any", 3), rpm=1)
     with pytest.raises(il.ConfigError, match="'openai' names no target"):
         limit("openai", rpm=1)
     with pytest.raises(il.ConfigError, match="rpm is a whole number from 1 on, not '0'"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from email.message import EmailMessage
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -133,5 +134,9 @@ def test_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [file.path for file in il.files(Path("nowhere.txt"))] == ["nowhere.txt"]
     with pytest.raises(il.UsageError, match=r"no file is named by \*\.eml"):
         il.files("*.eml")
+    for wrong in (3, ["c.md", 3]):
+        with pytest.raises(il.UsageError) as caught:
+            il.files(cast("Any", wrong))
+        assert caught.value.message == "il.files(…) takes paths and patterns such as 'mails/*.eml', not an int"
     monkeypatch.setenv("HOME", str(tmp_path))
     assert [file.path for file in il.files("~/c.*")] == [os.fspath(tmp_path / "c.md")]

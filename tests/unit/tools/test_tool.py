@@ -3,6 +3,7 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import functools
+import json
 import pickle
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypedDict
@@ -358,6 +359,7 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
         SchemaError,
         r"tool without_its_object: self is filled by Python; give the method of an",
     ),
+    (json.dumps, SchemaError, "tool dumps: .*kw.* has no fixed names for a schema; name each parameter"),
     (by_place, SchemaError, "tool by_place: name is positional only, and arguments come by name"),
     (of_what, SchemaError, "tool of_what, parameter what: .*has no JSON form"),
     (UNNAMED, UsageError, "has no name of its own"),

@@ -12,11 +12,27 @@ from interlingua.types.change import CODES, Change, Changes
 from interlingua.types.content import BrokenToolCall, ImagePart, TextPart, ThinkingPart, ToolCall, ToolResult
 from interlingua.types.message import Message, assistant, system, user
 from interlingua.types.request import Request
-from interlingua.types.response import Response
+from interlingua.types.response import Attempt, Response
 from interlingua.types.usage import Usage, add_usage, merge_usage
 
 CALL = ToolCall("a", "f", '{"id": 9007199254740993}')
 BROKEN = BrokenToolCall("b", "f", "{", "malformed")
+
+
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        (None, None),
+        ("RateLimitError: slow down: 60 s", "RateLimitError"),
+        ("benched: it asked to be left alone", None),
+        ("outrun: another target answered first", None),
+        ("its input is too long: 9 tokens", None),
+        ("skipped", None),
+    ],
+)
+def test_a_try_says_the_class_of_its_error(error: str | None, name: str | None) -> None:
+    """Why a target was passed over has no class."""
+    assert Attempt(model="openai/x", outcome="failed", error=error).error_class == name
 
 
 def test_builders_leave_empty_texts_out() -> None:

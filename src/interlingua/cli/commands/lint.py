@@ -88,7 +88,7 @@ def _load(text: str) -> tuple[list[Tool], list[_Remark]]:
     if not text.endswith(".json"):
         from interlingua.cli.loading import load_tools
 
-        return load_tools(text), []
+        return load_tools(text, option="lint: "), []
     tools: list[Tool] = []
     remarks: list[_Remark] = []
     for entry in _entries(text):

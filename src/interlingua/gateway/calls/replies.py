@@ -76,8 +76,9 @@ def error_reply(dialect: str, error: Error, *, path: str = "") -> GatewayReply:
 
 def _said_by_all(error: Error) -> Error:
     """The error of a chain of which every target says the same thing that its client can act upon, told as that."""
-    said = {attempt.model: (attempt.error or "").partition(":")[0] for attempt in error.attempts}
-    kind = _ACTED_UPON.get("".join(set(said.values())))
+    said = {attempt.model: attempt.error_class for attempt in error.attempts}  # of several tries the last counts
+    first, *others = set(said.values()) or {None}
+    kind = None if others or first is None else _ACTED_UPON.get(first)
     if not isinstance(error, ChainExhaustedError) or kind is None:
         return error
     cause = error.__cause__ if isinstance(error.__cause__, kind) else None

@@ -109,3 +109,9 @@ def test_functions_of_a_module(tmp_path: Path, capsys: Capture) -> None:
     for named in ("mytools.py", "mytools.py:add"):
         assert main(["lint", str(tmp_path / named)]) == 0
         assert capsys.readouterr().out == "add: every target takes it as it is\n"
+
+
+def test_a_module_that_is_not_there_is_named_as_it_was_given(capsys: Capture) -> None:
+    """There is no option before it."""
+    assert main(["lint", "nomod"]) == 2
+    assert capsys.readouterr().err == "il: lint: nomod: there is no module nomod, in this folder or installed\n"
