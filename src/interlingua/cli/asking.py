@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 
-from interlingua.cli.terminal import piped_input
+from interlingua.cli.terminal import note, piped_input
 from interlingua.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
@@ -166,15 +166,25 @@ def _joined(said: list[Any]) -> list[Any]:
 def piped_part(*, wanted: bool = False) -> str | ImagePart | AudioPart | DocumentPart:
     """What stdin holds: a text, or the part that its bytes make; an empty text when there is nothing.
 
-    Raises: UsageError for bytes that are neither text nor a known file.
+    Text is in UTF-8, or in UTF-16 with the mark that Windows writes before it. Bytes that are neither text nor a known
+    file are replaced, and a note says so.
     """
     data = piped_input(wanted=wanted)
     try:
-        return data.decode("utf-8-sig").strip("\n")
+        return data.decode("utf-16" if data.startswith(_UTF16) else "utf-8-sig").strip("\r\n")
     except UnicodeDecodeError:
         from interlingua.media.sniff import sniff
 
-        return data.decode("utf-8", "replace").strip("\n") if sniff(data) is None else _file(data)
+        if sniff(data) is not None:
+            return _file(data)
+    text = data.decode("utf-8", "replace").strip("\r\n")
+    lost = text.count("\ufffd")
+    note(f"stdin is no text in UTF-8, and {lost} of its characters were replaced")
+    return text
+
+
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+"""What a text in UTF-16 begins with."""
 
 
 def _file(source: Source) -> ImagePart | AudioPart | DocumentPart:

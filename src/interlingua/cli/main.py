@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The exit code of one command line; None takes the process's own."""
     try:
         open_what_is_closed()
-        lenient(sys.stdout, sys.stderr)
+        lenient(sys.stdin, sys.stdout, sys.stderr)
         code = _command(list(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()
     except (Exception, *Interrupted) as error:  # noqa: BLE001 - the last stop: every failure becomes one line and a code

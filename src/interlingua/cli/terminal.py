@@ -24,14 +24,14 @@ _CONTROLS = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code)
 
 
 def open_what_is_closed() -> None:
-    """Have stdout and stderr lead nowhere where a process has none, as under some supervisors of services."""
-    for name in ("stdout", "stderr"):
+    """Have the standard streams lead nowhere where a process has none, as under some supervisors of services."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 - it lasts; pathlib takes time
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - it lasts; pathlib takes time
 
 
 def lenient(*streams: IO[str]) -> None:
-    """Have characters that an old terminal's encoding does not know replaced instead of refused."""
+    """Have what an encoding does not know replaced instead of refused: characters of ours, bytes on stdin."""
     for stream in streams:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")

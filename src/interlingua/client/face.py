@@ -69,6 +69,18 @@ class Face:
         """The options that hold for every call."""
         return self._settings
 
+    def __deepcopy__(self, memo: object) -> Self:
+        """The model itself: nothing of it changes."""
+        return self
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str | None, Settings]]:
+        """Pickled as its spec and options: keys and names are looked up where it is used, and stay where they are."""
+        if self._registry is not default_registry():
+            raise TypeError(
+                f"{self!r} cannot be pickled: it has a registry of its own, whose keys stay in this process"
+            )
+        return type(self), (self._spec, self._settings)
+
     def __repr__(self) -> str:
         request, nothing = self._settings.request, Settings().request
         said = [name for name in request.__struct_fields__ if getattr(request, name) != getattr(nothing, name)]

@@ -21,6 +21,8 @@ __all__ = ["MAX_FILE_BYTES", "PilImage", "Source", "audio", "document", "file", 
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """The largest file that is read."""
+LONGEST_PATH = 255
+"""Characters of what may be meant as a path; a longer text is hardly one."""
 
 Source: TypeAlias = str | os.PathLike[str] | bytes
 """A path, or the bytes themselves."""
@@ -117,7 +119,12 @@ def _bytes_of(source: object, builder: str) -> tuple[bytes, str]:
     match source:
         case bytes() | bytearray():
             data, name = bytes(source), f"what il.{builder}(…) was given"
-        case str() if "://" in source or source.startswith("data:"):
+        case str() if source.startswith("data:"):
+            raise UsageError(
+                f"il.{builder}(…) takes a path or bytes, and a data: URL is neither; "
+                f"il.{builder}(base64.b64decode(url.partition(',')[2])) gives the bytes in it"
+            )
+        case str() if "://" in source:
             raise UsageError(
                 f"il.{builder}(…) takes a path or bytes, never a URL: nothing is fetched unasked; "
                 "il.fetch(url) fetches it, guarded, and gives the part"
@@ -137,7 +144,10 @@ def _read(path: Path) -> bytes:
             return opened.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
-        raise UsageError(f"the file {path} cannot be read: {reason or 'not a usable path'}") from None
+        name = str(path)
+        if len(name) > LONGEST_PATH:
+            name, reason = f"{name[:60]}…", f"{reason or 'not a usable path'}; of base64, base64.b64decode makes bytes"
+        raise UsageError(f"the file {name} cannot be read: {reason or 'not a usable path'}") from None
 
 
 def _pillow_bytes(source: PilImage) -> bytes | None:

@@ -112,7 +112,7 @@ def item_of(schema: Schema, index: int) -> Schema:
     return cast("Schema", child) if isinstance(child, dict) else {}
 
 
-def form_of(value: Any, schema: Schema, root: Schema) -> Schema:
+def form_of(value: JsonValue, schema: Schema, root: Schema) -> Schema:
     """The member of a union that `value` looks like; the schema itself where it is no union."""
     forms: list[Schema] | None = schema.get("anyOf", schema.get("oneOf"))
     if forms is None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -79,6 +80,15 @@ def test_a_wrong_option_is_one_line(capsys: Capture) -> None:
     """The parser's errors are ours: one line, exit 2."""
     assert main(["ask", "Hi", "--colour"]) == 2
     assert capsys.readouterr().err == "il: ask: --colour is not known here; `il ask --help` shows what there is\n"
+
+
+@pytest.mark.parametrize("closed", [(0,), (0, 1), (0, 1, 2)])
+def test_a_process_without_standard_streams(closed: tuple[int, ...]) -> None:
+    """A supervisor may have closed them; nothing is read then, and what is said goes nowhere."""
+    command = [sys.executable, "-m", "interlingua", "chat", "-m", "fake/x"]
+    run = [sys.executable, "-c", f"import os; [os.close(n) for n in {closed}]; os.execv({command[0]!r}, {command})"]
+    done = subprocess.run(run, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_a_mistyped_option_is_told_its_right_name(capsys: Capture) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
 import warnings
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 import interlingua as il
 from interlingua import aio
+from interlingua.registry.resolve import Registry
 from interlingua.wire.http import HttpReply, header
 from interlingua.wire.json import decode_any, encode
 from tests.support.client import AWAITED, BLOCKING, Face, chat, scripted
@@ -275,6 +278,25 @@ def test_with_options_is_a_copy(face: Face) -> None:
     assert exact.settings.request == il.Request(temperature=0, seed=7)
     assert model.settings.request == il.Request(temperature=1.0)
     assert repr(exact) == f"{type(model).__name__}('openai-chat/gpt-4.1', temperature=…, seed=…)"
+
+
+def test_a_model_crosses_process_borders(face: Face) -> None:
+    """Also one that was used: it names its targets, and keys are looked up where it is used next."""
+    model = face.model("openai-chat/gpt-4.1", temperature=0.5)
+    with scripted(chat("Hi"), chat("Hi")) as asked:
+        face.generate(model, "Hello")
+        again = pickle.loads(pickle.dumps(model))
+        face.generate(again, "Hello")
+    first, second = asked.requests
+    assert first.body == second.body
+    assert repr(again) == repr(model)
+    assert copy.deepcopy(model) is model
+
+
+def test_a_model_of_a_registry_of_its_own_stays_here() -> None:
+    """What that knows may be secret."""
+    with pytest.raises(TypeError, match=r"^Model\('a/b'\) cannot be pickled: it has a registry of its own, whose keys"):
+        pickle.dumps(il.Model("a/b", registry=Registry({})))
 
 
 def test_the_environment_names_the_model(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:

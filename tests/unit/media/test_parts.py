@@ -121,11 +121,21 @@ def test_audio_and_documents() -> None:
 
 
 @pytest.mark.parametrize("build", [il.image, il.audio, il.document, il.file])
-@pytest.mark.parametrize("url", ["https://example.com/a.png", "http://example.com", "file:///etc/hosts", "data:,x"])
+@pytest.mark.parametrize("url", ["https://example.com/a.png", "http://example.com", "file:///etc/hosts"])
 def test_a_url_is_refused(build: Any, url: str) -> None:
     """R04: nothing is fetched; the error names the way out."""
     with pytest.raises(il.UsageError, match=r"never a URL.*il\.fetch"):
         build(url)
+
+
+def test_a_data_url_says_how_to_get_its_bytes() -> None:
+    """Nothing has to be fetched, so `il.fetch` is no way out."""
+    with pytest.raises(il.UsageError) as caught:
+        il.image("data:image/png;base64,AAAA")
+    assert caught.value.message == (
+        "il.image(…) takes a path or bytes, and a data: URL is neither;"
+        " il.image(base64.b64decode(url.partition(',')[2])) gives the bytes in it"
+    )
 
 
 @pytest.mark.parametrize(
@@ -142,6 +152,15 @@ def test_the_wrong_kind_is_refused(build: Any, data: Any, sentence: str) -> None
     """The error names the builder that would take it."""
     with pytest.raises(il.UsageError, match=sentence):
         build(data)
+
+
+def test_base64_that_is_taken_for_a_path_is_not_told_whole() -> None:
+    """It may be megabytes."""
+    with pytest.raises(il.UsageError) as caught:
+        il.image("iVBORw0KGgo/" * 1_000)
+    assert caught.value.message == (
+        f"the file {'iVBORw0KGgo/' * 5}… cannot be read: File name too long; of base64, base64.b64decode makes bytes"
+    )
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -96,6 +96,27 @@ def test_a_pipe_alone_is_the_prompt(ask: Callable[..., int], pipe: Callable[[byt
     assert _said(fake) == "Hello"
 
 
+@pytest.mark.parametrize(
+    ("data", "text", "note"),
+    [
+        ("\u00e9t\u00e9\r\n".encode("utf-16"), "\u00e9t\u00e9", ""),
+        (b"\xfe\xff\x00H\x00i", "Hi", ""),
+        (b"one\r\ntwo\r\n", "one\r\ntwo", ""),
+        (b"\xe9t\xe9\n", "\ufffdt\ufffd", "il: stdin is no text in UTF-8, and 2 of its characters were replaced\n"),
+        (b"\xff\xfea", "\ufffd\ufffda", "il: stdin is no text in UTF-8, and 2 of its characters were replaced\n"),
+    ],
+)
+def test_text_in_another_encoding(
+    ask: Callable[..., int], capsys: Capture, pipe: Callable[[bytes], None], data: bytes, text: str, note: str
+) -> None:
+    """Windows writes UTF-16; bytes that are no text at all are replaced, and not in silence."""
+    pipe(data)
+    with use(["Yes."]) as fake:
+        assert ask() == 0
+    assert _said(fake) == text
+    assert capsys.readouterr().err == note
+
+
 def test_a_piped_image_is_an_image(ask: Callable[..., int], pipe: Callable[[bytes], None]) -> None:
     """Bytes that are an image become a part."""
     pipe(_png())

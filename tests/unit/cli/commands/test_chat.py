@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +23,16 @@ def test_lines_are_a_conversation(capsys: Capture, pipe: Pipe) -> None:
         assert main(["chat", "-m", "fake/x"]) == 0
     assert capsys.readouterr() == ("Hi.\nFine.\n", "")
     assert [message.text for message in fake.last_request.messages] == ["Hello", "Hi.", "And you?"]
+
+
+def test_lines_that_are_no_utf_8_have_their_bytes_replaced() -> None:
+    """As everywhere; a byte is no reason to end the conversation."""
+    program = (
+        "from interlingua.testing import use; from interlingua.cli.main import main\nwith use('Hi.') as fake: main({})"
+    )
+    program = program.format(["chat", "-m", "fake/x"]) + "\nprint(ascii(fake.last_request.messages[-1].text))"
+    done = subprocess.run([sys.executable, "-c", program], input=b"\xe9t\xe9\n", capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"Hi.\n'\\ufffdt\\ufffd'\n", b"")
 
 
 def test_what_fails_is_told_and_the_talk_goes_on(capsys: Capture, pipe: Pipe) -> None:
