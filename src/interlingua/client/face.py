@@ -129,7 +129,7 @@ class Face:
         if names == tuple(options) and all(map(is_, values, options.values())):
             return settled
         settled = settle(self._settings, options)
-        if all([type(value) in _UNCHANGEABLE or value is settled.request.tools for value in options.values()]):  # noqa: C419 - faster
+        if all([type(value) in _UNCHANGEABLE or value is settled.request.tools for value in options.values()]):
             self._last = tuple(options), tuple(options.values()), settled
         return settled
 

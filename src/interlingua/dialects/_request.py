@@ -443,7 +443,7 @@ class RequestWriter:
 
 
 def _changes_any(ids: Mapping[str, str]) -> bool:
-    return any([own != told for own, told in ids.items()])  # noqa: C419 — a list is faster
+    return any([own != told for own, told in ids.items()])
 
 
 @lru_cache(maxsize=256)

@@ -29,7 +29,7 @@ def note_seal(changes: Changes, sealed: Sealed, path: str) -> None:
     if is_address(sealed):
         return
     here = f"{path}/sealed"
-    if not any([entry.path == here and entry.code == "seal_foreign" for entry in changes.entries]):  # noqa: C419 — a list is faster
+    if not any([entry.path == here and entry.code == "seal_foreign" for entry in changes.entries]):
         changes.add("seal_foreign", here)
 
 

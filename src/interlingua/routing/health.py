@@ -404,7 +404,7 @@ class MemoryHealth:
 
     def apply(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
         """How each target stands after its operation, in the same order."""
-        if not self._marks and all([type(operation) in _HARMLESS for _, operation in operations]):  # noqa: C419 - faster
+        if not self._marks and all([type(operation) in _HARMLESS for _, operation in operations]):
             now_s = self._clock()
             return [Standing("open", now_s) for _ in operations]
         with self._lock:

@@ -108,7 +108,7 @@ _NOT_PLAIN = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
 def have_plain_roots(schemas: Iterable[dict[str, Any]]) -> bool:
     """Whether each root says that it is an object, with which properties, and nothing of alternatives."""
     return all(
-        [  # noqa: C419 — a list is faster
+        [
             schema.get("type") == "object"
             and isinstance(schema.get("properties"), dict)
             and isinstance(schema.get("required", []), list)

@@ -32,7 +32,7 @@ from interlingua.types.tool import OpaqueTool, Tool
 if TYPE_CHECKING:
     from interlingua.tools.watch import ToolWatch
 
-__all__ = ["Box", "BoxItem", "Call", "Work"]
+__all__ = ["Box", "BoxItem", "Work"]
 
 BoxItem: TypeAlias = ToolSource | OpaqueTool | McpSource
 """What a toolbox is made from."""

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from interlingua.errors import UsageError
-from interlingua.tools.face import Box, Call
+from interlingua.tools.face import Box
 from interlingua.tools.listening import OnProgress
+from interlingua.tools.outcome import Call
 from interlingua.types.message import Message
 from interlingua.types.tool import OpaqueTool, Tool
 

@@ -9,6 +9,8 @@ REPLIES = [
     "Once upon a time.",
     tool_call("get_weather", city="Oslo"),
     il.IncompleteStreamError("cut", partial=il.Response(parts=(il.TextPart("Once"),))),
+    "Once upon a time there was a very long story.",
+    "Once.",
     "Once upon a time.",
 ]
 """The script of the fake model."""

@@ -251,7 +251,7 @@ def says_something(rest: tuple[Message, ...]) -> bool:
     """
     if not rest or rest[0].role != "assistant":
         return False
-    return any([type(part) is ToolCall or (type(part) is TextPart and part.text.strip()) for part in rest[0].parts])  # noqa: C419 — a list is faster
+    return any([type(part) is ToolCall or (type(part) is TextPart and part.text.strip()) for part in rest[0].parts])
 
 
 class _Seen(msgspec.Struct, frozen=True, gc=False):
@@ -491,7 +491,7 @@ def read_further(
         return None  # read as a whole, the place in the error is right
     if system or not goes_on(known, messages):
         return None
-    if own.entries and any([entry.code not in _OF_THE_TEXT for entry in own.entries]):  # noqa: C419 — a list is faster
+    if own.entries and any([entry.code not in _OF_THE_TEXT for entry in own.entries]):
         return None
     whole = [*known.messages, *[frozen(message) for message in messages]]
     further = KnownHistory(text, known.system, whole, known.entries + tuple(own.entries), known)
@@ -515,9 +515,9 @@ def usual_further(
 
 
 def _can_be_kept(messages: Sequence[Message], entries: Sequence[Change]) -> bool:
-    if any([entry.code not in _OF_THE_TEXT for entry in entries]):  # noqa: C419 — a list is faster
+    if any([entry.code not in _OF_THE_TEXT for entry in entries]):
         return False
-    return all([can_be_shared(part) for message in messages for part in message.parts])  # noqa: C419 — the same
+    return all([can_be_shared(part) for message in messages for part in message.parts])
 
 
 def _shared(text: bytes, system: System, messages: tuple[Message, ...], entries: Sequence[Change]) -> KnownHistory:

@@ -25,14 +25,14 @@ __all__ = ["can_be_shared", "frozen", "frozen_part", "shareable", "shareable_sys
 
 def shareable(messages: Sequence[Message]) -> list[Message] | None:
     """The same messages, as requests can share them; None where something in them cannot be shared."""
-    if not all([can_be_shared(part) for message in messages for part in message.parts]):  # noqa: C419 — a list is faster
+    if not all([can_be_shared(part) for message in messages for part in message.parts]):
         return None
     return [frozen(message) for message in messages]
 
 
 def shareable_system(system: tuple[TextPart, ...]) -> tuple[TextPart, ...] | None:
     """System text as requests can share it; None where it cannot be shared."""
-    if not all([can_be_shared(part) for part in system]):  # noqa: C419 — the same
+    if not all([can_be_shared(part) for part in system]):
         return None
     return cast("tuple[TextPart, ...]", tuple([frozen_part(part) for part in system]))
 
@@ -63,7 +63,7 @@ def can_be_shared(part: Part) -> bool:
         case TextPart(annotations=annotations):
             return not annotations
         case ToolResult(content=content):
-            return not isinstance(content, tuple) or all([_is_shareable_text(one) for one in content])  # noqa: C419 — the same
+            return not isinstance(content, tuple) or all([_is_shareable_text(one) for one in content])
         case _:
             return isinstance(part, ThinkingPart | ToolCall)
 

@@ -56,7 +56,7 @@ class Written(msgspec.Struct, frozen=True, eq=False):
 
 def can_be_told_again(entries: Sequence[Change]) -> bool:
     """Whether entries follow from what is written alone: none is a refusal, or would be one if it were not allowed."""
-    return not entries or all([CODES[entry.code].action == entry.action != "refused" for entry in entries])  # noqa: C419 — a list is faster
+    return not entries or all([CODES[entry.code].action == entry.action != "refused" for entry in entries])
 
 
 def write_tools(wires: Sequence[WireStruct], entries: Sequence[Change]) -> Written:
@@ -90,7 +90,7 @@ class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 - a tuple has no slots for 
     @property
     def untouched(self) -> bool:
         """Whether nobody gave a tool members of its own since they were read."""
-        return self.is_sealed or not any([tool.extra for tool in self])  # noqa: C419 — a list is twice as fast
+        return self.is_sealed or not any([tool.extra for tool in self])
 
 
 def known_tools(tools: list[Tool], *, sealed: bool = False) -> KnownTools:
@@ -102,7 +102,7 @@ def known_tools(tools: list[Tool], *, sealed: bool = False) -> KnownTools:
     known.written, known.fitted = {}, {}
     known.names = frozenset([tool.name for tool in tools])
     known.freeform = frozenset([tool.name for tool in tools if tool.freeform])
-    known.is_marked = any([is_marked(tool) for tool in tools])  # noqa: C419 — a list is faster
+    known.is_marked = any([is_marked(tool) for tool in tools])
     known.is_sealed = sealed
     return known
 

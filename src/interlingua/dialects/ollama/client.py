@@ -325,7 +325,7 @@ def _response(wire: ChunkWire, message: MessageWire, context: DecodeContext, cha
         parts = tuple(decode_turn(message, id_source(context), CallReader(context.undo, changes), "", cut_off=cut_off))
     except DecodeError as error:
         raise error.under("/message") from None
-    called = any([isinstance(part, ToolCall | BrokenToolCall) for part in parts])  # noqa: C419 — a list is faster
+    called = any([isinstance(part, ToolCall | BrokenToolCall) for part in parts])
     reason = decode_finish(wire.done_reason, called=called)
     return Response(
         parts=parts,

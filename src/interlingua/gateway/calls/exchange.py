@@ -197,7 +197,7 @@ def _at_once(asked: Asked, plan: Plan) -> Request | None:
     """What is asked, as far as somebody has to know it; None where that takes the vault, or somebody else's media."""
     if asked.relayed:
         lanes = plan.lanes if asked.keeping is None else asked.keeping.lanes(plan.lanes)
-        if asked.relayed is lanes or all([lane in asked.relayed for lane in lanes]):  # noqa: C419 - a list is faster
+        if asked.relayed is lanes or all([lane in asked.relayed for lane in lanes]):
             return _unread(asked)
     gateway, request = asked.gateway, asked.decoded.request
     return None if gateway.settings.allow_fetch or not gateway.vault.lacks(asked.owner, request) else request
@@ -240,7 +240,7 @@ def _unread(asked: Asked) -> Request:
 def _weighed(asked: Asked, job: Job) -> Job:
     """The job with about how many tokens a request has that nobody read, where a limit wants to know."""
     covers = limiter().covers
-    if job.request.messages or not any([covers(lane.endpoint.spec) for lane in job.lanes]):  # noqa: C419 - faster
+    if job.request.messages or not any([covers(lane.endpoint.spec) for lane in job.lanes]):
         return job
     return msgspec.structs.replace(job, input_tokens=estimate_body(asked.http.body))
 

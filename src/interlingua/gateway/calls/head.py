@@ -265,7 +265,7 @@ def _is_ours(text: bytes | msgspec.Raw, dialect: str) -> bool:
 
 
 def _says_something(members: _Members, name: str) -> bool:
-    return any([_is_said(members, member) for member in _SAID_IN.get(name, _MESSAGES)])  # noqa: C419 - it is faster
+    return any([_is_said(members, member) for member in _SAID_IN.get(name, _MESSAGES)])
 
 
 def _is_said(members: _Members, name: str) -> bool:

@@ -133,7 +133,7 @@ def _takes(head: Head, minded: Minded) -> bool:
         return False
     if offered is not None and not minded.tool_marks.isdisjoint(offered.marks):
         return False
-    return not any([head.has_mark(member, mark) for member, mark in minded.marks])  # noqa: C419 - a list is faster
+    return not any([head.has_mark(member, mark) for member, mark in minded.marks])
 
 
 class Minded(NamedTuple):
