@@ -273,6 +273,8 @@ class RequestWriter:
         for place, name in enumerate(declared if self.names else ()):
             if name in self.names:
                 self.changes.add("name_mapped", f"/tools/{place}/name", f"{name!r} is {self.names[name]!r} on the wire")
+        for name in sorted(self.names.keys() - declared):
+            self.changes.add("name_mapped", "/messages", f"{name!r} is {self.names[name]!r} on the wire")
 
     def map_ids(self) -> dict[str, str]:
         """Call ids fitted to the rule of server and wire; empty where any id is taken."""

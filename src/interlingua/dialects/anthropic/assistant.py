@@ -258,6 +258,8 @@ class AssistantEncoder:
 
     def media(self, part: ImagePart | AudioPart | DocumentPart, path: str) -> BlockWire | None:
         """Media of an assistant, which the wire cannot say: a note to a client, refused towards a service."""
+        if isinstance(part, ImagePart) and part.sealed is not None:
+            note_seal(self.changes, part.sealed, path)
         if self.reply:
             self.changes.add("media_as_text", path, "an answer of this dialect has no media")
             return BlockWire(type="text", text=media_note(part))

@@ -236,11 +236,11 @@ class BlockEncoder:
 
     def text(self, part: TextPart, path: str) -> BlockWire | None:
         """A text block with the citations that are this dialect's own."""
+        if part.sealed is not None:
+            note_seal(self.changes, part.sealed, path)
         if not part.text:
             self.changes.add("empty_part", path, "the service takes no empty text")
             return None
-        if part.sealed is not None:
-            note_seal(self.changes, part.sealed, path)
         own = own_citations(part.annotations, self.changes, path)
         return BlockWire(type="text", text=part.text, citations=own or None)
 

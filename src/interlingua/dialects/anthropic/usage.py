@@ -58,6 +58,9 @@ def encode_usage(usage: Usage | None, changes: Changes, *, own: bool) -> dict[st
     if not own and (usage.input_tokens is None or usage.output_tokens is None):
         changes.add("parameter_added", "/usage", "told as 0, since nobody counted them")
     total, read, written = usage.input_tokens or 0, usage.cache_read_tokens, usage.cache_write_tokens
+    if read is not None and usage.input_tokens is not None and read > total:
+        why = f"the {read} tokens read from the cache are more than the input has"
+        changes.add("parameter_adjusted", "/usage/input_tokens", why)
     room = max(0, total - (read or 0))
     if written is not None and written > room and usage.input_tokens is not None:
         why = f"{written} are more than the input has beside those read from the cache"

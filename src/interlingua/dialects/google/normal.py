@@ -62,17 +62,23 @@ def path(body: JsonObject) -> JsonObject:
     return without(body, {"model"})
 
 
+EMPTY = frozenset(
+    {"tools", "generationConfig", "toolConfig", "cachedContent", "candidates", "modelVersion", "responseId"}
+)
+"""Members that say nothing when they are empty."""
+
+
 def defaults(body: JsonObject) -> JsonObject:
-    """Empty lists of tools and stop sequences, and empty objects of settings, are absent."""
+    """Empty lists of tools, stop sequences and candidates, and empty objects of settings, are absent.
+
+    So is the wish for no log probabilities.
+    """
     config: Any = body.get("generationConfig")
     if is_object(config):
-        dull = [name for name in ("thinkingConfig", "stopSequences") if name in config and not config[name]]
+        hollow = ("thinkingConfig", "stopSequences", "responseLogprobs")
+        dull = [name for name in hollow if name in config and not config[name]]
         body["generationConfig"] = without(config, dull)
-    return {
-        name: value
-        for name, value in body.items()
-        if not (name in ("tools", "generationConfig", "toolConfig", "cachedContent") and not value)
-    }
+    return {name: value for name, value in body.items() if not (name in EMPTY and not value)}
 
 
 def _listed(value: Any) -> list[Any]:
@@ -248,7 +254,7 @@ def usage(body: JsonObject) -> JsonObject:
     return body
 
 
-ANSWER = (cases, candidates, usage)
+ANSWER = (cases, defaults, candidates, usage)
 RULES: Rules = {
     "request": (cases, path, instruction, contents, declarations, tool_config, output_schema, defaults),
     "response": ANSWER,

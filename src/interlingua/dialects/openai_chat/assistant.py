@@ -304,13 +304,18 @@ class AssistantEncoder:
                 note_audio(part, self.changes, path)
                 self.message.audio = _audio_wire(part)
             case ImagePart():
-                self.message.images = [*(self.message.images or []), encode_part(part, self.target.quirks)]
+                self._image(part, path)
             case OpaquePart():
                 self._opaque(part, path)
             case DocumentPart() | ToolResult():
                 self.changes.add(
                     "opaque_part", path, f"an assistant message holds no {type(part).__name__}", action="dropped"
                 )
+
+    def _image(self, part: ImagePart, path: str) -> None:
+        if part.sealed is not None:
+            note_seal(self.changes, part.sealed, path)
+        self.message.images = [*(self.message.images or []), encode_part(part, self.target.quirks)]
 
     def _text(self, part: TextPart, path: str) -> None:
         if self.message.tool_calls:

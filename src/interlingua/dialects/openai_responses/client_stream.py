@@ -116,6 +116,8 @@ class _Answer:
             handler(self, wire)
             if kind == _TEXT_DELTA:
                 self._learn(wire, event)
+        elif kind == "keepalive":
+            return
         elif kind == "response":
             self.end(decode_wire(event.data, ResponseWire))
         else:

@@ -70,8 +70,11 @@ def items(body: JsonObject) -> JsonObject:
 
 
 def repeated(body: JsonObject) -> JsonObject:
-    """What an answer repeats of the request says nothing where it is the default; nor does the constant `object`."""
-    dull: JsonObject = {"object": "response", "tool_choice": "auto"}
+    """What an answer repeats of the request says nothing where it is the default; nor does the constant `object`.
+
+    An empty `id` and an empty `model` are absent.
+    """
+    dull: JsonObject = {"object": "response", "tool_choice": "auto", "id": "", "model": ""}
     return without_dull(body, dull)
 
 
@@ -93,14 +96,14 @@ def _item(item: object) -> object:
     kept = {"type": "message", **item} if "role" in item else dict(item)
     if kept.get("status") == "completed":
         del kept["status"]
-    if kept["type"] == "message":
+    if kept.get("type") == "message":
         side = "output_text" if kept.get("role") == "assistant" else "input_text"
         kept["content"] = _content(kept.get("content", []), side)
-    if kept["type"] == "reasoning":
+    if kept.get("type") == "reasoning":
         kept.setdefault("summary", [])
-    if is_list(kept.get("output")) and str(kept["type"]).endswith("call_output"):
+    if is_list(kept.get("output")) and str(kept.get("type")).endswith("call_output"):
         kept["output"] = [_part(part, "input_text") for part in kept["output"]]
-    if kept["type"] == "image_generation_call":
+    if kept.get("type") == "image_generation_call":
         kept["result"] = same_bytes(kept.get("result"))
     return kept
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["decode_usage", "encode_usage", "note_unknown"]
 
-DETAILS = ("cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 """Counts that not every provider gives."""
 
 
@@ -42,7 +42,7 @@ def decode_usage(wire: UsageWire) -> Usage:
 
 def note_unknown(usage: Usage, changes: Changes) -> None:
     """An entry for the counts that clients insist on and nobody gave."""
-    unknown = [name for name in DETAILS if getattr(usage, name) is None]
+    unknown = [name for name in COUNTS if getattr(usage, name) is None]
     if unknown:
         changes.add("parameter_added", "/usage", f"told as 0, since nobody counted: {', '.join(unknown)}")
 
