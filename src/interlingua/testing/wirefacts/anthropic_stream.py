@@ -54,7 +54,7 @@ class _Answer:
         self.pieces: dict[int, list[str]] = {}
 
     def feed(self, event: dict[str, Any]) -> None:
-        index = event.get("index", 0)
+        index = event.get("index") or 0
         match event.get("type"):
             case "message_start":
                 self.message = dict(members(event.get("message")))

@@ -43,7 +43,7 @@ def _frames(text: str) -> list[dict[str, Any]]:
     if text[:1] in ("[", "{"):
         given = json.loads(text)
         return objects(given) if isinstance(given, list) else [members(given)]
-    return [json.loads(data) for data in event_data(text)]
+    return [members(json.loads(data)) for data in event_data(text) if data != "[DONE]"]
 
 
 class _Answer:
@@ -58,7 +58,7 @@ class _Answer:
         self.usage |= members(frame.get("usageMetadata"))
         self.top |= {name: value for name, value in frame.items() if name not in ("candidates", "usageMetadata")}
         for candidate in objects(frame.get("candidates")):
-            index = candidate.get("index", 0)
+            index = candidate.get("index") or 0
             said = {name: value for name, value in candidate.items() if name != "content"}
             self.candidates.setdefault(index, {}).update(said)
             for part in objects(members(candidate.get("content")).get("parts")):

@@ -113,15 +113,18 @@ def _result(conversation: Conversation, message: Any) -> None:
 def _message(conversation: Conversation, role: str, message: Any) -> None:
     content = message.get("content")
     conversation.text(role, joined(content))
-    for part in objects(content):
+    for part in [*objects(content), *objects(message.get("images"))]:
         _media(conversation, part)
     thinking, seals = thinking_of(message)
     conversation.thinking.extend([thinking] if thinking else [])
     conversation.seals.extend(seals)
     if refusal := word(message.get("refusal")) or joined(items(content), "refusal"):
         conversation.refusals.append(refusal)
-    if audio := message.get("audio"):
-        conversation.references.append({"audio": members(audio).get("id")})
+    audio = members(message.get("audio"))
+    if data := word(audio.get("data")):
+        conversation.media.append(audio_digest(data))
+    elif audio:
+        conversation.references.append({"audio": audio.get("id")})
     for call_id, name, arguments in calls_of(message):
         conversation.call(call_id, name, arguments)
 

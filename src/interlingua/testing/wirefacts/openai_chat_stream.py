@@ -71,9 +71,10 @@ class _Answer:
             self.choices.setdefault(number, _Choice()).feed(choice)
 
     def body(self) -> Any:
+        silent = [_Choice().body()] if self.done else []  # an answer that only ends says nothing
         return {
             "model": self.model,
-            "choices": [self.choices[number].body() for number in sorted(self.choices)],
+            "choices": [self.choices[number].body() for number in sorted(self.choices)] or silent,
             "usage": self.usage,
         }
 

@@ -85,7 +85,7 @@ def _conversation(body: Any) -> Conversation:
 
 
 def _item(conversation: Conversation, item: Any) -> None:
-    kind = item.get("type", "message")
+    kind = item.get("type") or "message"
     if kind in CALLS:
         conversation.call(item.get("call_id"), word(item.get("name")), _arguments(item))
     elif kind in RESULTS:
@@ -94,6 +94,8 @@ def _item(conversation: Conversation, item: Any) -> None:
         _media(conversation, output)
     elif kind == "reasoning":
         _reasoning(conversation, item)
+    elif kind == "image_generation_call" and item.get("result"):
+        conversation.media.append(digest(f"image/{item.get('output_format') or 'png'}", word(item["result"])))
     elif kind == "message":
         _message(conversation, item)
 

@@ -74,7 +74,7 @@ def _conversation(body: Any) -> Conversation:
     conversation = Conversation()
     conversation.text("system", joined(body.get("system")))
     for message in objects(body.get("messages")):
-        _message(conversation, word(message.get("role")), message)
+        _message(conversation, {"tool": "user"}.get(role := word(message.get("role")), role), message)
     return conversation
 
 
@@ -110,6 +110,8 @@ def _result(conversation: Conversation, result: dict[str, Any]) -> None:
     parts = objects(result.get("parts"))
     texts = [json.dumps(part["value"]) if part.get("type") == "json" else word(part.get("text")) for part in parts]
     content = result.get("content") if "parts" not in result else "".join(texts)
+    if content is None or isinstance(content, bool | int | float):
+        content = json.dumps(content)
     conversation.result(result.get("tool_call_id"), content, is_error=bool(result.get("is_error")))
     for part in parts:
         if part.get("type") in MEDIA:

@@ -129,11 +129,13 @@ class Conversation:
         self._fresh = True
         self._open: dict[str, int] = {}
         self._answered: set[int] = set()
+        self._passed: set[int] = set()
 
     def text(self, role: str, text: str) -> None:
         """More text of a role; texts that follow each other are one, unless a result stands between them."""
         if not text:
             return
+        self._passed |= set(self._open.values()) - self._answered
         if self.turns and not self._fresh and self.turns[-1][0] == role:
             self.turns[-1][1] += text
         else:
@@ -157,6 +159,9 @@ class Conversation:
         number = self._open.get(key or "")
         if number is None or number in self._answered:
             self.faults.append(f"result {len(self.results)}: no open call has its id")
+        elif number in self._passed:
+            self._answered.add(number)
+            self.faults.append(f"result {len(self.results)}: something else was said before it")
         else:
             self._answered.add(number)
         if is_error is None and isinstance(content, str):
