@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from interlingua.dialects._contract import ServerContext
 from interlingua.dialects._errors.classes import class_of_status, make_error
 from interlingua.dialects.table import get_dialect
+from interlingua.registry.resolve import default_registry
 from interlingua.transport.fault import AsyncFaultTransport, FaultPlan, FaultTransport, Plan, neutral_error_body
 from interlingua.transport.override import Override, overriding
 from interlingua.wire.http import HttpRequest
@@ -30,7 +31,10 @@ def faults(plan: Plan, *, retry_after_s: float | None = None, pace_s: float = 0.
 
     Raises: ConfigError for a text that names no fault.
     """
-    chosen = FaultPlan(plan, error_body=error_body, retry_after_s=retry_after_s, pace_s=pace_s)
+    by_target: dict[str, str | list[str]] = {}
+    for pattern, texts in plan.items():
+        by_target.setdefault(default_registry().targets_of(pattern), texts)
+    chosen = FaultPlan(by_target, error_body=error_body, retry_after_s=retry_after_s, pace_s=pace_s)
     override = Override(lambda inner: FaultTransport(inner, chosen), lambda inner: AsyncFaultTransport(inner, chosen))
     with overriding(override):
         yield chosen

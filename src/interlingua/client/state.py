@@ -133,9 +133,13 @@ def limit(pattern: str, *, concurrency: int | None = None, rpm: int | None = Non
 
     Raises: ConfigError for a pattern that names no target, and for what is no whole number from 1 on.
     """
-    from interlingua.registry.allowance import allowance  # only who sets limits needs it
+    from interlingua.registry.allowance import allowance, check_pattern  # only who sets limits needs these
+    from interlingua.registry.resolve import default_registry
 
-    limiter().set(pattern, allowance({"concurrency": concurrency, "rpm": rpm, "tpm": tpm}))
+    check_pattern(pattern)
+    limiter().set(
+        default_registry().targets_of(pattern), allowance({"concurrency": concurrency, "rpm": rpm, "tpm": tpm})
+    )
 
 
 def forget_state() -> None:

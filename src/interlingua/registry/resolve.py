@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interlingua.dialects._contract import Target
+from interlingua.dialects.table import SPELLINGS
 from interlingua.errors import ConfigError, Error, UnknownModelError, UsageError, kind_of
 from interlingua.providers.limits import facts_for
 from interlingua.providers.negotiate import negotiate
@@ -207,14 +209,42 @@ class Registry:
         return self.take_config(read_config(path))
 
     def take_config(self, config: Config) -> Loaded:
-        """The same for a file that was read already."""
+        """The same for a file that was read already.
+
+        Raises: ConfigError, and nothing of the file counts, where two spellings of a provider limit the same targets.
+        """
+        limits = self._limits(config)
         self._sources.file_providers = config.providers
         self._sources.file_aliases = config.aliases
         self._sources.file_rules = config.rules
-        self.limits = config.limits
+        self.limits = limits
         self.generation = object()
         aliases = [name for name in config.aliases if not name.endswith("*")]
-        return self._checked(list(config.providers), aliases, Reader(self.environment()))
+        loaded = self._checked(list(config.providers), aliases, Reader(self.environment()))
+        return replace(loaded, problems=(*loaded.problems, *self._idle_limits()))
+
+    def targets_of(self, pattern: str) -> str:
+        """`google/*` for `gemini/*`: a pattern of targets with the name that targets have, not another spelling."""
+        return _targets_of(pattern, self._sources, self._sources.file_providers, Reader(self.environment()))
+
+    def _limits(self, config: Config) -> dict[str, Allowance]:
+        reader = Reader(self.environment())
+        limits: dict[str, Allowance] = {}
+        for pattern, allowed in config.limits.items():
+            name = _targets_of(pattern, self._sources, config.providers, reader)
+            if name in limits or (name != pattern and name in config.limits):
+                raise ConfigError(f"[limits] names the same targets twice: {pattern} is another spelling of {name}")
+            limits[name] = allowed
+        return limits
+
+    def _idle_limits(self) -> Iterator[str]:
+        """A sentence for each limit whose provider nothing defines; a resolver may, but later."""
+        reader = Reader(self.environment())
+        for pattern in self.limits if not self._sources.resolvers else ():
+            name, slash, _ = pattern.partition("/")
+            if slash and not self._sources.has_provider(name, reader):
+                hint = near(name, self._sources.known_names(reader))
+                yield f'limits."{pattern}": no provider {shown(name)}, so that it holds for nothing{hint}'
 
     def _checked(self, providers: list[str], aliases: list[str], reader: Reader) -> Loaded:
         problems = {name: status_of(self._sources, name, reader).problem for name in providers}
@@ -294,6 +324,15 @@ class _Resolution:
             return answer
         self._found[element] = keyed_row(answer, self._sources.environ, origin="a resolver")
         return None
+
+
+def _targets_of(pattern: str, sources: Sources, of_file: Mapping[str, object], reader: Reader) -> str:
+    """The pattern under its row's name, unless somebody has a provider of his own under the other spelling."""
+    name, slash, model = pattern.partition("/")
+    row = SPELLINGS.get(name)
+    if row is None or not slash or name in sources.providers or name in of_file or sources.entry_text(name, reader):
+        return pattern
+    return f"{row}/{model}"
 
 
 def _holds(seen: Mapping[str, str | None], environ: Mapping[str, str]) -> bool:

@@ -58,6 +58,13 @@ async def test_only_matching_targets_are_hit() -> None:
         assert [target for target, _ in plan.injected] == ["anthropic/claude"] * 2
 
 
+def test_a_provider_is_hit_by_its_other_spelling() -> None:
+    """`gemini/…` is asked as `google/…`; the first pattern decides, whichever spelling it has."""
+    with use("Fine."), faults({"gemini/*": "429", "google/*": "500"}) as plan, pytest.raises(RateLimitError):
+        ask(_transport(), "Hi", model="google/gemini-3-pro")
+    assert [target for target, _ in plan.injected] == ["google/gemini-3-pro"]
+
+
 def test_a_stream_is_truncated() -> None:
     """A body that ends cleanly too early is an incomplete stream, with what came."""
     with use("One two three four five."), faults({"*": "truncate:400"}), pytest.raises(IncompleteStreamError) as caught:

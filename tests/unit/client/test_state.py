@@ -85,6 +85,13 @@ def test_a_fake_is_not_limited_and_faults_are() -> None:
     assert limiter().loads()["*"].allowance == Allowance(rpm=1)
 
 
+def test_a_limit_of_code_holds_for_a_provider_by_its_other_spelling() -> None:
+    """Calls to `gemini/…` go to `google/…`."""
+    limit("gemini/*", rpm=1)
+    assert limiter().loads().keys() == {"google/*"}
+    assert limiter().covers("google/gemini-3-pro")
+
+
 def test_a_limit_that_cannot_hold_is_refused() -> None:
     """The sentence says what a limit is for."""
     with pytest.raises(il.ConfigError, match="'3' names no target; a limit is for provider/model"):

@@ -152,6 +152,45 @@ def test_limits_are_read_by_pattern(tmp_path: Path) -> None:
     assert registry.limits == {}
 
 
+def test_limits_hold_for_a_provider_by_its_other_spelling(tmp_path: Path) -> None:
+    """`gemini/…` is asked as `google/…`, and limited as that; what somebody defines as `gemini` is his own."""
+    text = (
+        '[limits."gemini/*"]\nrpm = 1\n[limits."gemini/gemini-3-pro"]\nrpm = 2\n[limits."gemini-compat/*"]\nrpm = 3\n'
+    )
+    registry = Registry({})
+    registry.load_config(written(tmp_path, text))
+    expected = {"google/*": 1, "google/gemini-3-pro": 2, "gemini-compat/*": 3}
+    assert {pattern: allowed.rpm for pattern, allowed in registry.limits.items()} == expected
+    own = '[providers.gemini]\ndsn = "openai://lab.example"\n[limits."gemini/*"]\nrpm = 1\n'
+    registry.load_config(written(tmp_path, own))
+    assert registry.limits == {"gemini/*": Allowance(rpm=1)}
+    of_environment = Registry({"LLM_GEMINI": "openai://lab.example"})
+    of_environment.load_config(written(tmp_path, '[limits."gemini/*"]\nrpm = 1\n'))
+    assert of_environment.limits == {"gemini/*": Allowance(rpm=1)}
+
+
+def test_a_limit_of_a_provider_that_nobody_has_is_told(tmp_path: Path) -> None:
+    """It would hold for nothing; what a resolver may still define is not judged."""
+    path = written(tmp_path, '[limits."opena/*"]\nrpm = 1\n[limits."openai/a"]\nrpm = 1\n[limits."gro*"]\nrpm = 1\n')
+    registry = Registry({})
+    told = "limits.\"opena/*\": no provider 'opena', so that it holds for nothing; did you mean openai"
+    assert [problem[: len(told)] for problem in registry.load_config(path).problems] == [told]
+    registry.register_resolver(lambda _: None)
+    assert registry.load_config(path).problems == ()
+
+
+@pytest.mark.parametrize("names", [("gemini", "google"), ("google", "gemini")])
+def test_one_provider_limited_by_both_spellings_is_refused(tmp_path: Path, names: tuple[str, str]) -> None:
+    """Which of two limits holds is not guessed; nothing of such a file counts."""
+    registry = Registry({})
+    text = "".join([f'[limits."{name}/*"]\nrpm = {number}\n' for number, name in enumerate(names, 1)])
+    with pytest.raises(ConfigError) as caught:
+        registry.load_config(written(tmp_path, "[aliases]\nfast = 'groq/a'\n" + text))
+    told = "[limits] names the same targets twice: gemini/* is another spelling of google/*"
+    assert str(caught.value) == told
+    assert (registry.limits, registry.aliases()) == ({}, {})
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
