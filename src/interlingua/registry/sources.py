@@ -2,7 +2,8 @@
 
 Rules
 - `LLM_MY_CO` is `my-co`. A value with a known scheme is a provider; a value in which every element is a model of a
-  known provider, or another alias, is an alias; any other `LLM_*` variable is somebody else's: ignored, never echoed.
+  known provider, another alias, or a name that begins like an alias `prefix*`, is an alias; any other `LLM_*` variable
+  is somebody else's: ignored, never echoed.
 - Reading is lazy and by name. What was read is remembered with a result, so that a changed variable counts at once.
 - Nothing here is locked: each table is changed by one assignment and read as a copy, so threads and forks are safe.
 """
@@ -190,7 +191,12 @@ class Sources:
         def is_known(element: Element) -> bool:
             if element.provider is not None:
                 return self.has_provider(element.provider, reader)
-            return element.name in self.aliases or element.name in self.file_aliases
+            return element.name in self.aliases or element.name in self.file_aliases or begins_like_one(element.name)
+
+        def begins_like_one(name: str) -> bool:
+            """Not for `*`: it would make aliases of what everybody keeps under `LLM_…`."""
+            named = {alias: alias for alias in (*self.file_aliases, *self.aliases) if alias != "*"}
+            return longest_prefix(name, named) is not None
 
         return value_of(name) if name in settled(name, value_of, is_known) else None
 

@@ -161,6 +161,21 @@ def test_an_alias_in_the_environment() -> None:
     assert specs("openai/a,smart", **environ) == ["openai/a", "work/x", "groq/llama"]
 
 
+def test_an_alias_in_the_environment_leads_to_a_name_that_begins_like_one() -> None:
+    """`claude-*` of code or a file is an alias for each such name; `*` makes no alias of somebody else's variable."""
+    registry = Registry({"LLM_FAST": "claude-haiku-5", "LLM_MODE": "debug", "LLM_BOTH": "fast,groq/x"})
+    registry.register_alias("claude-*", "anthropic/large")
+    registry.register_alias("*", "groq/any")
+    assert [endpoint.spec for endpoint in registry.resolve("both")] == ["anthropic/large", "groq/x"]
+    assert registry.load_env().aliases == ("both", "fast")
+    assert registry.aliases() == {
+        "claude-*": "anthropic/large",
+        "*": "groq/any",
+        "both": "fast,groq/x",
+        "fast": "claude-haiku-5",
+    }
+
+
 def test_a_circle_in_the_environment_is_named() -> None:
     """The names of the circle stand in the error."""
     assert refusal("a", LLM_A="b", LLM_B="groq/x,a") == "aliases go in a circle: a -> b -> a"
