@@ -1,8 +1,6 @@
 """The gateway's part of the configuration file: `[server]`, `[keys.<name>]` and `[teams.<name>]`.
 
-Shape: `[server]` holds `host`, `port`, `hosts`, `origins`, `providers`, `open`, `timeout_s`, `first_byte_s`,
-`idle_s`, `keep_alive_s`, `notice_s`, `drain_s`, `workers`, `max_body_bytes`, `keys`, `allow`, `strict`, `allow_fetch`,
-`console`, `console_content` and `operators`; `[keys.team-a]` holds `hash`,
+Shape: `[server]` holds `SERVER_KEYS`; `[keys.team-a]` holds `hash`,
 `models`, `rpm`, `tpm`, `concurrency`, `budget`, `expires` and `team`; `[teams.research]` holds `rpm`, `tpm`,
 `concurrency` and `budget`.
 
@@ -24,7 +22,7 @@ from interlingua.gateway.records.log import LogForm
 from interlingua.gateway.records.observing import MetricsAccess, Observing
 from interlingua.gateway.settings import MAX_PORT, GatewayKey, GatewaySettings
 from interlingua.registry.config import parse_file, read_file, table_of
-from interlingua.registry.spec import shown
+from interlingua.registry.spec import instead, shown
 from interlingua.transport.base import Timeouts
 from interlingua.types.capability import Capability
 
@@ -32,8 +30,9 @@ if TYPE_CHECKING:
     from interlingua.gateway.keys.terms import Budget
     from interlingua.registry.config import ConfigFile, Table
 
-__all__ = ["ServerConfig", "read_server_config"]
+__all__ = ["SERVER_KEYS", "ServerConfig", "read_server_config"]
 
+_GUIDE = "docs/guides/gateway.md"
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _Check: TypeAlias = "tuple[type | tuple[type, ...], str]"
 _TEXTS: _Check = (list, "a list of texts")
@@ -90,6 +89,8 @@ _OBSERVING: dict[str, _Check] = {
     "record_mb": (int, "a number of megabytes"),
     "otel": _FLAG,
 }
+SERVER_KEYS = (*_SERVER, *_OBSERVING)
+"""What may stand in `[server]`."""
 _CHOICES: dict[str, tuple[str, ...]] = {"log": get_args(LogForm), "metrics": get_args(MetricsAccess)}
 _MORE_THAN_0 = frozenset({
     "timeout_s", "first_byte_s", "idle_s", "keep_alive_s", "workers", "max_body_bytes", "max_connections", "receive_s",
@@ -157,7 +158,7 @@ def _checked(value: object, file: ConfigFile, section: str, key: str, known: dic
     table = table_of(value, file, section, key)
     for name, found in table.items():
         if name not in known:
-            file.refuse(f"unknown key {shown(name)} in [{where}]; known: {', '.join(known)}", where, name)
+            file.refuse(f"unknown key {shown(name)} in [{where}]{instead(name, tuple(known), _GUIDE)}", where, name)
         kind, told = known[name]
         if not isinstance(found, kind) or (isinstance(found, bool) and kind is not bool):
             file.refuse(f"{name} in [{where}] is not {told}", where, name)

@@ -27,6 +27,7 @@ from interlingua.providers.price import Price
 from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
 from interlingua.registry.secret import Secret
+from interlingua.registry.spec import instead
 
 __all__ = ["Dsn", "Keyed", "keyed_row", "parse_dsn", "provider_of"]
 
@@ -46,6 +47,8 @@ _UNWRITTEN = r"[\x00-\x20\x7f]"
 _LOOPBACK = r"127\.\d+\.\d+\.\d+|\[::1\]|(.+\.)?localhost"
 _VARIABLE = r"[A-Z_][A-Z0-9_]*"
 _NAME = r"[a-z_]{1,32}"
+OPTIONS_GUIDE = "docs/guides/configuration.md"
+"""Lists the options of a DSN."""
 _DOLLARS = r"[0-9]{1,9}(\.[0-9]{1,12})?"
 
 Environ: TypeAlias = Callable[[], Mapping[str, str]]
@@ -150,7 +153,7 @@ def _options(query: str, where: str) -> dict[str, str]:
         known = (*CONNECTION_OPTIONS, *Quirks.__struct_fields__)
         if name not in known:
             named = f" {name}" if re.fullmatch(_NAME, name) else ""
-            _refuse(where, f"unknown option{named} in the DSN; known: {', '.join(known)}")
+            _refuse(where, f"unknown option{named} in the DSN{instead(named.strip(), known, OPTIONS_GUIDE)}")
         if name in options:
             _refuse(where, f"the option {name} is given twice")
         options[name] = value

@@ -23,7 +23,7 @@ from interlingua.providers.rows import ROWS
 from interlingua.registry.alias import longest_prefix, settled
 from interlingua.registry.dsn import Dsn, Environ, Keyed, keyed_row, parse_dsn, provider_of
 from interlingua.registry.ranking import ORDERED, Rule
-from interlingua.registry.spec import Element
+from interlingua.registry.spec import Element, near
 
 __all__ = ["FileProvider", "Reader", "Resolver", "SchemeFactory", "Sources", "name_of", "variable_of"]
 
@@ -167,7 +167,8 @@ class Sources:
     def _of_text(self, name: str, text: str, where: str) -> Keyed:
         dsn = parse_dsn(text, where=where)
         if not self._knows_scheme(dsn.scheme):
-            raise ConfigError(f"{where}: unknown scheme in the DSN; known: {', '.join(self._scheme_names())}")
+            hint = near(dsn.scheme, self._scheme_names()) or ";"
+            raise ConfigError(f"{where}: unknown scheme in the DSN{hint} `il providers` lists those that are known")
         factory = self.schemes.get(dsn.scheme)
         row = factory(dsn) if factory else self._row_of_scheme(dsn.scheme)
         return provider_of(name, dsn, row, self.environ, where=where)

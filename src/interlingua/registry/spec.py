@@ -8,13 +8,17 @@ Rules
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from msgspec import Struct
 
 from interlingua.errors import ConfigError, UnknownModelError
 
-__all__ = ["Element", "check_alias_name", "near", "parse_spec", "shown"]
+__all__ = ["Element", "check_alias_name", "instead", "near", "parse_spec", "shown"]
 
 LONGEST_SHOWN = 80
+FEW_NAMES = 8
+"""How many names an error lists; of more it says where they are listed."""
 
 
 class Element(Struct, frozen=True):
@@ -63,12 +67,25 @@ def check_alias_name(name: str) -> None:
         raise ConfigError(f"{shown(name)} cannot name an alias (no slash, no comma, a * at the end only)")
 
 
-def near(word: str, known: tuple[str, ...]) -> str:
-    """`; did you mean a or b?` for the known words that are close, else nothing."""
+def near(word: str, known: Iterable[str]) -> str:
+    """`; did you mean a or b?` for the known words that are close, else nothing; hyphens and underscores are alike."""
     from difflib import get_close_matches
 
-    matches = get_close_matches(word[:LONGEST_SHOWN].lower().replace("_", "-"), known)
+    names = {_levelled(name): name for name in known}
+    matches = [names[match] for match in get_close_matches(_levelled(word[:LONGEST_SHOWN]), names)]
     return f"; did you mean {' or '.join(matches)}?" if matches else ""
+
+
+def instead(word: str, known: Sequence[str], place: str) -> str:
+    """What to write for an unknown word: every known one where they are few, else the nearest, and where all stand."""
+    if len(known) <= FEW_NAMES:
+        return f"; known: {', '.join(known)}"
+    hint = near(word, known)
+    return f"{hint or ';'} {place} lists them all"
+
+
+def _levelled(name: str) -> str:
+    return name.lower().replace("_", "-")
 
 
 def shown(text: str) -> str:

@@ -12,12 +12,13 @@ import pytest
 import interlingua as il
 from interlingua import gateway
 from interlingua.cli.main import main
-from interlingua.gateway.config import ServerConfig, read_server_config
+from interlingua.gateway.config import SERVER_KEYS, ServerConfig, read_server_config
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.keys.terms import NANO, Budget, Terms
 from interlingua.gateway.serving.serve import MAX_CONNECTIONS, check_address, is_loopback, keep_freed, listen, make_room
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.registry.resolve import default_registry
+from tests.contract.source import ROOT
 
 DIGEST = hash_key("a key")
 WHOLE = f"""
@@ -116,6 +117,12 @@ def test_a_mark_at_the_beginning_of_a_file_is_no_part_of_it(tmp_path: Path) -> N
     assert read_server_config(_written(tmp_path, "\ufeff[server]\nport = 9\n")).port == 9
 
 
+def test_the_guide_lists_every_key_of_the_server() -> None:
+    """An error about an unknown key leads there."""
+    guide = (ROOT / "docs" / "guides" / "gateway.md").read_text()
+    assert [key for key in SERVER_KEYS if f"\n{key} = " not in guide and f"`{key}`" not in guide] == []
+
+
 def test_an_empty_file_is_the_default(tmp_path: Path) -> None:
     """Nothing said is nothing set."""
     assert read_server_config(_written(tmp_path, "")) == ServerConfig(GatewaySettings(), None, None)
@@ -124,7 +131,15 @@ def test_an_empty_file_is_the_default(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("[server]\n\nprot = 1\n", "gateway.toml line 3: unknown key 'prot' in [server]"),
+        (
+            "[server]\n\nprot = 1\n",
+            "line 3: unknown key 'prot' in [server]; did you mean port? docs/guides/gateway.md lists them all",
+        ),
+        (
+            "[server]\ntime-out = 3\n",
+            "gateway.toml line 2: unknown key 'time-out' in [server]; did you mean timeout_s? docs",
+        ),
+        ("[server]\nxyzzy = 1\n", "unknown key 'xyzzy' in [server]; docs/guides/gateway.md lists them all"),
         ('[server]\nport = "x"\n', "gateway.toml line 2: port in [server] is not a number"),
         ("[server]\nport = true\n", "port in [server] is not a number"),
         ('[server]\nhosts = "a"\n', "hosts in [server] is not a list of texts"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlingua.errors import UnknownModelError
-from interlingua.registry.spec import Element, near, parse_spec, shown
+from interlingua.registry.spec import Element, instead, near, parse_spec, shown
 
 names = st.from_regex(r"[a-z0-9-]{1,12}", fullmatch=True)
 models = st.text(st.characters(blacklist_characters=",", blacklist_categories=["Cs", "Zs", "Cc"]), min_size=1).filter(
@@ -73,6 +73,15 @@ def test_near_matches_are_offered() -> None:
     """Close names are named, distant ones are not."""
     assert near("opnai", ("openai", "groq")) == "; did you mean openai?"
     assert near("zzz", ("openai", "groq")) == ""
+    assert near("Key-Env", ("key_env", "tls")) == "; did you mean key_env?"
+
+
+def test_few_names_are_listed_and_of_many_the_nearest() -> None:
+    """An error stays one line, however many names there are."""
+    many = tuple([f"name_{number}" for number in range(9)])
+    assert instead("x", many[:8], "the guide") == f"; known: {', '.join(many[:8])}"
+    assert instead("name-3", ("name_3", *many[4:], *"abcdefg"), "the guide").startswith("; did you mean name_3 or ")
+    assert instead("x", many, "the guide") == "; the guide lists them all"
 
 
 def test_shown_text_is_short_and_on_one_line() -> None:
