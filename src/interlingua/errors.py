@@ -79,6 +79,7 @@ __all__ = [
     "UsageError",
     "WireError",
     "kind_of",
+    "reason_of",
     "redact",
 ]
 
@@ -403,3 +404,9 @@ def kind_of(value: object) -> str:
     """What a value is that should have been something else, as sentences say it: `a dict`, `an int`, `None`."""
     name = type(value).__name__
     return "None" if value is None else f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def reason_of(error: Exception) -> str:
+    """What the system says, `Is a directory`, without the number and the path that `str` puts around it."""
+    told = error.strerror if isinstance(error, OSError) else None
+    return told or str(error)

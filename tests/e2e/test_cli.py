@@ -129,6 +129,21 @@ def test_a_reader_that_goes_away(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+def test_a_reader_of_notes_that_goes_away(tmp_path: Path) -> None:
+    """`il … 2>&1 >file | head` does its work: the code is that of the outcome, also where stderr keeps what it has."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    commands = (["providers", "nobody"], ["sreve"], ["providers"])
+    codes = [
+        subprocess.run(
+            [*IL, *command], stdout=subprocess.PIPE, stderr=writer, env=_environ(tmp_path), timeout=60, check=False
+        ).returncode
+        for command in commands
+    ]
+    os.close(writer)
+    assert codes == [2, 2, 0]
+
+
 @pytest.fixture
 def silence() -> Iterator[tuple[int, threading.Event, threading.Event]]:
     """A server that takes a request and never answers: its port, whether it was asked, and the client has closed."""

@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 from interlingua.cli.outcome import Interrupted, exit_code
-from interlingua.cli.terminal import lenient, open_what_is_closed, write
+from interlingua.cli.terminal import drop_unwritten, lenient, open_what_is_closed, write
 from interlingua.errors import UsageError
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except (Exception, *Interrupted) as error:  # noqa: BLE001 - the last stop: every failure becomes one line and a code
         code = exit_code(error)
+    drop_unwritten()
     if argv is None:
         gc.freeze()  # the process ends: without this, the interpreter would look through all its modules for garbage
     return code

@@ -5,9 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from contextlib import suppress
 
-from interlingua.cli.terminal import note
+from interlingua.cli.terminal import lead_nowhere, note
 from interlingua.errors import Error, OutputError, UsageError
 
 __all__ = [
@@ -20,7 +19,6 @@ __all__ = [
     "Interrupted",
     "debugging",
     "exit_code",
-    "forget_stdout",
 ]
 
 DEBUG_VARIABLE = "INTERLINGUA_DEBUG"
@@ -52,7 +50,7 @@ def exit_code(error: BaseException) -> int:
         case SystemExit(code=code):
             return code if isinstance(code, int) else MISUSED if code else 0
         case BrokenPipeError():
-            forget_stdout()
+            lead_nowhere(sys.stdout)
             return UNREAD
         case KeyboardInterrupt():
             note("interrupted")
@@ -61,7 +59,7 @@ def exit_code(error: BaseException) -> int:
             note(error.message or type(error).__name__)
             return _code_of(error)
         case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EFBIG | errno.EIO, filename=None):
-            forget_stdout()
+            lead_nowhere(sys.stdout)
             note(f"the output cannot be written: {error.strerror}")
             return FAILED
         case _:
@@ -81,9 +79,3 @@ def _show_traceback(error: BaseException) -> None:
     for text in format_exception(error):
         for line in text.rstrip().splitlines():
             note(line)
-
-
-def forget_stdout() -> None:
-    """Point stdout at nothing, so that the interpreter's own last flush does not fail."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

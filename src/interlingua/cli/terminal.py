@@ -3,6 +3,7 @@
 Rules
 - Output is flushed at once: whoever reads the pipe sees the answer as it comes.
 - What a model or provider says cannot steer a terminal: control characters are shown as `�` there, and only there.
+- What goes to stderr and cannot be written is lost: a note that nobody reads ends no command, and no server.
 - Notes pass through `redact`; colour is a hint for terminals, never for pipes, and `NO_COLOR` turns it off.
 """
 
@@ -11,12 +12,25 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
 from typing import IO
 
 from interlingua.errors import LimitExceededError, redact
 
-__all__ = ["MAX_STDIN_BYTES", "bold", "dim", "lenient", "note", "open_what_is_closed", "piped_input", "think", "write"]
+__all__ = [
+    "MAX_STDIN_BYTES",
+    "bold",
+    "dim",
+    "drop_unwritten",
+    "lead_nowhere",
+    "lenient",
+    "note",
+    "open_what_is_closed",
+    "piped_input",
+    "think",
+    "write",
+]
 
 MAX_STDIN_BYTES = 64 * 1024 * 1024
 """How much is read from a pipe."""
@@ -46,14 +60,32 @@ def write(text: str) -> None:
 def note(text: str, *, head: str = "il: ", faint: bool = False) -> None:
     """Write one line to stderr."""
     line = head + _safe(redact(" ".join(text.splitlines())), sys.stderr)
-    sys.stderr.write(f"{dim(line, sys.stderr) if faint else line}\n")
-    sys.stderr.flush()
+    _say(f"{dim(line, sys.stderr) if faint else line}\n")
 
 
 def think(text: str) -> None:
     """Write a piece of a model's thinking to stderr, dimmed."""
-    sys.stderr.write(dim(_safe(text, sys.stderr), sys.stderr))
-    sys.stderr.flush()
+    _say(dim(_safe(text, sys.stderr), sys.stderr))
+
+
+def drop_unwritten() -> None:
+    """Have what stderr could not take forgotten at the end, where the interpreter's last flush would fail with 120."""
+    try:
+        sys.stderr.flush()
+    except (OSError, ValueError):  # ValueError: it was closed meanwhile
+        lead_nowhere(sys.stderr)
+
+
+def lead_nowhere(stream: IO[str]) -> None:
+    """Have a stream lead nowhere from now on, with all that it still holds."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _say(text: str) -> None:
+    with suppress(OSError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 def dim(text: str, stream: IO[str]) -> str:

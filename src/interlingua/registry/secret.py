@@ -96,7 +96,10 @@ def _read_file(path: str) -> str:
 
     try:
         with Path(path).expanduser().open("rb") as file:
-            return file.read(MAX_KEY_BYTES).decode()
+            key = file.read(MAX_KEY_BYTES + 1)
+        if len(key) > MAX_KEY_BYTES:
+            raise ConfigError(f"the key file {path} is longer than {MAX_KEY_BYTES:,} bytes")
+        return key.decode()
     except UnicodeDecodeError:
         raise ConfigError(f"the key file {path} is not text") from None
     except (OSError, RuntimeError, ValueError) as error:

@@ -94,6 +94,26 @@ def test_a_bad_file_changes_nothing_and_is_told_with_its_line(tmp_path: Path) ->
         assert all("stays" in line for line in served.told if "gateway.toml line" in line)
 
 
+def test_it_serves_on_where_nobody_reads_what_it_says(tmp_path: Path) -> None:
+    """Its log is a pipe, and who read that is gone: requests are answered, the file is read again, it ends with 0."""
+    path = tmp_path / "gateway.toml"
+    _config(path, name="first")
+    with _serving("--config", str(path), "--log", "text") as served:
+        assert served.process.stderr is not None
+        served.process.stderr.close()
+        _config(path, name="first", target="fake/other")
+        served.process.send_signal(signal.SIGHUP)
+
+        def target() -> str | None:
+            reply = served.ask({**BODY, "model": "m"}, authorization="Bearer sesame-open")
+            reply.read()
+            return reply.getheader("x-interlingua-target")
+
+        assert until(lambda: target() == "fake/other")
+        served.process.send_signal(signal.SIGTERM)
+        assert served.process.wait(20) == 0
+
+
 def test_what_lasts_from_start_to_end_is_said(tmp_path: Path) -> None:
     """Another port, more workers, another log: the file is taken, and these are named as for the next start."""
     path = tmp_path / "gateway.toml"

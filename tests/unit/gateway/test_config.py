@@ -247,6 +247,20 @@ def test_a_serving_process_makes_room_for_many_streams(monkeypatch: pytest.Monke
     assert made._options.max_connections_per_origin == MAX_CONNECTIONS
 
 
+def test_too_few_open_files_are_told_before_anything_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gateway would begin, and fail at its first requests."""
+    resource: Any = pytest.importorskip("resource")
+
+    def twelve(_: int) -> tuple[int, int]:
+        return 12, 12
+
+    monkeypatch.setattr(resource, "getrlimit", twelve)
+    with pytest.raises(il.ConfigError) as caught:
+        make_room()
+    told = "this process may have 12 files open at once (`ulimit -n`); a gateway needs 64 or more"
+    assert str(caught.value) == told
+
+
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library gives memory back in its own way")
 def test_a_serving_process_keeps_what_it_freed() -> None:
     """Bodies of a megabyte find their pages made; each would have 245 of them made anew."""

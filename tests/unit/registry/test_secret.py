@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from interlingua.errors import ConfigError
-from interlingua.registry.secret import Secret
+from interlingua.registry.secret import MAX_KEY_BYTES, Secret
 
 TOKEN = "tok-1234567890"
 
@@ -59,6 +59,16 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """The error names the file and the reason."""
     with pytest.raises(ConfigError, match=r"the key file .*nowhere cannot be read: No such file or directory"):
         Secret.of_file(str(tmp_path / "nowhere")).reveal()
+
+
+def test_a_file_that_is_too_long_is_refused_and_not_cut(tmp_path: Path) -> None:
+    """Half a key would only be refused by the provider, which tells nobody why."""
+    path = tmp_path / "key"
+    path.write_text("k" * MAX_KEY_BYTES)
+    assert Secret.of_file(str(path)).reveal() == "k" * MAX_KEY_BYTES
+    path.write_text("k" * (MAX_KEY_BYTES + 1))
+    with pytest.raises(ConfigError, match=r"the key file .*key is longer than 65,536 bytes$"):
+        Secret.of_file(str(path)).reveal()
 
 
 def test_a_binary_file_is_refused(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def run(options: Namespace) -> int:
     from interlingua.cli.welcome import welcome
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.serving.reload import stamp_of
-    from interlingua.gateway.serving.serve import check_address, hearing_hangup, serve_until_stopped
+    from interlingua.gateway.serving.serve import check_address, hearing_hangup, make_room, serve_until_stopped
     from interlingua.gateway.state.sharing import check_workers, share
 
     since = stamp_of(options.config) if options.config else None
@@ -98,15 +98,8 @@ def run(options: Namespace) -> int:
     if options.model:
         _name_the_rest(options.model)
     with ExitStack() as stack:
-        if options.fault:
-            from interlingua.client.faults import faults
-            from interlingua.transport.fault import parse_options
-
-            stack.enter_context(faults(parse_options(options.fault), pace_s=PACE_S))
-        if options.state:
-            from interlingua.client.state import use_state
-
-            use_state(options.state)
+        _surround(options, stack)
+        make_room()
         gateway = Gateway(settings)
         with _closed_if_refused(gateway):
             share(gateway)
@@ -142,6 +135,19 @@ def _closed_if_refused(gateway: Gateway) -> Generator[None]:
     except BaseException:
         asyncio.run(gateway.close())
         raise
+
+
+def _surround(options: Namespace, stack: ExitStack) -> None:
+    """Have calls meet the faults of a drill, and state shared where the options say."""
+    if options.fault:
+        from interlingua.client.faults import faults
+        from interlingua.transport.fault import parse_options
+
+        stack.enter_context(faults(parse_options(options.fault), pace_s=PACE_S))
+    if options.state:
+        from interlingua.client.state import use_state
+
+        use_state(options.state)
 
 
 def _workers(options: Namespace, server: ServerConfig) -> int:

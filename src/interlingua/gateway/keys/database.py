@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from interlingua.errors import ConfigError, DecodeError, LimitExceededError, UsageError
+from interlingua.errors import ConfigError, DecodeError, LimitExceededError, UsageError, reason_of
 from interlingua.gateway.keys.accounts import COUNTS, Row, chosen
 from interlingua.gateway.keys.books import Books, Since, rows_of
 from interlingua.gateway.keys.budget import EMPTY, Account
@@ -135,7 +135,7 @@ def connect(path: Path) -> sqlite3.Connection:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
-        raise ConfigError(f"the keys in {path.name} cannot be opened: {error}") from None
+        raise ConfigError(f"the keys in {path.name} cannot be opened: {reason_of(error)}") from None
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version > SCHEMA:

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from interlingua.errors import ConfigError, InternalServerError
+from interlingua.errors import ConfigError, InternalServerError, reason_of
 from interlingua.gateway.keys.accounts import COUNTS
 from interlingua.gateway.keys.books import Books, Gone, Left, Next, Since
 from interlingua.gateway.keys.budget import Refusal
@@ -140,7 +140,7 @@ class FileAccounts:
             self._is_open = True
         except OSError as error:
             self._connection.close()
-            raise ConfigError(f"the calls beside {path.name} cannot be written: {error}") from None
+            raise ConfigError(f"the calls beside {path.name} cannot be written: {reason_of(error)}") from None
 
     @property
     def at_once(self) -> FileAccounts:

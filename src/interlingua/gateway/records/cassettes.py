@@ -22,7 +22,7 @@ from pathlib import Path
 from time import gmtime, strftime
 from typing import TYPE_CHECKING, Any
 
-from interlingua.errors import ConfigError
+from interlingua.errors import ConfigError, reason_of
 from interlingua.gateway.records.record import Content, Passage
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Cassettes:
                 (path.name, path.stat().st_size) for path in self._directory.iterdir() if _NAME.fullmatch(path.name)
             ]
         except OSError as error:
-            raise ConfigError(f"{directory}: nothing can be recorded there: {error}") from None
+            raise ConfigError(f"{directory}: nothing can be recorded there: {reason_of(error)}") from None
         self._files: dict[str, int] = dict(sorted(found))
         self._size = sum(self._files.values())
 

@@ -18,7 +18,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from interlingua.errors import ConfigError
+from interlingua.errors import ConfigError, reason_of
 from interlingua.gateway.records.log import facts
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _opened(path: Path) -> sqlite3.Connection:
             _prepare(connection, path)
             stack.pop_all()
     except (OSError, sqlite3.Error) as error:
-        raise ConfigError(f"{path}: no log can be kept there: {error}") from None
+        raise ConfigError(f"{path}: no log can be kept there: {reason_of(error)}") from None
     return connection
 
 

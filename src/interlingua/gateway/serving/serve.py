@@ -18,7 +18,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from interlingua.errors import UsageError
+from interlingua.errors import ConfigError, UsageError
 from interlingua.gateway.serving.server import GatewayServer
 from interlingua.gateway.settings import MAX_PORT
 from interlingua.transport.default import set_default_options
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_PORT",
     "MAX_CONNECTIONS",
+    "MIN_OPEN_FILES",
     "check_address",
     "hearing_hangup",
     "is_loopback",
@@ -46,6 +47,8 @@ DEFAULT_PORT = 8787
 """Where `il serve` listens unless it is told otherwise."""
 MAX_CONNECTIONS = 10_000
 """How many connections a serving process holds to its upstreams, as far as the system lets it."""
+MIN_OPEN_FILES = 64
+"""How many open files a gateway needs: its loop, its databases, and a connection on either side of a few requests."""
 KEPT_FREE_BYTES = 4_194_304
 """How much memory that was freed stays with a serving process."""
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as glibc's malloc.h numbers them
@@ -96,7 +99,6 @@ def serve_until_stopped(
 
     `reload` keeps the gateway as its file says; a worker ends with its `supervisor`.
     """
-    make_room()
     keep_freed()
     server = GatewayServer(gateway)
     server.supervisor = supervisor
@@ -127,7 +129,10 @@ def hearing_hangup(reload: Reload | None) -> Generator[None]:
 
 
 def make_room() -> None:
-    """Let this process hold as many connections as it may: a stream takes one on either side."""
+    """Let this process hold as many connections as it may: a stream takes one on either side.
+
+    Raises: ConfigError where it may hold too few open files to serve anybody.
+    """
     set_default_options(HttpOptions(max_connections=MAX_CONNECTIONS, max_connections_per_origin=MAX_CONNECTIONS))
     try:
         import resource
@@ -138,6 +143,11 @@ def make_room() -> None:
     allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < allowed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+        soft = allowed
+    if soft != resource.RLIM_INFINITY and soft < MIN_OPEN_FILES:
+        raise ConfigError(
+            f"this process may have {soft} files open at once (`ulimit -n`); a gateway needs {MIN_OPEN_FILES} or more"
+        )
 
 
 def keep_freed() -> None:

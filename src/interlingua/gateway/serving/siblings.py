@@ -23,7 +23,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from interlingua.errors import ConfigError
+from interlingua.errors import ConfigError, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +95,9 @@ class Siblings:
             listener.listen(64)
         except OSError as error:
             listener.close()
-            raise ConfigError(f"{self._place.socket}: workers cannot hear each other there: {error}") from None
+            raise ConfigError(
+                f"{self._place.socket}: workers cannot hear each other there: {reason_of(error)}"
+            ) from None
         listener.settimeout(KEEP_S)
         return listener
 

@@ -173,6 +173,6 @@ def test_what_is_no_cassette_is_refused(tmp_path: Path, text: str) -> None:
 def test_a_directory_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     """When the gateway begins, not when something is to be written."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigError, match="nothing can be recorded there"):
+    with pytest.raises(ConfigError, match=r"x: nothing can be recorded there: Not a directory$"):
         gateway(observing=Observing(record=str(tmp_path / "file" / "x")))
     assert GatewaySettings().observing.record == ""
