@@ -1,7 +1,8 @@
 """The health of targets in the hands of a person: look at it, take a target out, put it back.
 
 Rules
-- A spec may be a target, an alias or a chain; each of its targets is meant.
+- A spec may be a target, an alias or a chain; each of its targets is meant. A target that only another process knows is
+  meant by its name, where something is known about it in the place that both share.
 - What a person says holds wherever the state is shared; where it could not be told, that is an error.
 """
 
@@ -16,6 +17,8 @@ from interlingua.routing.health import Resume, Suspend
 from interlingua.transport.override import answers_alone
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from interlingua.routing.health import HealthStore, Operation, TargetHealth
 
 __all__ = ["AsyncHealth", "Health", "async_health", "health"]
@@ -45,8 +48,11 @@ class Health:
         return self._all(spec, Resume())
 
     def _all(self, spec: str, operation: Operation) -> tuple[str, ...]:
-        targets = _targets(spec)
         store = health_store()
+        try:
+            targets = _targets(spec)
+        except UsageError:
+            targets = _targets(spec, store.snapshot())
         store.apply([(target, operation) for target in targets])
         return _shared(store, targets)
 
@@ -75,8 +81,11 @@ class AsyncHealth:
         return await self._all(spec, Resume())
 
     async def _all(self, spec: str, operation: Operation) -> tuple[str, ...]:
-        targets = _targets(spec)
         store = health_store()
+        try:
+            targets = _targets(spec)
+        except UsageError:
+            targets = _targets(spec, await store.snapshot_async())
         await store.apply_async([(target, operation) for target in targets])
         return _shared(store, targets)
 
@@ -93,15 +102,20 @@ def _suspend(for_s: float | None) -> Suspend:
     return Suspend(for_s)
 
 
-def _targets(spec: str) -> tuple[str, ...]:
+def _targets(spec: str, known: Container[str] = ()) -> tuple[str, ...]:
     if "*" in spec:
         raise UsageError(f"{spec:.80} is a pattern; health is of single targets, so name them, or an alias of them")
+    elements = [element.strip() for element in spec.split(",")]
+    return tuple(dict.fromkeys([target for element in elements for target in _targets_of(element, known)]))
+
+
+def _targets_of(element: str, known: Container[str]) -> tuple[str, ...]:
     try:
-        return tuple([endpoint.spec for endpoint in default_registry().resolve(spec)])
+        return tuple([endpoint.spec for endpoint in default_registry().resolve(element)])
     except UsageError:
-        if not answers_alone():
+        if element not in known and not answers_alone():  # where a fake answers, any name will do
             raise
-        return tuple([element.strip() for element in spec.split(",")])  # where a fake answers, any name will do
+        return (element,)
 
 
 def _shared(store: HealthStore, targets: tuple[str, ...]) -> tuple[str, ...]:

@@ -67,6 +67,16 @@ async def test_a_suspended_target_is_passed_over(hands: Hands) -> None:
     assert il.model("fake/echo").generate("Hello").model == "fake/echo"
 
 
+async def test_a_target_that_only_another_process_knows_is_resumed_by_its_name(hands: Hands) -> None:
+    """What is told of it in the shared place is enough; what nobody told of is still a typing error."""
+    health_store().apply([("lab-of-theirs/a", Failed("auth"))])
+    with pytest.raises(il.UnknownModelError, match="no provider 'lab-of-theirs'"):
+        await hands.do("resume", "lab-of-theirs/b,lab-of-theirs/a")
+    assert await hands.do("suspend", "openai/a,lab-of-theirs/a") == ("openai/a", "lab-of-theirs/a")
+    assert await hands.do("resume", "lab-of-theirs/a, openai/a") == ("lab-of-theirs/a", "openai/a")
+    assert await hands.do("snapshot") == {}
+
+
 async def test_a_spec_that_leads_nowhere_is_refused(hands: Hands) -> None:
     """A typing error suspends nothing in silence."""
     with pytest.raises(il.UnknownModelError):

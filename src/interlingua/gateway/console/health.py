@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from interlingua.client.state import health_store
-from interlingua.errors import APIConnectionError, DecodeError, NotFoundError
+from interlingua.errors import APIConnectionError, DecodeError, NotFoundError, UsageError
 from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.console.access import check_operator, viewer_of
 from interlingua.gateway.http import GatewayReply
@@ -89,13 +89,23 @@ async def _applied(gateway: Gateway, members: dict[str, Any], operation: Operati
     target = members.get("target")
     if not isinstance(target, str) or not target:
         raise DecodeError("/target: it is missing; name the target", path="/target", status=400)
-    specs = [lane.endpoint.spec for lane in gateway.targets.lanes(target, "openai-chat", tools=False)]
+    specs = await _specs(gateway, target)
     store = health_store()
     await store.apply_async([(spec, operation) for spec in specs])
     await tell_all(gateway, Change(specs, isinstance(operation, Resume), getattr(operation, "for_s", None)))
     if store.problem:
         raise APIConnectionError(f"only this gateway was told: {store.problem}")
     return GatewayReply(headers=JSON, body=encode({"targets": specs}))
+
+
+async def _specs(gateway: Gateway, target: str) -> list[str]:
+    """The targets of a name; one that only another gateway knows is meant by its name, where its health is shared."""
+    try:
+        return [lane.endpoint.spec for lane in gateway.targets.lanes(target, "openai-chat", tools=False)]
+    except UsageError:
+        if target not in await health_of_all(gateway):
+            raise
+        return [target]
 
 
 def _told(spec: str, health: TargetHealth | None) -> dict[str, Any]:

@@ -67,6 +67,16 @@ async def test_an_operator_takes_a_target_out_and_puts_it_back() -> None:
     assert health_store().snapshot() == {}
 
 
+async def test_a_target_that_only_another_gateway_knows_is_put_back() -> None:
+    """It stands in the shared table, so it can be taken by its name there, too; a name of nobody's cannot."""
+    made = gateway(aliases=ALIASES)
+    health_store().apply([("hub/x", Failed("auth"))])
+    assert await _suspend(made, "hub/x", what="resume") == (200, {"targets": ["hub/x"]})
+    assert health_store().snapshot() == {}
+    status, _ = await _suspend(made, "hub/x", what="resume")
+    assert status == 404
+
+
 async def test_for_a_while_and_every_target_of_a_name() -> None:
     """An alias means each of its targets."""
     made = gateway(aliases=ALIASES)
