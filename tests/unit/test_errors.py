@@ -81,6 +81,15 @@ def test_facts_cross_process_borders() -> None:
         assert again.__dict__ == error.__dict__
 
 
+def test_a_place_is_said_once_from_above() -> None:
+    """Where a part was read by itself, its path gets a beginning, and the sentence loses its end."""
+    whole = DecodeError("expected `str`, got `int`, at the top")
+    assert str(whole.under("/model")) == "/model: expected `str`, got `int`"
+    inner = DecodeError("expected `str`, got `int`, at /content", path="/content").under("/messages/0")
+    assert (str(inner), inner.path) == ("/messages/0/content: expected `str`, got `int`", "/messages/0/content")
+    assert str(inner.under("/body")) == "/body/messages/0/content: expected `str`, got `int`"
+
+
 def test_the_status_has_the_name_of_the_sdks_too() -> None:
     """Handlers that were written for them ask for it."""
     assert (Error("Slow.", status=429).status_code, Error("Gone.").status_code) == (429, None)

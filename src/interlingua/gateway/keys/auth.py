@@ -108,7 +108,8 @@ class Guard:
             return
         if not wants_key and not _LOOPBACK.fullmatch(request.peer):
             raise PermissionDeniedError(
-                "this gateway has no keys, so it serves its own machine only; give it one: il serve --key",
+                "this gateway has no keys, so it serves its own machine only; give it keys (il serve --key, or [keys] "
+                "of its file), or set is_open where the application around it checks who asks",
                 status=403,
             )
         key = self._checked_key(self._digest(request)) if wants_key else None

@@ -70,10 +70,10 @@ async def test_an_operator_takes_a_target_out_and_puts_it_back() -> None:
 async def test_a_target_that_only_another_gateway_knows_is_put_back() -> None:
     """It stands in the shared table, so it can be taken by its name there, too; a name of nobody's cannot."""
     made = gateway(aliases=ALIASES)
-    health_store().apply([("hub/x", Failed("auth"))])
-    assert await _suspend(made, "hub/x", what="resume") == (200, {"targets": ["hub/x"]})
+    health_store().apply([("nobody/x", Failed("auth"))])
+    assert await _suspend(made, "nobody/x", what="resume") == (200, {"targets": ["nobody/x"]})
     assert health_store().snapshot() == {}
-    status, _ = await _suspend(made, "hub/x", what="resume")
+    status, _ = await _suspend(made, "nobody/x", what="resume")
     assert status == 404
 
 

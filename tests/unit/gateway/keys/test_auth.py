@@ -95,6 +95,10 @@ def test_a_distant_client_is_no_near_one() -> None:
     guard = Guard(GatewaySettings())
     head = Head(method="GET", path="/", headers=(("host", "localhost"),))
     guard.check(asked(head))
-    with pytest.raises(PermissionDeniedError):
+    with pytest.raises(PermissionDeniedError) as caught:
         guard.check(asked(head, "192.0.2.7"))
+    assert str(caught.value) == (
+        "this gateway has no keys, so it serves its own machine only; give it keys (il serve --key, or [keys] of its "
+        "file), or set is_open where the application around it checks who asks"
+    )
     assert guard.key(asked(head)) is None
