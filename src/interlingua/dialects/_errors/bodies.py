@@ -152,7 +152,7 @@ def _members(value: dict[str, Any], depth: int) -> ErrorBody:
     places = _STATUS_PLACES[: None if depth == 0 else -1]
     own = ErrorBody(
         said.message,
-        _words(value, details),
+        _words(value, [*details, value] if depth == 0 else details),
         next((status for name in places if (status := _status(value.get(name))) is not None), None),
         next((delay for detail in details if (delay := _delay(detail)) is not None), None),
         next((found for place in (value, *details) if (found := _request_id(place))), None),

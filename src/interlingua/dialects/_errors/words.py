@@ -53,6 +53,11 @@ WORDS: dict[str, type[Error]] = {
     "Arrearage": BillingError,  # DashScope, 400
     "data_inspection_failed": ContentPolicyViolationError,  # DashScope, 400
     "DataInspectionFailed": ContentPolicyViolationError,  # DashScope, 400
+    "30001": BillingError,  # SiliconFlow, 403
+    "AccountOverdueError": BillingError,  # Volcengine, 403
+    "NOT_ENOUGH_BALANCE": BillingError,  # Novita, 403
+    "insufficient_user_quota": BillingError,  # New API, 403
+    "INSUFFICIENT_BALANCE": BillingError,  # Sub2API, 403
     "flagged_input": ContentPolicyViolationError,  # OpenRouter, 403
     "token_limit_exceeded": BillingError,  # OpenRouter, 400: a cap by the credit that is left
     "provider_overloaded": OverloadedError,  # OpenRouter, in a stream
@@ -74,6 +79,7 @@ PHRASES: tuple[tuple[str, type[Error]], ...] = (
     (r"[Ii]nput is too long for requested model", ContextWindowExceededError),  # Claude on Bedrock
     (r"Output blocked by content filtering policy", ContentPolicyViolationError),  # Anthropic
     (r"input token count .*exceeds the maximum number of tokens", ContextWindowExceededError),  # Google
+    (r"input token count is \d+ but (the )?model (only )?supports up to", ContextWindowExceededError),  # Vertex AI
     (r"Request payload size exceeds the limit", RequestTooLargeError),  # Google
     (r"User location is not supported", PermissionDeniedError),  # Google
     (r"exceeds the context length", ContextWindowExceededError),  # Ollama
@@ -88,6 +94,11 @@ PHRASES: tuple[tuple[str, type[Error]], ...] = (
     (r"Range of input length should be", ContextWindowExceededError),  # DashScope
     (r"context window exceeds limit", ContextWindowExceededError),  # MiniMax
     (r"`inputs` tokens \+ `max_new_tokens` must be <=", ContextWindowExceededError),  # TGI, Together
+    (r"`inputs` must have less than \d+ tokens", ContextWindowExceededError),  # TGI
+    (r"sum of prompt length .*should not exceed max_num_tokens", ContextWindowExceededError),  # TensorRT-LLM
+    (r"length \(?\d+\)? exceeds maximum (input|sequence) length", ContextWindowExceededError),  # the same, DeepInfra
+    (r"number of input tokens \d+ cannot exceed the total tokens limit", ContextWindowExceededError),  # watsonx.ai
+    (r"^(400 Bad Request: )?Too many input tokens\. Max input tokens: ", ContextWindowExceededError),  # Bedrock
     (r"maximum prompt length is", ContextWindowExceededError),  # xAI
     (r"^too many tokens: ", ContextWindowExceededError),  # Cohere
     (r"^Incorrect API key provided", AuthenticationError),  # xAI, 400
