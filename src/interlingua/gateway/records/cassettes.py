@@ -74,9 +74,13 @@ class Cassettes:
         self._make_room(len(data))
         place = self._free(f"{strftime('%Y%m%dT%H%M%S', gmtime(record.at))}-{_UNSAFE.sub('_', record.id)[:80]}")
         draft = place.with_suffix(".draft")
-        draft.touch(0o600)
-        draft.write_bytes(data)
-        draft.replace(place)
+        try:
+            draft.touch(0o600)
+            draft.write_bytes(data)
+            draft.replace(place)
+        except OSError:
+            draft.unlink(missing_ok=True)  # of a full disk: nobody would read it, and it is counted nowhere
+            raise
         self._size += len(data)
         self._files[place.name] = len(data)
 

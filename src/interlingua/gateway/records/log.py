@@ -303,9 +303,19 @@ def _is_file(place: TextIO) -> bool:
         return False
 
 
+class _End:
+    """What is known of the end of the file."""
+
+    is_torn = False
+    """Whether a line was not written whole, for a disk was full: the next one begins anew."""
+
+
 def _append(file: int, data: bytes) -> None:
+    if _End.is_torn:
+        data = b"\n" + data
     while data:
         data = data[os.write(file, data) :]
+        _End.is_torn = bool(data)
 
 
 def _pieces(lines: Iterable[str]) -> Iterable[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 from typing import Any
@@ -168,6 +169,20 @@ def test_what_is_no_cassette_is_refused(tmp_path: Path, text: str) -> None:
         read_cassette(path)
     with pytest.raises(ConfigError, match=r"missing\.json"):
         read_cassette(tmp_path / "missing.json")
+
+
+def test_what_a_full_disk_did_not_take_is_left_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No part of a cassette stays beside the whole ones."""
+    made = Cassettes(str(tmp_path))
+
+    def fill(path: Path, data: bytes) -> int:
+        del path, data
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", fill)
+    with pytest.raises(OSError, match="No space left on device"):
+        made.write([record(1, b"x")])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_directory_that_cannot_be_made_is_refused(tmp_path: Path) -> None:

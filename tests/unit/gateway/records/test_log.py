@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable
@@ -209,6 +210,29 @@ def test_what_a_file_takes_in_two_parts_is_written_in_two(monkeypatch: pytest.Mo
         write_lines([text_line(RECORD), text_line(FAILED)])
     monkeypatch.undo()
     assert (tmp_path / "log").read_text() == f"{text_line(RECORD)}\n{text_line(FAILED)}\n"
+
+
+def test_after_half_a_line_the_next_one_begins_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A disk that is full takes some of it; what comes when it has room again is read for itself."""
+    took: list[int] = []
+
+    def write(file: int, data: bytes, real: Callable[[int, bytes], int] = os.write) -> int:
+        if took:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        took.append(real(file, data[:10]))
+        return took[0]
+
+    with (tmp_path / "log").open("w") as place:
+        monkeypatch.setattr("sys.stderr", place)
+        with monkeypatch.context() as full:
+            full.setattr("interlingua.gateway.records.log.os.write", write)
+            with pytest.raises(OSError, match="No space left on device"):
+                write_lines([text_line(RECORD)])
+        write_lines([text_line(FAILED)])
+        write_lines([text_line(RECORD)])
+    monkeypatch.undo()
+    expected = f"{text_line(RECORD)[:10]}\n{text_line(FAILED)}\n{text_line(RECORD)}\n"
+    assert (tmp_path / "log").read_text() == expected
 
 
 @given(st.floats(0, 1e8) | st.sampled_from([1e-4, 9.99999e-05, 9.99e-04, 1e-3, 0.1, 1.0, 100.0, 2.0000005]))
