@@ -227,6 +227,7 @@ class KeyDatabase:
         """Where it lies."""
         self._now = now
         self._connection = connect(self.path)
+        self._file = _file_at(self.path)
 
     @staticmethod
     def exists(path: str | Path) -> bool:
@@ -236,7 +237,7 @@ class KeyDatabase:
     def create(self, key: GatewayKey) -> None:
         """Keep a key.
 
-        Raises: UsageError where there is one of that name.
+        Raises: UsageError where there is one of that name; ConfigError where the file cannot be written.
         """
         values = (
             check_name(key.name),
@@ -260,7 +261,7 @@ class KeyDatabase:
     def revoke(self, name: str) -> None:
         """Have a key stop working.
 
-        Raises: UsageError where there is none of that name.
+        Raises: UsageError where there is none of that name; ConfigError where the file cannot be written.
         """
         with self._writing() as connection:
             done = connection.execute(
@@ -272,8 +273,12 @@ class KeyDatabase:
     def version(self) -> int:
         """A number that is another one after every change of a key.
 
-        Raises: ConfigError for a file that cannot be read any more.
+        Raises: ConfigError for a file that cannot be read any more, and where another one, or none, lies in its place.
         """
+        if _file_at(self.path) != self._file:
+            raise ConfigError(
+                f"{self.path.name} was replaced or taken away; start the gateway again to read what is there"
+            )
         with self._reading() as connection, closing(connection.execute("SELECT version FROM changes")) as found:
             return int(found.fetchone()[0])
 
@@ -308,16 +313,30 @@ class KeyDatabase:
 
     @contextmanager
     def _writing(self) -> Generator[sqlite3.Connection]:
-        """A transaction that is told to gateways that run."""
+        """A transaction that is told to gateways that run.
+
+        Raises: ConfigError where it cannot be written: the disk is full, or another process does not end writing.
+        """
         connection = self._connection
-        connection.execute("BEGIN IMMEDIATE")
         try:
+            connection.execute("BEGIN IMMEDIATE")
             yield connection
             connection.execute("UPDATE changes SET version = version + 1")
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
-        connection.execute("COMMIT")
+            connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            raise ConfigError(f"the keys in {self.path.name} cannot be written: {error}") from None
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    """Which file lies there; None for none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _kept(row: sqlite3.Row) -> KeptKey:

@@ -87,6 +87,7 @@ class KeyRing:
         self._version: int | None = None
         self._seen: SharedKeys | None = None
         self._look_at_s = 0.0
+        self._told = ""
         self._keys: dict[str, GatewayKey] = {}
         self._passed_over: tuple[str, ...] = ()
         self._look()
@@ -126,12 +127,15 @@ class KeyRing:
         return found if hmac.compare_digest(digest.encode(), known) else None
 
     def _stay(self, error: ConfigError) -> None:
-        """Go on with the keys that are known.
+        """Go on with the keys that are known, and say why, once.
 
         Raises: the error where none is known yet.
         """
         if self._version is None:
             raise error
+        if error.message == self._told:
+            return
+        self._told = error.message
         import logging  # only an outage needs it
 
         logging.getLogger("interlingua.gateway").error("keys are taken as they were: %s", error.message)
@@ -146,5 +150,6 @@ class KeyRing:
                 in_redis = [kept.key for kept in seen.keys] if seen else []
                 self._keys, self._passed_over = merged(self._of_file, in_redis, of_database)
                 self._version, self._seen = version, seen
+            self._told = ""
         except ConfigError as error:
             self._stay(error)

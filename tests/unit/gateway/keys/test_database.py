@@ -92,6 +92,36 @@ def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
         KeyDatabase(tmp_path, now=lambda: 0.0)
 
 
+def test_a_full_disk_is_told_and_leaves_what_there_was(tmp_path: Path) -> None:
+    """A key that was not kept is none, and the file takes the next one."""
+    database = opened(tmp_path)
+    connection: sqlite3.Connection = vars(database)["_connection"]
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(ConfigError) as caught:
+        database.create(GatewayKey(name="a", hash=hash_key("a"), models=("m" * 100_000,)))
+    assert str(caught.value) == "the keys in keys.sqlite cannot be written: database or disk is full"
+    connection.execute("PRAGMA max_page_count = 1000000")
+    database.create(GatewayKey(name="b", hash=hash_key("b")))
+    assert [kept.key.name for kept in database.all_keys()] == ["b"]
+    database.close()
+
+
+def test_a_file_that_was_replaced_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """What is open is another file than the one that lies there: its keys go on, and no key of the new one counts."""
+    now_s = 0.0
+    with closing(opened(tmp_path)) as database:
+        database.create(KEY)
+        ring = KeyRing((), database, clock=lambda: now_s)
+        database.path.rename(tmp_path / "before.sqlite")
+        for replace in (lambda: None, lambda: opened(tmp_path).close(), lambda: None):
+            replace()
+            now_s += LOOK_S
+            assert [key.name for key in ring.keys] == ["team-a"]
+    told = "keys.sqlite was replaced or taken away; start the gateway again to read what is there"
+    assert [record.getMessage() for record in caplog.records] == [f"keys are taken as they were: {told}"]
+
+
 def test_keys_lie_where_state_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One documented place for each user."""
     monkeypatch.setenv("INTERLINGUA_HOME", str(tmp_path))
