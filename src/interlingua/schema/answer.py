@@ -4,6 +4,7 @@ Rules
 - Text that is JSON is taken as it is.
 - What stands in the first fence counts, unless the text begins like JSON.
 - Of an answer with words around, the one object or array counts; of several none is chosen.
+- Nor is one chosen of two values under one key.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from typing import TYPE_CHECKING
 
 from interlingua.errors import DecodeError
+from interlingua.wire.arguments import parse_unique
 from interlingua.wire.json import decode_any
 from interlingua.wire.partial import JsonReader
 
@@ -32,12 +34,12 @@ def parse_answer(text: str, read: Callable[[str], JsonValue] = decode_any) -> Js
     """
     body = body_of(text)
     try:
-        return read(body)
+        return parse_unique(body, read)
     except DecodeError:
         alone = _alone(body)
         if alone is None:
             raise
-    return read(alone)
+    return parse_unique(alone, read)
 
 
 def body_of(text: str) -> str:

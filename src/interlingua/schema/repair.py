@@ -20,6 +20,7 @@ from interlingua.schema.answer import body_of, parse_answer
 from interlingua.schema.reflect import WRAPPER, decode_output, read_output, reflect, schema_of
 from interlingua.schema.validate import validate
 from interlingua.schema.walk import follow
+from interlingua.wire.arguments import parse_unique
 from interlingua.wire.json import decode_any, pointer
 from interlingua.wire.partial import JsonReader
 
@@ -253,7 +254,7 @@ def _same(choice: str, text: str) -> bool:
 def _container(text: str, kinds: set[str]) -> dict[str, Any] | list[Any] | None:
     """The object or the list that a text holds, where that is what is wanted."""
     try:
-        value: object = decode_any(text)
+        value: object = parse_unique(text)
     except (DecodeError, LimitExceededError):
         return None
     wanted = (isinstance(value, dict) and "object" in kinds) or (isinstance(value, list) and "array" in kinds)

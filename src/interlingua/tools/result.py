@@ -1,7 +1,8 @@
 """What a handler gave, as the content of a tool result.
 
-Text stays text; parts stay parts; anything else is JSON: dataclasses, structs and pydantic models as objects, dates,
-UUIDs and decimals as text. Bytes say nothing by themselves: `ImagePart` and its sisters say what they are.
+Text stays text, parts stay parts, and a `Json` is what it holds; anything else is JSON: dataclasses, structs and
+pydantic models as objects, dates, UUIDs and decimals as text. Bytes say nothing by themselves: `ImagePart` and its
+sisters say what they are.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from interlingua.wire.json import decode_any, encode
 
 __all__ = ["ResultContent", "content_of"]
 
-ResultPart: TypeAlias = TextPart | ImagePart | AudioPart | DocumentPart | OpaquePart
-"""What a tool result may hold beside text and JSON."""
+ResultPart: TypeAlias = TextPart | ImagePart | AudioPart | DocumentPart | OpaquePart | Json
+"""What a tool result may hold beside text."""
 ResultContent: TypeAlias = str | Json | tuple[ResultPart, ...]
 """The content of a tool result."""
 
@@ -36,14 +37,20 @@ def content_of(value: object) -> ResultContent:
     if isinstance(value, _PARTS):
         return (value,)
     items: list[object] = list(cast("list[object]", value)) if isinstance(value, list | tuple) else []
-    if any(isinstance(item, _PARTS) for item in items):
+    if any(isinstance(item, (*_PARTS, Json)) for item in items):
         return tuple(map(_part, items))
-    return Json(_plain(cast("object", value)))
+    return _json(cast("object", value))
+
+
+def _json(value: object) -> Json:
+    return Json(_plain(value.value if isinstance(value, Json) else value))
 
 
 def _part(item: object) -> ResultPart:
     if isinstance(item, _PARTS):
         return item
+    if isinstance(item, Json):
+        return _json(item)
     if isinstance(item, str):
         return TextPart(item)
     raise UsageError(f"a list of parts holds {kind_of(item)}; give texts and parts, or JSON alone")

@@ -7,14 +7,17 @@ their object says: it alone tells duplicate keys and non-finite numbers from oth
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.wire._depth import is_deeper
 from interlingua.wire._prefix import completions
-from interlingua.wire.json import MAX_BODY_BYTES, MAX_DEPTH, decode_any, encode, parse_object
+from interlingua.wire.json import MAX_BODY_BYTES, MAX_DEPTH, JsonValue, decode_any, encode, parse_object
 
-__all__ = ["ArgumentsFault", "are_sound", "check_arguments", "parse_arguments"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["ArgumentsFault", "are_sound", "check_arguments", "parse_arguments", "parse_unique"]
 
 ArgumentsFault: TypeAlias = Literal["malformed", "not_object", "duplicate_key", "non_finite", "cut_off"]
 """Why a call's arguments are not one JSON object."""
@@ -83,25 +86,40 @@ def _arguments(text: str | bytes, *, ended_early: bool) -> dict[str, Any] | Argu
     colons = data.count(b":")
     if colons == len(arguments) or _says_colons(arguments, colons, escaped=b"\\u003" in data):
         return arguments
-    return "duplicate_key" if _has_duplicate_key(text) else arguments
+    return arguments if _repeated_key(text) is None else "duplicate_key"
 
 
-def _says_colons(value: dict[str, Any], colons: int, *, escaped: bool) -> bool:
-    """Whether an object that was read from a text with so many colons has as many itself: then no key was dropped.
+def parse_unique(text: str, read: Callable[[str], JsonValue] = decode_any) -> JsonValue:
+    """Any JSON value with unique keys, as `read` reads it: of two values under one key none is chosen.
+
+    Raises: DecodeError, LimitExceededError.
+    """
+    value = read(text)
+    if not _says_colons(value, text.count(":"), escaped="\\u003" in text):
+        repeated = _repeated_key(text)
+        if repeated is not None:
+            raise DecodeError(f"the key {encode(repeated).decode()} stands twice in one object", code="duplicate_key")
+    return value
+
+
+def _says_colons(value: object, colons: int, *, escaped: bool) -> bool:
+    """Whether a value that was read from a text with so many colons has as many itself: then no key was dropped.
 
     A dropped one brought its own, and nothing brings more; but one that was escaped is not among those of the text.
     """
     return not escaped and encode(value, nulls=_MANY).count(b":") == colons
 
 
-def _has_duplicate_key(text: str | bytes) -> bool:
+def _repeated_key(text: str | bytes) -> str | None:
     import json  # as below: only texts that are rare pay for it
 
-    repeated = False
+    repeated: str | None = None
 
     def note(pairs: list[tuple[str, object]]) -> None:
         nonlocal repeated
-        repeated = repeated or len({name for name, _ in pairs}) != len(pairs)
+        names = [name for name, _ in pairs]
+        if repeated is None and len(set(names)) != len(names):
+            repeated = next(name for place, name in enumerate(names) if name in names[:place])
 
     json.loads(text, object_pairs_hook=note)
     return repeated

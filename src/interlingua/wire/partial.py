@@ -5,7 +5,8 @@ open is a path from the outermost container to the innermost one; text is consum
 an unfinished word or escape is looked at again.
 
 Rules
-- Nothing is raised: text that is no JSON makes the reader `broken`, and what came before stays.
+- Nothing is raised: text that is no JSON makes the reader `broken`, and what came before stays. A key that stands twice
+  in an object does so, too: of its values none is chosen.
 - A number, `true`, `false` or `null` is there when the sign behind it has come; a string grows in `edge`.
 - What a lenient reader accepts beyond JSON is noted in `leniencies`.
 - Text in front of the first bracket is passed over, and text behind the value is not read: the value is an object or an
@@ -219,6 +220,8 @@ class JsonReader:
         if not self._is_key:
             self._put(text)
             return True
+        if text in self.path[-1].container:
+            return self._break()
         self.path[-1].key = text
         self._state = "colon"
         return True

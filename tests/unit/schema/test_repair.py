@@ -159,6 +159,14 @@ def test_what_was_cut_is_never_completed(text: str) -> None:
         repair_output(text, Invoice)
 
 
+@pytest.mark.parametrize("text", ['{"a": "1", "a": "2"}', "{'a': '1', 'a': '2',}", '{"a": "1", "a": "2'])
+def test_arg_09_a_key_that_stands_twice_is_not_mended(text: str) -> None:
+    """It has two meanings, in whatever text it stands."""
+    with pytest.raises(DecodeError):
+        repair_output(text, dict[str, int])
+    assert mend(text, {"type": "object"}) == (text, ())
+
+
 def test_mending_leaves_its_input_alone() -> None:
     """A new value is made."""
     value = {"a": "1", "b": ["2"]}

@@ -63,6 +63,10 @@ IMAGE = ImagePart(b"x", "image/png")
         (IMAGE, (IMAGE,)),
         (TextPart("a"), (TextPart("a"),)),
         ([IMAGE, "seen"], (IMAGE, TextPart("seen"))),
+        (Json({"a": 1}), Json({"a": 1})),
+        (Json("a"), Json("a")),
+        (Json(Weather("Oslo", 4.5)), Json({"city": "Oslo", "celsius": 4.5})),
+        ([IMAGE, Json([1])], (IMAGE, Json([1]))),
     ],
     ids=repr,
 )
@@ -80,6 +84,7 @@ def test_r10_r34_results_take_their_form(value: object, content: object) -> None
         ({"a": [b"raw"]}, "bytes are not JSON"),
         pytest.param(object(), "an object is not JSON", id="object"),
         ([IMAGE, 1], "a list of parts holds an int"),
+        (Json(b"raw"), "bytes are not JSON"),
         ("\ud800", "half of a surrogate pair"),
     ],
     ids=repr,

@@ -142,3 +142,10 @@ def test_the_work_is_linear() -> None:
         reader.feed(text[start : start + 7])
         assert start + 7 - reader.consumed <= 14
     assert reader.complete
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+def test_a_key_that_stands_twice_breaks_the_reader(lenient: bool) -> None:
+    """What came first stays; an inner object may have the outer one's keys."""
+    reader = read('{"a": {"a": 1}, "b": 2, "a"', ": 3}", lenient=lenient)
+    assert (reader.broken, reader.root) == (True, {"a": {"a": 1}, "b": 2})

@@ -81,8 +81,12 @@ def known_class(kind: type[Error] | None, status: int | None) -> type[Error]:
 
 
 def precise_class(kind: type[Error] | None, status: int | None) -> type[Error]:
-    """The same, where the status decides if the body's class says no more than its first digit."""
+    """The same, where the status decides if the body's class says no more than its first digit.
+
+    A server that blames itself in general words beside a status of the table is believed the status.
+    """
     vague = kind is not None and status is not None and VAGUE_CLASSES.get(kind) == status // 100
+    vague = vague or (kind is InternalServerError and status in STATUS_CLASSES)
     return known_class(None if vague else kind, status)
 
 

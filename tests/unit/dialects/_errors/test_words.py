@@ -94,6 +94,33 @@ def test_what_says_no_more_than_the_first_digit_is_left_to_the_status(status: in
     )
 
 
+@pytest.mark.parametrize(
+    ("status", "kind", "retryable"),
+    [
+        (400, "BadRequestError", False), (401, "AuthenticationError", False), (402, "BillingError", False),
+        (403, "PermissionDeniedError", False), (404, "NotFoundError", False), (405, "BadRequestError", False),
+        (413, "RequestTooLargeError", False), (422, "BadRequestError", False),
+        (408, "APITimeoutError", True), (409, "UpstreamError", True), (429, "RateLimitError", True),
+        (500, "InternalServerError", True),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("dialect", "body"),
+    [
+        ("openai-chat", {"error": {"message": "No.", "type": "server_error", "code": None}}),
+        ("openai-responses", {"error": {"message": "No.", "type": "server_error", "code": "server_error"}}),
+        ("anthropic", {"type": "error", "error": {"type": "api_error", "message": "No."}}),
+        ("google", {"error": {"code": 500, "message": "No.", "status": "INTERNAL"}}),
+    ],
+)
+def test_r43_rtr_07_a_server_that_blames_itself_leaves_its_status_as_it_is(
+    dialect: str, body: dict[str, Any], status: int, kind: str, retryable: bool
+) -> None:
+    """R43, RTR-07: what is permanent by its status is not asked again for the sake of a general word."""
+    error = read(dialect, body, status)
+    assert (type(error).__name__, error.status, error.retryable) == (kind, status, retryable)
+
+
 @pytest.mark.parametrize("code", ["tool_use_failed", "json_validate_failed"])
 def test_what_the_model_did_wrong_may_be_tried_again(code: str) -> None:
     """A 400 that is not the request's fault."""
