@@ -13,6 +13,7 @@ import pytest
 import interlingua as il
 from interlingua import aio
 from interlingua.registry.resolve import Registry
+from interlingua.testing import use
 from interlingua.wire.http import HttpReply, header
 from interlingua.wire.json import decode_any, encode
 from tests.support.client import AWAITED, BLOCKING, Face, chat, scripted
@@ -253,6 +254,16 @@ def test_strict_refuses_what_would_be_dropped(face: Face) -> None:
         face.generate(face.model("openai-chat/gpt-4.1", strict=True), top_k=5, min_p=0.1)
     assert script.requests == []
     assert {change.path for change in caught.value.changes} == {"/top_k", "/min_p"}
+
+
+def test_strict_takes_what_a_service_insists_on(face: Face) -> None:
+    """A model of Claude must be told the most tokens: nobody said any, so nothing is lost, and it is in the changes."""
+    with use("Hello."):
+        reply = face.generate(face.model("anthropic/claude-opus-5", strict=True))
+        with pytest.raises(il.UnsupportedError) as caught:
+            face.generate(face.model("anthropic/claude-opus-5", strict=True), seed=3)
+    assert [(change.code, change.path) for change in reply.changes] == [("parameter_added", "/max_tokens")]
+    assert [(change.code, change.path) for change in caught.value.changes] == [("parameter_unsupported", "/seed")]
 
 
 def test_what_is_dropped_is_said_and_warned_of(face: Face) -> None:

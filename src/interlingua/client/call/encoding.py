@@ -47,11 +47,17 @@ def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = (
     if fitted:
         encoded = msgspec.structs.replace(encoded, changes=fitted + encoded.changes)
     if settings.strict and encoded.changes:
-        lost = tuple([change for change in encoded.changes if change.action in ("dropped", "approximated")])
+        lost = tuple([change for change in encoded.changes if _loses(change)])
         if lost:
             told = "; ".join(str(change) for change in lost)
             raise UnsupportedError(f"{endpoint.spec} cannot take the request as it is (strict): {told}", changes=lost)
     return encoded
+
+
+def _loses(change: Change) -> bool:
+    """Whether a change takes something from what was said; the most tokens that an answer may have takes nothing."""
+    is_insisted_on = change.code == "parameter_added" and change.path == "/max_tokens"
+    return change.action in ("dropped", "approximated") and not is_insisted_on
 
 
 def _with_memory(request: Request) -> Request:
