@@ -69,6 +69,8 @@ __all__ = [
 
 SAMPLING = frozenset({"temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty", "logprobs"})
 """What models without sampling refuse."""
+OPENING = "Go on."
+"""What the user says where a call has nobody before it; some servers refuse an empty text."""
 JSON_PROMPT = "Answer with one JSON object and nothing else."
 """What asks for JSON where the member for it is refused."""
 PENALTIES = frozenset({"presence_penalty", "frequency_penalty"})
@@ -171,10 +173,8 @@ class _RequestEncoder(RequestWriter):
         instruction, contents = encode(self.request.system, history)
         first: list[Any] = part_list(contents[0].parts) if contents and contents[0].role == "model" else []
         if self.request.continues is None and any(isinstance(part, PartWire) and part.functionCall for part in first):
-            self.changes.add(
-                "parameter_added", "/messages/0", "an empty turn of the user, since a call must follow one"
-            )
-            contents = [ContentWire(role="user", parts=[PartWire(text="")]), *contents]
+            self.changes.add("parameter_added", "/messages/0", "a turn of the user, since a call must follow one")
+            contents = [ContentWire(role="user", parts=[PartWire(text=OPENING)]), *contents]
         if instruction is not None and not contents:
             self.changes.add("system_moved", "/system", "told as the user's, since somebody must begin")
             instruction, contents = None, [ContentWire(role="user", parts=instruction.parts)]

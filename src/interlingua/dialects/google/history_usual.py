@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.dialects._usual.histories import UnusualError, UsualHistory, call_text, plain_messages
-from interlingua.dialects.google.parts import NAME
+from interlingua.dialects.google.parts import NAME, in_call_order
 from interlingua.dialects.google.spelling import MARK
 from interlingua.stream.calls import is_made_id
 from interlingua.wire.json import ExactStruct, encode_exact, exact_reader
@@ -174,6 +174,9 @@ def write_usual_history(messages: tuple[Message, ...], target: Target) -> bytes 
             called[call.id] = call.name
             call_id = call.id if sends_ids and not is_made_id(call.id) else None
             parts.append(_ToldPart(None, _Call(call_id, call.name, Raw(call.arguments_json))))
+        bare = results if not sends_ids else [one for one in results if is_made_id(one.call_id)]
+        if len(bare) > 1 and in_call_order(bare, called) != bare:
+            return None
         for result in results:
             name = called.get(result.call_id) or result.name or result.call_id
             parts.append(_ToldPart(None, None, _told_result(result, name, sends_ids=sends_ids)))

@@ -7,7 +7,8 @@ Rules
 - The system text is `systemInstruction`; a system message after the conversation has begun is told in its place, as
   the user's, so that what was sent before stays as it was.
 - Neighbouring messages of the assistant are one content, because no call may follow a turn of the model.
-- A result that is no object is sent as `output`; an error as `error`.
+- A result that is no object is sent as `output`; an error as `error`. Results of one tool that carry no id stand in the
+  order of their calls: the service has nothing else to pair them by.
 - An object that holds a `$ref` is sent as text, because the service takes it for a reference to a part.
 """
 
@@ -20,7 +21,15 @@ from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import json_text, result_text
 from interlingua.dialects._members import is_list, is_object, members_of, merge_members
 from interlingua.dialects.google.assistant import AssistantEncoder
-from interlingua.dialects.google.parts import NAME, PartDecoder, decode_media, opaque, part_list, result_content
+from interlingua.dialects.google.parts import (
+    NAME,
+    PartDecoder,
+    decode_media,
+    in_call_order,
+    opaque,
+    part_list,
+    result_content,
+)
 from interlingua.dialects.google.wire import ContentWire, PartWire, ResultWire
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import CallIdSource, is_made_id
@@ -208,6 +217,7 @@ class MessageEncoder:
         self.called: dict[str, str] = {}
         self.contents: list[ContentWire] = []
         self._last_role = ""
+        self._bare: list[tuple[ToolResult, PartWire]] = []
 
     def encode(
         self, system: tuple[TextPart, ...], messages: tuple[Message, ...], begin: int = 0
@@ -243,8 +253,12 @@ class MessageEncoder:
             self.changes.add("system_moved", path, "told as the user's, after the conversation has begun")
         turn = self._turn(path)
         self.called.update({part.id: part.name for part in message.parts if isinstance(part, ToolCall)})
+        if self._last_role != "tool" or message.extra:
+            self._bare = []
         parts = self._results(message.parts, path) if message.role == "tool" else turn.encode(message.parts)
         self._content(message, parts, path)
+        if len(self._bare) > 1 and message.role == "tool":
+            self._pair(path)
         note_foreign(self.changes, message.extra, path)
 
     def _content(self, message: Message, parts: list[PartWire], path: str) -> None:
@@ -275,6 +289,21 @@ class MessageEncoder:
                 wires.extend([wire for wire in [turn.part(part, f"{path}/parts/{place}")] if wire is not None])
         return [*wires, *moved]
 
+    def _pair(self, path: str) -> None:
+        """Put the results of the latest content that pair by their order in that of their calls."""
+        results = [result for result, _ in self._bare]
+        ordered = in_call_order(results, self.called)
+        if ordered == results:
+            return
+        self.changes.add("order_changed", path, "results of one tool are told in the order of their calls")
+        parts = part_list(self.contents[-1].parts)
+        wires = {result.call_id: wire for result, wire in self._bare}
+        places = [place for place, part in enumerate(parts) if any(part is wire for _, wire in self._bare)]
+        for place, result in zip(places, ordered, strict=True):
+            parts[place] = wires[result.call_id]
+        self._bare = [(result, wires[result.call_id]) for result in ordered]
+        self.contents[-1].parts = parts
+
     def _result(self, result: ToolResult, moved: list[PartWire], turn: AssistantEncoder, path: str) -> PartWire:
         name = self.called.get(result.call_id) or result.name or result.call_id
         wire = ResultWire(id=turn.call_id(result.call_id), name=self.names.get(name, name))
@@ -292,6 +321,8 @@ class MessageEncoder:
             self.changes.add("cache_unsupported", f"{path}/cache")
         part = PartWire(functionResponse=wire)
         merge_members(part, result.extra.get(NAME, {}))
+        if wire.id is None:
+            self._bare.append((result, part))
         return part
 
     def _media(self, part: object, turn: AssistantEncoder, path: str) -> PartWire | None:

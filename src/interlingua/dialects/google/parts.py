@@ -33,11 +33,13 @@ from interlingua.types.content import (
 from interlingua.wire.media import from_base64, to_base64, told_detail
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from interlingua.dialects._contract import Target, Undo
     from interlingua.dialects.google.wire import ResultWire
     from interlingua.stream.calls import CallIdSource
     from interlingua.types.change import Changes
-    from interlingua.types.content import Part
+    from interlingua.types.content import Part, ToolResult
 
 __all__ = [
     "NAME",
@@ -47,6 +49,7 @@ __all__ = [
     "blob_wire",
     "call_extra",
     "decode_media",
+    "in_call_order",
     "on_one_line",
     "opaque",
     "part_list",
@@ -66,6 +69,24 @@ DETAILS = {
 RESOLUTIONS = {detail: level for level, detail in DETAILS.items()}
 _BREAK = re.compile(r'"(?:[^"\\]|\\.)*"|[ \t]*[\r\n]\s*')
 """A string, or the white space around a line end between two tokens."""
+
+
+def in_call_order(results: Sequence[ToolResult], called: Mapping[str, str]) -> list[ToolResult]:
+    """Results without an id on the wire: those of one tool in the order of their calls, since order is what pairs them.
+
+    `called` has the names of the calls before, by id. Which tool comes when stays as it is.
+    """
+    places: dict[str, list[int]] = {}
+    for place, result in enumerate(results):
+        places.setdefault(called.get(result.call_id) or result.name, []).append(place)
+    ordered = list(results)
+    if len(places) < len(ordered):
+        numbers = {call_id: number for number, call_id in enumerate(called)}
+        for own in places.values():
+            came = sorted(own, key=lambda place: numbers.get(results[place].call_id, len(numbers)))
+            for place, one in zip(own, came, strict=True):
+                ordered[place] = results[one]
+    return ordered
 
 
 def part_list(parts: list[PartWire] | PartWire | None) -> list[PartWire]:

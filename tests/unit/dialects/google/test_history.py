@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -236,14 +237,55 @@ def test_results_with_parts_come_back_as_they_were() -> None:
 
 
 def test_res_35_a_call_follows_the_user_or_results() -> None:
-    """Neighbouring turns of the model are one; a call with nothing before it follows an empty turn of the user."""
+    """Neighbouring turns of the model are one; a call with nothing before it follows a turn of the user, with words."""
     call, answer = ToolCall("id-1", "f", "{}"), Message("tool", (ToolResult("id-1", "f", "x"),))
     encoded = encode(Request(messages=(user("q"), assistant("Let me see."), assistant(call), answer)))
     assert codes(encoded.changes) == ["messages_merged"]
     roles = [content["role"] for content in sent(user("q"), assistant("Hm."), assistant(call), answer)["contents"]]
     assert roles == ["user", "model", "user"]
     first = sent(assistant(call), answer)["contents"]
-    assert first[0] == {"role": "user", "parts": [{"text": ""}]}
+    assert first[0] == {"role": "user", "parts": [{"text": "Go on."}]}
+
+
+VERTEX = Target(model="gemini-3-pro", quirks=Quirks(call_ids_back=False))
+
+
+@pytest.mark.parametrize(("ids", "target"), [(("call_0", "call_1", "call_2"), Target()), (("a", "b", "c"), VERTEX)])
+@pytest.mark.parametrize("signed", [False, True])
+def test_r11_results_without_ids_stand_in_the_order_of_their_calls(
+    ids: tuple[str, str, str], target: Target, signed: bool
+) -> None:
+    """Two calls of one tool whose results came the other way round: without ids the first would get the second's."""
+    first, other, second = ids
+    seal = Sealed("google", {"thoughtSignature": "c2ln"}) if signed else None
+    calls = assistant(
+        ToolCall(first, "f", '{"n":1}', sealed=seal), ToolCall(other, "g", "{}"), ToolCall(second, "f", '{"n":2}')
+    )
+    came = [ToolResult(second, "f", "two"), ToolResult(other, "g", "three"), ToolResult(first, "f", "one")]
+    encoded = encode(Request(messages=(user("q"), calls, Message("tool", tuple(came)))), target=target)
+    answers = json.loads(encoded.body)["contents"][2]["parts"]
+    assert [part["functionResponse"] for part in answers] == [
+        {"name": "f", "response": {"output": "one"}},
+        {"name": "g", "response": {"output": "three"}},
+        {"name": "f", "response": {"output": "two"}},
+    ]
+    assert [(change.code, change.path) for change in encoded.changes if change.code != "seal_foreign"] == [
+        ("order_changed", "/messages/2")
+    ]
+    apart = encode(Request(messages=(user("q"), calls, *[Message("tool", (one,)) for one in came])), target=target)
+    assert json.loads(apart.body)["contents"][2]["parts"] == answers
+    assert "order_changed" in codes(apart.changes)
+    in_order = encode(Request(messages=(user("q"), calls, Message("tool", tuple(came[::-1])))), target=target)
+    assert json.loads(in_order.body)["contents"][2]["parts"] == answers
+    assert "order_changed" not in codes(in_order.changes)
+
+
+def test_results_with_ids_stay_where_they_are() -> None:
+    """The service pairs them by their ids."""
+    calls = assistant(ToolCall("a", "f", "{}"), ToolCall("b", "f", "{}"))
+    answers = Message("tool", (ToolResult("b", "f", "2"), ToolResult("a", "f", "1")))
+    parts = sent(user("q"), calls, answers)["contents"][2]["parts"]
+    assert [part["functionResponse"]["id"] for part in parts] == ["b", "a"]
 
 
 def test_res_07_a_call_without_a_result_is_an_error_or_mended() -> None:
