@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
@@ -69,16 +70,20 @@ def test_r38_progress_is_told_while_a_tool_runs(face: AgentFace) -> None:
 @both
 def test_r38_results_are_told_as_they_come(face: AgentFace) -> None:
     """The quick one is told first, and stands second in the message."""
+    told = threading.Event()
 
-    def wait(seconds: float) -> float:
+    def wait(long: bool) -> bool:
         """Wait."""
-        time.sleep(seconds)
-        return seconds
+        return told.wait(60) if long else True
 
-    calls = [tool_call("wait", call_id="slow", seconds=0.2), tool_call("wait", call_id="quick", seconds=0.0)]
+    def see(event: object) -> None:
+        if isinstance(event, il.ToolFinished):
+            told.set()
+
+    calls = [tool_call("wait", call_id="slow", long=True), tool_call("wait", call_id="quick", long=False)]
     with no_network(), use(FakeModel([calls, "Done."])):
         live = face.agent(tools=[wait]).stream("Go.")
-        events = face.live(live)
+        events = face.live(live, see)
     assert [event.call.id for event in events if isinstance(event, il.ToolFinished)] == ["quick", "slow"]
     assert [result.call_id for result in live.messages[2].tool_results] == ["slow", "quick"]
 

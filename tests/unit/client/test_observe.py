@@ -567,7 +567,7 @@ def test_both_faces_have_the_same_observers() -> None:
 
 def test_two_targets_at_once_are_told_apart(face: Face, heard: list[Any]) -> None:
     """With a hedge both tries are told, each with its number, and the slower one as given up."""
-    slow = Line(pieces=(chat("slow").body,), pause_s=0.5, when=lambda request: request.target == "work/x")
+    slow = Line(pieces=(chat("slow").body,), pause_s=3.0, when=lambda request: request.target == "work/x")
     with scripted(slow, chat("quick")):
         reply = face.generate(face.model("work/x,spare/y", hedge_after_s=0.02))
     told = [(type(event).__name__, event.model, event.number) for event in heard[1:-1]]

@@ -377,9 +377,10 @@ async def test_functions_that_block_run_in_threads() -> None:
 
 async def test_cancelling_reaches_the_handlers() -> None:
     """A cancelled step cancels its coroutines and is no result."""
-    cancelled = asyncio.Event()
+    began, cancelled = asyncio.Event(), asyncio.Event()
 
     async def wait() -> None:
+        began.set()
         try:
             await asyncio.sleep(60)
         except asyncio.CancelledError:
@@ -387,7 +388,7 @@ async def test_cancelling_reaches_the_handlers() -> None:
             raise
 
     task = asyncio.create_task(AsyncToolbox([wait]).execute(call("wait")))
-    await asyncio.sleep(0.01)
+    await began.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -20,6 +20,7 @@ from interlingua.client.options import Settings, settle
 from interlingua.transport.override import Override, overriding
 from tests.support.chains import World, refusal
 from tests.support.client import chat, chunks
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from interlingua.wire.http import HttpReply, HttpRequest
 
 A, B, C = "a/one", "b/two", "c/three"
-SOON_S, LATE_S = 0.02, 5.0
+SOON_S, NEVER_S = 0.02, 600.0
 
 
 @pytest.fixture(params=[False, True], ids=["blocking", "awaited"])
@@ -40,10 +41,14 @@ def awaited(request: pytest.FixtureRequest) -> bool:
 class Targets:
     """Targets that answer after a while; they know who was asked, and what is still open."""
 
-    def __init__(self, **answers: tuple[float, HttpReply | list[bytes]]) -> None:
-        """`one`, `two`, `three`: seconds before the headers, and a whole reply or the pieces of a stream."""
+    def __init__(self, **answers: tuple[float | str, HttpReply | list[bytes]]) -> None:
+        """`one`, `two`, `three`: when the headers come, and a whole reply or the pieces of a stream.
+
+        They come after so many seconds, or once something has become of another target: `two asked`, `two over`.
+        """
         self.answers = answers
         self.asked: list[str] = []
+        self.over: list[str] = []
         self.given_up: list[str] = []
         self.open_replies = 0
 
@@ -52,13 +57,19 @@ class Targets:
         del timeouts
         name = (request.target or "").partition("/")[2]
         self.asked.append(name)
-        delay_s, answer = self.answers[name]
+        delay, answer = self.answers[name]
         try:
-            await asyncio.sleep(delay_s)
+            await (self._until(delay) if isinstance(delay, str) else asyncio.sleep(delay))
         except asyncio.CancelledError:
             self.given_up.append(name)
             raise
-        return _Reply(self, answer)
+        return _Reply(self, name, answer)
+
+    async def _until(self, said: str) -> None:
+        name, _, what = said.partition(" ")
+        while name not in (self.asked if what == "asked" else self.over):  # noqa: ASYNC110 - in a loop of its own
+            await asyncio.sleep(0.005)
+        await asyncio.sleep(0.05)
 
     async def close(self) -> None:
         """Nothing is kept."""
@@ -71,7 +82,8 @@ class Targets:
 
 
 class _Reply:
-    def __init__(self, targets: Targets, answer: HttpReply | list[bytes]) -> None:
+    def __init__(self, targets: Targets, name: str, answer: HttpReply | list[bytes]) -> None:
+        self._name = name
         self.status = 200 if isinstance(answer, list) else answer.status
         streamed = (("content-type", "text/event-stream"),)
         self.headers = streamed if isinstance(answer, list) else answer.headers
@@ -88,6 +100,7 @@ class _Reply:
         if self._is_open:
             self._is_open = False
             self._targets.open_replies -= 1
+            self._targets.over.append(self._name)
 
 
 class _Blocking:
@@ -128,18 +141,18 @@ def _told(attempts: tuple[il.Attempt, ...]) -> list[tuple[str, str]]:
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left() -> Generator[None]:
-    before = threading.active_count()
+    before = set(threading.enumerate())
     yield
-    assert threading.active_count() == before
+    assert until(lambda: set(threading.enumerate()) <= before)
 
 
 def test_a_second_target_is_asked_when_the_first_takes_long(awaited: bool) -> None:
     """Its answer counts; the first exchange is given up at once, and both are told."""
-    targets = Targets(one=(LATE_S, chat("A")), two=(0.0, chat("B")))
+    targets = Targets(one=(NEVER_S, chat("A")), two=(0.0, chat("B")))
     began = time.monotonic()
     with targets.standing():
         reply = _ask(_job(A, B), awaited=awaited)
-    assert time.monotonic() - began < LATE_S / 2
+    assert time.monotonic() - began < NEVER_S / 2
     assert (reply.text, reply.model) == ("B", B)
     assert _told(reply.attempts) == [(A, "failed"), (B, "served")]
     assert reply.attempts[0].error == "outrun: another target answered first"
@@ -150,14 +163,14 @@ def test_nobody_else_is_asked_when_the_first_is_quick(awaited: bool) -> None:
     """The usual case: one target, one exchange."""
     targets = Targets(one=(0.0, chat("A")), two=(0.0, chat("B")))
     with targets.standing():
-        reply = _ask(_job(A, B, hedge_after_s=5.0), awaited=awaited)
+        reply = _ask(_job(A, B, hedge_after_s=60.0), awaited=awaited)
     assert (reply.text, _told(reply.attempts), targets.asked) == ("A", [(A, "served")], ["one"])
     assert targets.open_replies == 0
 
 
 def test_the_first_may_win_all_the_same(awaited: bool) -> None:
     """Who was asked later is not preferred."""
-    targets = Targets(one=(0.1, chat("A")), two=(LATE_S, chat("B")))
+    targets = Targets(one=("two asked", chat("A")), two=(NEVER_S, chat("B")))
     with targets.standing():
         reply = _ask(_job(A, B), awaited=awaited)
     assert (reply.text, targets.given_up) == ("A", ["two"])
@@ -168,13 +181,13 @@ def test_a_quick_failure_is_followed_by_the_next_target(awaited: bool) -> None:
     """That is no race but a chain: every target is asked once."""
     targets = Targets(one=(0.0, refusal(401)), two=(0.0, chat("B")), three=(0.0, chat("C")))
     with targets.standing():
-        reply = _ask(_job(A, B, C, hedge_after_s=5.0), awaited=awaited)
+        reply = _ask(_job(A, B, C, hedge_after_s=60.0), awaited=awaited)
     assert (reply.text, targets.asked) == ("B", ["one", "two"])
 
 
 def test_when_both_fail_the_third_is_asked(awaited: bool) -> None:
     """A race that nobody wins is two failed tries."""
-    targets = Targets(one=(0.1, refusal(401)), two=(0.0, refusal(404)), three=(0.0, chat("C")))
+    targets = Targets(one=("two over", refusal(401)), two=(0.0, refusal(404)), three=(0.0, chat("C")))
     with targets.standing():
         reply = _ask(_job(A, B, C), awaited=awaited)
     assert targets.asked == ["one", "two", "three"]
@@ -184,7 +197,7 @@ def test_when_both_fail_the_third_is_asked(awaited: bool) -> None:
 
 def test_a_fault_of_the_request_ends_the_race(awaited: bool) -> None:
     """The other target would say the same; it is not waited for."""
-    targets = Targets(one=(LATE_S, chat("A")), two=(0.0, refusal(400)))
+    targets = Targets(one=(NEVER_S, chat("A")), two=(0.0, refusal(400)))
     with targets.standing(), pytest.raises(il.BadRequestError):
         _ask(_job(A, B), awaited=awaited)
     assert (targets.given_up, targets.open_replies) == (["one"], 0)
@@ -202,7 +215,7 @@ def test_rtr_10_what_must_not_run_twice_is_not_hedged(awaited: bool) -> None:
 
 def test_the_stream_that_begins_first_is_read_to_its_end(awaited: bool) -> None:
     """The other one is closed before its first event reached anybody."""
-    targets = Targets(one=(LATE_S, chunks("A")), two=(0.0, chunks("Hello ", "you")))
+    targets = Targets(one=(NEVER_S, chunks("A")), two=(0.0, chunks("Hello ", "you")))
     outcome = Outcome()
     with targets.standing():
         steps = stream(_job(A, B), outcome)
@@ -217,7 +230,7 @@ def test_the_stream_that_begins_first_is_read_to_its_end(awaited: bool) -> None:
 
 def test_a_stream_that_won_can_be_left(awaited: bool) -> None:
     """Closing it closes its exchange, and the thread that carried it where there was one."""
-    targets = Targets(one=(LATE_S, chunks("A")), two=(0.0, chunks("Hello ", "you")))
+    targets = Targets(one=(NEVER_S, chunks("A")), two=(0.0, chunks("Hello ", "you")))
 
     async def left() -> None:
         pump = AsyncPump(stream(_job(A, B), Outcome()))
@@ -236,12 +249,15 @@ def test_a_stream_that_won_can_be_left(awaited: bool) -> None:
 
 def test_who_is_cancelled_cancels_both() -> None:
     """Nothing goes on behind the caller's back."""
-    targets = Targets(one=(LATE_S, chat("A")), two=(LATE_S, chat("B")))
+    targets = Targets(one=(NEVER_S, chat("A")), two=(NEVER_S, chat("B")))
 
     async def cancelled() -> None:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.1):
-                await AsyncPump(call(_job(A, B))).run()
+        task = asyncio.ensure_future(AsyncPump(call(_job(A, B))).run())
+        while len(targets.asked) < 2:  # noqa: ASYNC110 - what is waited for is another's list
+            await asyncio.sleep(0.005)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
         assert sorted(targets.given_up) == ["one", "two"]
         assert len(asyncio.all_tasks()) == 1
 
@@ -251,15 +267,14 @@ def test_who_is_cancelled_cancels_both() -> None:
 
 def test_an_interrupt_cancels_both(monkeypatch: pytest.MonkeyPatch) -> None:
     """KeyboardInterrupt in the thread that waits: both exchanges are given up before it goes on."""
-    targets = Targets(one=(LATE_S, chat("A")), two=(LATE_S, chat("B")))
+    targets = Targets(one=(NEVER_S, chat("A")), two=(NEVER_S, chat("B")))
     result = Future[Any].result
 
     def interrupted(future: Future[Any], timeout: float | None = None) -> Any:
-        del timeout
-        try:
-            return result(future, 0.1)
-        except TimeoutError:
-            raise KeyboardInterrupt from None
+        assert until(lambda: future.done() or len(targets.asked) == 2)
+        if future.done():
+            return result(future, timeout)
+        raise KeyboardInterrupt
 
     monkeypatch.setattr(Future, "result", interrupted)
     with targets.standing(), pytest.raises(KeyboardInterrupt):
