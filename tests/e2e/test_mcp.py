@@ -60,7 +60,7 @@ def process_of(box: il.Toolbox) -> int:
     return int(str(content(box, "pid")))
 
 
-def is_gone(pid: int, within_s: float = 10) -> bool:
+def is_gone(pid: int, within_s: float = 60) -> bool:
     """Whether a process has ended."""
     until = time.monotonic() + within_s
     while time.monotonic() < until:
@@ -136,7 +136,7 @@ def test_a_time_out_reaches_the_server(tmp_path: Path) -> None:
     with il.Toolbox([shop(cwd=tmp_path)]) as opened:
         assert content(opened, "wait", '{"number": 30}', timeout_s=0.3) == "tool wait took longer than 0.3 s"
         assert content(opened, "double", '{"number": 1}') == "2"
-        until = time.monotonic() + 5
+        until = time.monotonic() + 60
         while not (tmp_path / "cancelled").exists() and time.monotonic() < until:
             time.sleep(0.02)
         assert (tmp_path / "cancelled").read_text(encoding="utf-8") == "yes"
@@ -228,7 +228,7 @@ async def test_the_awaited_face() -> None:
     async with box:
         assert len(box) == len(source.tools) == 6
         pid = int(str((await box.execute(call("pid"))).tool_results[0].content))
-    assert is_gone(pid, 0.5)
+    assert is_gone(pid)
     async with source:
         assert next(tool.name for tool in source) == "double"
 
@@ -241,11 +241,11 @@ def test_closing_ends_the_process_and_a_later_use_starts_another() -> None:
     opened = il.Toolbox([plain()])
     first = process_of(opened)
     opened.close()
-    assert is_gone(first, 0.5)
+    assert is_gone(first)
     second = process_of(opened)
     assert second != first
     opened.close()
-    assert is_gone(second, 0.5)
+    assert is_gone(second)
 
 
 async def test_a_server_is_opened_once_however_many_ask() -> None:
@@ -254,7 +254,7 @@ async def test_a_server_is_opened_once_however_many_ask() -> None:
     messages = await asyncio.gather(*[box.execute(call("pid")) for _ in range(4)])
     (pid,) = {message.tool_results[0].content for message in messages}
     await box.close()
-    assert is_gone(int(str(pid)), 0.5)
+    assert is_gone(int(str(pid)))
 
 
 def test_a_box_leaves_open_what_others_opened() -> None:
@@ -264,7 +264,7 @@ def test_a_box_leaves_open_what_others_opened() -> None:
             pid = process_of(opened)
         assert not is_gone(pid, 0.2)
         assert process_of(il.Toolbox([source])) == pid
-    assert is_gone(pid, 0.5)
+    assert is_gone(pid)
 
 
 def test_what_nobody_holds_ends() -> None:
@@ -297,7 +297,7 @@ def test_the_end_of_the_program_ends_the_process(end: str) -> None:
         [sys.executable, "-c", PROGRAM, PLAIN, str(ROOT), end], check=False, capture_output=True, text=True
     )
     assert done.returncode == (end == "raise"), done.stderr
-    assert is_gone(int(done.stdout), 0.5)
+    assert is_gone(int(done.stdout))
     assert done.stderr.count("Traceback") == (end == "raise")
 
 
@@ -326,7 +326,7 @@ def test_a_server_that_is_never_ready_is_ended(tmp_path: Path) -> None:
     mute = il.mcp(f"{sys.executable} {program} {path}", name="mute", timeout_s=1.5)
     with pytest.raises(il.APITimeoutError, match=r"^MCP server mute: not ready after 1\.5 s$"):
         mute.open()
-    assert is_gone(int(path.read_text(encoding="utf-8")), 0.5)
+    assert is_gone(int(path.read_text(encoding="utf-8")))
     assert not mute.is_open
 
 
@@ -351,7 +351,7 @@ def test_opening_fails_for_all_when_it_fails_for_one(tmp_path: Path) -> None:
     with pytest.raises(il.APIConnectionError, match=r"^MCP server bad could not be opened"):
         source.open()
     assert not source.is_open
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while _threads() and time.monotonic() < until:
         time.sleep(0.02)
     assert _threads() == []

@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import threading
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -151,7 +150,7 @@ def _get(port: int, path: str) -> int:
 def test_a_drain_under_load_drops_nothing(tmp_path: Path) -> None:
     """Readiness says no while requests are still taken; what is under way ends complete; the process ends with 0."""
     path = tmp_path / "gateway.toml"
-    path.write_text("[server]\nnotice_s = 1.5\ndrain_s = 20\n")
+    path.write_text("[server]\nnotice_s = 4\ndrain_s = 60\n")
     with _serving("-m", "fake/a", "--config", str(path), "--fault", "fake/*=drip:100") as served:
         with loading(served.port) as load:
             assert until(lambda: load.total > 50)
@@ -160,7 +159,7 @@ def test_a_drain_under_load_drops_nothing(tmp_path: Path) -> None:
             assert until(lambda: _get(served.port, "/health/ready") == 503)
             before = load.total
             assert until(lambda: load.total > before + load.clients)  # more than were under way: new ones are taken
-            assert served.process.wait(20) == 0
+            assert served.process.wait(60) == 0
         assert load.lost == []
         assert load.answered.keys() == {"whole", "stream"}
         assert load.refused > 0
@@ -170,35 +169,37 @@ def test_what_does_not_end_in_time_is_told_so(tmp_path: Path) -> None:
     """After the drain time a stream ends with its dialect's error, and who got nothing yet gets a 503."""
     path = tmp_path / "gateway.toml"
     path.write_text("[server]\nnotice_s = 0\ndrain_s = 1\n")
-    with _silent_upstream() as port:
+    with _silent_upstream() as (port, asked):
         slow = f"openai-compatible://key@127.0.0.1:{port}/v1?tls=0"
         with _serving("-m", "slow/m", "--config", str(path), LLM_SLOW=slow) as served:
             stream = served.ask({**BODY, "stream": True})
             told: list[http.client.HTTPResponse] = []
             waiting = threading.Thread(target=lambda: told.append(served.ask()))
             waiting.start()
-            time.sleep(0.5)
+            assert until(lambda: len(asked) == 2)
             served.process.send_signal(signal.SIGTERM)
             rest = stream.read()
-            waiting.join(10)
-            assert served.process.wait(10) == 0
+            waiting.join(60)
+            assert served.process.wait(60) == 0
     assert rest.startswith(b'data: {"id":"c"')
     assert json.loads(rest.rpartition(b"data: {")[2].join([b"{", b""]))["error"]["message"].endswith("ask again")
     assert (told[0].status, b"is being stopped" in told[0].read()) == (503, True)
 
 
 @contextmanager
-def _silent_upstream() -> Generator[int]:
-    """The port of one that begins a stream, and says nothing more to anybody."""
+def _silent_upstream() -> Generator[tuple[int, list[bytes]]]:
+    """The port of one that begins a stream, and says nothing more to anybody; and what it was asked."""
+    asked: list[bytes] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            if b'"stream":true' in self.rfile.read(int(self.headers["content-length"])).replace(b" ", b""):
+            asked.append(self.rfile.read(int(self.headers["content-length"])))
+            if b'"stream":true' in asked[-1].replace(b" ", b""):
                 self.send_response(200)
                 self.send_header("content-type", "text/event-stream")
                 self.end_headers()
                 self.wfile.write(CHUNK)
-            over.wait(20)
+            over.wait(60)
 
         def log_message(self, format: str, *args: object) -> None:
             """Nothing."""
@@ -207,7 +208,7 @@ def _silent_upstream() -> Generator[int]:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server.server_address[1]
+    yield server.server_address[1], asked
     over.set()
     server.shutdown()
     server.server_close()

@@ -19,6 +19,7 @@ from interlingua.gateway.http import GatewayRequest
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.keys.terms import Terms
 from interlingua.gateway.records.observing import Observing
+from interlingua.gateway.serving import siblings
 from interlingua.gateway.serving.joining import found_by_all, glances_of_all, join
 from interlingua.gateway.settings import GatewayKey
 from interlingua.routing.health import Failed
@@ -35,6 +36,12 @@ KEYS = (
 
 def _made(**settings: Any) -> Gateway:
     return gateway(aliases={"smart": MODELS["anthropic"]}, observing=Observing(metrics="open"), **settings)
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine takes longer to answer than others wait."""
+    monkeypatch.setattr(siblings, "ANSWER_S", 60.0)
 
 
 @pytest.fixture
