@@ -16,7 +16,7 @@ from interlingua.gateway.keys.database import KeyDatabase
 
 CREATE = (
     "keys", "create", "team-a", "--models", "smart, claude-*", "--rpm", "60", "--tpm", "200k", "--concurrency", "4",
-    "--budget", "50 USD/month", "--budget", "2M tokens/day", "--expires", "2027-01-31", "--team", "research",
+    "--budget", "50 USD/month", "--budget", "2M tokens/day", "--expires", "2999-01-31", "--team", "research",
 )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def test_a_key_is_made_shown_once_and_listed_without_its_text(
         "smart, claude-*",
         "60 requests/min, 200,000 tokens/min, 4 at a time, 50.00 USD/month, 2,000,000 tokens/day",
         "research",
-        "2027-02-01T00:00:00Z",
+        "2999-02-01T00:00:00Z",
     ]
     (listed,) = json.loads("[" + told)
     assert (listed["name"], listed["models"], listed["rpm"], listed["state"], listed["source"]) == (
