@@ -114,11 +114,11 @@ def test_threads_of_ones_own_are_counted_where_there_is_no_doubt() -> None:
         def elsewhere() -> None:
             with il.meter():
                 other[0].set()
-                other[1].wait(5)
+                other[1].wait(60)
 
         beside = threading.Thread(target=elsewhere)
         beside.start()
-        other[0].wait(5)
+        other[0].wait(60)
         with il.meter() as alone:
             _in_thread(call)
             _in_thread(copy_context().run, call)

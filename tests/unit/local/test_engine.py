@@ -49,7 +49,7 @@ class Server:
         """Call back for each chunk until the answer is true."""
         self.asked.append(payload)
         for chunk in self.chunks:
-            self.gate.wait(5)
+            self.gate.wait(60)
             if isinstance(chunk, Exception):
                 raise chunk
             self.said += 1

@@ -36,7 +36,7 @@ def test_beyond_the_bound_it_is_dropped_and_said_once(
     hangs, written = threading.Event(), list[int]()
 
     def write(batch: list[int]) -> None:
-        hangs.wait(5)
+        hangs.wait(60)
         written.extend(batch)
 
     queue = Batches(write, name="test", every_s=0.0)
@@ -71,9 +71,9 @@ def test_what_cannot_be_written_is_said_once(caplog: pytest.LogCaptureFixture) -
 
 def test_nothing_put_is_no_thread() -> None:
     """What is never used costs nothing."""
-    before = threading.active_count()
+    before = set(threading.enumerate())
     queue = Batches(list[int]().extend, name="test")
-    assert threading.active_count() == before
+    assert set(threading.enumerate()) <= before  # one of an earlier test may have ended
     queue.close()
 
 

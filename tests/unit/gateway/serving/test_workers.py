@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="workers get their so
 def _supervised(bad: Path, told: list[str]) -> tuple[Supervisor, socket.socket]:
     """Two workers that end as one with a bad file does while `bad` is there."""
     listener = socket.create_server(("127.0.0.1", 0))
-    command = ["/bin/sh", "-c", f"test -e {bad} && exit 2; exec sleep 60"]
+    command = ["/bin/sh", "-c", f"test -e {bad} && exit 2; : > {bad}.$$; exec sleep 600"]
     return Supervisor(command, listener, 2, notice_s=0, stop_s=5, tell=told.append), listener
 
 
@@ -50,6 +50,7 @@ def test_a_file_with_an_error_ends_nobody_later(tmp_path: Path, monkeypatch: pyt
         try:
             assert until(lambda: len(alive()) == 2)
             running.append(alive())
+            assert until(lambda: all(Path(f"{bad}.{pid}").exists() for pid in running[0]))
             time.sleep(0.12)  # it has begun
             bad.touch()
             os.kill(running[0][0], signal.SIGKILL)
