@@ -52,7 +52,7 @@ def test_a_foreign_exception_is_found_and_made_short() -> None:
             raise ZeroDivisionError
         decode_any(data)
 
-    failure = fuzz(Target(run, (b'{"a":1}',)), seconds=5, seed=1).failure
+    failure = fuzz(Target(run, (b'{"a":1}',)), seconds=60, seed=1).failure
     assert failure is not None
     assert failure.data == b"N"
     assert "ZeroDivisionError" in failure.reason
@@ -65,7 +65,7 @@ def test_what_grows_without_end_is_found() -> None:
     def run(data: bytes) -> None:
         kept.append(bytes(2**16) + data)
 
-    failure = fuzz(Target(run, (b"{}",)), seconds=5, seed=1).failure
+    failure = fuzz(Target(run, (b"{}",)), seconds=60, seed=1).failure
     assert failure is not None
     assert "left behind" in failure.reason
 

@@ -93,7 +93,7 @@ def serving(
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         finally:
             server.stop()
-            thread.join(10)
+            thread.join(60)
 
 
 # In the process, without a port

@@ -134,14 +134,14 @@ class Wire(asyncio.Transport):
 
     async def until(self, mark: bytes, count: int = 1) -> bytes:
         """What has been got, once the mark is in it so many times."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while self.received.count(mark) < count:  # noqa: ASYNC110 - it grows by many hands
                 await asyncio.sleep(0.001)
         return bytes(self.received)
 
     async def end(self) -> bytes:
         """Everything that has been got, once the server has ended."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while not (self.is_ended or self.over.is_set()):  # noqa: ASYNC110 - either of two
                 await asyncio.sleep(0.001)
         return bytes(self.received)
@@ -202,6 +202,6 @@ async def wired(gateway: Gateway) -> AsyncGenerator[Wire]:
     wire = Wire(server)
     yield wire
     wire.leave()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while server.connections or asyncio.all_tasks() - before:  # noqa: ASYNC110 - tasks end by themselves
             await asyncio.sleep(0.001)

@@ -96,7 +96,7 @@ def test_a_key_that_is_revoked_while_it_runs_stops_working(tmp_path: Path, capsy
     with Upstream("anthropic").serving() as upstream, _served(provider("anthropic", upstream)) as (url, _):
         assert _ask(url, key).status_code == 200
         assert main(["keys", "revoke", "team-a"]) == 0
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while _ask(url, key).status_code == 200 and time.monotonic() < deadline:
             time.sleep(0.1)
         refused = _ask(url, key)

@@ -228,7 +228,7 @@ def test_signals_are_the_programs(program: Callable[[str, str], Path], tmp_path:
             while not (tmp_path / "ready").exists():
                 assert launched.poll() is None
             launched.terminate()
-            assert launched.wait(10) == expected
+            assert launched.wait(60) == expected
 
 
 def test_the_keyboard_is_the_programs(program: Callable[[str, str], Path], tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_the_keyboard_is_the_programs(program: Callable[[str, str], Path], tmp_p
         while not (tmp_path / "ready").exists():
             assert launched.poll() is None
         os.killpg(launched.pid, signal.SIGINT)  # what a terminal does
-        assert launched.wait(10) == 5
+        assert launched.wait(60) == 5
 
 
 def test_a_missing_program(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,7 +101,7 @@ async def test_what_is_under_way_is_told() -> None:
         await upstream.opened.wait()
         during = await scraped(made)
         client.left.set()
-        await asyncio.wait_for(task, 5)
+        await asyncio.wait_for(task, 60)
     assert during["interlingua_streams_open", ()] == 1
     assert during["interlingua_under_way", ()] == 2
     after = await scraped(made)
@@ -125,7 +125,7 @@ async def test_the_queue_before_a_limit_is_told() -> None:
     with Slow(silent_open=True).standing():
         limit("openai-chat/*", concurrency=1)
         tasks = [asyncio.ensure_future(made(asking("openai-chat", "smart"))) for _ in range(3)]
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while of(during := await scraped(made), "interlingua_limit_waiting") != {"openai-chat/*": 2}:  # noqa: ASYNC110 - a page tells of it, no event
                 await asyncio.sleep(0.001)
         for task in tasks:

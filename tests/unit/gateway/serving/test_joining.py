@@ -119,7 +119,7 @@ async def test_what_another_worker_is_asked_now_is_shown(two: tuple[Gateway, Gat
     upstream = Slow(silent_open=True)
     with upstream.standing():
         task = asyncio.ensure_future(second(asking("anthropic", "smart", headers={"x-request-id": "mine"})))
-        await asyncio.wait_for(upstream.opened.wait(), 5)
+        await asyncio.wait_for(upstream.opened.wait(), 60)
         (now,) = (await glances_of_all(first, ALL, {}))[1].now
         reply = await first(GatewayRequest(method="GET", path="/console/live", peer="127.0.0.1"))
         assert not isinstance(reply.body, bytes)
