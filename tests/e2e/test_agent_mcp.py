@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -45,6 +46,8 @@ def test_il_run_takes_servers(
     monkeypatch.setattr("sys.stdin", None)
     with use(FakeModel([tool_call("pid"), "Done."])):
         assert main(["run", "-m", "fake/x", "Go", "--mcp", str(path)]) == 0
+    with sys.stdin as opened:  # what the command has where there is none; nobody else would close it
+        assert opened.name == os.devnull
     told = capsys.readouterr()
     assert told.out == "Done.\n"
     assert told.err.startswith("→ pid({})\n← pid: ")
