@@ -1,7 +1,8 @@
 """What each canonical request and answer becomes on every wire, byte for byte; the cases are in `support/encodings.py`.
 
 `encodings/<dialect>/requests.jsonl` and `answers.jsonl` have a line for each case, `targets.jsonl` for each quirk and
-fact that changes how a few rich requests are written. They are made by us, and `make golden-update` writes them.
+fact that changes how a few rich requests are written. Of a stream that fails at its end there is the place where it
+begins to be another, and what stands there then. They are made by us, and `make golden-update` writes them.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error, UnsupportedError
 from interlingua.stream.unfold import unfold
 from interlingua.types.change import Change
+from interlingua.types.event import Event, StreamError
 from interlingua.types.request import Request
 from interlingua.types.response import Response
 from tests.support.encodings import answers, requests, rich_requests, targets
 
 FOLDER = Path(__file__).parent / "encodings"
+SERVER = ServerContext(make_id=lambda: "made_1", created=7)
 
 
 def value(body: bytes) -> Any:
@@ -60,15 +63,24 @@ def written(dialect: Dialect, request: Request, options: EncodeOptions) -> dict[
 
 
 def told(dialect: Dialect, response: Response[Any]) -> dict[str, Any]:
-    """An answer on the wire, whole and as a stream, with what was lost on either way."""
-    whole: list[Change] = []
-    streamed: list[Change] = []
-    server = ServerContext(make_id=lambda: "made_1", created=7, changes=whole)
-    body = dialect.encode_response(response, server).body
-    encoder = dialect.stream_encoder(msgspec.structs.replace(server, changes=streamed))
-    stream = b"".join(map(encoder.encode, unfold(response)))
-    found = {"changes": lines(whole), "changes of the stream": lines(streamed)}
-    return {"body": value(body), "stream": stream.decode(), **{name: held for name, held in found.items() if held}}
+    """An answer on the wire, whole, as a stream and as one that fails at its end, with what was lost on each way."""
+    changes: list[Change] = []
+    body = dialect.encode_response(response, msgspec.structs.replace(SERVER, changes=changes)).body
+    events = list(unfold(response))
+    stream, of_stream = streamed(dialect, events)
+    failure = StreamError("OverloadedError", "No.", status=529, partial=response)
+    failed, of_failed = streamed(dialect, [*events[:-1], failure])
+    shared = next(place for place, (one, other) in enumerate(zip(stream, failed, strict=False)) if one != other)
+    found = {"changes": lines(changes), "changes of the stream": of_stream, "changes until it failed": of_failed}
+    told = {"body": value(body), "stream": stream, "failed": [shared, failed[shared:]]}
+    return {**told, **{name: held for name, held in found.items() if held}}
+
+
+def streamed(dialect: Dialect, events: Iterable[Event]) -> tuple[str, list[str]]:
+    """The text of a stream, and what was lost on the way."""
+    changes: list[Change] = []
+    encoder = dialect.stream_encoder(msgspec.structs.replace(SERVER, changes=changes))
+    return b"".join(map(encoder.encode, events)).decode(), lines(changes)
 
 
 def of_requests(name: str) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Every class of error in every dialect, byte for byte: how it is told to a client, and as what it is read again.
 
-A line of `errors/<dialect>.jsonl` is one error: what it is, the answer that tells it, and the class of what is read
-from that answer. The file is made by us, and `make golden-update` writes it.
+A line of `errors/<dialect>.jsonl` is one error: what it is, the answer that tells it, the class of what is read from
+that answer, and the same in a stream. The file is made by us, and `make golden-update` writes it.
 """
 
 from __future__ import annotations
@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from interlingua import errors
-from interlingua.dialects._contract import DecodeContext, ServerContext
+from interlingua.dialects._contract import DecodeContext, Dialect, ServerContext
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error
+from interlingua.stream.fold import error_of
+from interlingua.types.event import StreamError
 
 FOLDER = Path(__file__).parent / "errors"
 CLASSES = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Error)]
@@ -33,6 +36,18 @@ def cases() -> Iterator[tuple[str, Error]]:
     yield "DecodeError of a client", errors.DecodeError("It is bad.", path="/messages/0/content", status=400)
     yield "DecodeError of an upstream", errors.DecodeError("It is bad.", path="/choices", status=502)
     yield "LimitExceededError of a client", errors.LimitExceededError("It is long.", status=413)
+
+
+def in_a_stream(dialect: Dialect, error: Error) -> dict[str, Any]:
+    """The error as all that a stream says, and as what it is read again."""
+    facts = (error.message, error.status, error.code, error.retry_after_s, error.request_id)
+    stream = dialect.stream_encoder(ServerContext()).encode(StreamError(type(error).__name__, *facts))
+    decoder = dialect.stream_decoder(DecodeContext())
+    last = [*decoder.feed(stream), *decoder.close()][-1]
+    assert isinstance(last, StreamError)
+    again = error_of(last)
+    read = [type(again).__name__, again.message, again.status, again.code, again.retryable, again.retry_after_s]
+    return {"stream": stream.decode(), "read from the stream": read}
 
 
 def told(name: str) -> str:
@@ -53,6 +68,7 @@ def told(name: str) -> str:
             "retryable": again.retryable,
             "retry_after_s": again.retry_after_s,
             "request_id": again.request_id,
+            **in_a_stream(dialect, error),
         }
         lines.append(json.dumps({key: value for key, value in line.items() if value is not None}) + "\n")
     return "".join(lines)

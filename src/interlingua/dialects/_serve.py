@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from interlingua.types.message import Message
     from interlingua.wire.http import Headers, HttpRequest
 
-__all__ = ["JSON_HEADERS", "clients_fault", "error_reply", "paired_history", "read_member", "whole_reply"]
+__all__ = ["JSON_HEADERS", "clients_fault", "error_reply", "hand_over", "paired_history", "read_member", "whole_reply"]
 
 W = TypeVar("W", bound=WireStruct)
 JSON_HEADERS: Headers = (("content-type", "application/json"),)
@@ -77,9 +77,14 @@ def _refuse_broken(messages: Sequence[Message]) -> None:
 
 def whole_reply(body: bytes, changes: Changes, context: ServerContext, headers: Headers = JSON_HEADERS) -> HttpReply:
     """A whole answer; what encoding it changed is handed to the context."""
+    hand_over(changes, context)
+    return HttpReply(status=200, headers=headers, body=body)
+
+
+def hand_over(changes: Changes, context: ServerContext) -> None:
+    """Tell whoever asked what encoding an answer changed: a whole one, a stream at its end, or one that failed."""
     if context.changes is not None:
         context.changes.extend(changes.entries)
-    return HttpReply(status=200, headers=headers, body=body)
 
 
 def error_reply(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import is_object
 from interlingua.dialects._seals import note_seal
+from interlingua.dialects._serve import hand_over
 from interlingua.dialects.anthropic.assistant import is_redacted, signature_of
 from interlingua.dialects.anthropic.parts import NAME, own_citations
 from interlingua.dialects.anthropic.reasons import encode_error_body
@@ -194,14 +195,12 @@ class MessagesStreamEncoder:
             told |= {"delta": {**DELTA, **delta}, "usage": {**DELTA_USAGE, **told.get("usage", {"output_tokens": 0})}}
         for place in range(len(response.alternatives)):
             self.changes.add("alternatives_unsupported", f"/alternatives/{place}")
-        if self.context.changes is not None:
-            self.context.changes.extend(self.changes.entries)
+        hand_over(self.changes, self.context)
         return settled + _event("message_delta", told) + STOP
 
     def _error(self, event: StreamError) -> bytes:
         _, body = encode_error_body(error_of(event))
-        if self.context.changes is not None:
-            self.context.changes.extend(self.changes.entries)
+        hand_over(self.changes, self.context)
         return _event("error", body)
 
     # Blocks

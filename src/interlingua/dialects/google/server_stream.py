@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from interlingua.dialects._contract import Target
 from interlingua.dialects._members import merge_members, object_in
 from interlingua.dialects._seals import note_seal, seal_fits
+from interlingua.dialects._serve import hand_over
 from interlingua.dialects.google.assistant import AssistantEncoder, own_citations
 from interlingua.dialects.google.parts import NAME
 from interlingua.dialects.google.reasons import encode_error_body
@@ -230,8 +231,7 @@ class GoogleStreamEncoder:
             wire.usageMetadata = encode_usage(response.usage, self.changes)
         merge_members(wire, members)
         rest = encode_wire(wire)[1:-1]
-        if self.context.changes is not None:
-            self.context.changes.extend(self.changes.entries)
+        hand_over(self.changes, self.context)
         head = b'{"candidates":[' + b",".join(pieces) + b"]" if pieces else b""
         return self._frame(_joined(head, rest, self._tail))
 
@@ -253,8 +253,7 @@ class GoogleStreamEncoder:
         told = b"".join([self._flush(choice) for choice in self._choices.values()])
         _, body = encode_error_body(error_of(event))
         told += self._frame(encode(body))
-        if self.context.changes is not None:
-            self.context.changes.extend(self.changes.entries)
+        hand_over(self.changes, self.context)
         return told + b"]" if self.context.json_array else told
 
     _writers: ClassVar[dict[type[Any], Callable[[GoogleStreamEncoder, Any], bytes]]] = {

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import object_in
+from interlingua.dialects._serve import hand_over
 from interlingua.dialects.ollama.assistant import AssistantEncoder
 from interlingua.dialects.ollama.parts import NAME
 from interlingua.dialects.ollama.reasons import done_reason, encode_error_body
@@ -123,8 +124,7 @@ class OllamaStreamEncoder:
         members.pop("message", None)
         last |= {"done": True, "done_reason": done_reason(response, self.changes, own=self._own)}
         last |= {**members, **encode_usage(response.usage, self.changes)}
-        if self.context.changes is not None:
-            self.context.changes.extend(self.changes.entries)
+        hand_over(self.changes, self.context)
         return encode({name: value for name, value in last.items() if value is not None}) + b"\n"
 
     def _silence(self, members: dict[str, Any]) -> dict[str, Any]:
@@ -133,6 +133,7 @@ class OllamaStreamEncoder:
 
     def _error(self, event: StreamError) -> bytes:
         status, body = encode_error_body(error_of(event))
+        hand_over(self.changes, self.context)
         return encode({**body, "status": status}) + b"\n"
 
 

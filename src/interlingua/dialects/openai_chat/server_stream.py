@@ -17,6 +17,7 @@ from interlingua.dialects._members import is_list, object_in
 from interlingua.dialects._openai.calls import freeform_input
 from interlingua.dialects._openai.errors import encode_error_body
 from interlingua.dialects._seals import note_seal, seal_fits
+from interlingua.dialects._serve import hand_over
 from interlingua.dialects.openai_chat.assistant import AssistantEncoder, note_audio, own_annotations
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.server import finish_word, reply_members
@@ -239,12 +240,15 @@ class ChatStreamEncoder:
     # The end
 
     def _end(self, event: StreamEnd) -> bytes:
-        return self._last_chunks(event.response) + DONE
+        told = self._last_chunks(event.response)
+        hand_over(self.changes, self.context)
+        return told + DONE
 
     def _error(self, event: StreamError) -> bytes:
         """The error object; an answer that came in this dialect brings what it had besides its blocks."""
         _, body = encode_error_body(error_of(event))
         told = self._last_chunks(event.partial) if event.partial is not None and self.context.source == NAME else b""
+        hand_over(self.changes, self.context)
         return told + b"data: " + encode(body) + b"\n\n"
 
     def _last_chunks(self, response: Response[Any]) -> bytes:
@@ -262,8 +266,6 @@ class ChatStreamEncoder:
         if response.usage is not None and self.context.stream_usage:
             usage = encode(encode_usage(response.usage, self.changes, own=self.context.source == NAME))
             pieces.append(self._head + b',"choices":[],"usage":' + usage + b"}\n\n")
-        if self.context.changes is not None:
-            self.context.changes.extend(self.changes.entries)
         return b"".join(pieces)
 
     def _finish(self, alternative: Alternative, place: int) -> bytes:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from interlingua.dialects._members import is_object, merge_members, object_in, plain
 from interlingua.dialects._seals import note_seal, seal_fits
+from interlingua.dialects._serve import hand_over
 from interlingua.dialects.openai_responses.assistant import COMPLETED
 from interlingua.dialects.openai_responses.items import NOBODY, ItemEncoder, ItemIds
 from interlingua.dialects.openai_responses.parts import NAME
@@ -199,13 +200,13 @@ class ResponsesStreamEncoder:
             self.changes.add("alternatives_unsupported", "/alternatives")
         wire = answer_wire(response, self._answer_id, self._done_items(), self.context, self.changes)
         kind = wire.status if wire.status in ("incomplete", "failed") else COMPLETED
-        self._report()
+        hand_over(self.changes, self.context)
         return said + self._shown(f"response.{kind}", answer_text(wire, self.context))
 
     def _error(self, event: StreamError) -> bytes:
         failure = failure_members(error_of(event))
         said = self._close_message()
-        self._report()
+        hand_over(self.changes, self.context)
         if not self._started:
             return said + self._say("error", **failure, param=None)
         partial = event.partial or Response[Any]()
@@ -215,10 +216,6 @@ class ResponsesStreamEncoder:
 
     def _done_items(self) -> list[ItemWire]:
         return [item for item in self._output if item is not None]
-
-    def _report(self) -> None:
-        if self.context.changes is not None:
-            self.context.changes.extend(self.changes.entries)
 
     # Items open
 
