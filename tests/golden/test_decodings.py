@@ -1,8 +1,9 @@
 """What every body means that we write, and every odd body that somebody else might: requests, answers, streams.
 
-The bodies are those of `encodings/`, and the lines of `decodings/<dialect>.given.jsonl`: a kind (`request`, `response`,
-`stream`) and a body, of a stream its text or the list of what its `data:` lines say. What they mean is in
-`decodings/<dialect>.jsonl`, made by us: `make golden-update` writes it.
+The bodies are those of `encodings/`, their streams also without an end, and the lines of
+`decodings/<dialect>.given.jsonl`: a kind (`request`, `response`, `stream`) and a body, of a stream its text or the list
+of what its `data:` lines say. What they mean is in `decodings/<dialect>.jsonl`, made by us: `make golden-update` writes
+it.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def _written(name: str) -> Iterator[tuple[str, str, Any]]:
     for line in _lines(FOLDER / "encodings" / name / "answers.jsonl"):
         yield line["case"], "response", line["body"]
         yield line["case"], "stream", line["stream"]
+        yield f"{line['case']}, cut", "stream", line["stream"][: line["failed"][0]]
 
 
 def _odd(name: str) -> Iterator[tuple[str, str, Any]]:

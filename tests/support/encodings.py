@@ -6,6 +6,8 @@ import typing
 from collections.abc import Iterator
 from typing import Any, Literal, cast
 
+from msgspec.structs import replace
+
 from interlingua.dialects._contract import EncodeOptions, Facts, Quirks, Target
 from interlingua.types.capability import Capability
 from interlingua.types.content import (
@@ -112,6 +114,10 @@ def _conversations() -> Iterator[tuple[str, Request]]:
     yield "text document", Request(messages=(said("user", DocumentPart(b"Hi", "text/plain", "a.txt")),))
     yield "video", Request(messages=(said("user", DocumentPart(b"\0\0", "video/mp4")),))
     yield "audio", Request(messages=(said("user", audio),))
+    yield "photo", Request(messages=(said("user", ImagePart(b"\xff\xd8\xff\xe0", "image/jpeg")),))
+    for kind in ("json", "xml", "yaml", "javascript"):
+        yield f"{kind} document", Request(messages=(said("user", DocumentPart(b"0", f"application/{kind}", "a")),))
+    yield "audio without a short name", Request(messages=(said("user", AudioPart(b"0", "audio/opus")),))
     yield "audio of another type", Request(messages=(said("user", AudioPart(b"ID3", "audio/mpeg")),))
     yield "image of the assistant", Request(messages=(*HELLO, said("assistant", image), *HELLO))
     yield (
@@ -139,6 +145,7 @@ def _results() -> Iterator[tuple[str, Request]]:
     yield "results", Request(messages=CALLED, tools=TOOLS)
     yield "results apart", Request(messages=(*CALLED[:2], said("tool", RESULT_1), said("tool", RESULT_2)))
     yield "results in another order", Request(messages=(*CALLED[:2], said("tool", RESULT_2, RESULT_1)))
+    yield "words beside results", Request(messages=(*CALLED[:2], said("tool", RESULT_1, "Mild.", RESULT_2, "So?")))
     yield "results, then words", Request(messages=(*CALLED, said("user", "So?")))
     yield (
         "words before a call",
@@ -147,6 +154,7 @@ def _results() -> Iterator[tuple[str, Request]]:
     yield "failed result", answered("No clock.", is_error=True)
     yield "failed result that says so", answered("ERROR: No clock.", is_error=True)
     yield "result that begins like an error", answered("ERROR: none")
+    yield "failed result without words", answered("", is_error=True)
     yield "empty result", answered("")
     yield "value as a result", answered(Json({"hour": 12}))
     yield "failed value as a result", answered(Json({"code": 7}), is_error=True)
@@ -159,6 +167,8 @@ def _results() -> Iterator[tuple[str, Request]]:
     yield "document as a result", answered((DocumentPart(PDF, "application/pdf", "a.pdf"),))
     yield "audio as a result", answered((AudioPart(WAV, "audio/wav"),))
     yield "failed image as a result", answered((image,), is_error=True)
+    yield "failed words and image as a result", answered((TextPart("Dark."), image), is_error=True)
+    yield "marked result", answered("12:00", cache="5m")
     yield "value among parts", answered((Json({"hour": 12}), image))
     freeform = ToolCall("call_1", "patch", '{"input": "*** Begin"}', freeform=True)
     tool = Tool(name="patch", description="Patches", freeform=Freeform("lark", "start: /.+/"))
@@ -246,6 +256,7 @@ def _knobs() -> Iterator[tuple[str, Request]]:
         "effort and sampling",
         Request(messages=HELLO, effort="high", temperature=0.5, top_k=3, tool_choice="required"),
     )
+    yield "temperature over one", Request(messages=HELLO, temperature=1.5)
     yield "store off", Request(messages=HELLO, store=False)
     yield "logprobs alone", Request(messages=HELLO, logprobs=0)
     yield "temperature and top_p", Request(messages=HELLO, temperature=0.5, top_p=0.9)
@@ -277,6 +288,8 @@ def _foreign() -> Iterator[tuple[str, Request]]:
             f"tool of {name}",
             Request(messages=HELLO, tools=(OpaqueTool(name, "search", {"type": "search"}), TIME_TOOL)),
         )
+        system = Message("system", (TextPart("Be brief."),), "ada", {name: {"new_member": 1}})
+        yield f"system message of {name}", Request(messages=(system, *HELLO))
         yield f"state of {name}", Request(messages=HELLO, continues=ServerState(name, {"id": "x"}))
         extra = {name: {"new_member": 1}}
         text = TextPart("Hello", extra=extra)
@@ -308,6 +321,8 @@ def targets() -> Iterator[tuple[str, Target]]:
     for field, kind in typing.get_type_hints(Facts).items():
         for value in _values(field, kind):
             yield f"fact {field} {_shown(value)}", Target(model="m", provider="p", facts=Facts(**{field: value}))
+    budgets = Facts(efforts=frozenset(), thinking=frozenset({"enabled", "disabled"}))
+    yield "budgets and no efforts", Target(model="m", provider="p", facts=budgets)
 
 
 def rich_requests() -> Iterator[tuple[str, Request]]:
@@ -346,6 +361,8 @@ def rich_requests() -> Iterator[tuple[str, Request]]:
     yield "thinking", Request(messages=(*HELLO, said("assistant", ThinkingPart("Hm."), "Hi."), *HELLO), thinking=True)
     yield "no thinking", Request(messages=HELLO, thinking=False, max_tokens=100)
     yield "budget", Request(messages=HELLO, thinking_budget=2000, temperature=0.5)
+    for effort in ("minimal", "low", "medium", "xhigh", "max"):
+        yield f"effort {effort}", Request(messages=HELLO, effort=effort)
     yield "marks", Request(messages=(said("user", TextPart("Hello", cache="1h")),), tools=(TIME_TOOL,), cache="5m")
 
 
@@ -405,6 +422,7 @@ def answers() -> Iterator[tuple[str, Response[Any]]]:
         yield f"sealed silence of {name}", answer(ThinkingPart("", sealed), TextPart("Hi."))
         cited = TextPart("See.", annotations=(Citation(name, {"type": "url_citation", "url": "https://a.test"}),))
         yield f"cited by {name}", answer(cited)
+        yield f"cited twice by {name}", answer(cited, replace(cited, annotations=cited.annotations * 2))
         yield (
             f"opaque part of {name}",
             answer(OpaquePart(name, "server_call", {"type": "server_call"}), TextPart("Hi.")),

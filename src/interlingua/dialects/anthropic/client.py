@@ -15,6 +15,7 @@ from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._request import RequestWriter, check_choice, must_call
 from interlingua.dialects._subsets import ANTHROPIC_OUTPUT, ANTHROPIC_STRICT, ANTHROPIC_TOOL
+from interlingua.dialects._system import note_system
 from interlingua.dialects.anthropic.assistant import AssistantDecoder
 from interlingua.dialects.anthropic.marks import Marks
 from interlingua.dialects.anthropic.messages import MessageEncoder, split_system
@@ -147,6 +148,7 @@ class _RequestEncoder(RequestWriter):
             return MessageEncoder(self.target, self.names, ids, self.marks, self.changes)
 
         texts, taken = split_system(self.request.system, history)
+        note_system(self.changes, history[:taken])
         if self.request.json_mode and self.request.output_schema is None:
             self.changes.add("output_schema_prompted", "/json_mode", "the dialect has no JSON mode")
             texts.append((TextPart(JSON_PROMPT), "/json_mode"))

@@ -20,6 +20,7 @@ from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import json_text, result_text
 from interlingua.dialects._members import is_list, is_object, members_of, merge_members
+from interlingua.dialects._system import note_system
 from interlingua.dialects.google.assistant import AssistantEncoder
 from interlingua.dialects.google.parts import (
     NAME,
@@ -230,6 +231,7 @@ class MessageEncoder:
             first.extend(self._turn(f"/messages/{place}").encode(messages[place].parts))
             extra.update(messages[place].extra.get(NAME, {}))
             place += 1
+        note_system(self.changes, messages[:place])
         for number in range(place, len(messages)):
             self._message(messages[number], f"/messages/{begin + number}")
         if not first:

@@ -268,6 +268,8 @@ class ChatStreamDecoder(BuildingDecoder):
             self._part(part, choice)
 
     def _part(self, part: Part, choice: _Choice) -> None:
+        if not isinstance(part, ThinkingPart):
+            self._seal(choice)
         match part:
             case TextPart(text=text):
                 self._text(text, choice)
@@ -281,7 +283,7 @@ class ChatStreamDecoder(BuildingDecoder):
                 self.builder.whole(part, _WHOLE.get(type(part), "opaque"), choice.number)
 
     def _text(self, text: str, choice: _Choice) -> None:
-        if choice.thinking is not None or choice.details:
+        if choice.thinking is not None:
             self._seal(choice)
         block = self.builder.text(text, choice.number)
         if choice.annotations:
@@ -291,13 +293,10 @@ class ChatStreamDecoder(BuildingDecoder):
 
     def _seal(self, choice: _Choice) -> None:
         """Seal the thinking block with what came for it, before something else begins."""
-        if choice.details:
-            block = choice.thinking
-            if block is None or block.part is not None:
-                block = self.builder.thinking("", choice.number, {NAME: {"field": "reasoning_details"}})
+        if choice.details and choice.thinking is not None:
             target = self.context.target
             data = {"reasoning_details": choice.details}
-            self.builder.seal(block, Sealed(NAME, data, target.provider or None, target.model or None))
+            self.builder.seal(choice.thinking, Sealed(NAME, data, target.provider or None, target.model or None))
             choice.details = []
         choice.thinking = None
 
@@ -324,6 +323,7 @@ class ChatStreamDecoder(BuildingDecoder):
             choice.annotations.append(annotation)
 
     def _audio(self, audio: AudioWire, choice: _Choice) -> None:
+        self._seal(choice)
         data = from_base64(audio.data, "/choices/delta/audio/data") if audio.data else b""
         block = self.builder.audio(data, audio.transcript or "", choice.number)
         members = {"id": audio.id, "expires_at": audio.expires_at}
