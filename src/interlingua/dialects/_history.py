@@ -38,7 +38,6 @@ NO_RESULT = "This call has no result: it was cancelled or its result was lost."
 class _Fault(msgspec.Struct, frozen=True, eq=False):
     code: str
     message: int
-    part: int
     text: str
 
 
@@ -128,42 +127,42 @@ class _Walk:
     def assistant(self, place: int, message: Message) -> None:
         if self.open:
             self.expect_nothing(place)
-        for number, part in enumerate(message.parts):
+        for part in message.parts:
             if type(part) is BrokenToolCall:
                 self.broken = True
             elif type(part) is not ToolCall:
                 continue
             if part.id in self.names:
-                self.fault("call_id_duplicate", place, number, f"two calls have the id {part.id!r} (tool {part.name})")
+                self.fault("call_id_duplicate", place, f"two calls have the id {part.id!r} (tool {part.name})")
             self.names[part.id] = part.name
             self.open[part.id] = place
 
     def other(self, place: int, message: Message) -> None:
         found = False
-        for number, part in enumerate(message.parts):
+        for part in message.parts:
             if type(part) is ToolResult:
                 found = True
                 if self.open.pop(part.call_id, None) is None:
-                    self.stray(place, number, part)
+                    self.stray(place, part)
         if self.open and not found:
             self.expect_nothing(place)
 
-    def stray(self, place: int, number: int, part: ToolResult) -> None:
+    def stray(self, place: int, part: ToolResult) -> None:
         if part.call_id in self.names:
             text = f"a second result for the call {part.call_id!r} (tool {self.names[part.call_id]})"
-            self.fault("result_duplicate", place, number, text)
+            self.fault("result_duplicate", place, text)
         else:
             text = f"a tool result names the call {part.call_id!r}, which is not in the messages before it"
-            self.fault("result_orphan", place, number, text)
+            self.fault("result_orphan", place, text)
 
     def expect_nothing(self, place: int) -> None:
         for call_id, asked in self.open.items():
             text = f"the call {call_id!r} of messages[{asked}] (tool {self.names[call_id]}) has no result"
-            self.fault("result_missing", min(place, asked + 1), 0, text)
+            self.fault("result_missing", min(place, asked + 1), text)
         self.open.clear()
 
-    def fault(self, code: str, place: int, number: int, text: str) -> None:
-        self.faults.append(_Fault(code, place, number, text))
+    def fault(self, code: str, place: int, text: str) -> None:
+        self.faults.append(_Fault(code, place, text))
 
 
 class _Mender:

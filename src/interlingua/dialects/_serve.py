@@ -43,16 +43,14 @@ def clients_fault(
     return run
 
 
-def read_member(name: bytes, text: bytes, kind: type[W], changes: Changes) -> W:
+def read_member(name: bytes, text: bytes, kind: type[W]) -> W:
     """A wire object of one member that was left as text when the body was read; places in errors are the body's.
+
+    Whoever read the body has mended it.
 
     Raises: DecodeError, LimitExceededError.
     """
-    repairs: list[str] = []
-    wire = decode_wire(b'{"%b":%b}' % (name, text), kind, repairs=repairs)
-    for repair in repairs:
-        changes.add(repair, "")
-    return wire
+    return decode_wire(b'{"%b":%b}' % (name, text), kind)
 
 
 def paired_history(

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
-from interlingua.dialects._known.marks import before_marks, is_marked
+from interlingua.dialects._known.marks import Parted, before_marks, is_marked
 from interlingua.dialects._known.sharing import can_be_shared, frozen, frozen_part
 from interlingua.dialects._known.tools import can_be_told_again
 from interlingua.errors import DecodeError, HistoryError, LimitExceededError
@@ -335,8 +335,9 @@ class HistoryMemo:
         """
         if len(text) > MAX_TEXT_BYTES:
             return decode(text, changes)
-        if self._mark is not None and self._mark in text:
-            known = self._parted(text, changes, decode, further)
+        mark = self._mark
+        if mark is not None and mark in text:
+            known = self._parted(before_marks(text, mark), text, changes, decode, further)
             if known is not None:
                 changes.entries.extend(known.entries)
                 return known.system, known.messages
@@ -344,13 +345,13 @@ class HistoryMemo:
 
     def _parted(
         self,
+        parted: Parted | None,
         text: bytes,
         changes: Changes,
         decode: Callable[[bytes, Changes], Read],
         further: Callable[[bytes, Changes, KnownHistory], Read] | None,
     ) -> KnownHistory | None:
         """A conversation with marks, whose beginning has none and is known from now on; None where there is none."""
-        parted = None if self._mark is None else before_marks(text, self._mark)
         if parted is None:
             return None
         begins, rest = parted.both(text)

@@ -116,9 +116,9 @@ class Template:
 
 def template_of(data: bytes, member: str, text: str) -> Template | None:
     """The template of a chunk whose only text is `member`; None where its string is not found in the bytes."""
-    _, name, rest = data.partition(b'"%b":' % member.encode())
+    _, _, rest = data.partition(b'"%b":' % member.encode())
     string = rest.lstrip(b" ")
-    if not name or _LF in data:  # several lines of a stream, which another piece would have to part in the same way
+    if _LF in data:  # several lines of a stream, which another piece would have to part in the same way
         return None
     tail = string.removeprefix(encode_text(text))
     if tail is string:  # it is written in another way than ours

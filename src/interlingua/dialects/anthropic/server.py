@@ -77,7 +77,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
 
 def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False) -> Read:
-    wire = read_member(b"messages", text, MessagesWire, changes)
+    wire = read_member(b"messages", text, MessagesWire)
     system, messages = decode_messages(None, wire.messages, changes)
     return system, paired_history(messages, options, changes, continues=continues)
 
@@ -144,7 +144,7 @@ class _RequestDecoder:
         return (*tools, *servers) if servers else tools
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
-        wire = read_member(b"tools", text, ToolsWire, self.changes)
+        wire = read_member(b"tools", text, ToolsWire)
         return tuple(
             [decode_tool(tool, self.changes, f"/tools/{place}") for place, tool in enumerate(wire.tools or ())]
         )

@@ -108,26 +108,22 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     return decoded
 
 
-def _read_part(name: bytes, text: bytes, kind: type[S], changes: Changes) -> S:
-    """A wire object of one member of a body, whichever way its members are spelt."""
-    repairs: list[str] = []
-    wire = read_request(b'{"%b":%b}' % (name, text), kind, repairs)
-    for repair in repairs:
-        changes.add(repair, "")
-    return wire
+def _read_part(name: bytes, text: bytes, kind: type[S]) -> S:
+    """A wire object of one member of a body, which is mended, whichever way its members are spelt."""
+    return read_request(b'{"%b":%b}' % (name, text), kind, [])
 
 
 def _read_history(
     options: DecodeOptions, text: bytes, changes: Changes, first: tuple[Message, ...] = (), *, continues: bool = False
 ) -> Read:
-    contents = _read_part(b"contents", text, ContentsWire, changes).contents or []
+    contents = _read_part(b"contents", text, ContentsWire).contents or []
     messages = decode_contents(contents, first, changes)
     return (), paired_history(messages, options, changes, continues=continues)
 
 
 def _read_further(options: DecodeOptions, text: bytes, changes: Changes, known: KnownHistory) -> Read:
     """What goes on with a known history: ids that are made count its calls."""
-    contents = _read_part(b"contents", text, ContentsWire, changes).contents or []
+    contents = _read_part(b"contents", text, ContentsWire).contents or []
     ids = CallIdSource(first_index=len(known.calls), taken=known.calls, keeps_repeats=True)
     return (), paired_history(rest_of(known, decode_contents(contents, known.messages, changes, ids)), options, changes)
 
@@ -194,7 +190,7 @@ class _RequestDecoder:
         return () if given is UNSET else _TOOLS.read(bytes(given), self.changes, self._offered)
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
-        given = _read_part(b"tools", text, ToolsWire, self.changes).tools
+        given = _read_part(b"tools", text, ToolsWire).tools
         return decode_tools([given] if isinstance(given, ToolWire) else given or ())
 
     def _choice(self) -> ToolChoice | None:

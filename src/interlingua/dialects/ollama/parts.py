@@ -26,7 +26,6 @@ __all__ = ["NAME", "PartNotes", "decode_images", "image_type"]
 NAME = "ollama"
 """The dialect's name."""
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
-    (0, b"\x89PNG", "image/png"),
     (0, b"\xff\xd8\xff", "image/jpeg"),
     (0, b"GIF8", "image/gif"),
     (8, b"WEBP", "image/webp"),

@@ -97,14 +97,14 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
 
 def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False) -> Read:
-    wire = read_member(b"messages", text, MessagesWire, changes)
+    wire = read_member(b"messages", text, MessagesWire)
     system, messages = decode_messages(wire.messages or (), changes)
     return system, paired_history(messages, options, changes, continues=continues)
 
 
 def _read_further(options: DecodeOptions, text: bytes, changes: Changes, known: KnownHistory) -> Read:
     """What goes on with a known history: ids that are made count its calls."""
-    wire = read_member(b"messages", text, MessagesWire, changes)
+    wire = read_member(b"messages", text, MessagesWire)
     system, messages = decode_messages(wire.messages or (), changes, known)
     return system, paired_history(rest_of(known, messages), options, changes)
 
@@ -163,7 +163,7 @@ class _RequestDecoder:
         return () if self.older else _TOOLS.read(_text(self.wire.tools), self.changes, self._offered)
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
-        wire = read_member(b"tools", text, ToolsWire, self.changes)
+        wire = read_member(b"tools", text, ToolsWire)
         return tuple([decode_tool(tool, f"/tools/{place}") for place, tool in enumerate(wire.tools or ())])
 
     def _left_over(self) -> None:

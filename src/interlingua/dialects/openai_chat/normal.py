@@ -64,7 +64,7 @@ def spellings(body: JsonObject) -> JsonObject:
 def functions(body: JsonObject) -> JsonObject:
     """The deprecated `functions` are `tools`, `function_call` is `tool_choice`."""
     if "functions" in body:
-        tools = [{"type": "function", "function": function} for function in body.pop("functions")]
+        tools = [{"function": function} for function in body.pop("functions")]
         body["tools"] = [*body.get("tools", []), *tools]
     if "function_call" in body:
         body.setdefault("tool_choice", body.pop("function_call"))

@@ -223,7 +223,7 @@ class _Answer:
 
     def added(self, wire: EventWire) -> None:
         if wire.item is None:
-            raise DecodeError("response.output_item.added without an item", path="/item")
+            raise DecodeError("response.output_item.added without an item")
         self.open(wire.item, wire)
         if isinstance(self.newest, OtherItem):
             raw: dict[str, Any] = {"type": wire.type, "output_index": wire.output_index}
@@ -247,7 +247,7 @@ class _Answer:
     def done(self, wire: EventWire) -> None:
         item = wire.item
         if item is None:
-            raise DecodeError("response.output_item.done without an item", path="/item")
+            raise DecodeError("response.output_item.done without an item")
         live = self.item(wire, item.id)
         if live is not None and live.settled:
             return

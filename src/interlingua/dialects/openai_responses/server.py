@@ -82,7 +82,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
 
 def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False) -> Read:
-    messages = decode_input(read_member(b"input", text, InputWire, changes).input, changes)
+    messages = decode_input(read_member(b"input", text, InputWire).input, changes)
     return (), paired_history(messages, options, changes, continues=continues or refers(messages))
 
 
@@ -138,7 +138,7 @@ class _RequestDecoder:
         return _HISTORIES.read(given, self.changes, partial(_read_history, self.options))[1]
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
-        wire = read_member(b"tools", text, ToolsWire, self.changes)
+        wire = read_member(b"tools", text, ToolsWire)
         return tuple([decode_tool(tool, self.changes, f"/tools/{at}") for at, tool in enumerate(wire.tools or ())])
 
     def _system(self) -> tuple[TextPart, ...]:
