@@ -16,7 +16,7 @@ from interlingua.errors import SchemaError, UnsupportedError, UsageError
 from interlingua.stream.check import check
 from interlingua.stream.fold import fold
 from interlingua.types.content import TextPart, ToolCall, ToolResult
-from interlingua.types.event import StreamEnd
+from interlingua.types.event import StreamEnd, StreamError
 from interlingua.types.message import Message, user
 from interlingua.types.request import Request
 from interlingua.types.tool import Tool
@@ -582,6 +582,19 @@ def test_output_that_is_no_object_is_wrapped_and_unwrapped_in_strict_mode() -> N
     events = [*decoder.feed(stream), *decoder.feed(b"data: [DONE]\n\n"), *decoder.close()]
     check(events)
     assert fold(events).text == "[1,2]"
+
+
+def test_output_of_a_stream_that_is_cut_is_unwrapped_too() -> None:
+    """What came before the cut stands in the caller's own form, if it came whole."""
+    schema = {"type": "array", "items": {"type": "integer"}}
+    request = Request(messages=(user("?"),), output_schema=schema, schema_strict=True)
+    done = get_dialect("openai-chat").encode_request(request, EncodeOptions(target=Target(model="m")))
+    decoder = get_dialect("openai-chat").stream_decoder(_context(done))
+    stream = b'data: {"choices":[{"delta":{"content":"{\\"value\\":[1,2]}"}}]}\n\n'
+    end = [*decoder.feed(stream), *decoder.close()][-1]
+    assert isinstance(end, StreamError)
+    assert end.partial is not None
+    assert (end.error, end.partial.parts) == ("IncompleteStreamError", (TextPart("[1,2]"),))
 
 
 def test_output_that_cannot_be_said_is_refused_or_loosened() -> None:

@@ -6,14 +6,24 @@ from typing import Any
 
 import pytest
 
-from interlingua.dialects._contract import DecodeOptions, Facts, Target
+from interlingua.dialects._contract import DecodeContext, DecodeOptions, Facts, ServerContext, Target
 from interlingua.dialects._errors.classes import class_of_status, request_id
 from interlingua.dialects._members import foreign_extras, members_of, merge_members, plain
 from interlingua.dialects._seals import seal_fits
 from interlingua.dialects.openai_chat.wire import FunctionWire, MessageWire, RequestWire, ToolWire
-from interlingua.dialects.table import get_dialect
-from interlingua.errors import BadRequestError, DecodeError, Error, InternalServerError, OverloadedError
-from interlingua.types.content import ImagePart, Sealed
+from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.errors import BadRequestError, DecodeError, Error, InternalServerError, OverloadedError, UsageError
+from interlingua.types.content import ImagePart, OpaquePart, Part, Sealed, TextPart, ToolCall
+from interlingua.types.event import (
+    BlockEnd,
+    BlockStart,
+    StreamEnd,
+    StreamStart,
+    TextDelta,
+    ToolCallDelta,
+    ToolCallReady,
+)
+from interlingua.types.response import Response
 from interlingua.types.tool import Tool
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import Extra, encode
@@ -82,6 +92,46 @@ def test_the_id_of_a_request_has_several_names() -> None:
     """The first known one that is not empty."""
     assert request_id((("cf-ray", "c"), ("x-request-id", ""), ("request-id", "b"))) == "b"
     assert request_id(()) is None
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("choice", [0, 1])
+def test_text_that_is_no_text_is_told_in_no_stream(name: str, choice: int) -> None:
+    """A lone surrogate is refused, in the first piece of a block and in any other one."""
+    for before in ([], [TextDelta(0, "Hi", choice)], [TextDelta(0, "Hi", choice), TextDelta(0, "Ho", choice)]):
+        encoder = get_dialect(name).stream_encoder(ServerContext())
+        events = [StreamStart("m"), BlockStart(0, "text", choice=choice), *before]
+        for event in events:
+            encoder.encode(event)
+        if choice and name not in ("openai-chat", "google", "unified"):
+            continue  # the dialect has one choice
+        with pytest.raises(UsageError, match="surrogate"):
+            encoder.encode(TextDelta(0, "a\ud800b", choice))
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_call_without_arguments_needs_no_delta(name: str) -> None:
+    """A server that says nothing of them has said an empty object, and every client gets one."""
+    call = ToolCall("call_1", "look", "{}")
+    encoder = get_dialect(name).stream_encoder(ServerContext())
+    ends = [BlockEnd(0, call), ToolCallReady(0, call), StreamEnd(Response(parts=(call,), finish_reason="tool_calls"))]
+    events = [StreamStart("m"), BlockStart(0, "tool_call", "call_1", "look"), *ends]
+    decoder = get_dialect(name).stream_decoder(DecodeContext())
+    told = [*decoder.feed(b"".join(map(encoder.encode, events))), *decoder.close()]
+    assert [event.call.arguments_json for event in told if isinstance(event, ToolCallReady)] == ["{}"]
+    assert [event.arguments for event in told if isinstance(event, ToolCallDelta)] == ["{}"]
+
+
+CONTENT_TYPES = {"ollama": "application/json; charset=utf-8"}
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("part", [TextPart("Hi."), OpaquePart("x", "new", {})], ids=["usual", "unusual"])
+def test_an_answer_says_what_it_is(name: str, part: Part) -> None:
+    """JSON, in the words that the vendor's own servers have for it, by either road."""
+    reply = get_dialect(name).encode_response(Response(parts=(part,), model="m", id="r"), ServerContext())
+    kind = CONTENT_TYPES.get(name, "application/json")
+    assert [value for header, value in reply.headers if header == "content-type"] == [kind]
 
 
 def test_the_table_knows_the_dialect_by_its_name() -> None:

@@ -28,6 +28,14 @@ def read(*pieces: str, lenient: bool = False) -> JsonReader:
     return reader
 
 
+@pytest.mark.parametrize("code", ["d7ff", "d800", "dbff", "dc00", "dfff", "e000", "ffff"])
+@pytest.mark.parametrize("cut", range(2, 9))
+def test_half_of_a_pair_is_replaced(code: str, cut: int) -> None:
+    """By the character that stands for none, wherever the text is cut; its neighbours are themselves."""
+    text = f'["\\u{code}"]'
+    assert read(text[:cut], text[cut:]).root == ["\ufffd" if "d800" <= code <= "dfff" else chr(int(code, 16))]
+
+
 @given(tree=TREES, ascii_only=st.booleans(), indent=st.sampled_from([None, 2]), data=st.data())
 def test_a_text_in_two_pieces_is_the_text(tree: Any, ascii_only: bool, indent: int | None, data: st.DataObject) -> None:
     """Whatever the cut, in an escape or between the halves of a pair too; no prefix of valid JSON breaks the reader."""

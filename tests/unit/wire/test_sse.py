@@ -100,6 +100,13 @@ def test_the_space_after_the_colon_is_optional_and_only_one_is_taken() -> None:
     assert data(b"data:x\n\ndata:  y \n\n") == [b"x", b" y "]
 
 
+@pytest.mark.parametrize("line", [b"data", b"data:", b"data: "])
+def test_a_line_of_no_data_is_a_line(line: bytes) -> None:
+    """An empty one, between two others and at either end."""
+    stream = b"%b\ndata: a\n%b\ndata: b\n%b\n\n" % (line, line, line)
+    assert [event.data for event in SseDecoder().feed(stream)] == [b"\na\n\nb\n"]
+
+
 def test_unknown_fields_and_retry_are_ignored() -> None:
     """As the standard says."""
     assert read(b"retry: 10\nfoo: bar\nbaz\ndatax: 1\ndata: 1\n\n") == [SseEvent(b"1")]

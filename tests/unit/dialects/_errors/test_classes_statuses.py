@@ -5,8 +5,19 @@ from __future__ import annotations
 import pytest
 
 from interlingua.dialects._contract import DecodeContext
+from interlingua.dialects._errors.bodies import ErrorBody
+from interlingua.dialects._errors.classes import class_of
+from interlingua.dialects.anthropic.reasons import WORD_CLASSES
 from interlingua.dialects.openai_chat import DIALECT
-from interlingua.errors import APIConnectionError, APITimeoutError, BillingError, Error
+from interlingua.errors import (
+    APIConnectionError,
+    APITimeoutError,
+    BillingError,
+    ContextWindowExceededError,
+    Error,
+    OverloadedError,
+    RateLimitError,
+)
 from interlingua.routing.verdict import verdict
 from interlingua.wire.http import HttpReply
 
@@ -25,6 +36,26 @@ def test_r43_transient_statuses(status: int) -> None:
 def test_r43_permanent_statuses(status: int) -> None:
     """The same request fails again."""
     assert not _error(status).retryable
+
+
+@pytest.mark.parametrize(
+    ("word", "message", "kind"),
+    [
+        ("", "the prompt is too long: 9 tokens > 8 maximum", ContextWindowExceededError),
+        ("api_error", "the prompt is too long: 9 tokens > 8 maximum", ContextWindowExceededError),
+        ("invalid_request_error", "the prompt is too long: 9 tokens > 8 maximum", ContextWindowExceededError),
+        ("overloaded_error", "the prompt is too long: 9 tokens > 8 maximum", OverloadedError),
+        ("rate_limit_error", "the prompt is too long: 9 tokens > 8 maximum", RateLimitError),
+        ("rate_limit_error", "Your credit balance is too low", BillingError),
+        ("overloaded_error", "Your credit balance is too low", OverloadedError),
+    ],
+)
+def test_a_phrase_counts_in_a_stream_where_the_word_says_nothing_finer(
+    word: str, message: str, kind: type[Error]
+) -> None:
+    """Without a status, a failure of the server's may be anything; what is refused or limited may be so for money."""
+    body = ErrorBody(words=(word,), message=message)
+    assert class_of(body, None, WORD_CLASSES) is kind
 
 
 def test_r43_a_429_without_quota_is_permanent() -> None:

@@ -9,13 +9,14 @@ from unittest import mock
 import msgspec
 import pytest
 
+from bench.rows.pairs import load
 from interlingua.dialects._contract import DecodedRequest, DecodeOptions
 from interlingua.dialects._known import bodies
 from interlingua.dialects._known.bodies import BodyMemo
-from interlingua.dialects._known.histories import KnownHistory
+from interlingua.dialects._known.histories import KnownHistory, usual_further
 from interlingua.dialects._serve import paired_history
 from interlingua.dialects.openai_chat import server
-from interlingua.dialects.table import get_dialect
+from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import DecodeError, Error, LimitExceededError
 from interlingua.types.change import Changes
 from interlingua.types.message import assistant, user
@@ -96,6 +97,55 @@ def test_only_what_is_new_is_read() -> None:
             body = with_rest(body, rest)
             assert not is_read(body)
             assert read(body) == anew(body)
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_every_dialect_finds_what_it_read_and_reads_what_goes_on_in_one_go(name: str) -> None:
+    """From the third time on a body is found, and so is what is said behind it; no general reader is asked for that."""
+    dialect, pair = get_dialect(name), load(name)
+    find, told = BodyMemo.find, list[object]()
+
+    def found(*given: Any) -> DecodedRequest | None:
+        told.append(find(*given))
+        return told[-1]  # type: ignore[return-value]
+
+    def read(body: bytes) -> DecodedRequest:
+        return dialect.decode_request(HttpRequest(url=pair.url, body=body), DecodeOptions())
+
+    expected = read(pair.request)
+    with mock.patch.object(BodyMemo, "find", found), mock.patch.object(bodies, "read_further", side_effect=KeyError):
+        for _ in range(3):
+            read(pair.before)
+        told.clear()
+        assert read(pair.request) == expected
+        assert told[0] == expected
+
+
+def test_each_turn_is_read_by_itself_where_marks_may_stand() -> None:
+    """Where there are marks for the prompt cache, each turn without one is remembered, and a marked end read anew."""
+    dialect, rests = get_dialect("anthropic"), list[bytes]()
+
+    def reads(known: KnownHistory, rest: bytes, *given: Any, **options: Any) -> KnownHistory | None:
+        rests.append(rest)
+        return usual_further(known, rest, *given, **options)
+
+    def read(messages: bytes) -> DecodedRequest:
+        body = b'{"model":"m","max_tokens":9,"messages":[%b]}' % messages
+        return dialect.decode_request(HttpRequest(url="http://test/v1/messages", body=body), DecodeOptions())
+
+    first = b'{"role":"user","content":"%b marks"}' % LONG.encode()
+    turns = [b'{"role":"assistant","content":"a%d"},{"role":"user","content":"b%d"}' % (n, n) for n in range(3)]
+    part = b'{"type":"text","text":"d","cache_control":{"type":"ephemeral"}}'
+    marked = b'{"role":"assistant","content":"c"},{"role":"user","content":[%b]}' % part
+    for _ in range(3):
+        read(first)
+    with mock.patch.object(bodies, "usual_further", reads):
+        for length in (1, 2, 3, 3):
+            read(b",".join([first, *turns[:length]]))
+        assert rests == [b"[%b]" % turn for turn in turns]
+        for _ in range(2):
+            read(b",".join([first, *turns, marked]))
+        assert rests[3:] == [b"[%b]" % marked] * 2
 
 
 STRANGE = [

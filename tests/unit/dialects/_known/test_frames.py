@@ -17,7 +17,7 @@ from interlingua.dialects._known.tools import known_tools
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import UnsupportedError, UsageError
 from interlingua.providers.limits import facts_for
-from interlingua.types.content import TextPart, ThinkingPart, ToolCall, ToolResult
+from interlingua.types.content import Part, TextPart, ThinkingPart, ToolCall, ToolResult
 from interlingua.types.message import Message, assistant, user
 from interlingua.types.request import Request
 from interlingua.types.tool import Tool
@@ -220,6 +220,38 @@ def test_a_turn_of_which_nothing_is_left_adds_nothing() -> None:
     for _ in range(2):
         assert is_framed(asked(silent), "anthropic")
     assert len(json.loads(written(asked(silent), "anthropic").body)["messages"]) == 1
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_cannot_be_written_behind_known_bytes_is_written_right(dialect: str) -> None:
+    """What the user goes on with may be one message with what came before; of another conversation nothing is known."""
+    first = conversation(assistant("Hi."), user("Look."))
+    for _ in range(2):
+        is_framed(asked(first), dialect)
+    assert is_framed(asked(conversation(user("And there."), before=first)), dialect) is (dialect != "google")
+    other = conversation(assistant("Hi."), user("Look."))
+    other.frames.extend(first.frames)
+    assert is_framed(asked(other), dialect) is (dialect != "google")
+
+
+def test_what_was_written_behind_known_bytes_is_known() -> None:
+    """The next turn is written behind it, and it itself is not written again."""
+    first = conversation(user("Look."))
+    written(asked(first))
+    further = conversation(*STEP, before=first)
+    body = written(asked(further)).body
+    told = further.written(further.frames[0].ways)
+    assert told is not None
+    assert told.text == body[body.index(b"[") : body.rindex(b"]") + 1]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("part", [ThinkingPart("Hm."), TextPart("")])
+def test_a_conversation_of_which_nothing_is_left_is_written_as_ever(dialect: str, part: Part) -> None:
+    """However often it is asked: each dialect says in its own way that there is no message."""
+    known = conversation(Message("assistant", (part,)))
+    for _ in range(3):
+        assert written(asked(known), dialect) == anew(asked(known), dialect)
 
 
 def test_what_is_refused_is_refused_each_time() -> None:

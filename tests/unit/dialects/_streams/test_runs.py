@@ -224,6 +224,26 @@ def test_a_run_says_what_its_events_say(name: str) -> None:
     assert sum(isinstance(event, TextDelta) for event in told[0]) >= EVENTS
 
 
+READ = {"openai-chat": 3, "openai-responses": 4, "anthropic": 3, "google": 2, "ollama": 2, "unified": 5}
+"""Pieces of a stream of many texts that are read as events: the first ones, and the end."""
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_nothing_of_a_run_is_parsed_in_any_dialect(name: str) -> None:
+    """A stream of many texts, each in a piece: those that go on are compared with the one before, and no more."""
+    decoder: Any = get_dialect(name).stream_decoder(DecodeContext())
+    read: list[bytes] = []
+
+    def reads(data: bytes) -> list[Event]:
+        read.append(data)
+        return type(decoder)._read(decoder, data)
+
+    with patch.object(decoder, "_read", reads):
+        for frame in load(name).frames:
+            decoder.feed(frame)
+    assert len(read) == READ[name]
+
+
 def _events(name: str, pieces: list[bytes]) -> list[Event]:
     decoder = get_dialect(name).stream_decoder(DecodeContext())
     return [event for piece in pieces for event in decoder.feed(piece)] + decoder.close()

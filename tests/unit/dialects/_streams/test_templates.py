@@ -40,6 +40,9 @@ def pieces(template: Template | None) -> tuple[bytes, bytes, bytes] | None:
         (b'{"content":7}', "7", None),
         (b'{"content":"Hi', "Hi", None),
         (b'{"text":"Hi"}', "Hi", None),
+        (b'{"text":""}', "", None),
+        (b'{"content":\n"Hi"}', "Hi", None),
+        (b'{"content":"Hi"\n}', "Hi", None),
         (b'{"content":"Ho","content":"Hi"}', "Hi", None),
     ],
 )

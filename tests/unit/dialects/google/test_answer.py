@@ -39,6 +39,7 @@ from interlingua.types.content import (
     ThinkingPart,
     ToolCall,
 )
+from interlingua.types.event import StreamError
 from interlingua.types.response import Alternative, Response
 from interlingua.types.usage import Usage
 from interlingua.wire.http import HttpReply
@@ -305,6 +306,32 @@ def test_error_classes_there_and_back(status: int, body: Any, kind: type[Error],
     assert (type(found), found.status, found.retryable) == (kind, status, retryable)
     again = DIALECT.encode_error(found, ServerContext())
     assert (again.status, type(error(again.status, json.loads(again.body)))) == (status, kind)
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [
+        ("INVALID_ARGUMENT", BadRequestError),
+        ("FAILED_PRECONDITION", BadRequestError),
+        ("OUT_OF_RANGE", BadRequestError),
+        ("CANCELLED", BadRequestError),
+        ("UNAUTHENTICATED", AuthenticationError),
+        ("PERMISSION_DENIED", PermissionDeniedError),
+        ("NOT_FOUND", NotFoundError),
+        ("RESOURCE_EXHAUSTED", RateLimitError),
+        ("ABORTED", UpstreamError),
+        ("ALREADY_EXISTS", UpstreamError),
+        ("INTERNAL", InternalServerError),
+        ("UNAVAILABLE", OverloadedError),
+        ("DEADLINE_EXCEEDED", APITimeoutError),
+    ],
+)
+def test_a_status_word_counts_before_a_reason_that_nobody_knows(word: str, kind: type[Error]) -> None:
+    """The service invents a reason for everything; in a stream there is no status beside its word."""
+    told = json.dumps(body_of(word, 0, details=[{"@type": INFO, "reason": "NEW_REASON"}]))
+    last = DIALECT.stream_decoder(DecodeContext()).feed(f"data: {told}\n\n".encode())[-1]
+    assert isinstance(last, StreamError)
+    assert (last.error, last.code) == (kind.__name__, word)
 
 
 def test_the_id_of_the_request_stands_in_the_body_or_a_header() -> None:

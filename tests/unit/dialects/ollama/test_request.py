@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from interlingua.dialects._contract import EncodeOptions, Facts, Quirks, Target
+from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Facts, Quirks, Target
+from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError, UnsupportedError, UsageError
 from interlingua.types.content import (
     AudioPart,
@@ -24,6 +25,7 @@ from interlingua.types.content import (
 from interlingua.types.message import Message, assistant, system, user
 from interlingua.types.request import Request
 from interlingua.types.tool import AllowedTools, Freeform, NamedTool, OpaqueTool, Tool
+from interlingua.wire.http import HttpRequest
 from tests.support.ollama import codes, decode, encode, quirky, wire
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -472,6 +474,19 @@ def test_a_request_that_is_none_is_the_clients_fault(body: dict[str, Any], path:
     with pytest.raises(DecodeError) as caught:
         decode(body)
     assert (caught.value.path, caught.value.status) == (path, 400)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_prompt"), [("/api/chat", False), ("/api/chat/?a=1", False), ("/api/generate/", True), ("/other", True)]
+)
+def test_the_path_says_the_form_and_where_it_says_none_the_body_does(path: str, *, is_prompt: bool) -> None:
+    """A prompt beside no messages is the older form, but not where messages are asked for."""
+    http = HttpRequest(url=f"http://test{path}", body=b'{"model":"m","prompt":"Hi"}')
+    request = get_dialect("ollama").decode_request(http, DecodeOptions()).request
+    if is_prompt:
+        assert (request.messages, request.extra) == ((user("Hi"),), {"ollama": {"field": "prompt"}})
+    else:
+        assert (request.messages, request.extra) == ((), {"ollama": {"prompt": "Hi"}})
 
 
 def test_a_cold_prefix_is_a_prefix() -> None:

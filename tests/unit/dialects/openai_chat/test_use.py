@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from interlingua.dialects._contract import DecodeContext, ServerContext
 from interlingua.errors import (
@@ -28,6 +29,7 @@ from interlingua.errors import (
     UnsupportedError,
     UpstreamError,
 )
+from interlingua.types.change import Change
 from interlingua.types.content import BrokenToolCall, TextPart, ToolCall
 from interlingua.types.event import UsageUpdate
 from interlingua.types.usage import Usage
@@ -290,11 +292,17 @@ def test_use_16_error_classes_survive_the_server(status: int, body: bytes, kind:
     assert (type(again), sent.status, again.message) == (kind, 503 if status == 529 else status, error.message)
 
 
+LOST_STATE = Change("refused", "server_state", "/continues", detail="previous_response_id: only there")
+
+
 @pytest.mark.parametrize(
     ("error", "status", "code"),
     [
         (HistoryError("x"), 400, None),
         (UnsupportedError("x"), 400, None),
+        (UnsupportedError("x", changes=(LOST_STATE,)), 400, "previous_response_not_found"),
+        (UnsupportedError("x", changes=(replace(LOST_STATE, code="images"),)), 400, None),
+        (UnsupportedError("x", changes=(replace(LOST_STATE, detail="conversation"),)), 400, None),
         (LimitExceededError("x"), 413, "request_too_large"),
         (IncompleteStreamError("x"), 502, "incomplete_stream"),
         (APITimeoutError("x", phase="idle"), 504, "timeout"),
