@@ -24,9 +24,12 @@ PARTS = ("wire", "stream", "dialects")
 SUITES = (
     *("tests/unit/wire", "tests/unit/stream", "tests/unit/dialects", "tests/unit/types", "tests/unit/test_codec.py"),
     *("tests/unit/test_errors.py", "tests/unit/schema", "tests/golden", "tests/matrix"),
-    *("tests/laws/test_framing_laws.py", "tests/laws/test_prefix_law.py"),
+    *("tests/laws/test_framing_laws.py", "tests/laws/test_prefix_law.py", "tests/laws/test_roads_laws.py"),
+    *("tests/laws/test_usual_laws.py", "tests/laws/test_usual_history_laws.py", "tests/laws/test_usual_tools_laws.py"),
+    *("tests/laws/test_sharing_laws.py", "tests/laws/test_history_memo_laws.py"),
 )
-"""The tests that are tried: of the laws those of framing alone, since the others are slow and seldom kill alone."""
+"""The tests that are tried: of the laws those of framing and of the short roads, which say who takes which; the others
+are slow and seldom kill alone."""
 STATE = ROOT / ".mutants"
 """What a run leaves for the next one."""
 KILLS = STATE / "kills.jsonl"
