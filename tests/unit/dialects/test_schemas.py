@@ -553,6 +553,18 @@ def test_a_stream_gives_the_callers_own_form(size: int) -> None:
     assert end.response.tool_calls[0].arguments_json == '{"m":{"x":1}}'
 
 
+def test_what_is_remembered_of_schemas_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two generations, the older of which is forgotten when the younger is full; what is too long is not kept."""
+    monkeypatch.setattr(_schemas, "MAX_GENERATION_BYTES", 30)
+    verdicts = _schemas._Verdicts()
+    for number in range(9):
+        verdicts._keep(("s", b"0123456789%d" % number), None)
+    verdicts._keep(("s", b"x" * 31), None)
+    assert [[key[1][-1:] for key in known] for known in (verdicts._old, verdicts._young)] == [
+        [b"6", b"7"], [b"8"],
+    ]  # fmt: skip
+
+
 def test_a_stream_that_is_cut_holds_what_came() -> None:
     """The broken call keeps the wire's text: nobody can turn half a value back."""
     done = encoded(json.loads(MAP), "openai-chat", strict=True)

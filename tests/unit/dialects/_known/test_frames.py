@@ -237,8 +237,9 @@ def test_what_cannot_be_written_behind_known_bytes_is_written_right(dialect: str
 def test_what_was_written_behind_known_bytes_is_known() -> None:
     """The next turn is written behind it, and it itself is not written again."""
     first = conversation(user("Look."))
-    written(asked(first))
-    further = conversation(*STEP, before=first)
+    for _ in range(2):
+        written(asked(first))
+    further = conversation(assistant("Seen."), user("And there?"), before=first)
     body = written(asked(further)).body
     told = further.written(further.frames[0].ways)
     assert told is not None

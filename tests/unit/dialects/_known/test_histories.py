@@ -102,6 +102,17 @@ def test_memory_is_bounded() -> None:
     assert reader.read_texts[-1] == json.dumps([LONG]).encode()
 
 
+def test_nothing_is_forgotten_while_there_is_room() -> None:
+    """Of many conversations that are together as long as may be kept, the first one is found."""
+    texts = [f"{number} {LONG}" for number in range(8)]
+    reader = Reader(max_generation_bytes=sum(len(json.dumps([text])) for text in texts))
+    for text in texts:
+        for _ in range(2):
+            reader.read(text)
+    seen = len(reader.read_texts)
+    assert (reader.read(texts[0]), len(reader.read_texts) - seen) == ((user(texts[0]),), 0)
+
+
 def test_what_is_shared_cannot_be_changed() -> None:
     """Members of a known message refuse to be changed; copies and pickles are plain."""
     messages = (asked(LONG), {"role": "assistant", "content": "Yes.", "odd": {"a": 1}}, asked("And now?"))
@@ -160,11 +171,11 @@ def test_calls_of_the_user_are_counted_in_no_conversation() -> None:
 
 
 @pytest.mark.parametrize("name", DIALECTS)
-@pytest.mark.parametrize("turn", [{"role": "assistant"}, {"role": "assistant", "content": ""}])
+@pytest.mark.parametrize("turn", [{}, {"content": ""}, {"content": " "}, {"reasoning_content": "Hm."}])
 def test_a_turn_that_says_nothing_parts_nothing_that_is_one_message(name: str, turn: dict[str, Any]) -> None:
     """Where it is left out, what the user says behind it and before it is written as if nothing had been known."""
     options = EncodeOptions(target=Target(model="m"))
-    turns = [asked(LONG + name), turn, asked("And now?")]
+    turns = [asked(f"{LONG} {name} {turn}"), {"role": "assistant", **turn}, asked("And now?")]
     whole = get_dialect(name).encode_request(said(*turns).request, options)
     for _ in range(4):
         get_dialect(name).encode_request(said(turns[0]).request, options)

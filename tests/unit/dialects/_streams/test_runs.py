@@ -232,16 +232,10 @@ READ = {"openai-chat": 3, "openai-responses": 4, "anthropic": 3, "google": 2, "o
 def test_nothing_of_a_run_is_parsed_in_any_dialect(name: str) -> None:
     """A stream of many texts, each in a piece: those that go on are compared with the one before, and no more."""
     decoder: Any = get_dialect(name).stream_decoder(DecodeContext())
-    read: list[bytes] = []
-
-    def reads(data: bytes) -> list[Event]:
-        read.append(data)
-        return type(decoder)._read(decoder, data)
-
-    with patch.object(decoder, "_read", reads):
+    with patch.object(decoder, "_read", side_effect=decoder._read) as reader:
         for frame in load(name).frames:
             decoder.feed(frame)
-    assert len(read) == READ[name]
+    assert reader.call_count == READ[name]
 
 
 def _events(name: str, pieces: list[bytes]) -> list[Event]:

@@ -313,6 +313,19 @@ def test_what_the_start_told_of_the_usage_is_not_told_again() -> None:
     assert streamed(raw_stream(events(raw), ServerContext(source=NAME))).usage == streamed(raw).usage
 
 
+def test_every_count_is_told_once_more_at_the_end() -> None:
+    """Whoever looks at the end alone finds them; the tier, which is none, stands at the start."""
+    counts = (
+        '"input_tokens":5,"cache_creation_input_tokens":1,"cache_read_input_tokens":2,"output_tokens":3,'
+        '"output_tokens_details":{"thinking_tokens":2},"server_tool_use":{"web_search_requests":1}'
+    )
+    usage = f'{{{counts},"service_tier":"standard"}}'
+    start = START.replace(b'{"input_tokens":5,"output_tokens":1}', usage.encode())
+    told = encode_stream(events(start + block(0, TEXT, *text("a")) + ended(usage=usage)), ServerContext(source=NAME))
+    assert told[0]["message"]["usage"] == json.loads(usage)
+    assert told[-2]["usage"] == json.loads(f"{{{counts}}}")
+
+
 def test_members_of_the_answer_survive_the_stream() -> None:
     """Container, stop details, context management and what is new."""
     delta = (

@@ -44,7 +44,7 @@ from interlingua.types.content import (
     ThinkingPart,
     ToolCall,
 )
-from interlingua.types.event import StreamStart
+from interlingua.types.event import BlockEnd, BlockStart, StreamStart, TextDelta, ThinkingDelta
 from interlingua.types.response import Alternative, Response
 from interlingua.types.usage import Usage
 from interlingua.wire.http import HttpReply
@@ -165,6 +165,33 @@ def test_out_06_an_item_has_its_whole_life() -> None:
     ]
     assert {body["item_id"] for body in told if "item_id" in body} == {"msg_901", "fc_902"}
     assert [body["output_index"] for body in told if "output_index" in body] == [0] * 6 + [1] * 4
+
+
+def test_events_are_numbered_on_however_many_there_are() -> None:
+    """The ends of the first thousands of texts are known bytes; those of the others are made."""
+    encoder = DIALECT.stream_encoder(ServerContext())
+    for said in (StreamStart("m"), BlockStart(0, "text"), TextDelta(0, "a")):
+        encoder.encode(said)
+    told = [encoder.encode(TextDelta(0, "b")) for _ in range(4_096)]
+    head = b'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","item_id":"msg_01",'
+    tail = b'"output_index":0,"content_index":0,"delta":"b","logprobs":[],"sequence_number":%d}\n\n'
+    assert told == [head + tail % number for number in range(5, 4_101)]
+
+
+def test_what_waits_for_the_id_of_its_item_is_told_piece_by_piece() -> None:
+    """An answer of this dialect names an item where its block ends, and nothing is said of it before."""
+    encoder = DIALECT.stream_encoder(ServerContext(source="openai-responses"))
+    encoder.encode(StreamStart("m", id="resp_1"))
+    sealed = Sealed("openai-responses", {"type": "reasoning", "id": "rs_1", "summary": []})
+    events = [BlockStart(0, "thinking"), ThinkingDelta(0, "H"), ThinkingDelta(0, "m.")]
+    assert [encoder.encode(event) for event in events] == [b"", b"", b""]
+    frames = encoder.encode(BlockEnd(0, ThinkingPart("Hm.", sealed))).decode().split("\n\n")
+    kinds = [frame.partition("\n")[0].removeprefix("event: response.") for frame in frames]
+    assert kinds == [
+        "output_item.added", "reasoning_summary_part.added", "reasoning_summary_text.delta",
+        "reasoning_summary_text.delta", "reasoning_summary_text.done", "reasoning_summary_part.done",
+        "output_item.done", "",
+    ]  # fmt: skip
 
 
 def test_srv_03_a_freeform_call_has_its_own_events() -> None:
