@@ -48,9 +48,9 @@ def _reasoning_field(assistants: list[dict[str, Any]]) -> Reasoning:
     for message in assistants:
         if any(part.get("type") == "thinking" for part in objects(message.get("content"))):
             return "thinking_chunks"
-        if "reasoning_content" in message:
+        if message.get("reasoning_content") is not None:
             return "reasoning_content"
-        if "reasoning" in message or "reasoning_details" in message:
+        if message.get("reasoning") is not None or message.get("reasoning_details"):
             return "reasoning"
     return "none"
 

@@ -309,6 +309,10 @@ def top_members(wire: ResponseWire | ChunkWire) -> dict[str, Any]:
     return said
 
 
+MESSAGE_MEMBERS = ("annotations", "name")
+"""Members of an answer's message that only pass through."""
+
+
 def _choice(wire: ChoiceWire, ids: CallIdSource, context: DecodeContext, changes: Changes, place: int) -> Alternative:
     message = wire.message or wire.delta or MessageWire()
     reason = decode_finish(wire.finish_reason)
@@ -322,10 +326,10 @@ def _choice(wire: ChoiceWire, ids: CallIdSource, context: DecodeContext, changes
     extra: dict[str, Any] = {}
     if choice := passed_on(wire, CHOICE_MEMBERS):
         extra["choice"] = choice
-    if message.annotations:
-        extra["message"] = {"annotations": message.annotations}
-    if message.extra:
-        extra["message"] = {**extra.get("message", {}), **message.extra}
+    said: dict[str, Any] = {name: value for name in MESSAGE_MEMBERS if (value := getattr(message, name))}
+    said.update(message.extra or {})
+    if said:
+        extra["message"] = said
     return Alternative(
         parts=parts,
         finish_reason=settled,

@@ -5,6 +5,7 @@ Rules (wire/compat-quirks.md §10)
   new one; what has neither id nor name goes on with the newest.
 - A name is set once; an empty one is not yet known; complete arguments that come again are ignored.
 - A later finish reason, usage or model replaces an earlier one; null and empty ones say nothing.
+- A whole message counts where no delta came before it; behind deltas it says them again.
 - The stream is done with a finish reason or `[DONE]`; without either it was cut.
 """
 
@@ -90,9 +91,11 @@ class _Choice:
         self.images: list[Any] = []
         self.audio = b""
         self.finish: str | None = None
+        self.began = False
 
     def feed(self, choice: Any) -> None:
-        delta = members(choice.get("delta") or choice.get("message"))
+        delta = members(choice.get("delta") or (None if self.began else choice.get("message")))
+        self.began = True
         self.finish = choice.get("finish_reason") or self.finish
         self._content(delta.get("content"))
         self._thinking(delta)
