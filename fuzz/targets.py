@@ -19,7 +19,7 @@ from interlingua.media.header import read_header
 from interlingua.schema.partials import PartialReader
 from interlingua.schema.repair import repair_output
 from interlingua.schema.validate import validate
-from interlingua.wire.arguments import check_arguments
+from interlingua.wire.arguments import check_arguments, parse_unique
 from interlingua.wire.json import WireStruct, decode_any, decode_wire, encode, encode_wire
 from interlingua.wire.ndjson import JsonArrayDecoder, NdjsonDecoder
 from interlingua.wire.partial import JsonReader
@@ -111,7 +111,7 @@ def _answer(data: bytes) -> None:
         reader.feed(text[start : start + 3])
         partials.feed(text[start : start + 3])
     try:
-        whole = decode_any(text)
+        whole = parse_unique(text)  # of two values under one key none is chosen, either way
     except Error:
         whole = None
     if isinstance(whole, dict | list) and (reader.root, reader.complete) != (whole, True):
