@@ -231,6 +231,9 @@ REQUESTS: tuple[Probe, ...] = (
         Request(messages=(ASK, assistant(ThinkingPart("Hm."), "4."), ASK), max_tokens=4000),
     ),
     _request("R25", "no tools at all", _asking(tools=())),
+    _request("–", "a stop sequence", _asking(stop=("END",))),
+    _request("–", "six stop sequences", _asking(stop=("A", "B", "C", "D", "E", "F"))),
+    _request("–", "a temperature of 1.5", _asking(temperature=1.5)),
     _request("–", "prompt caching", Request(messages=(user(TextPart("Long.", cache="5m"), "Hi"),), max_tokens=4000)),
 )
 """What is asked of a model."""

@@ -118,6 +118,8 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether calls and results in a history may carry ids (Vertex refuses them)."""
     server_tool_calls: bool = True
     """Whether Gemini's server can be asked to tell what its own tools were called for (Vertex cannot)."""
+    bounds: Literal["any", "vendor"] = "any"
+    """Which bounds of the knobs the server holds to: none that is known, or those of the dialect's vendor."""
     betas: frozenset[str] = frozenset({"*"})
     """The beta features of Messages that the server knows; `*`: all of them."""
     empty_result: Literal["omit", "marker"] = "omit"

@@ -60,6 +60,8 @@ BUDGETS: tuple[tuple[float, Effort], ...] = ((4_096, "low"), (16_384, "medium"),
 """Up to how many tokens a budget for thinking is which effort: near the middle of what Claude's clients ask for."""
 
 W = TypeVar("W", bound="WireStruct")
+LIMITS = frozenset({"max_tokens", "top_k"})
+"""Limits that are none when they are below nothing, as servers of open models read them."""
 MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
 """Kind of media -> the fact about a model that says whether it is taken, which is also the code of its refusal."""
 FILMS = ("video/", "audio/")
@@ -92,6 +94,12 @@ class RequestWriter:
     """Makes the wire objects of plain tools in one go; None where they have to be looked at one by one."""
     sampling: ClassVar[frozenset[str]] = frozenset()
     """The knobs that models without sampling refuse."""
+    bounds: Mapping[str, tuple[float, float]] = {}
+    """The least and the most that is taken of a knob; one that is not here is sent as it is."""
+    most_stops: int | None = None
+    """How many stop sequences are taken; None for any number."""
+    blank_stops: ClassVar[bool] = True
+    """Whether a stop sequence may be empty, or nothing but white space."""
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:
         """The writer of one request."""
@@ -373,7 +381,32 @@ class RequestWriter:
         for name, member in members.items():
             value = getattr(request, name)
             if value is not None and self.takes(name):
-                setattr(wire, member, value)
+                setattr(wire, member, self.bounded(name, value))
+
+    def bounded(self, name: str, value: Any) -> Any:
+        """The value of a knob, or the nearest one that is taken; None for a limit below nothing, which is none."""
+        least, most = self.bounds.get(name, (None, None))
+        if least is None or most is None or not isinstance(value, int | float) or not (value < least or value > most):
+            return value
+        if name in LIMITS and value < 0:
+            self.changes.add("parameter_unsupported", f"/{name}", f"{value} stands for no limit")
+            return None
+        nearest, which = (least, "lowest") if value < least else (most, "highest")
+        self.changes.add("parameter_adjusted", f"/{name}", f"{nearest:.10g} is the {which}")
+        return nearest
+
+    def told_stops(self) -> list[str] | None:
+        """The sequences that end the answer, as far as they are taken; an entry for those that are not."""
+        stops = list(self.request.stop)
+        if not stops or not self.takes("stop"):
+            return None
+        if not self.blank_stops and not all(map(str.strip, stops)):
+            self.changes.add("parameter_unsupported", "/stop", "a stop sequence is more than white space")
+            stops = [stop for stop in stops if stop.strip()]
+        if self.most_stops is not None and len(stops) > self.most_stops:
+            self.changes.add("parameter_adjusted", "/stop", f"the first {self.most_stops} of {len(stops)}")
+            stops = stops[: self.most_stops]
+        return stops or None
 
     def takes(self, name: str) -> bool:
         """Whether server and model take a knob; an entry where they do not."""
@@ -418,10 +451,10 @@ class RequestWriter:
             if getattr(request, name) is not None:
                 self.changes.add("parameter_unsupported", f"/{name}", f"the dialect has no {name}")
 
-    def refuse_choices(self) -> None:
-        """Refuse more than one choice."""
-        if self.request.n is not None and self.request.n > 1:
-            self.changes.add("choices", "/n", "the dialect gives one choice")
+    def refuse_choices(self, most: int = 1) -> None:
+        """Refuse more choices than there are."""
+        if self.request.n is not None and self.request.n > most:
+            self.changes.add("choices", "/n", f"{most} at most" if most > 1 else "the dialect gives one choice")
 
     # What is not canonical
 

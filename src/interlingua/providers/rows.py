@@ -43,13 +43,14 @@ def _server(**flags: object) -> Quirks:
     return msgspec.structs.replace(SERVER, **flags)
 
 
-# Ids beyond 40 characters are refused [field]; `allowed_tools` is a form of tool_choice, developer a role, `custom` a
-# kind of tool [SDK].
+# Ids beyond 40 characters are refused, and more than 4 stop sequences [field]; `allowed_tools` is a form of
+# tool_choice, developer a role, `custom` a kind of tool [SDK].
 OPENAI = _server(
     system_role="as_read",
     allowed_tools=True,
     freeform_tools=True,
     call_id_rule="max40",
+    bounds="vendor",
     video_files=False,
     service_tiers=frozenset({"auto", "default", "flex", "scale", "priority", "fast"}),
     unsupported=BEYOND_OPENAI,
@@ -112,7 +113,7 @@ _OPENAI_FAMILY = (
 
 _HOSTED = (
     # [wire §2]: n is 1, no logprobs or logit_bias; tool messages take image parts; JSON with tools is a 400;
-    # `reasoning` is accepted on assistant messages; four efforts.
+    # `reasoning` is accepted on assistant messages; four efforts. Its knobs have OpenAI's bounds [SDK].
     Provider(
         name="groq",
         title="Groq",
@@ -124,6 +125,7 @@ _HOSTED = (
             reasoning_field="reasoning",
             result_media=True,
             output_schema_with_tools=False,
+            bounds="vendor",
             unsupported=BEYOND_OPENAI | {"n", "logprobs", "logit_bias"},
         ),
         note="Structured output and tools do not go together.",
@@ -383,6 +385,7 @@ _OTHER_DIALECTS = (
         dialects=("google",),
         key_env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         auth="x-goog-api-key",
+        quirks=Quirks(bounds="vendor"),
     ),
     # [wire google §"Field facts"]: the same body with OAuth and another host; ids of calls do not go back.
     Provider(
@@ -391,7 +394,7 @@ _OTHER_DIALECTS = (
         base_url="https://{host}/v1/publishers/google",
         dialects=("google",),
         key_env=("GOOGLE_OAUTH_ACCESS_TOKEN",),
-        quirks=Quirks(call_ids_back=False, server_tool_calls=False),
+        quirks=Quirks(call_ids_back=False, server_tool_calls=False, bounds="vendor"),
         family="google",
         note="Its address is vertex://LOCATION-aiplatform.googleapis.com/v1/projects/P/locations/L/publishers/google.",
     ),

@@ -113,7 +113,7 @@ CODES: dict[str, CodeRow] = {
     "media_refs": CodeRow("refused", "a reference to media that only another provider can resolve"),
     "opaque_part": CodeRow("refused", "a part that only another dialect understands"),
     "server_state": CodeRow("refused", "a conversation kept by another provider"),
-    "choices": CodeRow("refused", "more than one choice from a target that gives one"),
+    "choices": CodeRow("refused", "more choices than the target gives"),
 }
 """Every code there is, its default action and its meaning."""
 

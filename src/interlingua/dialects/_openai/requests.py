@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -9,11 +10,12 @@ from msgspec.structs import replace
 from interlingua.dialects._known.tools import KnownTools
 from interlingua.dialects._request import RequestWriter, chosen_names, must_call, schema_prompt
 from interlingua.dialects._subsets import OPENAI_STRICT, OPENAI_TOOL
+from interlingua.schema.names import map_names
 from interlingua.types.content import TextPart
 from interlingua.types.tool import AllowedTools, NamedTool, Tool
 
 if TYPE_CHECKING:
-    from interlingua.dialects._contract import Target
+    from interlingua.dialects._contract import EncodeOptions, Target
     from interlingua.schema.subset import Subset
     from interlingua.types.request import Request
     from interlingua.types.tool import ToolChoice
@@ -22,6 +24,18 @@ __all__ = ["OpenAIRequestWriter", "system_role"]
 
 TIERS = {"standard_only": "default", "on_demand": "default", "performance": "priority"}
 """Classes of service in the words of other providers -> the nearest of OpenAI's."""
+BOUNDS: dict[str, tuple[float, float]] = {
+    "max_tokens": (1, inf),
+    "temperature": (0.0, 2.0),
+    "top_p": (0.0, 1.0),
+    "presence_penalty": (-2.0, 2.0),
+    "frequency_penalty": (-2.0, 2.0),
+    "logprobs": (0, 20),
+    "n": (1, inf),
+}
+"""The least and the most that OpenAI's own services take of a knob; other servers of the dialects have other bounds."""
+MOST_STOPS = 4
+"""How many stop sequences they take."""
 CACHE_LIVES: dict[str, tuple[str, dict[str, Any]]] = {
     "prompt_cache_retention": ("at most 24 hours", {"prompt_cache_retention": "24h"}),
     "prompt_cache_options": ("at least 30 minutes", {"prompt_cache_options": {"ttl": "30m"}}),
@@ -38,6 +52,12 @@ def system_role(target: Target, read: str | None) -> str | None:
 
 class OpenAIRequestWriter(RequestWriter):
     """Writes one request of Chat or of Responses."""
+
+    def __init__(self, request: Request, options: EncodeOptions) -> None:
+        """The writer of one request."""
+        super().__init__(request, options)
+        if self.quirks.bounds == "vendor":
+            self.bounds, self.most_stops = BOUNDS, MOST_STOPS
 
     def tool_subset(self, tool: Tool) -> Subset | None:
         """What is taken of the schema of a tool: any plain object, unless it is to be strict."""
@@ -131,7 +151,7 @@ class OpenAIRequestWriter(RequestWriter):
         """
         request, quirks = self.request, self.quirks
         if self._is_bound():
-            return self._as_schema() if request.json_mode and not quirks.json_mode else request
+            return self._as_schema() if request.json_mode and not quirks.json_mode else self._named()
         weak = quirks.output_schema != "json_schema"
         why = f"the server has {'only JSON mode' if weak else 'no schema together with tools'}"
         if "output_schema" not in self.options.allow:
@@ -149,6 +169,15 @@ class OpenAIRequestWriter(RequestWriter):
         if self.request.output_schema is None:
             return True
         return self.quirks.output_schema == "json_schema" and self._goes_with_tools()
+
+    def _named(self) -> Request:
+        """The request with a name of the schema that the server takes; the model does not see it."""
+        own, rule = self.request.schema_name, self.quirks.name_rule
+        told = map_names((own,), rule)[own] if own and self.request.output_schema is not None else own
+        if told == own:
+            return self.request
+        self.changes.add("parameter_adjusted", "/schema_name", f"{own!r} is {told!r} on the wire")
+        return replace(self.request, schema_name=told)
 
     def _as_schema(self) -> Request:
         """Any JSON object, asked for with a schema."""

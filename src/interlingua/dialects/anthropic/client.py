@@ -6,6 +6,7 @@ Source: vendor reference "Messages", official SDK types 2.12.0, November 2026.
 from __future__ import annotations
 
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source, is_complaint
@@ -69,6 +70,8 @@ UNKNOWN_KNOBS = (
 )  # fmt: skip
 """Knobs that the wire does not know."""
 SAMPLING = {"temperature": "temperature", "top_p": "top_p", "top_k": "top_k"}
+BOUNDS: dict[str, tuple[float, float]] = {"temperature": (0.0, 1.0), "top_p": (0.0, 1.0), "top_k": (0, inf)}
+"""The least and the most that is taken of a knob."""
 SERVICE_TIERS = frozenset({"auto", "standard_only"})
 JSON_PROMPT = "Answer with one JSON object and nothing else."
 """What asks for JSON where no schema is given; the wire has no member for it."""
@@ -114,6 +117,8 @@ class _RequestEncoder(RequestWriter):
     name_rule = "anthropic"
     call_id_rule = "anthropic"
     sampling = frozenset(SAMPLING)
+    bounds = BOUNDS
+    blank_stops = False
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:
         super().__init__(request, options)
@@ -265,9 +270,6 @@ class _RequestEncoder(RequestWriter):
     def _sampling(self) -> None:
         wire = self.wire
         self.set_knobs(wire, SAMPLING)
-        if wire.temperature is not None and wire.temperature > 1:
-            self.changes.add("parameter_adjusted", "/temperature", "1 is the highest")
-            wire.temperature = 1.0
         if self.facts.sampling_pair is False and wire.temperature is not None and wire.top_p is not None:
             self.changes.add("parameter_unsupported", "/top_p", "the model takes temperature or top_p, not both")
             wire.top_p = None
@@ -276,15 +278,15 @@ class _RequestEncoder(RequestWriter):
         """Whether a knob can be turned; one at the service's own value while thinking may stay."""
         if not super().takes(name):
             return False
-        if not has_budget(self.wire) or self.facts.sampling or _is_neutral(name, self.request):
+        is_free = name not in SAMPLING or not has_budget(self.wire)
+        if is_free or self.facts.sampling or _is_neutral(name, self.request):
             return True
         self.changes.add("parameter_unsupported", f"/{name}", "sampling is fixed while the model thinks")
         return False
 
     def _knobs(self) -> None:
         request, wire = self.request, self.wire
-        if request.stop and "stop" not in self.quirks.unsupported:
-            wire.stop_sequences = list(request.stop)
+        wire.stop_sequences = self.told_stops()
         if request.user is not None:
             wire.metadata = {"user_id": request.user}
         if request.service_tier is not None:

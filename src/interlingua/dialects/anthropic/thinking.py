@@ -144,6 +144,9 @@ class _Thinking:
 
     def _max_tokens(self, budget: int) -> None:
         asked, most = self.request.max_tokens, self.facts.max_output_tokens
+        if asked is not None and asked < 0:
+            self.changes.add("parameter_unsupported", "/max_tokens", f"{asked} stands for no limit")
+            asked = None
         if asked is None:
             asked = most or DEFAULT_MAX_TOKENS + max(0, budget)
             self.changes.add("parameter_added", "/max_tokens", f"the service insists on it: {asked}")

@@ -6,6 +6,7 @@ Source: vendor reference "models.generateContent", official SDK types, November 
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
@@ -73,6 +74,22 @@ OPENING = "Go on."
 """What the user says where a call has nobody before it; some servers refuse an empty text."""
 JSON_PROMPT = "Answer with one JSON object and nothing else."
 """What asks for JSON where the member for it is refused."""
+BOUNDS: dict[str, tuple[float, float]] = {
+    "max_tokens": (1, inf),
+    "temperature": (0.0, 2.0),
+    "top_p": (0.0, 1.0),
+    "top_k": (0, inf),
+    "seed": (-(2**31), 2**31 - 1),
+    "presence_penalty": (-2.0, 2.0),
+    "frequency_penalty": (-2.0, 2.0),
+    "logprobs": (0, 20),
+    "n": (1, inf),
+}
+"""The least and the most that is taken of a knob."""
+MOST_STOPS = 5
+"""How many stop sequences there can be."""
+MOST_CHOICES = 8
+"""How many choices there can be."""
 PENALTIES = frozenset({"presence_penalty", "frequency_penalty"})
 KNOBS = {
     "max_tokens": "maxOutputTokens",
@@ -132,6 +149,8 @@ class _RequestEncoder(RequestWriter):
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:
         super().__init__(request, options)
+        if self.quirks.bounds == "vendor":
+            self.bounds, self.most_stops = BOUNDS, MOST_STOPS
         self.wire = RequestWire()
         self.config = ConfigWire()
 
@@ -314,11 +333,11 @@ class _RequestEncoder(RequestWriter):
     def _knobs(self) -> None:
         request = self.request
         self.set_knobs(self.config, KNOBS)
-        if request.stop and self.takes("stop"):
-            self.config.stopSequences = list(request.stop)
+        self.refuse_choices(MOST_CHOICES)
+        self.config.stopSequences = self.told_stops()
         if request.logprobs is not None and self.takes("logprobs"):
             self.config.responseLogprobs = True
-            self.config.logprobs = request.logprobs or None
+            self.config.logprobs = self.bounded("logprobs", request.logprobs) or None
         if request.metadata is not None and self.takes("metadata"):
             self.wire.labels = request.metadata
         self.note_unsaid(UNSAID)

@@ -178,18 +178,17 @@ class _RequestEncoder(OpenAIRequestWriter):
         self.set_knobs(wire, KNOBS)
         wire.service_tier = self.told_tier()
         if "n" not in self.quirks.unsupported:
-            wire.n = request.n
+            wire.n = self.bounded("n", request.n)
         else:
             self.refuse_choices()
         if request.max_tokens is not None:
-            setattr(wire, self.quirks.max_tokens_field, request.max_tokens)
+            setattr(wire, self.quirks.max_tokens_field, self.bounded("max_tokens", request.max_tokens))
         if request.seed is not None:
             self.set_knobs(wire, {"seed": self.quirks.seed_field})
-        if request.stop and self.takes("stop"):
-            wire.stop = list(request.stop)
+        wire.stop = self.told_stops()
         if request.logprobs is not None and self.takes("logprobs"):
             wire.logprobs = True
-            wire.top_logprobs = request.logprobs or None
+            wire.top_logprobs = self.bounded("logprobs", request.logprobs) or None
 
     def takes_tools(self) -> bool:
         """Whether the model takes tools here; a family that refuses them beside reasoning takes them without it."""

@@ -191,7 +191,7 @@ class _RequestEncoder(OpenAIRequestWriter):
         self.refuse_choices()
         wire.max_output_tokens = self._limit()
         if request.logprobs is not None and self.takes("logprobs"):
-            wire.top_logprobs = request.logprobs or None
+            wire.top_logprobs = self.bounded("logprobs", request.logprobs) or None
             self.include.append(LOGPROBS)
         if self.options.stream:
             wire.stream = True
@@ -199,10 +199,10 @@ class _RequestEncoder(OpenAIRequestWriter):
     def _limit(self) -> int | None:
         """The limit of output tokens, or the least that the model takes."""
         asked, least = self.request.max_tokens, self.facts.min_output_tokens
-        if asked is None or least is None or asked >= least:
-            return asked
-        self.changes.add("parameter_adjusted", "/max_tokens", f"{asked} is told as {least}, the least there is")
-        return least
+        if asked is not None and least is not None and 0 <= asked < least:
+            self.changes.add("parameter_adjusted", "/max_tokens", f"{asked} is told as {least}, the least there is")
+            return least
+        return self.bounded("max_tokens", asked)
 
     def _reasoning(self) -> None:
         request = self.request

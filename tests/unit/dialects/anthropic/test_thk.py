@@ -363,9 +363,9 @@ def test_knobs_that_the_wire_does_not_know_are_dropped_by_name() -> None:
         "logprobs": 1, "verbosity": "low", "metadata": {"a": "b"}, "store": False, "cache_key": "k",
         "schema_description": "d",
     }  # fmt: skip
-    body, changed = asked(**knobs, stop=("\n",), user="u", service_tier="auto")
+    body, changed = asked(**knobs, stop=("\n\nQ:",), user="u", service_tier="auto")
     assert changed == [f"dropped parameter_unsupported /{name}" for name in knobs]
-    assert body["stop_sequences"] == ["\n"]
+    assert body["stop_sequences"] == ["\n\nQ:"]
     assert body["metadata"] == {"user_id": "u"}
     assert body["service_tier"] == "auto"
     assert asked(service_tier="flex")[1] == ["dropped parameter_unsupported /service_tier"]

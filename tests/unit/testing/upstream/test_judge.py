@@ -117,6 +117,7 @@ ROWS: tuple[Row, ...] = (
     ("anthropic", {"messages.0.content.1.text": ""}, "empty_text", "/messages/0/content/1/text"),
     ("anthropic", {"messages.0.content": ""}, "empty_message", "/messages/0"),
     ("anthropic", {"messages.+": {"role": "assistant", "content": "Well, "}}, "trailing_space", "/messages/3/content"),
+    ("anthropic", {"stop_sequences": ["END", "\n"]}, "blank_stop", "/stop_sequences/1"),
     ("anthropic", {"messages.2.content.1.content": ""}, "empty_error", "/messages/2/content/1/content"),
     ("anthropic", {"cache_control": MARK, "tools.0.cache_control": MARK, "tools.1.cache_control": MARK,
                    "messages.0.content.0.cache_control": MARK}, "cache_marks", ""),

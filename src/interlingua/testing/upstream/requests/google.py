@@ -82,7 +82,7 @@ GenerationConfig {modelSelectionConfig? ModelSelectionConfig; responseJsonSchema
   "MEDIA_RESOLUTION_LOW" | "MEDIA_RESOLUTION_MEDIUM" | "MEDIA_RESOLUTION_HIGH"; presencePenalty? number(-2..2);
   responseLogprobs? flag; responseMimeType? text; responseModalities? ["MODALITY_UNSPECIFIED" | "TEXT" | "IMAGE" |
   "AUDIO" | "VIDEO"]; responseSchema? Schema; routingConfig? RoutingConfig; seed? integer; speechConfig? SpeechConfig;
-  stopSequences? [text](..5); temperature? number(0..2); thinkingConfig? ThinkingConfig; topK? number(1..); topP?
+  stopSequences? [text](..5); temperature? number(0..2); thinkingConfig? ThinkingConfig; topK? number(0..); topP?
   number(0..1); enableEnhancedCivicAnswers? flag; responseFormat? [ResponseFormat]; translationConfig?
   TranslationConfig; audioTranscriptionConfig? AudioTranscriptionConfig; imageConfig? ImageConfig}
 ThinkingConfig {includeThoughts? flag; thinkingBudget? integer; thinkingLevel? "THINKING_LEVEL_UNSPECIFIED" |

@@ -248,6 +248,12 @@ def _images(asked: Asked) -> Iterator[Finding]:
         yield ("messages",), f"{found} images; {MAX_IMAGES} is the most"
 
 
+def _blank_stops(asked: Asked) -> Iterator[Finding]:
+    for place, stop in enumerate(items(asked.body.get("stop_sequences"))):
+        if not word(stop).strip():
+            yield ("stop_sequences", place), "each stop sequence must contain non-whitespace"
+
+
 ANTHROPIC_RULES: tuple[Rule, ...] = (
     Rule("unanswered_calls", _unanswered_calls, "Anthropic, Pitfalls; RES-01, RES-07"),
     Rule("orphan_result", _orphan_results, "Anthropic, Pitfalls; RES-06, RES-08"),
@@ -258,6 +264,7 @@ ANTHROPIC_RULES: tuple[Rule, ...] = (
     Rule("empty_message", _empty_messages, "RES-17"),
     Rule("trailing_space", _trailing_space, "Anthropic, Pitfalls"),
     Rule("empty_error", _empty_errors, "RES-15"),
+    Rule("blank_stop", _blank_stops, "a refusal told in BerriAI/litellm#3286"),
     Rule("cache_marks", _cache_marks, "Anthropic, Field facts, caching; RES-27, PAR-08, PAR-09"),
     Rule("thought_first", _thought_first, "Anthropic, Thinking rules; THK-01"),
     Rule("changed_seal", _changed_seals, "Anthropic, Thinking rules, Echo rule; THK-02, THK-06"),
