@@ -33,8 +33,7 @@ def id_source(context: DecodeContext) -> CallIdSource:
 def changes_of(dialect: str, stage: Stage, repairs: Sequence[str]) -> Changes:
     """The changes of one stage, with what the parser already had to repair."""
     changes = Changes(dialect, stage)
-    for repair in repairs:
-        changes.add(repair, "")
+    changes.repaired(repairs)
     return changes
 
 

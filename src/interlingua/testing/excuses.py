@@ -39,6 +39,7 @@ PLACES: dict[str, str] = {
     "name_unsupported": r"/name$",
     "refusal_as_text": r"/(refusal|content)(/|$)",
     "system_moved": r"/messages/",
+    "whole_number": r"/",
     "thinking_unsupported": r"/(reasoning|reasoning_content|content)(/|$)",
 }
 """Code -> the places of a wire body that it may change."""

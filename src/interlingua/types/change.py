@@ -8,6 +8,7 @@ Rules
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -102,6 +103,7 @@ CODES: dict[str, CodeRow] = {
     "finish_reason_derived": CodeRow("repaired", "a finish reason that the content contradicted"),
     "media_type_corrected": CodeRow("repaired", "a media type that the bytes contradict"),
     "lone_surrogate": CodeRow("repaired", "a lone surrogate replaced by U+FFFD"),
+    "whole_number": CodeRow("repaired", "a whole number that came as 12.0 or as text"),
     "foreign_shape": CodeRow("repaired", "a member in another dialect's shape understood"),
     # refused: what would change the meaning; the name is the `allow=` kind where there is one
     "images": CodeRow("refused", "an image that the target cannot take"),
@@ -157,6 +159,12 @@ class Changes:
         if row.action == "refused" and action is None and code in self.allow:
             action = "dropped"
         self.entries.append(Change(action or row.action, code, path, self.dialect, self.stage, detail))
+
+    def repaired(self, codes: Iterable[str]) -> None:
+        """Record what a parser repaired; what each event of a stream has to have repaired is told once."""
+        for code in codes:
+            if not any([entry.code == code and not entry.path for entry in self.entries]):
+                self.add(code, "")
 
     def refused(self) -> tuple[Change, ...]:
         """The entries that forbid sending."""

@@ -75,6 +75,8 @@ MAX_DEPTH = 128
 
 LONE_SURROGATE = "lone_surrogate"
 """The repair that replaces half of a surrogate pair by U+FFFD."""
+WHOLE_NUMBER = "whole_number"
+"""The repair that reads `12.0` and `"12"` where a whole number belongs."""
 
 _BOM = b"\xef\xbb\xbf"
 _EXTRA_NAME = EXTRA.encode()
@@ -86,6 +88,8 @@ _UNSAID = (*_NOT_EXACT, TypeError)
 """What the encoder raises for what JSON cannot say."""
 _UNKNOWN_MEMBER = "Object contains unknown field"
 _RESERVED = f"{EXTRA} is our own name"
+_NOT_WHOLE = r"expected `(?:int\b|[^`]*\| int\b)[^`]*`, got `(?:float|str)`"
+"""What we say of another number, or a text, in the place of a whole number."""
 _PLAINER = {"input data was truncated": "it is empty, or ends in the middle"}
 """What msgspec says in words of its own."""
 _PLACE = r" - at `(?:key` in `)?\$(?P<path>[^`]*)`$"
@@ -174,16 +178,22 @@ def decode_wire(
     max_bytes: int = MAX_BODY_BYTES,
     max_depth: int = MAX_DEPTH,
     repairs: list[str] | None = None,
+    lenient: bool = False,
 ) -> W:
     """The wire struct that the JSON object in `data` is; members without a field are in `extra` of their object.
 
+    `lenient` repairs whole numbers that were written as others, too, as servers in Lua and Go write counts.
     Raises: as `decode`.
     """
     body = _bounded(data, max_bytes, max_depth)
     try:
-        return _strict_decoder(type).decode(body)
-    except _FOREIGN as error:
-        return cast("W", _read_again(error, _strict_decoder(type), body, repairs, unknown_in=type))
+        return cast("W", _parse(_strict_decoder(type), body, repairs, type))
+    except DecodeError as error:
+        if repairs is None or not lenient or not re.match(_NOT_WHOLE, error.message):
+            raise
+    value = cast("W", _parse(_strict_decoder(type, strict=False), body, repairs, type))
+    repairs.append(WHOLE_NUMBER)
+    return value
 
 
 def shallow(levels: int) -> object:
@@ -376,12 +386,14 @@ def _check_utf8(body: bytes) -> None:
         raise DecodeError(f"the JSON text is not UTF-8 at byte {error.start}") from None
 
 
-def _parse(decoder: msgspec.json.Decoder[Any], body: bytes, repairs: list[str] | None) -> JsonValue:
+def _parse(
+    decoder: msgspec.json.Decoder[Any], body: bytes, repairs: list[str] | None, unknown_in: type | None = None
+) -> JsonValue:
     """The decoder's value, with every foreign exception mapped and lone surrogates mended where that is asked for."""
     try:
         return decoder.decode(body)
     except _FOREIGN as error:
-        return _read_again(error, decoder, body, repairs)
+        return _read_again(error, decoder, body, repairs, unknown_in)
 
 
 def _read_again(
@@ -398,7 +410,9 @@ def _read_again(
         if unknown_in is None or not str(error).startswith((_UNKNOWN_MEMBER, _RESERVED)):
             raise _decode_error(error) from None
         tree = _along(body.strip(), shape_of(unknown_in), _COLLECT, repairs)
-        return _parse(_collecting_decoder(unknown_in), msgspec.json.encode(tree), repairs)
+        return _parse(
+            _strict_decoder(unknown_in, _accept_extra, strict=decoder.strict), msgspec.json.encode(tree), repairs
+        )
     mended = None if repairs is None else mend_surrogates(body)
     if repairs is None or mended is None:
         raise _decode_error(error) from None
@@ -449,16 +463,12 @@ def _decoder(type: object) -> msgspec.json.Decoder[Any]:
 
 
 @lru_cache(maxsize=512)
-def _strict_decoder(type: object) -> msgspec.json.Decoder[Any]:
+def _strict_decoder(
+    type: object, hook: Callable[[type, object], object] = _refuse_reserved, *, strict: bool = True
+) -> msgspec.json.Decoder[Any]:
     """Refuses unknown members, and the name under which we keep them: nobody outside may fill `extra` directly."""
     with _one_at_a_time:
-        return msgspec.json.Decoder(cast("Any", type), dec_hook=_refuse_reserved)
-
-
-@lru_cache(maxsize=512)
-def _collecting_decoder(type: object) -> msgspec.json.Decoder[Any]:
-    with _one_at_a_time:
-        return msgspec.json.Decoder(cast("Any", type), dec_hook=_accept_extra)
+        return msgspec.json.Decoder(cast("Any", type), dec_hook=hook, strict=strict)
 
 
 _ANYTHING = msgspec.json.Decoder()

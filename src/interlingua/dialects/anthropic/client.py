@@ -372,7 +372,7 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
     Raises: as `decode_response`.
     """
     repairs: list[str] = []
-    wire = decode_wire(reply.body, ResponseWire, repairs=repairs)
+    wire = decode_wire(reply.body, ResponseWire, repairs=repairs, lenient=True)
     if wire.error or wire.type == "error" or (wire.content is None and is_complaint(wire.extra)):
         raise decode_error(reply, context)
     if wire.content is None:
@@ -386,7 +386,7 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
         parts=parts,
         finish_reason=finish_of(reason, raw, parts, changes),
         finish_reason_raw=raw,
-        usage=decode_usage(wire.usage) if wire.usage is not None else None,
+        usage=decode_usage(wire.usage, changes) if wire.usage is not None else None,
         model=wire.model or "",
         wire_model=wire.model or None,
         id=wire.id or None,

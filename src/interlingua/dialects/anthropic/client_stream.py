@@ -122,8 +122,7 @@ class MessagesStreamDecoder(BuildingDecoder):
             return
         repairs: list[str] = []
         event = _read(data, repairs)
-        for repair in repairs:
-            self.changes.add(repair, "")
+        self.changes.repaired(repairs)
         if event is None:
             self._unknown(decode_any(data))
         else:
@@ -212,7 +211,7 @@ class MessagesStreamDecoder(BuildingDecoder):
 
     def _tell_usage(self) -> None:
         if self._usage:
-            self.builder.update_usage(decode_usage(self._usage))
+            self.builder.update_usage(decode_usage(self._usage, self.changes))
 
     def _finish_members(self) -> None:
         if self._members:
@@ -411,7 +410,7 @@ def _read(data: bytes, repairs: list[str]) -> EventWire | None:
     if known is not None:
         return known
     try:
-        event = decode_wire(data, EventWire, repairs=repairs)
+        event = decode_wire(data, EventWire, repairs=repairs, lenient=True)
     except DecodeError:
         value = decode_any(data)
         if is_object(value) and str(value.get("type")) not in _EVENTS:

@@ -70,12 +70,15 @@ def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
     parts = None if wire is None else _parts(wire, context)
     if wire is None or parts is None:
         return None
+    usage = None if wire.usage is None else _usage(wire.usage)
+    if usage is None and wire.usage is not None:
+        return None
     raw = wire.stop_reason
     return Response(
         parts=parts,
         finish_reason=FINISH_REASONS[raw],
         finish_reason_raw=raw,
-        usage=None if wire.usage is None else _usage(wire.usage),
+        usage=usage,
         model=wire.model,
         wire_model=wire.model or None,
         id=wire.id or None,
@@ -116,12 +119,12 @@ def _thinking(block: _Thinking, target: Target) -> ThinkingPart:
     return ThinkingPart(block.thinking, sealed)
 
 
-def _usage(wire: _Counts) -> Usage:
-    """The counts; those that have nothing beside them are told without a look at each member."""
+def _usage(wire: _Counts) -> Usage | None:
+    """The counts; those that have nothing beside them are told without a look at each member. None for odd ones."""
     fresh, read, output, details = wire.get(INPUT), wire.get(READ), wire.get(OUTPUT), wire.get(DETAILS)
     known = 2 + (read is not None) + (details is not None)
     if type(fresh) is not int or type(output) is not int or (read is not None and type(read) is not int):
-        return decode_usage(wire)
+        return None
     reasoning = None
     if type(details) is dict and len(details) == 1:
         reasoning = details.get(THINKING)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import ValidationError, convert
+
 from interlingua.dialects._members import is_object
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.types.usage import Usage
@@ -25,9 +27,11 @@ _COUNTED = (INPUT, READ, WRITTEN, OUTPUT)
 COUNTS = frozenset(_COUNTED)
 
 
-def decode_usage(wire: Mapping[str, Any]) -> Usage:
-    """The counts of an answer, or of a stream so far."""
-    fresh, read, written, output = [value if type(value) is int else None for value in map(wire.get, _COUNTED)]
+def decode_usage(wire: Mapping[str, Any], changes: Changes | None = None) -> Usage:
+    """The counts of an answer, or of a stream so far; `changes` is told of those that are no plain numbers."""
+    fresh, read, written, output = [
+        value if type(value) is int else _whole(value, changes) for value in map(wire.get, _COUNTED)
+    ]
     extra: dict[str, Any] = {}
     if not COUNTS.issuperset(wire):
         extra = {name: value for name, value in wire.items() if name not in COUNTS and value is not None}
@@ -47,6 +51,17 @@ def decode_usage(wire: Mapping[str, Any]) -> Usage:
         reasoning_tokens=reasoning,
         extra={NAME: extra} if extra else {},
     )
+
+
+def _whole(value: object, changes: Changes | None) -> int | None:
+    """The whole number that a count is which was written as another one, or as text; None for anything else."""
+    try:
+        count = convert(value, int, strict=False) if type(value) in (float, str) else None
+    except ValidationError:
+        return None
+    if count is not None and changes is not None:
+        changes.repaired(("whole_number",))
+    return count
 
 
 def encode_usage(usage: Usage | None, changes: Changes, *, own: bool) -> dict[str, Any]:

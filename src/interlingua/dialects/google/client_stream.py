@@ -174,8 +174,7 @@ class GoogleStreamDecoder(BuildingDecoder):
             return
         repairs: list[str] = []
         frame = read_answer(data, ResponseWire, repairs)
-        for repair in repairs:
-            self.changes.add(repair, "")
+        self.changes.repaired(repairs)
         if frame.error:
             raise error_of_body(error_body({"error": frame.error}), None)
         if frame.usageMetadata is not None:

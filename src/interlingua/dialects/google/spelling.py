@@ -101,12 +101,12 @@ def _read_odd_answer(body: bytes, kind: type[S], repairs: list[str]) -> S:
     try:
         if _SNAKE.search(body):
             body = encode(camel_members(decode_any(body, repairs=repairs)))
-        return decode_wire(body, kind, repairs=repairs)
+        return decode_wire(body, kind, repairs=repairs, lenient=True)
     except DecodeError:
         marked = _NOT_FINITE.sub(_mark, body)
         if marked == body:
             raise
-        return decode_wire(marked, kind, repairs=repairs)
+        return decode_wire(marked, kind, repairs=repairs, lenient=True)
 
 
 def _mark(match: re.Match[bytes]) -> bytes:

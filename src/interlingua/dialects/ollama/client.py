@@ -307,7 +307,7 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
     Raises: as `decode_response`.
     """
     repairs: list[str] = []
-    wire = decode_wire(reply.body, ChunkWire, repairs=repairs)
+    wire = decode_wire(reply.body, ChunkWire, repairs=repairs, lenient=True)
     if wire.error is not None:
         raise error_of_body(read_error(reply.body), failed_status(reply), reply.headers)
     message = turn_of(wire)

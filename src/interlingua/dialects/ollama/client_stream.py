@@ -97,9 +97,8 @@ class OllamaStreamDecoder(BuildingDecoder):
 
     def _line(self, line: bytes) -> None:
         repairs: list[str] = []
-        wire = decode_wire(line, ChunkWire, repairs=repairs)
-        for repair in repairs:
-            self.changes.add(repair, "")
+        wire = decode_wire(line, ChunkWire, repairs=repairs, lenient=True)
+        self.changes.repaired(repairs)
         if wire.error is not None:
             raise error_of_body(error_body(decode_any(line)), None)
         message = turn_of(wire)

@@ -269,7 +269,7 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
     Raises: as `decode_response`.
     """
     repairs: list[str] = []
-    wire = decode_wire(reply.body, ResponseWire, repairs=repairs)
+    wire = decode_wire(reply.body, ResponseWire, repairs=repairs, lenient=True)
     if wire.error or (not wire.choices and wire.object == "error") or is_bare_error(wire):
         raise decode_error(reply, context)
     if not wire.choices:

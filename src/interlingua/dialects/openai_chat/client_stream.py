@@ -139,9 +139,8 @@ class ChatStreamDecoder(BuildingDecoder):
             self._end()
             return
         repairs: list[str] = []
-        chunk = decode_wire(data, ChunkWire, repairs=repairs)
-        for repair in repairs:
-            self.changes.add(repair, "")
+        chunk = decode_wire(data, ChunkWire, repairs=repairs, lenient=True)
+        self.changes.repaired(repairs)
         self._chunk(chunk, data)
         self._learn(chunk, data)
 

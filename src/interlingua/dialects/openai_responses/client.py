@@ -248,7 +248,7 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
     Raises: as `decode_response`.
     """
     repairs: list[str] = []
-    wire = decode_wire(reply.body, ResponseWire, repairs=repairs)
+    wire = decode_wire(reply.body, ResponseWire, repairs=repairs, lenient=True)
     if wire.error not in (None, UNSET) or wire.status == "failed":
         raise error_of_failure(wire.error if wire.error is not UNSET else None)
     if wire.output is None:

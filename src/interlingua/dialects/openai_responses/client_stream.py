@@ -107,9 +107,8 @@ class _Answer:
         if self.builder.ended or event.data.strip() == DONE:
             return
         repairs: list[str] = []
-        wire = decode_wire(event.data, EventWire, repairs=repairs)
-        for repair in repairs:
-            self.changes.add(repair, "")
+        wire = decode_wire(event.data, EventWire, repairs=repairs, lenient=True)
+        self.changes.repaired(repairs)
         kind = wire.type or event.event or _untyped(wire)
         handler = _HANDLERS.get(kind)
         if handler is not None:

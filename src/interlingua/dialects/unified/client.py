@@ -221,7 +221,7 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
     """
     repairs: list[str] = []
     try:
-        wire = decode_wire(reply.body, ResponseWire, repairs=repairs)
+        wire = decode_wire(reply.body, ResponseWire, repairs=repairs, lenient=True)
     except DecodeError:
         if _is_error(reply.body):
             raise decode_error(reply, context) from None

@@ -144,12 +144,11 @@ class UnifiedStreamDecoder(RunDecoder):
             return
         repairs: list[str] = []
         try:
-            event = cast("EventWire", decode_wire(data, cast("Any", EventWire), repairs=repairs))
+            event = cast("EventWire", decode_wire(data, cast("Any", EventWire), repairs=repairs, lenient=True))
         except DecodeError as error:
             self._strange(data, error)
             return
-        for repair in repairs:
-            self._changes.add(repair, "")
+        self._changes.repaired(repairs)
         if type(event) is BlockStart:
             self._start(event)
         elif type(event) is BlockEndWire:
