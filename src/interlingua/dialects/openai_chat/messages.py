@@ -203,7 +203,7 @@ class MessageEncoder:
     def encode(self, system: tuple[TextPart, ...], messages: tuple[Message, ...], first: int = 0) -> list[MessageWire]:
         """The messages on the wire, the system text first; `first` is the place of the first of them in the request."""
         if system:
-            self._prompt(Message("system", system), "/system")
+            self._prompt(Message("system", system), "/system", within="")
         for place, message in enumerate(messages, first):
             self._message(message, f"/messages/{place}")
         return self.wires
@@ -229,8 +229,12 @@ class MessageEncoder:
             merge_members(wire, message.extra.get(NAME, {}))
         self.wires.append(wire)
 
-    def _prompt(self, message: Message, path: str) -> None:
-        content = message.parts[0].text if _is_plain(message.parts) else self._prompt_content(message.parts, path)
+    def _prompt(self, message: Message, path: str, within: str = "/parts") -> None:
+        """Write a message of the user or of the system; its parts stand `within` what `path` points to."""
+        if _is_plain(message.parts):
+            content = message.parts[0].text
+        else:
+            content = self._prompt_content(message.parts, path + within)
         wire = MessageWire(role=message.role, content=content, name=message.name)
         if message.extra:
             merge_members(wire, message.extra.get(NAME, {}))
@@ -239,7 +243,7 @@ class MessageEncoder:
         self.wires.append(wire)
 
     def _prompt_content(self, parts: Sequence[Part], path: str) -> str | list[PartWire]:
-        kept = [part for place, part in enumerate(parts) if self._keeps(part, f"{path}/parts/{place}")]
+        kept = [part for place, part in enumerate(parts) if self._keeps(part, f"{path}/{place}")]
         return encode_content(kept, self.quirks)
 
     def _keeps(self, part: Part, path: str) -> bool:

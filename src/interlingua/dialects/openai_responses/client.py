@@ -143,7 +143,7 @@ class _RequestEncoder(OpenAIRequestWriter):
             if system[0].cache is not None:
                 self.changes.add("cache_unsupported", "/system/0/cache")
         elif system:
-            encoder.prompt(Message("system", system), "")
+            encoder.prompt(Message("system", system), "/system", within="")
 
     def _tools(self) -> None:
         check_choice(self.request.tool_choice, self.request.tools)

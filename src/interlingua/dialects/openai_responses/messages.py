@@ -216,9 +216,10 @@ class InputEncoder:
         if self.quirks.freeform_tools:
             self._freeform.update([part.id for part in message.parts if isinstance(part, ToolCall) and part.freeform])
 
-    def prompt(self, message: Message, path: str) -> None:
-        """Write a message of the user or of the system."""
-        parts = [part for place, part in enumerate(message.parts) if self._keeps(part, f"{path}/parts/{place}")]
+    def prompt(self, message: Message, path: str, within: str = "/parts") -> None:
+        """Write a message of the user or of the system; its parts stand `within` what `path` points to."""
+        path += within
+        parts = [part for place, part in enumerate(message.parts) if self._keeps(part, f"{path}/{place}")]
         wire = ItemWire(role=message.role, content=encode_content(parts, detail=True))
         if message.extra:
             merge_members(wire, message.extra.get(NAME, {}))
