@@ -68,6 +68,15 @@ def test_counts_of_an_answer_are_read_and_told(dialect: str, spelling: str) -> N
     assert [(one.action, one.code, one.path) for one in response.changes] == [("repaired", "whole_number", "")]
 
 
+def test_one_count_as_text_beside_plain_ones_is_told() -> None:
+    """On the short road, too, where the others are as usual."""
+    counts = {"input_tokens": 12, "cache_creation_input_tokens": "2", "output_tokens": 3}
+    reply = HttpReply(status=200, headers=(), body=encode({**ANSWERS["anthropic"], "usage": counts}))
+    response = get_dialect("anthropic").decode_response(reply, DecodeContext())
+    assert response.usage == Usage(input_tokens=14, output_tokens=3, cache_write_tokens=2)
+    assert [one.code for one in response.changes] == ["whole_number"]
+
+
 STREAMS = {
     "openai-chat": (
         b'data: {"id":"c","choices":[{"index":0.0,"delta":{"role":"assistant","content":"H"}}]}\n\n'

@@ -12,7 +12,7 @@ from msgspec import Raw
 from interlingua.dialects._usual.answers import sound_calls
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.reasons import FINISH_REASONS
-from interlingua.dialects.anthropic.usage import DETAILS, INPUT, OUTPUT, READ, THINKING, decode_usage
+from interlingua.dialects.anthropic.usage import DETAILS, INPUT, OUTPUT, READ, THINKING, WRITTEN, decode_usage
 from interlingua.types.content import Sealed, TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Response
 from interlingua.types.usage import Usage
@@ -67,11 +67,11 @@ _read = exact_reader(_Answer)
 def read_usual(body: bytes, context: DecodeContext) -> Response[Any] | None:
     """The response that a usual answer is; None for any other."""
     wire = _read(body)
-    parts = None if wire is None else _parts(wire, context)
-    if wire is None or parts is None:
+    usage = None if wire is None or wire.usage is None else _usage(wire.usage)
+    if wire is None or (usage is None and wire.usage is not None):
         return None
-    usage = None if wire.usage is None else _usage(wire.usage)
-    if usage is None and wire.usage is not None:
+    parts = _parts(wire, context)  # last: it uses up ids
+    if parts is None:
         return None
     raw = wire.stop_reason
     return Response(
@@ -129,7 +129,7 @@ def _usage(wire: _Counts) -> Usage | None:
     if type(details) is dict and len(details) == 1:
         reasoning = details.get(THINKING)
     if known != len(wire) or (details is not None and reasoning is None):
-        return decode_usage(wire)
+        return None if type(wire.get(WRITTEN)) is str else decode_usage(wire)
     return Usage(
         input_tokens=fresh + (read or 0), output_tokens=output, cache_read_tokens=read, reasoning_tokens=reasoning
     )

@@ -42,7 +42,7 @@ _SPELLED = {
     "BillingError": (
         "insufficient_quota billing_not_active billing_hard_limit_reached payment_required billing_error Arrearage 1113"
         " 1309 exceeded_current_quota_error token_limit_exceeded contract_spend_limit_reached spend_limit_reached"
-        " BILLING_DISABLED"
+        " BILLING_DISABLED 30001 AccountOverdueError NOT_ENOUGH_BALANCE insufficient_user_quota INSUFFICIENT_BALANCE"
     ),
     "PermissionDeniedError": (
         "permission_denied permission_error unsupported_country_region_territory PERMISSION_DENIED"
@@ -88,7 +88,9 @@ BY_PHRASE = {
         r"|exceeds the maximum allowed length|context length of only|prompt is greater than the context length"
         r"|exceeded model token limit"
         r"|Range of input length should be|context window exceeds limit|`inputs` tokens \+ `max_new_tokens` must"
-        r"|maximum prompt length is|^too many tokens: "
+        r"|maximum prompt length is|^too many tokens: |`inputs` must have less than|should not exceed max_num_tokens"
+        r"|input token count is \d+ but|exceeds maximum (input|sequence) length|cannot exceed the total tokens limit"
+        r"|Too many input tokens\. Max input tokens"
     ),
     "ContentPolicyViolationError": r"Output blocked by content filtering policy",
     "RequestTooLargeError": r"Request payload size exceeds the limit",
