@@ -30,7 +30,7 @@ COUNTS = frozenset(_COUNTED)
 def decode_usage(wire: Mapping[str, Any], changes: Changes | None = None) -> Usage:
     """The counts of an answer, or of a stream so far; `changes` is told of those that are no plain numbers."""
     fresh, read, written, output = [
-        value if type(value) is int else _whole(value, changes) for value in map(wire.get, _COUNTED)
+        value if type(value) is int or value is None else _whole(value, changes) for value in map(wire.get, _COUNTED)
     ]
     extra: dict[str, Any] = {}
     if not COUNTS.issuperset(wire):

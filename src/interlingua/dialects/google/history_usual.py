@@ -174,9 +174,10 @@ def write_usual_history(messages: tuple[Message, ...], target: Target) -> bytes 
             called[call.id] = call.name
             call_id = call.id if sends_ids and not is_made_id(call.id) else None
             parts.append(_ToldPart(None, _Call(call_id, call.name, Raw(call.arguments_json))))
-        bare = results if not sends_ids else [one for one in results if is_made_id(one.call_id)]
-        if len(bare) > 1 and in_call_order(bare, called) != bare:
-            return None
+        if len(results) > 1:
+            bare = [one for one in results if is_made_id(one.call_id)] if sends_ids else results
+            if in_call_order(bare, called) != bare:
+                return None
         for result in results:
             name = called.get(result.call_id) or result.name or result.call_id
             parts.append(_ToldPart(None, None, _told_result(result, name, sends_ids=sends_ids)))
