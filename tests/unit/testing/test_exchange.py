@@ -158,20 +158,16 @@ def test_a_status_may_be_told_as_another_of_its_class(status: int, told: int, ou
     assert verdict.outcome == outcome
 
 
-def test_a_value_may_change_where_an_entry_names_its_very_place() -> None:
-    """An entry about one field of the request excuses that field, and not its neighbour."""
+def test_a_value_may_not_change_even_where_an_entry_says_so() -> None:
+    """What a dialect reads of its own writing is the same request; an entry excuses a difference of forms alone."""
 
-    def judged(path: str) -> tuple[str, str]:
-        def cool(request: Request, options: EncodeOptions) -> Encoded:
-            changes = Changes("openai-chat", "encode_request")
-            changes.add("parameter_adjusted", path)
-            encoded = CHAT.encode_request(msgspec.structs.replace(request, temperature=1.0), options)
-            return msgspec.structs.replace(encoded, changes=(*encoded.changes, *changes.done()))
+    def cool(request: Request, options: EncodeOptions) -> Encoded:
+        changes = Changes("openai-chat", "encode_request")
+        changes.add("parameter_adjusted", "/temperature")
+        encoded = CHAT.encode_request(msgspec.structs.replace(request, temperature=1.0), options)
+        return msgspec.structs.replace(encoded, changes=(*encoded.changes, *changes.done()))
 
-        twin = msgspec.structs.replace(CHAT, encode_request=cool)
-        body = {"model": "m", "messages": [{"role": "user", "content": "a"}], "temperature": 2}
-        verdict = Judge(lambda name: twin, ()).judge(Exchange(id="e", api="chat-completions", request=body))
-        return verdict.outcome, verdict.detail
-
-    assert judged("/temperature") == ("passed", "")
-    assert judged("/temperature_of_another") == ("failed", "/request/temperature: 2.0 != 1.0")
+    twin = msgspec.structs.replace(CHAT, encode_request=cool)
+    body = {"model": "m", "messages": [{"role": "user", "content": "a"}], "temperature": 2}
+    verdict = Judge(lambda name: twin, ()).judge(Exchange(id="e", api="chat-completions", request=body))
+    assert (verdict.outcome, verdict.detail) == ("failed", "/request/temperature: 2.0 != 1.0")
