@@ -15,7 +15,7 @@ from interlingua.wire._prefix import completions
 from interlingua.wire.json import MAX_BODY_BYTES, MAX_DEPTH, JsonValue, decode_any, encode, parse_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 __all__ = ["ArgumentsFault", "are_sound", "check_arguments", "parse_arguments", "parse_unique"]
 
@@ -96,7 +96,7 @@ def parse_unique(text: str, read: Callable[[str], JsonValue] = decode_any) -> Js
     """
     value = read(text)
     if not _says_colons(value, text.count(":"), escaped="\\u003" in text):
-        repeated = _repeated_key(text)
+        repeated = _repeated_key(text.removeprefix("\ufeff"))
         if repeated is not None:
             raise DecodeError(f"the key {encode(repeated).decode()} stands twice in one object", code="duplicate_key")
     return value
@@ -117,12 +117,21 @@ def _repeated_key(text: str | bytes) -> str | None:
 
     def note(pairs: list[tuple[str, object]]) -> None:
         nonlocal repeated
-        names = [name for name, _ in pairs]
-        if repeated is None and len(set(names)) != len(names):
-            repeated = next(name for place, name in enumerate(names) if name in names[:place])
+        if repeated is None and len(dict(pairs)) != len(pairs):
+            repeated = _first_repeated([name for name, _ in pairs])
 
     json.loads(text, object_pairs_hook=note)
     return repeated
+
+
+def _first_repeated(names: Iterable[str]) -> str | None:
+    """The first name that came before; each is looked up once, since a hostile object can have a million."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def _fault(text: str | bytes, *, ended_early: bool) -> ArgumentsFault:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from interlingua.errors import DecodeError, LimitExceededError
-from interlingua.wire.arguments import are_sound, check_arguments, parse_arguments
+from interlingua.wire.arguments import are_sound, check_arguments, parse_arguments, parse_unique
 
 
 @pytest.mark.parametrize(
@@ -162,3 +162,23 @@ def test_long_bad_bytes_are_malformed() -> None:
     """Text beyond the quick path is checked for UTF-8, too."""
     assert check_arguments(b'{"a":"' + b"x" * 300 + b'\xff"}') == "malformed"
     assert check_arguments('{"a":"' + "x" * 300 + '\ud800"}') == "malformed"
+
+
+def test_a_repeated_key_among_very_many_is_found_in_one_pass() -> None:
+    """Hostile arguments with a key for each few bytes take no time that grows with the square of their number."""
+    keys = ",".join([f'"{number}":1' for number in range(300_000)])
+    assert check_arguments(f'{{{keys},"299999":2}}') == "duplicate_key"
+    with pytest.raises(DecodeError, match='the key "299999" stands twice'):
+        parse_unique(f'{{{keys},"299999":2}}')
+
+
+@pytest.mark.parametrize("text", ['{"a":"\\u003a"}', '{"\\u003a":1,"b":"12:30"}'])
+def test_a_byte_order_mark_before_unique_keys_is_passed_over(text: str) -> None:
+    """What is read without its mark is looked through without it, too."""
+    assert parse_unique("\ufeff" + text) == parse_unique(text)
+
+
+def test_a_byte_order_mark_does_not_hide_a_repeated_key() -> None:
+    """The fault is the key."""
+    with pytest.raises(DecodeError, match='the key "a" stands twice'):
+        parse_unique('\ufeff{"a":1,"a":2}')
