@@ -16,6 +16,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from msgspec.structs import replace
+
 from interlingua.dialects._members import is_object, merge_members, object_in, plain
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._serve import hand_over
@@ -206,13 +208,16 @@ class ResponsesStreamEncoder:
     def _error(self, event: StreamError) -> bytes:
         failure = failure_members(error_of(event))
         said = self._close_message()
+        said += self._failed(event, failure) if self._started else self._say("error", **failure, param=None)
         hand_over(self.changes, self.context)
-        if not self._started:
-            return said + self._say("error", **failure, param=None)
-        partial = event.partial or Response[Any]()
+        return said
+
+    def _failed(self, event: StreamError, failure: dict[str, Any]) -> bytes:
+        """The answer as far as it came; why it would have finished is told by nothing in it."""
+        partial = replace(event.partial or Response[Any](), finish_reason="stop")
         wire = answer_wire(partial, self._answer_id, self._done_items(), self.context, self.changes)
-        wire.status, wire.error = "failed", failure
-        return said + self._shown("response.failed", answer_text(wire, self.context))
+        wire.status, wire.error, wire.completed_at = "failed", failure, None
+        return self._shown("response.failed", answer_text(wire, self.context))
 
     def _done_items(self) -> list[ItemWire]:
         return [item for item in self._output if item is not None]

@@ -44,7 +44,9 @@ from interlingua.types.content import (
     ThinkingPart,
     ToolCall,
 )
-from interlingua.types.event import BlockEnd, BlockStart, StreamStart, TextDelta, ThinkingDelta
+from interlingua.types.event import BlockEnd, BlockStart, StreamError, StreamStart, TextDelta, ThinkingDelta
+from interlingua.types.message import Message
+from interlingua.types.request import Request
 from interlingua.types.response import Alternative, Response
 from interlingua.types.usage import Usage
 from interlingua.wire.http import HttpReply
@@ -424,6 +426,19 @@ def test_sse_15_a_broken_stream_ends_in_its_own_failure() -> None:
     assert kinds[-2:] == ["function_call_arguments.delta", "failed"]
     assert told[-1]["response"]["error"]["code"] == "incomplete_stream"
     assert [item["type"] for item in told[-1]["response"]["output"]] == ["message"]
+
+
+def test_a_failed_stream_tells_what_its_last_event_made_up() -> None:
+    """The counts that nobody gave are in the event, and in the changes; it did not complete at any time."""
+    changes: list[Change] = []
+    request = Request(messages=(Message("user", (TextPart("Hi"),)),))
+    encoder = DIALECT.stream_encoder(ServerContext(source="anthropic", created=5, request=request, changes=changes))
+    partial = Response[Any](usage=Usage(input_tokens=3))
+    failure = StreamError("InternalServerError", "No.", partial=partial)
+    told = encoder.encode(StreamStart("m")) + encoder.encode(failure)
+    last = json.loads(told.split(b"data: ")[-1])["response"]
+    assert (last["status"], last["completed_at"], last["usage"]["output_tokens"]) == ("failed", None, 0)
+    assert [(change.code, change.path) for change in changes] == [("parameter_added", "/usage")]
 
 
 def test_parts_only_a_stream_of_others_has() -> None:
