@@ -27,12 +27,15 @@ from interlingua.routing.health import MemoryHealth
 from interlingua.transport.override import answers_alone, innermost
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.routing.health import HealthStore
     from interlingua.routing.limits import Limiter
     from interlingua.routing.redis_link import RedisLink
 
 __all__ = [
     "STATE_VARIABLE",
+    "check_state",
     "forget_state",
     "health_store",
     "limit",
@@ -87,6 +90,16 @@ def use_state(place: str) -> None:
         scope.limiter = _limiter_beside(store, scope.limiter)
     if before is not None:
         before.close()
+
+
+def check_state() -> None:
+    """Nothing, where the process can keep its state; Redis may come later, a file that cannot be used will not.
+
+    Raises: ConfigError for what is no place, without the [redis] extra, and for a file that cannot be written.
+    """
+    check: Callable[[], None] | None = getattr(health_store(), "check", None)
+    if check is not None:
+        check()
 
 
 def open_health(place: str) -> HealthStore:

@@ -99,7 +99,7 @@ class Gateway:
         self._database = open_database(self.settings, now)
         self.keys: KeyRing = KeyRing(self.settings.keys, self._database, clock=clock)
         """The keys that it takes."""
-        self.guard: Guard = Guard(self.settings, self.keys, now=now)
+        self.guard: Guard = Guard(self.settings, self.keys, now=now, targets_of=self.registry.targets_of)
         """Who may ask."""
         self.clock: Callable[[], float] = clock
         """Seconds that only grow."""
@@ -215,7 +215,7 @@ class Gateway:
         """
         self.settings = settings
         self.keys = KeyRing(settings.keys, self._database, self._shared_keys, clock=self.clock)
-        self.guard = Guard(settings, self.keys, now=self.now)
+        self.guard = Guard(settings, self.keys, now=self.now, targets_of=self.registry.targets_of)
         self.admission.teams = settings.teams
 
     def take_keys(self, shared: KeyWatch) -> None:

@@ -20,7 +20,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from interlingua.errors import DecodeError, LimitExceededError
+from interlingua.errors import ConfigError, DecodeError, LimitExceededError
 from interlingua.routing.health import Mark, MemoryHealth, Operation, Standing, TargetHealth, expires_s, step, told
 from interlingua.routing.outage import Outage
 from interlingua.wire.json import decode, encode
@@ -30,6 +30,8 @@ __all__ = ["BUSY_S", "FileHealth"]
 BUSY_S = 0.25
 """How long another process's writing is waited for."""
 
+_PLAIN_CODE = 0xFF
+"""What SQLite's codes of errors have in common where they differ in detail."""
 R = TypeVar("R")
 
 _TABLE = "CREATE TABLE IF NOT EXISTS health (target TEXT PRIMARY KEY, mark BLOB NOT NULL, expires_s REAL) WITHOUT ROWID"
@@ -90,6 +92,22 @@ class FileHealth:
         from asyncio import to_thread  # only who awaits needs it
 
         return await to_thread(self.snapshot)
+
+    def check(self) -> None:
+        """Nothing, where the file can be used; who only has to wait for another process may go on, too.
+
+        Raises: ConfigError for a place where no such file can be, or none that may be written.
+        """
+        try:
+            with self._lock:
+                connection = self._connection()
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute("ROLLBACK")
+        except (sqlite3.Error, OSError) as error:
+            with self._lock:
+                self._forget()
+            if getattr(error, "sqlite_errorcode", 0) & _PLAIN_CODE != sqlite3.SQLITE_BUSY:
+                raise ConfigError(f"state cannot be kept in {self.path}: {_why(error)}") from None
 
     def close(self) -> None:
         """Close the file."""
@@ -166,6 +184,12 @@ class FileHealth:
             with suppress(sqlite3.Error):
                 self._open[1].close()
         self._open = None
+
+
+def _why(error: sqlite3.Error | OSError) -> str:
+    if isinstance(error, FileExistsError):  # in the place of its folder
+        return "its folder is a file"
+    return str(error) if isinstance(error, sqlite3.Error) else error.strerror or str(error)
 
 
 def _read(connection: sqlite3.Connection, target: str) -> Mark | None:

@@ -139,6 +139,9 @@ def test_there_may_be_no_console() -> None:
         (["-m", "nobody/model"], "no provider 'nobody'"),
         (["--config", "missing.toml"], "missing.toml cannot be read"),
         (["--fault", "nonsense"], "nonsense"),
+        (["--state", "file:."], "state cannot be kept in .: Is a directory"),
+        (["--state", "file:/dev/null/deep"], "state cannot be kept in /dev/null/deep: its folder is a file"),
+        (["--state", "file:/proc/self/cmdline"], "state cannot be kept in /proc/self/cmdline: unable to open"),
     ],
 )
 def test_what_makes_no_sense_is_one_line_and_exit_code_2(arguments: list[str], told: str) -> None:

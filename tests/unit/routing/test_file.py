@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from interlingua.errors import ConfigError
 from interlingua.routing.file import FileHealth
 from interlingua.routing.health import Admit, Failed, Look, Suspend
 from interlingua.routing.outage import REST_S
@@ -45,6 +48,23 @@ for _ in range(50):
     store.apply([("count/me", Failed())])
 print(store.problem, end="")
 """
+
+
+def test_a_place_that_cannot_be_used_is_refused_where_that_is_asked(tmp_path: Path) -> None:
+    """A folder, a file in a file, and what is no database; not one that another process only has locked."""
+    (tmp_path / "text").write_text("no database at all, and longer than the head of one" * 40)
+    for place, why in ((".", "Is a directory"), ("text/a", "its folder is a file"), ("text", "file is not a database")):
+        path = tmp_path / place
+        with pytest.raises(ConfigError, match=f"^state cannot be kept in {re.escape(str(path))}: {why}$"):
+            make_store(path).check()
+    store = make_store(tmp_path / "deep" / "state.sqlite")
+    store.check()
+    with closing(sqlite3.connect(tmp_path / "deep" / "state.sqlite", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        store.check()
+    store.apply([(A, Failed())])
+    assert store.problem == ""
+    store.close()
 
 
 def test_processes_count_together(tmp_path: Path) -> None:

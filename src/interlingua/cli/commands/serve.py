@@ -87,17 +87,24 @@ def run(options: Namespace) -> int:
     from interlingua.cli.welcome import welcome
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.serving.reload import stamp_of
-    from interlingua.gateway.serving.serve import check_address, hearing_hangup, make_room, serve_until_stopped
+    from interlingua.gateway.serving.serve import (
+        check_address,
+        hearing_hangup,
+        holding_hangup,
+        make_room,
+        serve_until_stopped,
+    )
     from interlingua.gateway.state.sharing import check_workers, share
 
-    since = stamp_of(options.config) if options.config else None
-    settings, server = _settings(options)
-    host = options.host or server.host or "127.0.0.1"
-    is_worker = options.worker is not None
-    workers = 1 if is_worker else _workers(options, server)
-    if options.model:
-        _name_the_rest(options.model)
     with ExitStack() as stack:
+        stack.enter_context(holding_hangup())
+        since = stamp_of(options.config) if options.config else None
+        settings, server = _settings(options)
+        host = options.host or server.host or "127.0.0.1"
+        is_worker = options.worker is not None
+        workers = 1 if is_worker else _workers(options, server)
+        if options.model:
+            _name_the_rest(options.model)
         _surround(options, stack)
         make_room()
         gateway = Gateway(settings)
@@ -144,10 +151,11 @@ def _surround(options: Namespace, stack: ExitStack) -> None:
         from interlingua.transport.fault import parse_options
 
         stack.enter_context(faults(parse_options(options.fault), pace_s=PACE_S))
-    if options.state:
-        from interlingua.client.state import use_state
+    from interlingua.client.state import check_state, use_state
 
+    if options.state:
         use_state(options.state)
+    check_state()
 
 
 def _workers(options: Namespace, server: ServerConfig) -> int:

@@ -328,12 +328,14 @@ def fault(response: Response[Any]) -> Error | None:
         return None
     for part in parts:
         if type(part) is BrokenToolCall and part.reason != "cut_off":
-            return MalformedArgumentsError(
+            error = MalformedArgumentsError(
                 f"{response.model} called {part.name} ({part.id}) with arguments that are not one JSON object "
-                f"({part.reason}); ask again, or look at .call.raw_arguments",
+                f"({part.reason}); ask again",
                 call=part,
                 response=response,
             )
+            error.add_note("What came is in .call.raw_arguments.")  # a gateway's client has no such name
+            return error
     return None
 
 

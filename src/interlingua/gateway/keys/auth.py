@@ -80,11 +80,21 @@ class Guard:
     """Screens requests by the settings of a gateway."""
 
     def __init__(
-        self, settings: GatewaySettings, keys: KeyRing | None = None, *, now: Callable[[], float] = time.time
+        self,
+        settings: GatewaySettings,
+        keys: KeyRing | None = None,
+        *,
+        now: Callable[[], float] = time.time,
+        targets_of: Callable[[str], str] = str,
     ) -> None:
-        """A guard that knows the digests of the keys, those of the settings by default; `now` gives Unix seconds."""
+        """A guard that knows the digests of the keys, those of the settings by default.
+
+        `now` gives Unix seconds, `targets_of` a name or a pattern of targets as those are called, as `google/*` for
+        `gemini/*`.
+        """
         self._keys = KeyRing(settings.keys, clock=time.monotonic) if keys is None else keys
         self._now = now
+        self._targets_of = targets_of
         self._is_open = settings.is_open
         self._names_hosts = bool(settings.hosts)
         self._hosts = frozenset(host.lower().rstrip(".") for host in ("localhost", *settings.hosts))
@@ -173,7 +183,8 @@ class Guard:
         if key is None:
             is_let = known is not None or self.lets(None, model)
         else:
-            is_let = not key.models or _are_ours(key.models, model)
+            models = key.models
+            is_let = not models or _are_ours(models, model) or self._are_called_ours(models, model)
         if not is_let:
             raise PermissionDeniedError(f"this key may not ask for the model {model[:100]!r}", status=403)
         return key
@@ -186,7 +197,15 @@ class Guard:
         """Whether a key that `key` has given may ask for a model name."""
         if key is None:
             return self._is_open or not self._keys  # a key that was taken away meanwhile may nothing any more
-        return not key.models or _are_ours(key.models, model)
+        models = key.models
+        return not models or _are_ours(models, model) or self._are_called_ours(models, model)
+
+    def _are_called_ours(self, patterns: tuple[str, ...], model: str) -> bool:
+        """The same, of names and patterns as targets are called; no alias has a slash."""
+        if "/" not in model:
+            return False
+        called = tuple([self._targets_of(pattern) for pattern in patterns])
+        return _are_ours(called, ",".join([self._targets_of(name.strip()) for name in model.split(",")]))
 
     def key(self, request: GatewayRequest) -> GatewayKey | None:
         """The key that a request brings; None where there are no keys, or it is unknown."""

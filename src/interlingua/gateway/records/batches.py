@@ -2,7 +2,8 @@
 
 Rules
 - Putting never waits and never raises; beyond the bound what comes is dropped, counted, and said once.
-- What fails to be written is said once and dropped; the thread goes on with what comes next.
+- What fails to be written is dropped; that is said where it begins and where it is over, at most once a minute. The
+  thread goes on with what comes next.
 - `close` writes what is left, for as long as that may take; the end of the process does the same.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import atexit
 import logging
 import threading
+import time
 from collections import deque
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -23,13 +25,22 @@ MAX_WAITING = 10_000
 """How many may wait to be written."""
 CLOSING_S = 10.0
 """How long the end waits for what is left."""
+SAY_AGAIN_S = 60.0
+"""How long after a failure was said the next one is: a disk may be full, and not, and full again."""
 T = TypeVar("T")
 
 
 class Batches(Generic[T]):
     """A queue with a thread that empties it."""
 
-    def __init__(self, write: Callable[[list[T]], None], *, name: str, every_s: float = 0.2) -> None:
+    def __init__(
+        self,
+        write: Callable[[list[T]], None],
+        *,
+        name: str,
+        every_s: float = 0.2,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """A queue that is empty; its thread begins with the first thing and rests for `every_s` after a batch."""
         self._write = write
         self._name = name
@@ -39,7 +50,10 @@ class Batches(Generic[T]):
         self._is_woken = False  # what the event says, without a call
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
-        self._has_failed = False
+        self._clock = clock
+        self._is_failing = False  # and that was said
+        self._said_s: float | None = None
+        self._lost = 0
         self.dropped: int = 0
         """How many were dropped because too many waited."""
 
@@ -93,9 +107,20 @@ class Batches(Generic[T]):
         try:
             self._write(batch)
         except Exception as error:  # noqa: BLE001 - a full disk or a closed pipe must not end the thread
-            if not self._has_failed:
-                self._has_failed = True
-                self._say("what cannot be written is dropped, this is said once", error)
+            self._lost += len(batch)
+            self._fail(error)
+        else:
+            if self._is_failing:
+                self._is_failing = False
+                self._say(f"it is written again; {self._lost} could not be")
+                self._lost = 0
+
+    def _fail(self, error: Exception) -> None:
+        now_s = self._clock()
+        if self._is_failing or (self._said_s is not None and now_s - self._said_s < SAY_AGAIN_S):
+            return
+        self._is_failing, self._said_s = True, now_s
+        self._say("what cannot be written is dropped, until it can be written again", error)
 
     def _say(self, sentence: str, error: Exception | None = None) -> None:
         logging.getLogger("interlingua.gateway").warning("%s: %s", self._name, sentence, exc_info=error)

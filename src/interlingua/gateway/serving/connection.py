@@ -7,7 +7,8 @@ all requests come whole, alone and with a head that is known: those are answered
 Rules
 - A request comes within `receive_s` seconds and one more for each KiB of it, and is never silent for `receive_s`.
 - A reply that is not taken for `send_s` seconds ends its connection; until then the upstream waits, and memory is flat.
-- Beyond `max_connections` a new connection gets a 503. What has no path yet is told in OpenAI's form.
+- Beyond `max_connections` a new connection gets a 503.
+- What ends a connection is told in the dialect of the path and the headers that have come; without a path, in OpenAI's.
 - A client that leaves, or says that it sends no more, cancels what is under way for it, and that closes the upstream.
 - A request that was refused before its body was there has it thrown away, as much as a body may be.
 - What cannot be read ends the connection: what came before it is answered, and nothing that follows.
@@ -17,14 +18,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from interlingua.errors import BadRequestError, OverloadedError
 from interlingua.gateway.serving.arriving import Arriving
 from interlingua.gateway.serving.outlet import Outlet
 from interlingua.gateway.serving.reader import Fault, RequestReader
 from interlingua.gateway.serving.writer import CONTINUE, refusal, whole
 
 if TYPE_CHECKING:
+    from interlingua.errors import Error
     from interlingua.gateway.http import GatewayReply, GatewayRequest, Head
     from interlingua.gateway.serving.reader import Arrival
     from interlingua.gateway.serving.server import GatewayServer
@@ -41,6 +45,8 @@ LINGER_BYTES = 4_194_304
 """How much it may send meanwhile."""
 ASK_AGAIN_S = 0.25
 """How long a client that was not told of the end may ask again on its connection."""
+SERVER_FAULTS = 500
+"""The status from which on a dialect's own one is told; what is wrong with HTTP itself keeps that of HTTP."""
 _STOPPED = Fault(503, "this gateway is being stopped; ask again")
 
 
@@ -278,9 +284,25 @@ class Connection(asyncio.Protocol):
 
     def _refuse(self, fault: Fault) -> None:
         """Say why there will be no answer, and end."""
+        if not self._transport.is_closing():
+            self._outlet.write(self._refusal(fault))
         self._drop()
-        self._outlet.write(refusal(fault, more=self._server.date))
         self._linger()
+
+    def _refusal(self, fault: Fault) -> bytes:
+        """The error in the form of whoever asks, as far as a path and headers have come."""
+        request, more = self._request, self._server.date
+        if request is None:
+            asked = self._reader.asked()
+            if asked is None:
+                return refusal(fault, more=more)
+            request = asked.request(self._peer)
+        reply = self._gateway.refuse(request, _error(fault))
+        status = fault.status if fault.status < SERVER_FAULTS else reply.status
+        if request.entry is not None:
+            request.entry.status, request.entry.is_sent = status, True
+        body = reply.body if type(reply.body) is bytes else b""  # an error is whole
+        return whole(request, status, reply.headers, body, more=more, keeps=False)
 
     def _linger(self) -> None:
         """End, but let the client read first what it was told: bytes that nobody takes would cost it that."""
@@ -319,3 +341,9 @@ class Connection(asyncio.Protocol):
             self._linger()
         else:
             self._refuse(Fault(408, "the request did not come in time"))
+
+
+def _error(fault: Fault) -> Error:
+    if fault.status >= SERVER_FAULTS:
+        return OverloadedError(fault.message, status=fault.status)
+    return BadRequestError(fault.message, status=fault.status, retryable=fault.status == HTTPStatus.REQUEST_TIMEOUT)

@@ -49,6 +49,9 @@ _LINE_BYTES = 4
 """What a header has beside its name and its value."""
 _NOTED = frozenset({"content-encoding", "content-length", "expect", "host", "transfer-encoding"})
 """Headers that say how a request is to be read."""
+_ONLY_HTTP_1 = (
+    "this server speaks HTTP/1.1 alone, not HTTP/2: have the client, or the proxy in front, ask with HTTP/1.1"
+)
 _PLAIN = frozenset({"content-length", "host"})
 """Those of them that a plain request has."""
 
@@ -166,6 +169,17 @@ class RequestReader:
         """Read nothing more, and let go of the parser, which knows this reader."""
         self.is_over, self._parser = True, None
 
+    def asked(self) -> Head | None:
+        """What has come of a head that is not whole or cannot be read: its path and headers; None without a path."""
+        if self._parser is None or not self._target:
+            return None
+        try:
+            path = _split(self._target)[0]
+        except ValueError:
+            path = ""
+        method = self._parser.get_method().decode("ascii")
+        return Head(method=method, path=path, headers=tuple(self._headers))
+
     # A head that is known
 
     def _find(self, data: bytes) -> tuple[Head, int, int] | None:
@@ -217,7 +231,8 @@ class RequestReader:
         except httptools.HttpParserUpgrade:
             self.is_over = True
         except httptools.HttpParserError as error:
-            self._fail(400, f"this is no HTTP/1.1: {error}")
+            is_http_2 = parser.get_method() == b"PRI"  # how a connection of HTTP/2 begins
+            self._fail(400, _ONLY_HTTP_1 if is_http_2 else f"this is no HTTP/1.1: {error}")
         if self.is_receiving and self.count - self._body_count > MAX_HEAD_BYTES + _FRAMING * self._body_count:
             self._fail(431, f"more than {MAX_HEAD_BYTES} bytes of headers")
         is_alone = is_beginning and self.begun == begun
@@ -236,6 +251,7 @@ class RequestReader:
         self.begun += 1
         self.count = self._body_count = 0
         self._head = None
+        self._target = b""
 
     def _fail(self, status: int, message: str) -> None:
         if not self.is_over:
@@ -255,7 +271,6 @@ class RequestReader:
         if not self.is_receiving:
             self._begin()
         self._head_count = 0
-        self._target = b""
         self._headers, self._noted = [], []
 
     def on_url(self, url: bytes) -> None:

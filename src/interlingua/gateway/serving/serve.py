@@ -3,7 +3,7 @@
 Rules
 - Without a key it listens on the loopback alone; another address without one is refused.
 - The first signal drains: nothing new is taken, what is under way is finished within the drain time (`server`).
-- SIGHUP has the configuration file read again (`reload`).
+- SIGHUP has the configuration file read again (`reload`); one that comes before there is anything to read waits.
 - What a proxy says of the client's address is not believed: it decides who is served without a key.
 """
 
@@ -36,6 +36,7 @@ __all__ = [
     "MIN_OPEN_FILES",
     "check_address",
     "hearing_hangup",
+    "holding_hangup",
     "is_loopback",
     "keep_freed",
     "listen",
@@ -111,8 +112,27 @@ def serve_until_stopped(
 
 
 @contextmanager
+def holding_hangup() -> Generator[None]:
+    """Have SIGHUP wait as long as the block lasts, or until it is heard: unheard it would end the process.
+
+    A process that is started meanwhile has it wait, too.
+    """
+    if not hasattr(signal, "SIGHUP"):  # not on Windows
+        yield
+        return
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous)
+
+
+@contextmanager
 def hearing_hangup(reload: Reload | None) -> Generator[None]:
-    """Have SIGHUP read the file again, as long as the block lasts; without a file it does nothing."""
+    """Have SIGHUP read the file again, as long as the block lasts; without a file it does nothing.
+
+    One that has waited (`holding_hangup`) is heard at once.
+    """
     if not hasattr(signal, "SIGHUP"):  # not on Windows
         yield
         return
@@ -122,9 +142,11 @@ def hearing_hangup(reload: Reload | None) -> Generator[None]:
             reload.ask()
 
     previous = signal.signal(signal.SIGHUP, ask)
+    mask = signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
     try:
         yield
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         signal.signal(signal.SIGHUP, previous)
 
 

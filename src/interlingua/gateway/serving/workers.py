@@ -20,6 +20,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interlingua.gateway.serving.draining import turn_away
+from interlingua.gateway.serving.serve import holding_hangup
 
 if TYPE_CHECKING:
     import socket
@@ -117,7 +118,8 @@ class Supervisor:
             if self._is_over:  # a signal came meanwhile
                 return
             number = self._listener.fileno()
-            process = subprocess.Popen(self._command, pass_fds=(number,), **_FORM)  # noqa: S603 - our own command
+            with holding_hangup():  # a worker that cannot hear it yet would end by it
+                process = subprocess.Popen(self._command, pass_fds=(number,), **_FORM)  # noqa: S603 - our own command
             self._workers.append(_Worker(process, time.monotonic()))
 
     def _bury(self) -> None:

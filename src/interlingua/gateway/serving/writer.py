@@ -19,7 +19,7 @@ from interlingua.gateway.calls.replies import visible
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from interlingua.gateway.http import Head
+    from interlingua.gateway.http import GatewayRequest, Head
     from interlingua.gateway.serving.reader import Fault
     from interlingua.wire.http import Headers
 
@@ -47,12 +47,14 @@ def field(value: str) -> str:
     return value if value.isascii() and value.isprintable() else visible(value)
 
 
-def has_body(asked: Head, status: int) -> bool:
+def has_body(asked: Head | GatewayRequest, status: int) -> bool:
     """Whether the reply to a request has a body."""
     return asked.method != "HEAD" and status not in _BODILESS
 
 
-def whole(asked: Head, status: int, headers: Headers, body: bytes, *, more: bytes, keeps: bool) -> bytes:
+def whole(
+    asked: Head | GatewayRequest, status: int, headers: Headers, body: bytes, *, more: bytes, keeps: bool
+) -> bytes:
     """A whole reply; `more` are header lines of the server, `keeps` says that the connection goes on."""
     told, end = _told(status, headers), b"\r\n" if keeps else _LAST
     if status in _BODILESS:
@@ -72,7 +74,7 @@ def chunk(piece: bytes) -> bytes:
 
 
 def refusal(fault: Fault, *, more: bytes) -> bytes:
-    """The last reply of a connection, where no request could be read: an error in OpenAI's form, for want of a path."""
+    """The last reply of a connection, where not even a path could be read: an error in OpenAI's form."""
     kind = "server_error" if fault.status >= 500 else "invalid_request_error"
     error = {"message": fault.message, "type": kind, "param": None, "code": None}
     body = encode({"error": error}, nulls=2)

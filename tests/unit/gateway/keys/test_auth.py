@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 
 from interlingua.errors import AuthenticationError, PermissionDeniedError
+from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayRequest, Head
 from interlingua.gateway.keys.auth import Guard, hash_key
 from interlingua.gateway.keys.database import KeyDatabase
 from interlingua.gateway.keys.keyring import LOOK_S, KeyRing
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
+from interlingua.registry.resolve import Registry
 
 KEY = GatewayKey(name="a", hash=hash_key("a-key"))
 HEAD = (("host", "localhost"), ("x-api-key", "a-key"))
@@ -88,6 +90,33 @@ def test_a_key_is_revoked_under_a_known_head(tmp_path: Path) -> None:
     with pytest.raises(AuthenticationError):
         guard.check(asked(head))
     database.close()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "model", "is_let"),
+    [
+        ("google/*", "gemini/x", True),
+        ("gemini/*", "google/x", True),
+        ("gemini/x", "google/x", True),
+        ("google/*", "gemini/x,google/y", True),
+        ("google/*", "gemini/x,openai/y", False),
+        ("google/x", "gemini/xy", False),
+        ("google/*", "gemini", False),
+    ],
+)
+def test_a_list_of_models_knows_other_spellings_of_a_provider(pattern: str, model: str, is_let: bool) -> None:
+    """As limits do; and not where somebody has a provider of his own under one of them."""
+    key = GatewayKey(name="a", hash=hash_key("a-key"), models=(pattern,))
+    request = asked(Head(method="GET", path="/", headers=HEAD))
+    keys = (key,)
+    for environ, expected in (({}, is_let), ({"LLM_GEMINI": "openai://k@example.org"}, False)):
+        made = Gateway(GatewaySettings(keys=keys), registry=Registry(environ))
+        assert made.may_use(request, model) == expected
+        if expected:
+            assert made.guard.key_for(request, model) == key
+        else:
+            with pytest.raises(PermissionDeniedError):
+                made.guard.key_for(request, model)
 
 
 def test_a_distant_client_is_no_near_one() -> None:

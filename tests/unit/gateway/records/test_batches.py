@@ -69,6 +69,34 @@ def test_what_cannot_be_written_is_said_once(caplog: pytest.LogCaptureFixture) -
     assert len(caplog.records) == 1
 
 
+def test_what_cannot_be_written_later_is_said_again(caplog: pytest.LogCaptureFixture) -> None:
+    """And that it can be written again; not more often than once a minute, and what was lost in between counts."""
+    now_s = 100.0
+    outcomes = iter([OSError("full"), OSError("full"), None, OSError("full"), None, OSError("again"), None, None])
+    written = threading.Semaphore(0)
+
+    def write(_: list[int]) -> None:
+        outcome = next(outcomes)
+        written.release()
+        if outcome is not None:
+            raise outcome
+
+    queue = Batches(write, name="test", every_s=0.0, clock=lambda: now_s)
+    with caplog.at_level(logging.WARNING, logger="interlingua.gateway"):
+        for number in range(8):
+            if number == 5:
+                now_s += batches.SAY_AGAIN_S
+            queue.put(number)
+            assert written.acquire(timeout=60)
+            queue.close()
+    assert [record.getMessage() for record in caplog.records] == [
+        "test: what cannot be written is dropped, until it can be written again",
+        "test: it is written again; 2 could not be",
+        "test: what cannot be written is dropped, until it can be written again",
+        "test: it is written again; 2 could not be",
+    ]
+
+
 def test_nothing_put_is_no_thread() -> None:
     """What is never used costs nothing."""
     before = set(threading.enumerate())

@@ -12,7 +12,7 @@ import pytest
 from interlingua.gateway.http import Closing, GatewayReply, GatewayRequest, Sink
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.records.record import Record
-from interlingua.gateway.serving.reader import MAX_WAITING
+from interlingua.gateway.serving.reader import MAX_HEADERS, MAX_WAITING
 from interlingua.gateway.settings import GatewayKey
 from tests.support.leaping import LEAPING
 from tests.support.wire import GET, HEAD, Pieces, answering, post, settled, wired
@@ -121,7 +121,95 @@ async def test_garbage_in_a_body_is_told_once() -> None:
         wire.send(GET)  # nobody listens any more
         await settled()
         assert len(wire.writes) == 1
-    assert [record.status for record in records] == [499]
+    assert [(record.status, record.error, record.aborted) for record in records] == [(400, "BadRequestError", False)]
+
+
+HEADLESS = "the request did not come in time"
+TWICE = "a header that counts came twice: which one is meant would depend on who reads them"
+NO_CHUNK = "this is no HTTP/1.1: Invalid character in chunk size"
+NO_PATH = "the target of the request is neither a path nor an address of HTTP"
+CHUNKED = b"transfer-encoding: chunked\r\n"
+TOLD = {
+    "Messages, late": (
+        b"POST /v1/messages HTTP/1.1\r\nhost: localhost\r\nx-request-id: r1\r\nx-a",
+        b"408 Request Timeout",
+        b'{"type":"error","error":{"type":"invalid_request_error","message":"%b"}}' % HEADLESS.encode(),
+    ),
+    "Gemini, late": (
+        b"POST /v1beta/models/x:countTokens HTTP/1.1\r\nx-request-id: r1\r\nhost: localhost\r\nx-a",
+        b"408 Request Timeout",
+        b'{"error":{"code":408,"message":"%b","status":"INVALID_ARGUMENT"}}' % HEADLESS.encode(),
+    ),
+    "by a header": (
+        b"GET /v1/models HTTP/1.1\r\nx-request-id: r1\r\nx-goog-api-key: k\r\nhost: a\r\nhost: a\r\n\r\n",
+        b"400 Bad Request",
+        b'{"error":{"code":400,"message":"%b","status":"INVALID_ARGUMENT"}}' % TWICE.encode(),
+    ),
+    "too many headers": (
+        b"POST /v1/messages HTTP/1.1\r\nx-request-id: r1\r\n" + b"x-a: b\r\n" * MAX_HEADERS + b"\r\n",
+        b"431 Request Header Fields Too Large",
+        b'{"type":"error","error":{"type":"invalid_request_error","message":"more than 128 headers"}}',
+    ),
+    "a body that is none": (
+        b"POST /unified/v1/generate HTTP/1.1\r\nx-request-id: r1\r\nhost: localhost\r\n" + CHUNKED + b"\r\nxyz\r\n",
+        b"400 Bad Request",
+        b'{"error":{"type":"bad_request_error","message":"%b","status":400,"retryable":false}}' % NO_CHUNK.encode(),
+    ),
+    "no address": (
+        b"GET ftp://a/v1/messages HTTP/1.1\r\nx-request-id: r1\r\nhost: localhost\r\n\r\n",
+        b"400 Bad Request",
+        b'{"error":{"message":"%b","type":"invalid_request_error","param":null,"code":null}}' % NO_PATH.encode(),
+    ),
+}
+
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["first", "after another"])
+@pytest.mark.parametrize(("sent", "status", "body"), TOLD.values(), ids=TOLD.keys())
+async def test_what_is_no_request_is_told_in_the_dialect_of_its_path(
+    sent: bytes, status: bytes, body: bytes, is_first: bool
+) -> None:
+    """As far as path and headers have come; the one before on the connection says nothing of it."""
+    async with wired(answering(receive_s=0.05)) as wire:
+        if not is_first:
+            wire.send(GET.replace(b"/health/live", b"/api/tags"))
+            await settled()
+        wire.send(sent)
+        await wire.end()
+        told = wire.writes[-1]
+    head, _, rest = told.partition(b"\r\n\r\n")
+    first, *lines = head.split(b"\r\n")
+    assert (first, rest) == (b"HTTP/1.1 " + status, body)
+    assert lines[-1] == b"connection: close"
+    assert b"content-length: %d" % len(body) in lines
+    assert {b"x-request-id: r1", b"request-id: r1"} <= set(lines)
+    assert len(wire.writes) == (1 if is_first else 2)
+
+
+async def test_what_has_no_path_is_told_in_openais_form() -> None:
+    """Also where the request before it on the connection had one."""
+    async with wired(answering(receive_s=0.05)) as wire:
+        wire.send(b"GET /api/tags HTTP/1.1\r\nhost: localhost\r\nx-b: c\r\n\r\n")
+        await settled()
+        wire.send(b"\r\n")
+        assert (await wire.end()).endswith(
+            b'{"error":{"message":"the request did not come in time","type":"invalid_request_error","param":null,'
+            b'"code":null}}'
+        )
+
+
+async def test_http_2_is_told_that_it_is_not_spoken() -> None:
+    """Where a client begins with it unasked, cut anywhere."""
+    preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+    told = (
+        b'{"error":{"message":"this server speaks HTTP/1.1 alone, not HTTP/2: have the client, or the proxy in front, '
+        b'ask with HTTP/1.1","type":"invalid_request_error","param":null,"code":null}}'
+    )
+    for place in range(len(preface)):
+        async with wired(answering()) as wire:
+            wire.send(preface[:place])
+            wire.send(preface[place:])
+            assert wire.received.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+            assert wire.received.endswith(told)
 
 
 async def test_a_head_is_answered_like_get_without_a_body() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -23,6 +25,59 @@ def _supervised(bad: Path, told: list[str]) -> tuple[Supervisor, socket.socket]:
     listener = socket.create_server(("127.0.0.1", 0))
     command = ["/bin/sh", "-c", f"test -e {bad} && exit 2; : > {bad}.$$; exec sleep 600"]
     return Supervisor(command, listener, 2, notice_s=0, stop_s=5, tell=told.append), listener
+
+
+def test_a_hangup_ends_nobody_who_cannot_hear_it_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker begins with it held back, and the supervisor hears it."""
+    monkeypatch.setattr(workers, "LOOK_S", 0.005)
+    held, told = tmp_path / "held", list[str]()
+    code = (
+        "import os, pathlib, signal, sys; is_held = signal.SIGHUP in signal.pthread_sigmask(signal.SIG_BLOCK, []); "
+        f"pathlib.Path({str(held)!r}).write_text(str(is_held)); signal.pause()"
+    )
+    listener = socket.create_server(("127.0.0.1", 0))
+    supervisor = Supervisor([sys.executable, "-c", code], listener, 1, notice_s=0, stop_s=5, tell=told.append)
+
+    def happens() -> None:
+        try:
+            assert until(lambda: held.exists() and held.read_text() != "")
+            os.kill(os.getpid(), signal.SIGHUP)
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    thread = threading.Thread(target=happens)
+    thread.start()
+    with listener:
+        assert supervisor.run() == 0
+    thread.join()
+    assert (held.read_text(), told) == ("True", [])
+
+
+_EARLY = """
+import os, signal
+from interlingua.gateway.serving.serve import hearing_hangup, holding_hangup
+
+class Noting:
+    def ask(self):
+        print("asked")
+
+with holding_hangup():
+    os.kill(os.getpid(), signal.SIGHUP)
+    print("held")
+    with hearing_hangup(Noting()):
+        print("heard")
+        os.kill(os.getpid(), signal.SIGHUP)
+    with hearing_hangup(None):
+        os.kill(os.getpid(), signal.SIGHUP)
+print(signal.pthread_sigmask(signal.SIG_BLOCK, []))
+"""
+
+
+def test_a_hangup_that_comes_early_is_heard_later() -> None:
+    """Once somebody listens; the process goes on. It has one thread alone: any other one would take the signal."""
+    done = subprocess.run([sys.executable, "-c", _EARLY], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split("\n")[:-1] == ["held", "asked", "heard", "asked", "set()"]
 
 
 def test_a_file_with_an_error_ends_who_begins(tmp_path: Path) -> None:
