@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from interlingua.dialects._bounds import ANY
 from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._history import call_ids, prepare_history
 from interlingua.dialects._known.frames import Frame, asked_beside, keep_frame, shared_of
 from interlingua.dialects._known.histories import KnownMessages, PairedMessages
 from interlingua.dialects._known.tools import KnownTools, can_be_told_again, write_tools
-from interlingua.dialects._members import foreign_extras, merge_members
+from interlingua.dialects._members import foreign_extras, is_object, merge_members
 from interlingua.dialects._schemas import fit_request
 from interlingua.errors import UnsupportedError, UsageError
 from interlingua.schema.names import fit_as_they_are, map_call_ids, map_names
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from msgspec import Raw
 
+    from interlingua.dialects._bounds import Bounds
     from interlingua.dialects._contract import CallIdRule, EncodeOptions, NameRule, Target
     from interlingua.dialects._known.frames import WriteRest
     from interlingua.dialects._known.histories import KnownHistory, WrittenHistory
@@ -60,8 +62,6 @@ BUDGETS: tuple[tuple[float, Effort], ...] = ((4_096, "low"), (16_384, "medium"),
 """Up to how many tokens a budget for thinking is which effort: near the middle of what Claude's clients ask for."""
 
 W = TypeVar("W", bound="WireStruct")
-LIMITS = frozenset({"max_tokens", "top_k"})
-"""Limits that are none when they are below nothing, as servers of open models read them."""
 MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
 """Kind of media -> the fact about a model that says whether it is taken, which is also the code of its refusal."""
 FILMS = ("video/", "audio/")
@@ -94,12 +94,8 @@ class RequestWriter:
     """Makes the wire objects of plain tools in one go; None where they have to be looked at one by one."""
     sampling: ClassVar[frozenset[str]] = frozenset()
     """The knobs that models without sampling refuse."""
-    bounds: Mapping[str, tuple[float, float]] = {}
-    """The least and the most that is taken of a knob; one that is not here is sent as it is."""
-    most_stops: int | None = None
-    """How many stop sequences are taken; None for any number."""
-    blank_stops: ClassVar[bool] = True
-    """Whether a stop sequence may be empty, or nothing but white space."""
+    bounds: Bounds = ANY
+    """What is taken at most of knobs and tools."""
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:
         """The writer of one request."""
@@ -146,15 +142,17 @@ class RequestWriter:
     def done(self, path: str, wire: WireStruct, *, headers: Headers = (), nulls: int = 0) -> Encoded:
         """The request as it is sent; `nulls` says how many members of it are null on purpose.
 
-        Raises: UnsupportedError with every refusal found.
+        Raises: UnsupportedError with every refusal found; UsageError for two tools of one name, where that is refused.
         """
+        undo = self._undo()
+        if len(undo.tool_names) != len(self.request.tools) and self.bounds.unique_names:
+            self._check_names()
         refused = self.changes.refused()
         if refused:
             told = "; ".join(f"{change.path} ({change.detail or change.code})" for change in refused)
             who = "/".join(name for name in (self.target.provider, self.target.model) if name) or self.dialect
             raise UnsupportedError(f"{who} cannot take {told}", changes=refused)
         body = encode_wire(wire, nulls=nulls + self.nulls, kept=self.kept)
-        undo = self._undo()
         if self._known is not None:
             self._keep_frame(self._known, body, path, headers, undo)
         return Encoded(path=path, body=body, headers=headers, changes=self.changes.done(), undo=undo)
@@ -370,6 +368,18 @@ class RequestWriter:
         """Whether the model takes tools in a request like this."""
         return self.facts.tools is not False
 
+    def _check_names(self) -> None:
+        """Nothing, if each tool has a name of its own, those that the provider runs among them.
+
+        Raises: UsageError, naming both places, for two tools of one name.
+        """
+        places: dict[str, int] = {}
+        for place, tool in enumerate(self.request.tools):
+            name = tool.name if isinstance(tool, Tool) else is_object(tool.raw) and tool.raw.get("name")
+            if isinstance(name, str) and places.setdefault(name, place) != place:
+                told = f"tools[{places[name]}] and tools[{place}] are both called {name!r}"
+                raise UsageError(f"{told}, and the service takes a name once")
+
     def leave_out(self, path: str) -> None:
         """Note one tool that the choice leaves out; nothing where the choice itself is noted."""
 
@@ -385,27 +395,20 @@ class RequestWriter:
 
     def bounded(self, name: str, value: Any) -> Any:
         """The value of a knob, or the nearest one that is taken; None for a limit below nothing, which is none."""
-        least, most = self.bounds.get(name, (None, None))
-        if least is None or most is None or not isinstance(value, int | float) or not (value < least or value > most):
-            return value
-        if name in LIMITS and value < 0:
-            self.changes.add("parameter_unsupported", f"/{name}", f"{value} stands for no limit")
-            return None
-        nearest, which = (least, "lowest") if value < least else (most, "highest")
-        self.changes.add("parameter_adjusted", f"/{name}", f"{nearest:.10g} is the {which}")
-        return nearest
+        return value if self.bounds is ANY else self.bounds.within(name, value, self.changes)
 
     def told_stops(self) -> list[str] | None:
         """The sequences that end the answer, as far as they are taken; an entry for those that are not."""
         stops = list(self.request.stop)
         if not stops or not self.takes("stop"):
             return None
-        if not self.blank_stops and not all(map(str.strip, stops)):
+        if not self.bounds.blank_stops and not all(map(str.strip, stops)):
             self.changes.add("parameter_unsupported", "/stop", "a stop sequence is more than white space")
             stops = [stop for stop in stops if stop.strip()]
-        if self.most_stops is not None and len(stops) > self.most_stops:
-            self.changes.add("parameter_adjusted", "/stop", f"the first {self.most_stops} of {len(stops)}")
-            stops = stops[: self.most_stops]
+        most = self.bounds.stops
+        if most is not None and len(stops) > most:
+            self.changes.add("parameter_adjusted", "/stop", f"the first {most} of {len(stops)}")
+            stops = stops[:most]
         return stops or None
 
     def takes(self, name: str) -> bool:
@@ -451,9 +454,9 @@ class RequestWriter:
             if getattr(request, name) is not None:
                 self.changes.add("parameter_unsupported", f"/{name}", f"the dialect has no {name}")
 
-    def refuse_choices(self, most: int = 1) -> None:
-        """Refuse more choices than there are."""
-        if self.request.n is not None and self.request.n > most:
+    def refuse_choices(self, most: int | None = 1) -> None:
+        """Refuse more choices than there are; None is no bound."""
+        if most is not None and self.request.n is not None and self.request.n > most:
             self.changes.add("choices", "/n", f"{most} at most" if most > 1 else "the dialect gives one choice")
 
     # What is not canonical

@@ -7,16 +7,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from interlingua.dialects._contract import Encoded, EncodeOptions, Quirks, Target
+from interlingua.dialects._contract import DecodeOptions, Encoded, EncodeOptions, Quirks, Target
 from interlingua.dialects.table import get_dialect
-from interlingua.errors import UnsupportedError
+from interlingua.errors import UnsupportedError, UsageError
 from interlingua.providers.limits import facts_for
 from interlingua.providers.rows import ROWS
 from interlingua.testing.upstream import judge_body
 from interlingua.types.content import TextPart
 from interlingua.types.message import Message
 from interlingua.types.request import Request
-from interlingua.wire.json import decode_any
+from interlingua.types.tool import OpaqueTool, Tool
+from interlingua.wire.http import HttpRequest
+from interlingua.wire.json import decode_any, encode
 
 HELLO = (Message("user", (TextPart("Hello"),)),)
 SIX = ("A", "B", "C", "D", "E", "F")
@@ -29,6 +31,10 @@ MODELS = {
 PLACES = {"google": "generationConfig"}
 """Where a dialect has its knobs, if that is not the body itself."""
 BASES = {"google": "/v1beta"}
+PAIRS = {chr(ord("a") + place): "v" * 512 for place in range(15)} | {"k" * 64: "v"}
+"""As much metadata as there can be."""
+LONG_KEY = "k" * 55 + "_0c8RIAaJ"
+"""What a key of 65 characters is told as."""
 ADJUSTED, DROPPED = "approximated parameter_adjusted", "dropped parameter_unsupported"
 
 
@@ -63,6 +69,23 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[str]]] = [
     ("openai-chat", {"logprobs": 21}, {"logprobs": True, "top_logprobs": 20},
      [f"{ADJUSTED} /logprobs 20 is the highest"]),
     ("openai-chat", {"n": 0}, {"n": 1}, [f"{ADJUSTED} /n 1 is the lowest"]),
+    ("openai-chat", {"n": 128}, {"n": 128}, []),
+    ("openai-chat", {"logit_bias": {"5": 200.0, "6": -101.0, "7": 100.0}},
+     {"logit_bias": {"5": 100.0, "6": -100.0, "7": 100.0}},
+     [f"{ADJUSTED} /logit_bias/5 100 is the highest", f"{ADJUSTED} /logit_bias/6 -100 is the lowest"]),
+    ("openai-chat", {"metadata": PAIRS}, {"metadata": PAIRS}, []),
+    ("openai-chat", {"metadata": {**PAIRS, "q/": "one more"}}, {"metadata": PAIRS},
+     [f"{DROPPED} /metadata/q~1 there are 16 pairs at most"]),
+    ("openai-chat", {"metadata": {"k" * 65: "v", "a": "v" * 513}}, {"metadata": {"a": "v" * 512}},
+     [f"{DROPPED} /metadata/{'k' * 65} a name has 64 characters at most",
+      f"{ADJUSTED} /metadata/a the first 512 of 513 characters"]),
+    ("openai-chat", {"cache_key": "k" * 64}, {"prompt_cache_key": "k" * 64}, []),
+    ("openai-chat", {"cache_key": "k" * 64 + "1"}, {"prompt_cache_key": LONG_KEY},
+     [f"{ADJUSTED} /cache_key told as {LONG_KEY!r}, of 64 characters"]),
+    ("openai-responses", {"metadata": {"a": "v" * 513}}, {"metadata": {"a": "v" * 512}},
+     [f"{ADJUSTED} /metadata/a the first 512 of 513 characters"]),
+    ("openai-responses", {"cache_key": "k" * 64 + "1"}, {"prompt_cache_key": LONG_KEY},
+     [f"{ADJUSTED} /cache_key told as {LONG_KEY!r}, of 64 characters"]),
     ("openai-responses", {"temperature": 2.5}, {"temperature": 2.0}, [f"{ADJUSTED} /temperature 2 is the highest"]),
     ("openai-responses", {"max_tokens": -1}, {"max_output_tokens": None},
      [f"{DROPPED} /max_tokens -1 stands for no limit"]),
@@ -113,11 +136,77 @@ def test_a_server_without_known_bounds_gets_every_value() -> None:
     assert (body["max_completion_tokens"], body["top_k"], asked.changes) == (-1, -1, ())
 
 
-def test_more_choices_than_google_gives_are_refused() -> None:
+@pytest.mark.parametrize(("dialect", "most"), [("google", 8), ("openai-chat", 128)])
+def test_more_choices_than_a_vendor_gives_are_refused(dialect: str, most: int) -> None:
     """Fewer answers than were asked for are another thing."""
+    target = target_of(dialect)
     with pytest.raises(UnsupportedError) as refused:
-        encoded("google", target_of("google"), n=9)
-    assert str(refused.value) == "google/gemini-3-pro cannot take /n (8 at most)"
+        encoded(dialect, target, n=most + 1)
+    assert str(refused.value) == f"{dialect}/{target.model} cannot take /n ({most} at most)"
+
+
+def test_more_tools_than_google_takes_are_refused() -> None:
+    """512 function declarations are taken; which of more could be left out is nobody's guess, so nothing allows it."""
+    tools = tuple([Tool(name=f"f{number}", description="A tool.") for number in range(513)])
+    target = target_of("google")
+    encoded("google", target, tools=tools[:512])
+    request, options = Request(messages=HELLO, tools=tools), EncodeOptions(target=target, allow=frozenset({"tools"}))
+    with pytest.raises(UnsupportedError) as refused:
+        get_dialect("google").encode_request(request, options)
+    assert str(refused.value) == "google/gemini-3-pro cannot take /tools/512 (tool 513 of 513, where 512 are taken)"
+    encoded("google", Target(), tools=tools)
+
+
+SEARCH = OpaqueTool("anthropic", "web_search_20250305", {"type": "web_search_20250305", "name": "search"})
+
+
+@pytest.mark.parametrize(
+    ("dialect", "tools", "places"),
+    [
+        ("anthropic", (Tool(name="search"), Tool(name="look"), Tool(name="search")), "tools[0] and tools[2]"),
+        ("anthropic", (Tool(name="look"), SEARCH, Tool(name="search")), "tools[1] and tools[2]"),
+        ("google", (Tool(name="search"), Tool(name="search")), "tools[0] and tools[1]"),
+    ],
+)
+def test_id_17_two_tools_of_one_name_are_refused_before_they_are_sent(
+    dialect: str, tools: tuple[Tool | OpaqueTool, ...], places: str
+) -> None:
+    """Claude and Gemini take a name once; the error names both places."""
+    with pytest.raises(UsageError) as refused:
+        encoded(dialect, target_of(dialect), tools=tools)
+    assert str(refused.value) == f"{places} are both called 'search', and the service takes a name once"
+
+
+def test_known_tools_of_one_name_are_refused_each_time() -> None:
+    """However often the same bytes come."""
+    tool: Any = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
+    told: Any = {"model": "m", "messages": [{"role": "user", "content": "Hello"}], "tools": [tool, tool]}
+    http = HttpRequest(method="POST", url="/v1/chat/completions", body=encode(told))
+    for _ in range(4):
+        asked = get_dialect("openai-chat").decode_request(http, DecodeOptions()).request
+        with pytest.raises(UsageError):
+            get_dialect("anthropic").encode_request(asked, EncodeOptions(target=target_of("anthropic")))
+        get_dialect("openai-chat").encode_request(asked, EncodeOptions())
+
+
+def test_other_names_of_tools_may_be_the_same_elsewhere() -> None:
+    """What a server does with them is its own affair where nothing is known."""
+    asked, _ = encoded(
+        "openai-chat",
+        target_of("openai-chat"),
+        tools=(Tool(name="f", description="A tool."), Tool(name="f", description="A tool.")),
+    )
+    assert asked.changes == ()
+
+
+def test_tools_that_a_provider_runs_have_names_of_their_own() -> None:
+    """One without a name is no namesake of another."""
+    plain = OpaqueTool("anthropic", "mcp_toolset", {"type": "mcp_toolset", "mcp_server_name": "s"})
+    other = OpaqueTool("anthropic", "mcp_toolset", {"type": "mcp_toolset", "mcp_server_name": "t"})
+    _, body = encoded(
+        "anthropic", target_of("anthropic"), tools=(Tool(name="look"), SEARCH, plain, other), max_tokens=9
+    )
+    assert len(body["tools"]) == 4
 
 
 @pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses"])

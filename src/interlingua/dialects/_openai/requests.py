@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from interlingua.dialects._bounds import OPENAI
 from interlingua.dialects._known.tools import KnownTools
 from interlingua.dialects._request import RequestWriter, chosen_names, must_call, schema_prompt
 from interlingua.dialects._subsets import OPENAI_STRICT, OPENAI_TOOL
@@ -24,18 +24,6 @@ __all__ = ["OpenAIRequestWriter", "system_role"]
 
 TIERS = {"standard_only": "default", "on_demand": "default", "performance": "priority"}
 """Classes of service in the words of other providers -> the nearest of OpenAI's."""
-BOUNDS: dict[str, tuple[float, float]] = {
-    "max_tokens": (1, inf),
-    "temperature": (0.0, 2.0),
-    "top_p": (0.0, 1.0),
-    "presence_penalty": (-2.0, 2.0),
-    "frequency_penalty": (-2.0, 2.0),
-    "logprobs": (0, 20),
-    "n": (1, inf),
-}
-"""The least and the most that OpenAI's own services take of a knob; other servers of the dialects have other bounds."""
-MOST_STOPS = 4
-"""How many stop sequences they take."""
 CACHE_LIVES: dict[str, tuple[str, dict[str, Any]]] = {
     "prompt_cache_retention": ("at most 24 hours", {"prompt_cache_retention": "24h"}),
     "prompt_cache_options": ("at least 30 minutes", {"prompt_cache_options": {"ttl": "30m"}}),
@@ -57,7 +45,7 @@ class OpenAIRequestWriter(RequestWriter):
         """The writer of one request."""
         super().__init__(request, options)
         if self.quirks.bounds == "vendor":
-            self.bounds, self.most_stops = BOUNDS, MOST_STOPS
+            self.bounds = OPENAI
 
     def tool_subset(self, tool: Tool) -> Subset | None:
         """What is taken of the schema of a tool: any plain object, unless it is to be strict."""

@@ -6,10 +6,10 @@ Source: vendor reference "Messages", official SDK types 2.12.0, November 2026.
 from __future__ import annotations
 
 from functools import partial
-from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source, is_complaint
+from interlingua.dialects._bounds import ANTHROPIC
 from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
@@ -70,8 +70,6 @@ UNKNOWN_KNOBS = (
 )  # fmt: skip
 """Knobs that the wire does not know."""
 SAMPLING = {"temperature": "temperature", "top_p": "top_p", "top_k": "top_k"}
-BOUNDS: dict[str, tuple[float, float]] = {"temperature": (0.0, 1.0), "top_p": (0.0, 1.0), "top_k": (0, inf)}
-"""The least and the most that is taken of a knob."""
 SERVICE_TIERS = frozenset({"auto", "standard_only"})
 JSON_PROMPT = "Answer with one JSON object and nothing else."
 """What asks for JSON where no schema is given; the wire has no member for it."""
@@ -117,8 +115,7 @@ class _RequestEncoder(RequestWriter):
     name_rule = "anthropic"
     call_id_rule = "anthropic"
     sampling = frozenset(SAMPLING)
-    bounds = BOUNDS
-    blank_stops = False
+    bounds = ANTHROPIC
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:
         super().__init__(request, options)

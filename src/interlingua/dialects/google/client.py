@@ -6,11 +6,11 @@ Source: vendor reference "models.generateContent", official SDK types, November 
 
 from __future__ import annotations
 
-from math import inf
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
+from interlingua.dialects._bounds import GOOGLE
 from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
@@ -74,22 +74,6 @@ OPENING = "Go on."
 """What the user says where a call has nobody before it; some servers refuse an empty text."""
 JSON_PROMPT = "Answer with one JSON object and nothing else."
 """What asks for JSON where the member for it is refused."""
-BOUNDS: dict[str, tuple[float, float]] = {
-    "max_tokens": (1, inf),
-    "temperature": (0.0, 2.0),
-    "top_p": (0.0, 1.0),
-    "top_k": (0, inf),
-    "seed": (-(2**31), 2**31 - 1),
-    "presence_penalty": (-2.0, 2.0),
-    "frequency_penalty": (-2.0, 2.0),
-    "logprobs": (0, 20),
-    "n": (1, inf),
-}
-"""The least and the most that is taken of a knob."""
-MOST_STOPS = 5
-"""How many stop sequences there can be."""
-MOST_CHOICES = 8
-"""How many choices there can be."""
 PENALTIES = frozenset({"presence_penalty", "frequency_penalty"})
 KNOBS = {
     "max_tokens": "maxOutputTokens",
@@ -150,7 +134,7 @@ class _RequestEncoder(RequestWriter):
     def __init__(self, request: Request, options: EncodeOptions) -> None:
         super().__init__(request, options)
         if self.quirks.bounds == "vendor":
-            self.bounds, self.most_stops = BOUNDS, MOST_STOPS
+            self.bounds = GOOGLE
         self.wire = RequestWire()
         self.config = ConfigWire()
 
@@ -204,6 +188,10 @@ class _RequestEncoder(RequestWriter):
     def _tools(self) -> None:
         choice = self.request.tool_choice
         check_choice(choice, self.request.tools)
+        most, offered = self.bounds.tools, len(self.request.tools)
+        if most is not None and offered > most:  # which of them to let go is nobody's guess
+            told = f"tool {most + 1} of {offered}, where {most} are taken"
+            self.changes.add("tools", f"/tools/{most}", told, action="refused")
         told = self.written_tools((self.quirks.schema_form,), self._offered)
         self.wire.tools = cast("list[ToolWire]", told) or None  # text is written as it is
         calling = encode_choice(choice, self.names, strict=self._strict())
@@ -333,7 +321,7 @@ class _RequestEncoder(RequestWriter):
     def _knobs(self) -> None:
         request = self.request
         self.set_knobs(self.config, KNOBS)
-        self.refuse_choices(MOST_CHOICES)
+        self.refuse_choices(GOOGLE.choices)
         self.config.stopSequences = self.told_stops()
         if request.logprobs is not None and self.takes("logprobs"):
             self.config.responseLogprobs = True

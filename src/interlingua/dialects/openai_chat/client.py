@@ -179,6 +179,7 @@ class _RequestEncoder(OpenAIRequestWriter):
         wire.service_tier = self.told_tier()
         if "n" not in self.quirks.unsupported:
             wire.n = self.bounded("n", request.n)
+            self.refuse_choices(self.bounds.choices)
         else:
             self.refuse_choices()
         if request.max_tokens is not None:
