@@ -115,14 +115,23 @@ def check_bounds(bounds: Mapping[str, Any], made: Any) -> None:
 
 
 def _holds(constraint: _Constraint, made: Any, limit: Any) -> bool:
-    if type(limit) is float and is_said_as_text(made):
-        limit = type(made)(repr(limit))  # a Decimal: 0.01 means these digits
+    if type(limit) is float and _is_decimal(made):
+        limit = type(made)(repr(limit))  # 0.01 means these digits
+    elif type(made) is float and _is_decimal(limit):
+        made = type(limit)(repr(made))
     try:
         return constraint.holds(made, limit)
+    except ArithmeticError:  # a Decimal that is no number, or too large to have a remainder
+        return False
     except TypeError:  # another member of a union than the bound is for, or of two times only one has a zone
         if type(made) is not type(limit):
             return True
         raise MisfitError(f"{_said(made)} cannot be compared with {_said(limit)}: one has no time zone") from None
+
+
+def _is_decimal(value: object) -> bool:
+    kind = type(value)
+    return (kind.__module__, kind.__qualname__) == ("decimal", "Decimal")
 
 
 def _said(value: Any) -> str:
@@ -137,5 +146,5 @@ def check_constraints(constraints: Mapping[str, Any], value: Any) -> None:
     kind = _JSON_TYPES.get(type(value))
     for name, limit in constraints.items():
         constraint = _CONSTRAINTS[name]
-        if kind in constraint.keywords and not constraint.holds(value, limit):
+        if kind in constraint.keywords and not _holds(constraint, value, limit):
             raise MisfitError(f"{brief(value)} {constraint.words} {limit}")

@@ -395,6 +395,14 @@ def test_a_number_beyond_a_float_is_refused_beside_a_decimal_too() -> None:
         ('{"value": null}', Annotated[decimal.Decimal | None, annotated_types.Ge(0)], None),
         ('{"value": "2026-01-31T13:00:00Z"}', Annotated[dt.datetime, annotated_types.Ge(NOON)], NOON.replace(hour=13)),
         ('{"value": "PT1H"}', Annotated[dt.timedelta, annotated_types.Le(dt.timedelta(1))], dt.timedelta(hours=1)),
+        (
+            '{"value": "2026-01-31"}',
+            Annotated[decimal.Decimal | dt.date, annotated_types.Ge(0.5)],
+            dt.date(2026, 1, 31),
+        ),
+        ('{"value": 0.1}', Annotated[float, annotated_types.Le(decimal.Decimal("0.1"))], 0.1),
+        ('{"value": 0.5}', Annotated[float, annotated_types.MultipleOf(decimal.Decimal("0.1"))], 0.5),
+        ('{"value": 5}', Annotated[int | dt.date, annotated_types.Ge(dt.date(2026, 1, 1))], 5),
         ('{"value": [1, 2]}', list[int], [1, 2]),
         ("[1, 2]", list[int], [1, 2]),
         ('{"value": 1.0}', int, 1),
@@ -478,6 +486,8 @@ def test_defaults_come_from_nulls_and_from_what_is_missing() -> None:
         ('{"value": "b"}', Annotated[str, msgspec.Meta(pattern="^a")], "/value", 'field value: "b" does not match ^a'),
         ('{"value": "-0.01"}', CENTS, "/value", "field value: -0.01 is less than 0"),
         ('{"value": 1.001}', CENTS, "/value", "field value: 1.001 is no multiple of 0.01"),
+        ('{"value": "NaN"}', CENTS, "/value", 'field value: "NaN" does not match'),
+        ('{"value": "1e40"}', CENTS, "/value", 'field value: "1e40" does not match'),
         (
             '{"value": "2026-01-31T11:00:00Z"}',
             Annotated[dt.datetime, annotated_types.Ge(NOON)],
