@@ -127,5 +127,6 @@ def violations(schema: Any, target: str, *, output: bool = False) -> list[str]:
     if target in OBJECT_ROOTS and not output:
         if str(schema.get("type")).lower() != "object":
             found.append("the root is no object")
-        found += [f"the root is {name}" for name in ("anyOf", "oneOf", "allOf") if name in schema]
+        barred = ("anyOf", "oneOf", "allOf", *(("enum", "not", "const") if target == "openai-tool" else ()))
+        found += [f"the root is {name}" for name in barred if name in schema]
     return found

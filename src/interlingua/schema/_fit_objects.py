@@ -9,6 +9,7 @@ from interlingua.schema._fit_work import annotated, any_value, kinds_of
 from interlingua.schema.convert import Members, Pairs, Wrapped
 from interlingua.schema.problem import brief
 from interlingua.schema.strict import allows_null
+from interlingua.schema.subset import NOT_AT_ROOT
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
@@ -197,11 +198,12 @@ def wrap(work: Work) -> tuple[Schema, Step | None]:
 
 
 def fold(work: Work) -> None:
-    """A plain object in the place of a root that is a union, which tells the alternatives in its description."""
+    """A plain object in the place of any other root, which tells in its description what it cannot say."""
     work.rewrote("the root of a schema is a plain object")
     node = work.node
     combined = [name for name in COMBINATORS if isinstance(node.get(name), list)]
-    if not combined:
+    barred = [name for name in NOT_AT_ROOT if name in node and work.subset.any_inside]
+    if not combined and not barred:
         work.node = {"type": "object", "properties": {}, **{key: node[key] for key in node if key != "type"}}
         return
     branches = [node, *[opened(branch, work) for name in combined for branch in node[name]]]
@@ -211,8 +213,9 @@ def fold(work: Work) -> None:
         for name, schema in cast("Schema", given).items() if isinstance(given, dict) else ():
             known = properties.get(name)
             properties[name] = schema if known is None or known == schema else _either(known, schema)
-    told = [node.get("description"), *[f"{name}: {encode(node[name]).decode()}" for name in combined]]
-    kept = {name: value for name, value in node.items() if name not in (*COMBINATORS, "type", "properties")}
+    unsaid = [f"{name}: {encode(node[name]).decode()}" for name in (*combined, *barred)]
+    told = [node.get("description"), *unsaid]
+    kept = {name: value for name, value in node.items() if name not in (*COMBINATORS, *barred, "type", "properties")}
     work.node = {"type": "object", "properties": properties, **kept}
     work.node["description"] = "\n".join([text for text in told if isinstance(text, str)])
     if required := _required(node, combined, work):

@@ -17,7 +17,9 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ANNOTATIONS", "BY_TYPE", "STRUCTURE", "TYPES", "Subset", "have_plain_roots", "types_of_keyword"]
+__all__ = [
+    "ANNOTATIONS", "BY_TYPE", "NOT_AT_ROOT", "STRUCTURE", "TYPES", "Subset", "have_plain_roots", "types_of_keyword",
+]  # fmt: skip
 
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 """The types of JSON Schema."""
@@ -102,11 +104,13 @@ class Subset(msgspec.Struct, frozen=True, kw_only=True):
     """How many characters names, enumerations and constants may have in all."""
 
 
-_NOT_PLAIN = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
+NOT_AT_ROOT = ("const", "enum", "not")
+"""What no root may say that has to be a plain object, besides alternatives."""
+_NOT_PLAIN = frozenset({"$ref", "allOf", "anyOf", "oneOf", *NOT_AT_ROOT})
 
 
 def have_plain_roots(schemas: Iterable[dict[str, Any]]) -> bool:
-    """Whether each root says that it is an object, with which properties, and nothing of alternatives."""
+    """Whether each root says that it is an object, with which properties, and nothing of which object it is."""
     return all(
         [
             schema.get("type") == "object"

@@ -250,6 +250,21 @@ def test_demands_stay_apart_where_they_are_taken() -> None:
     assert fitted.schema == {**schema, "type": "object"}
 
 
+@pytest.mark.parametrize("keyword", ["not", "enum", "const"])
+def test_what_the_root_of_a_function_cannot_say_is_told(keyword: str) -> None:
+    """OpenAI refuses them at the top level, as it does a union; inside they stay."""
+    inside = {"a": {"type": "string", "not": {"enum": ["x"]}}}
+    own = {"type": "object", "properties": inside, "required": ["a"], keyword: [{"a": None}]}
+    fitted = fit(own, OPENAI_TOOL)
+    assert fitted is not None
+    assert fitted.schema == {
+        "type": "object",
+        "properties": inside,
+        "required": ["a"],
+        "description": f'{keyword}: [{{"a":null}}]',
+    }
+
+
 def test_unions_of_references_are_told_apart() -> None:
     """What stands beside a union is merged with what its references lead to; circles end."""
     schema = {
