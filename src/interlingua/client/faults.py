@@ -29,12 +29,12 @@ def faults(plan: Plan, *, retry_after_s: float | None = None, pace_s: float = 0.
     not hit goes through to whatever is underneath: a fake, a cassette, a provider. The plan's `injected` lists what
     went wrong.
 
-    Raises: ConfigError for a text that names no fault.
+    Raises: ConfigError for a text that names no fault, and for what is no plan.
     """
-    by_target: dict[str, str | list[str]] = {}
-    for pattern, texts in plan.items():
-        by_target.setdefault(default_registry().targets_of(pattern), texts)
-    chosen = FaultPlan(by_target, error_body=error_body, retry_after_s=retry_after_s, pace_s=pace_s)
+    targets_of = default_registry().targets_of
+    chosen = FaultPlan(
+        plan, targets_of=targets_of, error_body=error_body, retry_after_s=retry_after_s, pace_s=pace_s
+    )  # fmt: skip
     override = Override(lambda inner: FaultTransport(inner, chosen), lambda inner: AsyncFaultTransport(inner, chosen))
     with overriding(override):
         yield chosen

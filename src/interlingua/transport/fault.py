@@ -163,12 +163,14 @@ class FaultPlan:
         self,
         faults: Plan,
         *,
+        targets_of: Callable[[str], str] = str,
         error_body: ErrorBody = neutral_error_body,
         retry_after_s: float | None = None,
         pace_s: float = 0.0,
     ) -> None:
         """A plan of pattern to fault text, or to a list of texts for one call each.
 
+        `targets_of` makes the pattern that targets bear of one in another spelling, of which the first counts;
         `error_body` makes the body of an injected status; `retry_after_s` goes out with 429 and 503 that name none;
         `pace_s` is the pause before each drip.
 
@@ -176,9 +178,9 @@ class FaultPlan:
         """
         if not isinstance(faults, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
             raise ConfigError(f"faults are a dict such as {{'anthropic/*': '429'}}, not {kind_of(faults)}")
-        self._faults: dict[str, Fault | list[Fault]] = {
-            pattern: _parse_texts(texts) for pattern, texts in faults.items()
-        }
+        self._faults: dict[str, Fault | list[Fault]] = {}
+        for pattern, texts in faults.items():
+            self._faults.setdefault(targets_of(pattern), _parse_texts(texts))
         self._lock = allocate_lock()
         self.error_body = error_body
         self.retry_after_s = retry_after_s

@@ -78,6 +78,12 @@ def test_a_fault_that_is_none_is_said() -> None:
         pass
 
 
+def test_what_is_no_plan_is_refused() -> None:
+    """A text alone names no target."""
+    with pytest.raises(ConfigError, match=r"^faults are a dict such as .*, not a str$"), faults("429"):  # type: ignore[arg-type]
+        pass
+
+
 def test_without_a_dialect_the_body_is_neutral() -> None:
     """A request of unknown shape gets the neutral body."""
     assert b"injected fault: status 500" in error_body(HttpRequest(url="https://x.example/"), 500)
