@@ -75,6 +75,7 @@ class Cassettes:
         place = self._free(f"{strftime('%Y%m%dT%H%M%S', gmtime(record.at))}-{_UNSAFE.sub('_', record.id)[:80]}")
         draft = place.with_suffix(".draft")
         try:
+            self._directory.mkdir(mode=0o700, exist_ok=True)  # somebody may have cleared it away
             draft.touch(0o600)
             draft.write_bytes(data)
             draft.replace(place)

@@ -10,6 +10,7 @@ Rules
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import sqlite3
@@ -76,6 +77,8 @@ class Logbook:
         self._trim_at_s = 0.0
         self._is_closed = False
         self._connection = _opened(self._path)
+        self._place = _place(self._path)
+        self._is_in_place = True
 
     def write(self, records: list[Record]) -> None:
         """Write requests, in one transaction; after `close` none, as of a client that is still there then."""
@@ -83,8 +86,18 @@ class Logbook:
             return
         with self._connection:
             self._connection.executemany(_INSERT, [self._row(record) for record in records])
-        if self._now() >= self._trim_at_s:
+        if not self._trim_at_s - BETWEEN_TRIMS_S <= self._now() < self._trim_at_s:  # the clock may be put back, too
             self.trim()
+        self._look()
+
+    def _look(self) -> None:
+        """Say once that what is written is not found any more where it should be."""
+        was_in_place, self._is_in_place = self._is_in_place, _place(self._path) == self._place
+        if was_in_place and not self._is_in_place:
+            logging.getLogger("interlingua.gateway").warning(
+                "%s was moved or taken away, and what is written went with it; start the gateway again to begin anew",
+                self._path,
+            )
 
     def _row(self, record: Record) -> tuple[Any, ...]:
         told = facts(record, content=self._content)
@@ -118,6 +131,15 @@ class Logbook:
         """Write nothing more."""
         self._is_closed = True
         self._connection.close()
+
+
+def _place(path: Path) -> tuple[int, int] | None:
+    """What is another one for another file; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _opened(path: Path) -> sqlite3.Connection:

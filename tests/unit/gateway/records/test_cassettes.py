@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import pytest
@@ -183,6 +184,15 @@ def test_what_a_full_disk_did_not_take_is_left_nowhere(tmp_path: Path, monkeypat
     with pytest.raises(OSError, match="No space left on device"):
         made.write([record(1, b"x")])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_directory_that_was_cleared_away_is_made_again(tmp_path: Path) -> None:
+    """By whoever tidies up: what comes after that is recorded."""
+    made = Cassettes(tmp_path / "records")
+    made.write([record(1, b"x")])
+    rmtree(tmp_path / "records")
+    made.write([record(2, b"x")])
+    assert len(list((tmp_path / "records").iterdir())) == 1
 
 
 def test_a_directory_that_cannot_be_made_is_refused(tmp_path: Path) -> None:

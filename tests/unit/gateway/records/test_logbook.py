@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from interlingua.errors import ConfigError
-from interlingua.gateway.records.logbook import DAY_S, Filter, Logbook, read_rows
+from interlingua.gateway.records.logbook import BETWEEN_TRIMS_S, DAY_S, Filter, Logbook, read_rows
 from interlingua.gateway.records.record import Record
 from interlingua.types.response import Attempt
 
@@ -99,6 +99,40 @@ def test_old_requests_make_room(tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     filled(path, record(1), record(int(2 * DAY_S)), days=1.0).close()
     assert ids(path) == ["r1"]
+
+
+def test_bounds_are_looked_at_where_the_clock_is_put_back(tmp_path: Path) -> None:
+    """By a day: they would not be for so long, otherwise."""
+    path, now_s = tmp_path / "log.db", NOW
+    book = Logbook(path, days=1.0, now=lambda: now_s)
+    book.write([record(0)])
+    now_s -= DAY_S
+    book.write([record(0), record(int(3 * DAY_S))])
+    assert ids(path) == ["r0", "r0"]
+    now_s += BETWEEN_TRIMS_S - 1
+    book.write([record(int(3 * DAY_S))])
+    assert len(ids(path)) == 3  # not at each writing
+    book.close()
+
+
+def test_a_file_that_was_moved_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """What is written goes with it, and nothing is lost."""
+    path, moved = tmp_path / "log.db", tmp_path / "moved.db"
+    book = filled(path, record(1))
+    for end in ("", "-wal", "-shm"):
+        Path(f"{path}{end}").rename(f"{moved}{end}")
+    for number in (2, 3):
+        book.write([record(number)])
+    assert [one.getMessage() for one in caplog.records] == [
+        f"{path} was moved or taken away, and what is written went with it; start the gateway again to begin anew"
+    ]
+    assert ids(moved) == ["r1", "r2", "r3"]
+    moved.rename(path)
+    book.write([record(4)])
+    path.unlink()
+    book.write([record(5)])
+    assert len(caplog.records) == 2
+    book.close()
 
 
 def test_a_file_stays_within_its_size(tmp_path: Path) -> None:
