@@ -133,7 +133,11 @@ def _told(gateway: Gateway) -> Iterator[str]:
 
 def _manner(gateway: Gateway, options: Namespace) -> Iterator[str]:
     """What requests are done with, beyond the usual."""
+    from interlingua.gateway.serving.serve import client_room
+
     settings = gateway.settings
+    if client_room() < settings.max_connections:
+        yield f"connections: at most {client_room()} at once, as this process may have few open files (`ulimit -n`)"
     for name in settings.providers:
         if not _is_known(gateway, name):
             yield f"the provider {name} of [server] providers is not known, so it gets nothing"

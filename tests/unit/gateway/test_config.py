@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import platform
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,15 @@ from interlingua.cli.main import main
 from interlingua.gateway.config import SERVER_KEYS, ServerConfig, read_server_config
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.keys.terms import NANO, Budget, Terms
-from interlingua.gateway.serving.serve import MAX_CONNECTIONS, check_address, is_loopback, keep_freed, listen, make_room
+from interlingua.gateway.serving.serve import (
+    MAX_CONNECTIONS,
+    check_address,
+    client_room,
+    is_loopback,
+    keep_freed,
+    listen,
+    make_room,
+)
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.registry.resolve import default_registry
 from tests.contract.source import ROOT
@@ -245,6 +255,44 @@ def test_a_serving_process_makes_room_for_many_streams(monkeypatch: pytest.Monke
     make_room()
     made: Any = default.default_async_transport()
     assert made._options.max_connections_per_origin == MAX_CONNECTIONS
+
+
+def test_there_is_room_for_a_third_of_what_may_be_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others are for upstreams, and for who was refused and lingers."""
+    resource: Any = pytest.importorskip("resource")
+    for allowed, room in ((64, 10), (1_024, 330), (resource.RLIM_INFINITY, sys.maxsize)):
+
+        def limits(_: int, limit: int = allowed) -> tuple[int, int]:
+            return limit, limit
+
+        monkeypatch.setattr(resource, "getrlimit", limits)
+        assert client_room() == room
+
+
+_BOTH = """
+import socket
+from interlingua.gateway.serving.serve import listen
+with listen("::", 0) as listener, socket.create_connection(("127.0.0.1", listener.getsockname()[1])) as client:
+    print(client.getpeername()[0])
+"""
+
+
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this system does not know both")
+def test_every_address_of_ipv6_is_every_one_of_ipv4() -> None:
+    """As containers with both expect it; in a process of its own, since tests stay on the loopback."""
+    done = subprocess.run([sys.executable, "-c", _BOTH], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("127.0.0.1\n", "")
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="this system knows no IPv6")
+def test_brackets_around_an_address_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    """As they come out of a URL; it is the loopback, that needs no key."""
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as taken:
+        port = taken.getsockname()[1]
+        assert main(["serve", "--host", "[::1]", "--port", str(port)]) == 2
+    assert capsys.readouterr().err == (
+        f"il: cannot listen on ::1 port {port}: Address already in use; --port takes another\n"
+    )
 
 
 def test_too_few_open_files_are_told_before_anything_is_served(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,7 +100,7 @@ def run(options: Namespace) -> int:
         stack.enter_context(holding_hangup())
         since = stamp_of(options.config) if options.config else None
         settings, server = _settings(options)
-        host = options.host or server.host or "127.0.0.1"
+        host = _bare(options.host or server.host or "127.0.0.1")
         is_worker = options.worker is not None
         workers = 1 if is_worker else _workers(options, server)
         if options.model:
@@ -130,6 +130,11 @@ def run(options: Namespace) -> int:
     if not is_worker:
         note("stopped", faint=True)
     return 0
+
+
+def _bare(host: str) -> str:
+    """An address of IPv6 without the brackets that it has in a URL."""
+    return host[1:-1] if host.startswith("[") and host.endswith("]") else host
 
 
 @contextmanager

@@ -7,7 +7,7 @@ all requests come whole, alone and with a head that is known: those are answered
 Rules
 - A request comes within `receive_s` seconds and one more for each KiB of it, and is never silent for `receive_s`.
 - A reply that is not taken for `send_s` seconds ends its connection; until then the upstream waits, and memory is flat.
-- Beyond `max_connections` a new connection gets a 503.
+- Beyond `max_connections`, or what open files allow, a new connection gets a 503.
 - What ends a connection is told in the dialect of the path and the headers that have come; without a path, in OpenAI's.
 - A client that leaves, or says that it sends no more, cancels what is under way for it, and that closes the upstream.
 - A request that was refused before its body was there has it thrown away, as much as a body may be.
@@ -88,7 +88,7 @@ class Connection(asyncio.Protocol):
         settings = self._gateway.settings
         self._watch = self._loop.call_later(min(settings.receive_s, settings.send_s), self._look)
         self._server.enter(self)
-        if len(self._server.connections) > settings.max_connections:
+        if len(self._server.connections) > self._server.most_connections:
             self._refuse(Fault(503, "too many connections; try again in a moment"))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the form of a protocol

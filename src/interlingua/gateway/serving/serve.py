@@ -35,6 +35,7 @@ __all__ = [
     "MAX_CONNECTIONS",
     "MIN_OPEN_FILES",
     "check_address",
+    "client_room",
     "hearing_hangup",
     "holding_hangup",
     "is_loopback",
@@ -50,6 +51,8 @@ MAX_CONNECTIONS = 10_000
 """How many connections a serving process holds to its upstreams, as far as the system lets it."""
 MIN_OPEN_FILES = 64
 """How many open files a gateway needs: its loop, its databases, and a connection on either side of a few requests."""
+SPARE_FILES = 32
+"""How many of them are left to everything that is no connection of a client, and not made for one."""
 KEPT_FREE_BYTES = 4_194_304
 """How much memory that was freed stays with a serving process."""
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as glibc's malloc.h numbers them
@@ -80,13 +83,16 @@ def is_loopback(host: str) -> bool:
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens there; port 0 takes a free one.
 
+    Where it is every address of IPv6, it is every one of IPv4, too, if the system knows both.
+
     Raises: UsageError for an address that is taken or not ours, and for what is no port.
     """
     if not 0 <= port <= MAX_PORT:
         raise UsageError(f"cannot listen on port {port}: ports go from 0 to {MAX_PORT}")
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
-        return socket.create_server((host, port), family=family, backlog=2_048)
+        both = family == socket.AF_INET6 and host == "::" and socket.has_dualstack_ipv6()
+        return socket.create_server((host, port), family=family, backlog=2_048, dualstack_ipv6=both)
     except OSError as error:
         number = error.errno or 0
         why = os.strerror(number) if number > 0 else error.strerror or error
@@ -103,6 +109,7 @@ def serve_until_stopped(
     keep_freed()
     server = GatewayServer(gateway)
     server.supervisor = supervisor
+    server.room = client_room()
     if reload is not None:
         server.on_second = reload.look
     try:
@@ -170,6 +177,19 @@ def make_room() -> None:
         raise ConfigError(
             f"this process may have {soft} files open at once (`ulimit -n`); a gateway needs {MIN_OPEN_FILES} or more"
         )
+
+
+def client_room() -> int:
+    """How many clients may be connected, as far as open files go.
+
+    Each may have a connection to an upstream, and as many as there are may linger that were refused.
+    """
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return sys.maxsize
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else (soft - SPARE_FILES) // 3
 
 
 def keep_freed() -> None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -61,6 +62,8 @@ class GatewayServer:
         """Whether it takes connections."""
         self.on_second: Callable[[], object] | None = None
         """What is done once a second, between requests; it must not wait."""
+        self.room: int = sys.maxsize
+        """How many clients may be connected, whatever the settings say."""
         self.supervisor: int | None = None
         """The process that started it as a worker, and with which it ends; None for one that is no worker."""
         self.connections: set[Connection] = set()
@@ -85,7 +88,7 @@ class GatewayServer:
         """Serve a connection no more that is about to end; of too many of them, some end at once."""
         self.connections.discard(connection)
         self._lingering.add(connection)
-        if len(self._lingering) > self.gateway.settings.max_connections:
+        if len(self._lingering) > self.most_connections:
             self._lingering.pop().abort()
 
     def leave(self, connection: Connection) -> None:
@@ -94,6 +97,11 @@ class GatewayServer:
         self._lingering.discard(connection)
         if not (self.connections or self._lingering):
             self._changed.set()
+
+    @property
+    def most_connections(self) -> int:
+        """How many connections are served at once."""
+        return min(self.gateway.settings.max_connections, self.room)
 
     @property
     def _open(self) -> list[Connection]:

@@ -247,6 +247,15 @@ async def test_connections_beyond_the_bound_are_a_503() -> None:
             one.leave()
 
 
+async def test_open_files_bound_connections_as_well() -> None:
+    """Whatever the settings say: their upstreams need some, too."""
+    async with wired(answering(max_connections=5)) as wire:
+        wire.server.room = 1
+        another = Wire(wire.server)
+        assert another.received.startswith(b"HTTP/1.1 503 ")
+        another.leave()
+
+
 # The end of the server
 
 
