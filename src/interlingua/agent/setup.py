@@ -196,6 +196,7 @@ _ELSEWHERE = {
     "context": "run(prompt, context=…) takes what the tools are to have",
     "deps": "run(prompt, context=…) takes what the tools are to have",
     "deps_type": "a tool's parameter annotated il.Context[T] takes the context of the run",
+    "functions": "tools=[…] takes functions",
     "history": "run(prompt, history=…) takes it",
     "instructions": "the system text is system",
     "max_iterations": "it is called max_steps",

@@ -68,7 +68,7 @@ class Model(Face):
 
     def generate(
         self,
-        prompt: Prompt,
+        prompt: Prompt = (),  # so that `generate(messages=…)` is told what that is called here
         *,
         history: History | None = None,
         output: object = None,
@@ -124,7 +124,7 @@ class Model(Face):
 
     def stream(
         self,
-        prompt: Prompt,
+        prompt: Prompt = (),
         *,
         history: History | None = None,
         output: object = None,

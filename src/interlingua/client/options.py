@@ -106,7 +106,9 @@ _ELSEWHERE = {
     "fallbacks": "a chain as the model, 'a/b,c/d', goes on to its next target",
     "function_call": "tool_choice says what must be called",
     "functions": "tools=[…] takes functions",
+    "generation_config": "each knob is an option of its own, such as max_tokens and temperature",
     "images": "il.image(…) stands among the parts: generate(['What is this?', il.image('photo.png')])",
+    "input": "what to say stands first, without a name",
     "instructions": "the system text is system",
     "key": "keys come from the environment, see `il providers`; il.register_provider(…, key=…) takes one in code",
     "max_cost_usd": "il.Agent(…) takes it; il.meter() tells what calls cost",
@@ -115,9 +117,13 @@ _ELSEWHERE = {
     "max_retries": "it is called retries",
     "max_output_tokens": "it is called max_tokens everywhere",
     "messages": "what to say stands first, what was said before is history",
+    "modalities": "extra={'openai-chat': {…}} sends members to that dialect",
     "model": "il.model('provider/model') names it",
     "num_retries": "it is called retries",
     "num_predict": "it is called max_tokens everywhere",
+    "output_format": "output takes a type, output_schema a JSON Schema",
+    "output_type": "it is called output",
+    "previous_response_id": "history=reply goes on with a reply; continues=… with what the provider keeps",
     "reasoning": "effort says how hard to think",
     "reasoning_effort": "effort says how hard to think",
     "prompt": "what to say stands first, without a name",
@@ -127,9 +133,11 @@ _ELSEWHERE = {
     "schema": "output takes a type, output_schema a JSON Schema",
     "stop_sequences": "it is called stop everywhere",
     "stream": "model.stream(…) gives the answer as it comes",
+    "stream_options": "model.stream(…) gives the answer as it comes, with its usage at the end",
     "system_prompt": "the system text is system",
     "text_format": "output takes a type, output_schema a JSON Schema",
     "timeout": "timeout_s takes the seconds for the whole call",
+    "top_logprobs": "logprobs takes the number of alternatives",
 }
 """Names that other libraries taught, and what stands for them here."""
 
@@ -302,8 +310,16 @@ def _remember(checked: Tool | _Tools, source: object = None) -> None:
 def _tool_choice(name: str, value: object) -> object:
     if isinstance(value, NamedTool | AllowedTools) or value in ("auto", "none", "required"):
         return value
-    hint = f"; il.NamedTool({value!r}) forces one tool" if isinstance(value, str) else ""
+    forced = value if isinstance(value, str) else _forced(value)
+    hint = f"; il.NamedTool({forced!r}) forces one tool" if forced else ""
     raise UsageError(f"{name} takes auto, none, required, il.NamedTool or il.AllowedTools, not {value!r:.60}{hint}")
+
+
+def _forced(value: object) -> object:
+    """The tool that another library's form of a choice forces: `{"type": "function", "function": {"name": …}}`."""
+    choice = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    inner = choice.get("function", choice)
+    return cast("dict[str, Any]", inner).get("name") if isinstance(inner, dict) else None
 
 
 def _server_state(name: str, value: object) -> ServerState:

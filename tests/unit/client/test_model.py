@@ -378,3 +378,22 @@ def test_the_faces_share_their_signatures(name: str) -> None:
     """Both faces take the same, so that code moves between them by adding `await`."""
     blocking, awaited = (inspect.signature(getattr(kind, name)) for kind in (il.Model, aio.Model))
     assert [*blocking.parameters.values()] == [*awaited.parameters.values()]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"messages": [{"role": "user", "content": "Hi"}]}, "no option 'messages': what to say stands first"),
+        ({"input": "Hi"}, "no option 'input': what to say stands first"),
+        ({}, "nothing to send: the prompt is empty and there is no history"),
+    ],
+)
+async def test_who_names_the_prompt_as_elsewhere_is_told_its_place(options: dict[str, Any], sentence: str) -> None:
+    """Without a prompt it is not Python that answers, in no face and in no method."""
+    blocking: Any = il.model("fake/x")
+    awaited: Any = aio.model("fake/x")
+    for ask in (blocking.generate, blocking.stream, awaited.stream):
+        with pytest.raises(il.UsageError, match=sentence):
+            ask(**options)
+    with pytest.raises(il.UsageError, match=sentence):
+        await awaited.generate(**options)

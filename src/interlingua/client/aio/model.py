@@ -70,7 +70,7 @@ class AsyncModel(Face):
 
     async def generate(
         self,
-        prompt: Prompt,
+        prompt: Prompt = (),  # so that `generate(messages=…)` is told what that is called here
         *,
         history: History | None = None,
         output: object = None,
@@ -123,7 +123,7 @@ class AsyncModel(Face):
 
     def stream(
         self,
-        prompt: Prompt,
+        prompt: Prompt = (),
         *,
         history: History | None = None,
         output: object = None,
