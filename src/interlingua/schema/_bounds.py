@@ -1,27 +1,33 @@
 """Bounds that `Annotated` sets: as keywords of the schema, or in words where no keyword says them, and checked.
 
 JSON Schema bounds numbers, texts and lists. What JSON says as text, a Decimal or a date, it cannot bound: the model is
-told in the description, and the value that the text stands for is checked.
+told in the description, and the value that the text stands for is checked. A predicate is Python's alone, and
+checks the value that was made.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
 
+from interlingua.errors import SchemaError
 from interlingua.schema._leaves import is_said_as_text
 from interlingua.schema.problem import MisfitError, brief
 from interlingua.schema.walk import Schema
+from interlingua.types._base import JsonValue
 
 __all__ = [
     "bounds_told",
     "check_bounds",
     "check_constraints",
+    "check_predicates",
     "constraint_keywords",
     "constraints_of",
+    "predicates_of",
     "text_bounds",
 ]
 
@@ -136,6 +142,38 @@ def _is_decimal(value: object) -> bool:
 
 def _said(value: Any) -> str:
     return str(msgspec.to_builtins(value))
+
+
+_PYDANTIC_ALONE = ("AfterValidator", "BeforeValidator", "PlainValidator", "WrapValidator")
+"""What only pydantic runs, and only in its models."""
+
+
+def predicates_of(metadata: tuple[Any, ...]) -> list[Callable[[Any], object]]:
+    """The predicates of annotated-types in an `Annotated`; who has one has imported it.
+
+    Raises: SchemaError, for a validator of pydantic, which would not run.
+    """
+    kind: Any = getattr(sys.modules.get("annotated_types"), "Predicate", ())
+    for item in metadata:
+        name = type(item).__name__
+        if name in _PYDANTIC_ALONE and type(item).__module__.startswith("pydantic."):
+            raise SchemaError(f"{name} runs in a pydantic model alone; annotated_types.Predicate runs anywhere")
+    return [item.func for item in metadata if isinstance(item, kind)]
+
+
+def check_predicates(predicates: Iterable[Callable[[Any], object]], made: Any, value: JsonValue) -> None:
+    """Nothing, when every predicate is true of what was made of `value`; a ValueError says why it is not.
+
+    Raises: MisfitError.
+    """
+    for holds in predicates:
+        try:
+            found = holds(made)
+        except (ValueError, TypeError, AssertionError) as error:
+            raise MisfitError(str(error) or "is not valid") from None
+        if not found:
+            name = getattr(holds, "__name__", "<")
+            raise MisfitError(f"{brief(value)} fails {'a check' if name[0] == '<' else f'the check {name}'}")
 
 
 def check_constraints(constraints: Mapping[str, Any], value: Any) -> None:

@@ -9,9 +9,9 @@ import msgspec
 
 from interlingua.schema._words import FORMS
 from interlingua.schema.problem import MisfitError, brief
-from interlingua.schema.walk import Schema
+from interlingua.schema.walk import Schema, parts_of_schema
 
-__all__ = ["DECIMAL", "LEAVES", "Form", "is_said_as_text", "leaf_of"]
+__all__ = ["DECIMAL", "LEAVES", "Form", "holds_decimals", "is_said_as_text", "leaf_of"]
 
 
 class Form(NamedTuple):
@@ -83,6 +83,11 @@ _NAMED: dict[tuple[str, str], tuple[Schema, str]] = {
     ("uuid", "UUID"): ({"format": "uuid"}, FORMS["uuid"]),
 }
 """Types that JSON says as text, by module and name: whoever has one has imported its module."""
+
+
+def holds_decimals(schema: Schema) -> bool:
+    """Whether a schema made of a type asks for a Decimal, whose digits a float would not keep."""
+    return any(part.get("pattern") == DECIMAL for part in parts_of_schema(schema))
 
 
 def is_said_as_text(value: object) -> bool:

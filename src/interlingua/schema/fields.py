@@ -67,12 +67,11 @@ def fields_of(kind: Kind) -> Fields | None:
     make = next((make for is_such, make in _KINDS if is_such(owner)), None)
     if make is None:
         return None
-    text = docstring_of(owner)
+    text, described = docstring_of(owner), _described(owner)
     bound = dict(zip(getattr(owner, "__parameters__", ()), typing.get_args(kind), strict=False))
     found = make(owner)
     members = tuple(
-        field._replace(kind=_bind(field.kind, bound), description=text.parameters.get(field.name))
-        for field in found.members
+        field._replace(kind=_bind(field.kind, bound), description=described.get(field.name)) for field in found.members
     )
     return found._replace(members=members, description=text.summary or None)
 
@@ -94,6 +93,20 @@ def docstring_of(owner: type) -> Docstring:
     text = owner.__dict__.get("__doc__")
     is_written = isinstance(text, str) and not text.startswith(f"{owner.__name__}(")
     return parse_docstring(text if is_written else None)
+
+
+def _described(owner: type) -> dict[str, str]:
+    """What a class and those that it inherits fields from say of their fields; its own words win."""
+    bases = owner.__dict__.get("__orig_bases__", owner.__bases__)
+    found: dict[str, str] = {}
+    for base in [typing.get_origin(base) or base for base in reversed(bases)]:
+        if isinstance(base, type) and base.__module__ not in _WITHOUT_FIELDS:
+            found |= _described(base)
+    return found | docstring_of(owner).parameters
+
+
+_WITHOUT_FIELDS = frozenset({"builtins", "msgspec", "typing", "typing_extensions"})
+"""Where classes are from that other classes are made with."""
 
 
 def _named(owner: Any) -> str:

@@ -30,11 +30,14 @@ from interlingua.schema._bounds import (
     bounds_told,
     check_bounds,
     check_constraints,
+    check_predicates,
     constraint_keywords,
     constraints_of,
+    predicates_of,
     text_bounds,
 )
 from interlingua.schema._leaves import LEAVES, Form, leaf_of
+from interlingua.schema.docstring import parse_docstring
 from interlingua.schema.fields import NO_DEFAULT, Field, Fields, Kind, fields_of
 from interlingua.schema.problem import MisfitError, brief, together
 from interlingua.schema.walk import Schema, map_children, parts_of_schema
@@ -178,8 +181,8 @@ class Forms:
         except SchemaError as error:
             raise SchemaError(f"{field.name}: {error.message}") from None
 
-    def _annotated(self, kind: Kind, metadata: Iterable[Any]) -> Form:
-        form = self.form(kind)
+    def _annotated(self, kind: Kind, metadata: tuple[Any, ...]) -> Form:
+        form, predicates = self.form(kind), predicates_of(metadata)
         schema, constraints = dict(form.schema), dict[str, Any]()
         for item in metadata:
             text = item if isinstance(item, str) else getattr(item, "description", getattr(item, "documentation", None))
@@ -196,6 +199,7 @@ class Forms:
             check_constraints(constraints, value)
             made = form.read(value)
             check_bounds(bounds, made)
+            check_predicates(predicates, made, value)
             return made
 
         return form._replace(schema=schema, read=read)
@@ -252,7 +256,7 @@ class Forms:
         return Form(schema, read)
 
     def _pydantic(self, model: Any) -> Form:
-        schema = _without_titles(model.model_json_schema(ref_template=f"{_REFERENCE}{{model}}"))
+        schema = _tidied(model.model_json_schema(ref_template=f"{_REFERENCE}{{model}}"))
         names = frozenset[str](schema.get("properties", ()))
         for name, definition in schema.pop("$defs", {}).items():
             self._define(name, definition)
@@ -444,6 +448,20 @@ def _pydantic_model(kind: Kind) -> Any:
     return kind if base is not None and isinstance(kind, type) and issubclass(kind, base) else None
 
 
-def _without_titles(schema: Schema) -> Schema:
+def _tidied(schema: Schema) -> Schema:
+    """Pydantic's schema without titles, and with what a docstring says of the fields at the fields."""
     plain = {key: value for key, value in schema.items() if key != "title" or not isinstance(value, str)}
-    return map_children(plain, _without_titles)
+    return map_children(_spread(plain), _tidied)
+
+
+def _spread(schema: Schema) -> Schema:
+    """An object's schema whose description was a docstring; untouched where that speaks of what is no property."""
+    text, properties = schema.get("description"), schema.get("properties")
+    found = parse_docstring(text) if isinstance(text, str) and isinstance(properties, dict) else None
+    if found is None or not found.parameters or not found.parameters.keys() <= cast("Schema", properties).keys():
+        return schema
+    fields = {**cast("dict[str, Schema]", properties)}
+    for name, words in found.parameters.items():
+        fields[name] = {"description": words, **fields[name]}
+    rest = {key: value for key, value in schema.items() if key != "description"}
+    return {**({"description": found.summary} if found.summary else {}), **rest, "properties": fields}

@@ -13,14 +13,14 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, cast, get_origin
 
 from interlingua.errors import DecodeError
-from interlingua.schema._leaves import DECIMAL
+from interlingua.schema._leaves import holds_decimals
 from interlingua.schema.answer import parse_answer
 from interlingua.schema.fields import Kind
 from interlingua.schema.forms import Forms, compose
 from interlingua.schema.problem import MisfitError, Problem, describe
 from interlingua.schema.strict import relax, strictened
 from interlingua.schema.validate import check_schema, validate
-from interlingua.schema.walk import Schema, parts_of_schema
+from interlingua.schema.walk import Schema
 from interlingua.types._base import JsonValue
 from interlingua.wire.json import decode_any
 
@@ -73,8 +73,7 @@ def _reflect(kind: Kind) -> Reflection:
     forms = Forms()
     form = forms.form(kind)
     loose = compose(form.schema, forms.definitions)
-    decimals = any(part.get("pattern") == DECIMAL for part in parts_of_schema(loose))
-    return Reflection(loose, strictened(loose), form.read, decimals)
+    return Reflection(loose, strictened(loose), form.read, holds_decimals(loose))
 
 
 _kept = lru_cache(maxsize=256)(_reflect)

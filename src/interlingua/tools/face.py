@@ -21,6 +21,7 @@ from interlingua.schema.signature import contexts_of
 from interlingua.schema.strict import relax
 from interlingua.schema.tool_rules import tool_faults
 from interlingua.schema.validate import check_schema, validate
+from interlingua.schema.walk import Schema
 from interlingua.tools.mcp import McpSource
 from interlingua.tools.outcome import Call, error_result, failed
 from interlingua.tools.tool import Handler, ToolSource, is_async, origin_of, tool
@@ -222,6 +223,8 @@ def _bound(
     if found.freeform is not None:
         return partial(typed.function if typed else handler, arguments.get("input", ""), **contexts)
     schema = typed.loose if typed and found.strict else found.parameters
+    if typed and typed.has_decimals:
+        arguments = _with_digits(call, schema)
     arguments = relax(arguments, schema)
     problems = validate(schema, arguments, naive_times=typed is not None)
     if not problems:
@@ -234,6 +237,13 @@ def _bound(
         except Exception as error:  # noqa: BLE001 - a class that checks itself may raise anything
             return failed(call, error)
     return error_result(call, f"tool {call.name}, {describe(problems, 'argument')}")
+
+
+def _with_digits(call: ToolCall, schema: Schema) -> dict[str, Any]:
+    """The arguments with numbers as texts of their own digits where a Decimal is asked for."""
+    from interlingua.schema.digits import decode_digits, settle  # only who has a Decimal needs it
+
+    return cast("dict[str, Any]", settle(decode_digits(call.arguments_json), schema))
 
 
 _BROKEN = {

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, TypeAlias, cast, get_origin
 from msgspec.structs import replace
 
 from interlingua.errors import SchemaError, UsageError, kind_of
+from interlingua.schema._leaves import holds_decimals
 from interlingua.schema.fields import docstring_of
 from interlingua.schema.reflect import reflect
 from interlingua.schema.signature import contexts_of, signature_of
@@ -47,7 +48,7 @@ class One(NamedTuple):
 class Handler:
     """A function that takes JSON arguments: they are turned into its parameters' types first."""
 
-    __slots__ = ("contexts", "function", "is_async", "kind", "loose", "origin", "read", "timeout_s")
+    __slots__ = ("contexts", "function", "has_decimals", "is_async", "kind", "loose", "origin", "read", "timeout_s")
 
     def __init__(
         self,
@@ -77,6 +78,8 @@ class Handler:
         """Seconds that one call may take."""
         self.is_async: bool = is_async(function)
         """Whether the function gives an awaitable."""
+        self.has_decimals: bool = kind is not dict and holds_decimals(loose)
+        """Whether `read` makes Decimals, which a number is taken for by its digits."""
 
     def __call__(self, /, **arguments: Any) -> Any:
         """What the function gives for these JSON arguments."""

@@ -341,6 +341,144 @@ def test_pydantic_models_bring_their_own_schema() -> None:
     ) == (Model(count=3, inner=[Model(count=1, name="a")]))
 
 
+ITEM, COUNT = "What it is, in words.", "How many; null means 1."
+DOCSTRINGS = {
+    "google": """A line.
+
+    Attributes:
+        item (str): What it is,
+            in words.
+        number: How many.
+    """,
+    "numpy": """A line.
+
+    Attributes
+    ----------
+    item : str
+        What it is,
+        in words.
+    number
+        How many.
+    """,
+    "sphinx": """A line.
+
+    :param str item: What it is,
+        in words.
+    :ivar number: How many.
+    """,
+}
+
+
+@pytest.mark.parametrize("style", DOCSTRINGS)
+@pytest.mark.parametrize("made_with", ["dataclass", "struct", "typed dict", "named tuple", "pydantic"])
+@pytest.mark.parametrize("nested", [False, True])
+def test_r31_docstrings_describe_the_fields_of_any_class(style: str, made_with: str, nested: bool) -> None:
+    """In each style, of a class by itself and of one inside another; the summary is what is left of the docstring."""
+
+    class Written:
+        item: str
+        number: int = 1
+
+    class WrittenStruct(msgspec.Struct):
+        item: str
+        number: int = 1
+
+    class WrittenModel(pydantic.BaseModel):
+        item: str
+        number: int = 1
+
+    class WrittenDict(TypedDict):
+        item: str
+        number: NotRequired[int]
+
+    class WrittenTuple(NamedTuple):
+        item: str
+        number: int = 1
+
+    kinds: dict[str, Any] = {
+        "dataclass": Written,
+        "struct": WrittenStruct,
+        "typed dict": WrittenDict,
+        "named tuple": WrittenTuple,
+        "pydantic": WrittenModel,
+    }
+    kind = kinds[made_with]
+    kind.__doc__ = DOCSTRINGS[style]
+    if made_with == "dataclass":
+        dataclass(kind)
+    schema = schema_of(list[kind])["properties"]["value"]["items"] if nested else schema_of(kind)
+    told = {name: form.get("description") for name, form in schema["properties"].items()}
+    assert schema["description"] == "A line."
+    assert told == {"item": ITEM, "number": "How many." if made_with == "typed dict" else COUNT}
+
+
+class Base(pydantic.BaseModel):
+    """A base.
+
+    Attributes:
+        first: The first.
+        internal: Never seen.
+    """
+
+    first: int = pydantic.Field(description="First of all.")
+
+
+class Documented(pydantic.BaseModel):
+    """A model.
+
+    Attributes:
+        first: The first.
+        second: The second.
+    """
+
+    first: int = pydantic.Field(description="First of all.")
+    second: int
+    others: list[Base]
+
+
+def test_a_field_s_own_description_wins_over_the_docstring_of_its_model() -> None:
+    """And a docstring that speaks of what is no property is left as it is: nothing of it may get lost."""
+    schema = schema_of(Documented)
+    assert schema["description"] == "A model."
+    assert schema["properties"]["first"] == {"description": "First of all.", "type": "integer"}
+    assert schema["properties"]["second"] == {"description": "The second.", "type": "integer"}
+    base = schema["properties"]["others"]["items"]
+    assert "internal: Never seen." in base["description"]
+    assert base["properties"]["first"]["description"] == "First of all."
+
+
+@dataclass
+class Parent:
+    """A parent.
+
+    Args:
+        first: The first.
+        second: The second.
+    """
+
+    first: int
+    second: int
+
+
+@dataclass
+class Child(Parent):
+    """A child.
+
+    Args:
+        second: The second, again.
+    """
+
+    third: int
+
+
+def test_fields_that_are_inherited_keep_their_descriptions() -> None:
+    """The words of the class itself win; its summary is its own."""
+    schema = schema_of(Child)
+    assert schema["description"] == "A child."
+    told = {name: form.get("description") for name, form in schema["properties"].items()}
+    assert told == {"first": "The first.", "second": "The second, again.", "third": None}
+
+
 def test_pydantic_inside_a_dataclass() -> None:
     """A model may be a field, and pydantic's Field may annotate one."""
     held = schema_of(Holder)

@@ -4,9 +4,12 @@ import asyncio
 import logging
 import threading
 from collections.abc import Awaitable
+from decimal import Decimal
 from typing import Annotated, Any, Literal, get_args
 
+import annotated_types
 import msgspec
+import pydantic
 import pytest
 
 from interlingua.errors import SchemaError, ToolError, UsageError
@@ -172,7 +175,6 @@ def test_values_that_only_python_refuses_are_bad_arguments(both: Both) -> None:
 
 def test_r35_every_value_that_only_python_refuses_is_named(both: Both) -> None:
     """Faults of several values, of several kinds of classes, are in one sentence, each with its place."""
-    pydantic = pytest.importorskip("pydantic")
 
     def even(number: int) -> int:
         if number % 2:
@@ -200,6 +202,107 @@ def test_r35_every_value_that_only_python_refuses_is_named(both: Both) -> None:
     )
     fine = '{"pair": {"first": 2, "second": 4}, "order": {"number": 6}, "other": {"number": 8}}'
     assert only(both.execute([take], call("take", fine))).content == Json(6)
+
+
+@pytest.mark.parametrize(
+    ("said", "made"),
+    [
+        ("12.10", "12.10"),
+        ('"12.10"', "12.10"),
+        ("3", "3"),
+        ("0.1000000000000000000000001", "0.1000000000000000000000001"),
+        ("12345678901234567890123", "12345678901234567890123"),
+        ("1.5e2", "150"),
+        ("-2.50E-3", "-0.00250"),
+    ],
+)
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_decimal_is_taken_from_the_digits_of_a_number(both: Both, said: str, made: str, strict: bool) -> None:
+    """Also where it is optional, in a list, a map or a class; floats beside it stay floats."""
+
+    class Line(msgspec.Struct):
+        price: Decimal
+
+    def pay(amount: Decimal | None, lines: Any, by: dict[str, Decimal], share: float, note: str = "") -> str:
+        return f"{amount} {lines[0].price} {by['a']} {share!r}"
+
+    pay.__annotations__["lines"] = list[Line]
+    arguments = f'{{"amount": {said}, "lines": [{{"price": {said}}}], "by": {{"a": {said}}}, "share": 0.5}}'
+    result = only(both.execute([tool(pay, strict=strict)], call("pay", arguments)))
+    assert result.content == f"{made} {made} {made} 0.5"
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ("true", "argument amount: true is not a string"),
+        ('"ten"', r'argument amount: "ten" does not match ^[+-]?\d+(\.\d+)?$'),
+        ("-0.01", "argument amount: -0.01 is less than 0"),
+        ("1e-999999999", r'argument amount: "1E-999999999" does not match ^[+-]?\d+(\.\d+)?$'),
+        ("1e400", "the arguments are not one JSON object with unique keys and finite numbers: non_finite"),
+    ],
+)
+def test_what_is_no_decimal_is_refused(both: Both, said: str, sentence: str) -> None:
+    """An exponent that would write out a gigabyte of zeros is none, and bounds hold for numbers, too."""
+
+    def pay(amount: Annotated[Decimal, msgspec.Meta(ge=0)]) -> str:
+        return str(amount)
+
+    assert only(both.execute([pay], call("pay", f'{{"amount": {said}}}'))).content == f"tool pay, {sentence}"
+
+
+def test_a_schema_of_the_caller_s_own_keeps_its_numbers(both: Both) -> None:
+    """Only a type asks for a Decimal: a pattern of one's own is for texts."""
+
+    def give(amount: float) -> float:
+        return amount
+
+    own = {"type": "object", "properties": {"amount": {"pattern": r"^[+-]?\d+(\.\d+)?$"}}}
+    made = tool(own, name="pay", handler=give)
+    assert only(both.execute([made], call("pay", '{"amount": 1.10}'))).content == Json(1.1)
+
+
+def test_predicates_are_asked_before_the_handler(both: Both) -> None:
+    """Each that fails is told, by its name where it has one, with its place; what it raises by itself is an error."""
+
+    def even(number: int) -> bool:
+        return number % 2 == 0
+
+    def known(name: str) -> bool:
+        raise ValueError(f"there is no {name}")
+
+    class Line(msgspec.Struct):
+        count: Any
+
+    def order(line: Any, name: Any = "", size: Any = 1.0, tags: Any = ()) -> str:
+        return "ordered"
+
+    Line.__annotations__["count"] = Annotated[int, annotated_types.Predicate(even)]
+    order.__annotations__.update(
+        line=Line,
+        name=Annotated[str, annotated_types.Predicate(known)],
+        size=annotated_types.IsFinite[float],
+        tags=list[Annotated[str, annotated_types.Predicate(lambda tag: len(tag) < 3)]],
+    )
+    said = '{"line": {"count": 3}, "name": "Ada", "size": 2, "tags": ["ab", "abc"]}'
+    assert only(both.execute([order], call("order", said))).content == (
+        "tool order, argument line.count: 3 fails the check even; argument name: there is no Ada;"
+        ' argument tags[1]: "abc" fails a check'
+    )
+    fine = '{"line": {"count": 4}, "size": 2, "tags": ["ab"]}'
+    assert only(both.execute([order], call("order", fine))).content == "ordered"
+
+
+@pytest.mark.parametrize("name", ["AfterValidator", "BeforeValidator", "PlainValidator", "WrapValidator"])
+def test_a_validator_that_would_not_run_is_refused(name: str) -> None:
+    """Only pydantic runs them, and only in its models."""
+
+    def order(count: Any) -> None:
+        """Order."""
+
+    order.__annotations__["count"] = Annotated[int, getattr(pydantic, name)(abs)]
+    with pytest.raises(SchemaError, match=f"tool order, parameter count: {name} runs in a pydantic model alone"):
+        tool(order)
 
 
 @pytest.mark.parametrize("reason", get_args(BrokenReason))
