@@ -8,6 +8,7 @@ from interlingua.agent.loop import run_loop
 from interlingua.agent.run import Run
 from interlingua.agent.setup import AgentOptions, Approvals, Setup, Stored, charged, task_output
 from interlingua.agent.state import CURRENT
+from interlingua.tools.halting import HALT
 from interlingua.tools.tool import tool
 from interlingua.tools.toolbox import Toolbox
 
@@ -131,8 +132,12 @@ class Agent(Setup[T]):
             """
             parent = CURRENT.get()
             run = self.stream(task, context=parent.context if parent else None)
+            halt = HALT.get()
             try:
-                return task_output(name, run.finish())
+                for _ in run:
+                    if halt is not None and halt.is_over:
+                        run.close()
+                return task_output(name, run)
             finally:
                 charged(run)
 

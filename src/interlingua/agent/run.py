@@ -3,8 +3,8 @@
 Rules
 - Several calls run at once, each in a thread; a single call whose progress nobody waits for runs in the caller's own.
 - At most `MOST_AT_ONCE` calls of a step run at the same time.
-- A thread cannot be stopped from outside: what still runs when the time is up, or when the run is closed, is left to
-  itself, and its result is not looked at.
+- A thread cannot be stopped from outside: a function that still runs when the time is up, or when the run is left, is
+  left to itself, and its result is not looked at. A coroutine is cancelled, and a sub-agent begins no further step.
 - KeyboardInterrupt closes the open exchange and leaves the run's messages as a history that can be gone on with.
 """
 
@@ -23,6 +23,7 @@ from interlingua.agent.face import RunFace, note_failed_observer
 from interlingua.agent.state import CURRENT, Call
 from interlingua.client.call.pump import Pump
 from interlingua.errors import Error, UsageError
+from interlingua.tools.halting import HALT, Halt
 from interlingua.types.content import ToolResult
 from interlingua.types.event import TextDelta
 
@@ -56,6 +57,7 @@ class _Crew:
         self._execute = execute
         self._told: SimpleQueue[Notice | BaseException] = SimpleQueue()
         self._waiting = deque(calls)
+        self._halt = Halt()
 
     def here(self) -> None:
         """Run them in this thread."""
@@ -68,10 +70,12 @@ class _Crew:
             threading.Thread(target=copy_context().run, args=(self._hand,), daemon=True).start()
 
     def close(self) -> None:
-        """Begin no other call."""
+        """Begin no other call, and stop of those that run what can be stopped."""
         self._waiting.clear()
+        self._halt.end()
 
     def _hand(self) -> None:
+        HALT.set(self._halt)
         while True:
             try:
                 call = self._waiting.popleft()

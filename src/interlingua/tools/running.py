@@ -9,7 +9,7 @@ Rules
 - A function that takes too long cannot be stopped: its result is an error, its thread is left to end by itself, does
   not hold up the end of the program, and what it gives later is dropped.
 - SystemExit and KeyboardInterrupt of a handler are raised in the calling thread; coroutines that still run are
-  cancelled then.
+  cancelled then, and so they are when nobody waits for the calling thread any more (`halting`).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from interlingua.tools.face import Work
+from interlingua.tools.halting import HALT
 from interlingua.tools.listening import OnProgress, tell
 from interlingua.tools.outcome import answered, failed, is_cancelled, timed_out
 from interlingua.tools.progress import LISTENER
@@ -126,7 +127,7 @@ class _Hand:
                 value = self._awaited(cast("Awaitable[Any]", value))
             result = answered(self.work.call, value)
         except BaseException as error:  # noqa: BLE001 - what is no result is raised where the call was made
-            is_result = isinstance(error, Exception) or is_cancelled(error)
+            is_result = isinstance(error, Exception) or (is_cancelled(error) and not self._is_stopped)
             result = ended(self.watch, failed(self.work.call, error) if is_result else None, error)
             self._inbox.put(_End(self._place, result, error))
         else:
@@ -163,14 +164,19 @@ class _Crew:
         try:
             while self._waiting or self._running:
                 while self._waiting and len(self._running) < self._at_once:
-                    place, work = self._waiting.popleft()
-                    self._running[place] = _Hand(place, work, self._inbox)
+                    self._start(*self._waiting.popleft())
                 self._receive()
                 self._expire()
         finally:
             for hand in self._running.values():
                 hand.stop()
         return self._ended
+
+    def _start(self, place: int, work: Work) -> None:
+        hand = self._running[place] = _Hand(place, work, self._inbox)
+        halt = HALT.get()
+        if halt is not None:
+            halt.add(hand.stop)
 
     def _receive(self) -> None:
         """Take the next note or end, or wait until the next time-out."""

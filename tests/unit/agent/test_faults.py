@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 import time
+from contextvars import copy_context
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import interlingua as il
 from interlingua import aio
 from interlingua.testing import FakeModel, no_network, tool_call, use
+from interlingua.tools.halting import HALT, Halt
 from tests.support.agents import BLOCKING, FACES, AgentFace, call, get_weather, played
 
 both = pytest.mark.parametrize("face", FACES, ids=repr)
@@ -305,6 +307,83 @@ def test_r38_keyboard_interrupt_passes(calls: int) -> None:
         run.finish()
     assert run.stop_reason == "cancelled"
     assert len(run.messages[-1].tool_results) == calls
+
+
+def test_r38_leaving_a_blocking_run_cancels_its_coroutines() -> None:
+    """Each is in a thread that nobody waits for any more, whatever ended the run: an error, or its reader."""
+    began, ended = threading.Event(), threading.Semaphore(0)
+
+    async def hang() -> None:
+        """Hang."""
+        il.progress("hangs")
+        began.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.release()
+
+    def interrupt() -> None:
+        """Interrupt."""
+        began.wait(60)
+        raise KeyboardInterrupt
+
+    both_calls = [tool_call("hang"), tool_call("interrupt")]
+    with no_network(), use(FakeModel([both_calls, tool_call("hang")])):
+        with pytest.raises(KeyboardInterrupt):
+            il.Agent("fake/a", tools=[hang, interrupt]).run("Hi")
+        assert ended.acquire(timeout=60)
+
+        with il.Agent("fake/a", tools=[hang]).stream("Hi") as live:
+            next(event for event in live if isinstance(event, il.ToolProgress))
+        assert ended.acquire(timeout=60)
+
+
+def test_r38_a_coroutine_that_begins_when_its_run_was_left_is_cancelled() -> None:
+    """Between the start of its thread and that of its loop, too."""
+    halt = Halt()
+    halt.end()
+
+    async def work() -> None:
+        """Work."""
+        await asyncio.sleep(60)
+
+    def execute() -> None:
+        HALT.set(halt)
+        with pytest.raises(asyncio.CancelledError):
+            il.Toolbox([work]).execute(il.ToolCall("call_0", "work", "{}"))
+
+    copy_context().run(execute)
+
+
+def test_r38_a_sub_agent_of_a_run_that_was_left_asks_nobody_again() -> None:
+    """What it was about to do would cost money and be looked at by nobody."""
+    began, let_go, over = threading.Event(), threading.Event(), threading.Event()
+
+    def look() -> str:
+        """Look."""
+        began.set()
+        let_go.wait(60)
+        return "seen"
+
+    fake = FakeModel([tool_call("research", task="Oslo"), tool_call("look"), "Never asked for."])
+    with no_network(), use(fake):
+        helper = il.Agent("fake/a", tools=[look])
+        tool = helper.as_tool("research", "Looks things up.")
+
+        def research(task: str) -> object:
+            il.progress("begins")
+            try:
+                return tool.handler(task=task)  # pyright: ignore[reportOptionalCall]
+            finally:
+                over.set()
+
+        given = il.tool(research, description="Looks things up.")
+        with il.Agent("fake/a", tools=[given]).stream("Hi") as live:
+            next(event for event in live if isinstance(event, il.ToolProgress))
+            assert began.wait(60)
+        let_go.set()
+        assert over.wait(60)
+    assert len(fake.requests) == 2
 
 
 @both

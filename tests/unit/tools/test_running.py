@@ -368,7 +368,11 @@ def test_a_class_that_checks_itself_may_raise_anything(both: Both) -> None:
     ]
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+class LeaveError(BaseException):
+    """What a test runner raises to leave, for one."""
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit, LeaveError])
 @pytest.mark.parametrize("count", [1, 2])
 def test_an_interrupt_passes(
     both: Both, error: type[BaseException], count: int, caplog: pytest.LogCaptureFixture

@@ -43,10 +43,14 @@ async def run_all(
 ) -> tuple[ToolResult, ...]:
     """The result of each call, in order."""
     gate = asyncio.Semaphore(at_once)
-    async with asyncio.TaskGroup() as group:
-        tasks = [
-            group.create_task(_passed(gate, step, on_progress)) if isinstance(step, Work) else step for step in steps
-        ]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(_passed(gate, step, on_progress)) if isinstance(step, Work) else step
+                for step in steps
+            ]
+    except BaseExceptionGroup as errors:  # what is no result passes as it was raised
+        raise errors.exceptions[0] from None
     return tuple([task if isinstance(task, ToolResult) else task.result() for task in tasks])
 
 
