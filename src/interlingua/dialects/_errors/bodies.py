@@ -73,7 +73,7 @@ _NOTHING = ErrorBody("")
 def read_error(body: bytes) -> ErrorBody:
     """What the body of a failed answer says; the text itself when it is no JSON."""
     try:
-        return error_body(decode_any(body))
+        return error_body(decode_any(body, repairs=[]))
     except (DecodeError, LimitExceededError):
         text = " ".join(body[:2000].decode("utf-8", "replace").split())
         return ErrorBody(beginning(text, MAX_MESSAGE) or "an empty body")
@@ -124,7 +124,7 @@ def _text(text: str, depth: int) -> ErrorBody:
     """A sentence, or an error that some server in between has written as text."""
     if text.lstrip().startswith(("{", "[{")):
         try:
-            found = _read(decode_any(text), depth + 1)
+            found = _read(decode_any(text, repairs=[]), depth + 1)
         except (DecodeError, LimitExceededError):
             return ErrorBody(text)
         return found if found.message else found._replace(message=text)

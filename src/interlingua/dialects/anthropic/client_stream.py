@@ -124,7 +124,7 @@ class MessagesStreamDecoder(BuildingDecoder):
         event = _read(data, repairs)
         self.changes.repaired(repairs)
         if event is None:
-            self._unknown(decode_any(data))
+            self._unknown(decode_any(data, repairs=[]))
         else:
             self._known(event, data)
 
@@ -147,7 +147,7 @@ class MessagesStreamDecoder(BuildingDecoder):
             case "ping":
                 pass  # a sign of life
             case _:
-                raise error_of_body(error_body(decode_any(data)), None)
+                raise error_of_body(error_body(decode_any(data, repairs=[])), None)
 
     def _unknown(self, value: Any) -> None:
         """An event that is none of the dialect's: a bare error, or one to pass on."""
@@ -184,7 +184,9 @@ class MessagesStreamDecoder(BuildingDecoder):
 
     def _whole_message(self, data: bytes) -> None:
         """A whole answer: as if each of its blocks had come in one piece."""
-        message = decode_wire(data, ResponseWire)
+        repairs: list[str] = []
+        message = decode_wire(data, ResponseWire, repairs=repairs, lenient=True)
+        self.changes.repaired(repairs)
         self._message_start(EventWire(message=message))
         for index, block in enumerate(message.content or ()):
             self._block_start(EventWire(index=index, content_block=block))
@@ -412,7 +414,7 @@ def _read(data: bytes, repairs: list[str]) -> EventWire | None:
     try:
         event = decode_wire(data, EventWire, repairs=repairs, lenient=True)
     except DecodeError:
-        value = decode_any(data)
+        value = decode_any(data, repairs=repairs)
         if is_object(value) and str(value.get("type")) not in _EVENTS:
             return None
         raise

@@ -100,7 +100,7 @@ class OllamaStreamDecoder(BuildingDecoder):
         wire = decode_wire(line, ChunkWire, repairs=repairs, lenient=True)
         self.changes.repaired(repairs)
         if wire.error is not None:
-            raise error_of_body(error_body(decode_any(line)), None)
+            raise error_of_body(error_body(decode_any(line, repairs=[])), None)
         message = turn_of(wire)
         if message is None and not wire.done:
             raise DecodeError("a line of the stream has no message")

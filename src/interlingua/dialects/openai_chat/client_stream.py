@@ -186,7 +186,7 @@ class ChatStreamDecoder(BuildingDecoder):
 
     def _chunk(self, chunk: ChunkWire, data: bytes) -> None:
         if chunk.error or chunk.object == "error" or is_bare_error(chunk):
-            raise error_of_body(error_body(decode_any(data)), None)
+            raise error_of_body(error_body(decode_any(data, repairs=[])), None)
         if chunk.x_groq and chunk.x_groq.get("error"):
             raise error_of_body(error_body(chunk.x_groq), None)
         members = top_members(chunk)

@@ -118,10 +118,17 @@ class _Answer:
         elif kind == "keepalive":
             return
         elif kind == "response":
-            self.end(decode_wire(event.data, ResponseWire))
+            self._whole(event.data)
         else:
             self.start()
-            self.builder.extra_event(NAME, decode_any(event.data))
+            self.builder.extra_event(NAME, decode_any(event.data, repairs=[]))
+
+    def _whole(self, data: bytes) -> None:
+        """A whole answer that came in place of a stream."""
+        repairs: list[str] = []
+        wire = decode_wire(data, ResponseWire, repairs=repairs, lenient=True)
+        self.changes.repaired(repairs)
+        self.end(wire)
 
     def _more_text(self, data: bytes) -> bool:
         """Whether an event is like the template, and its text has been told."""

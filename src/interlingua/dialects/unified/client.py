@@ -250,7 +250,7 @@ def _settled_choice(one: Alternative, place: int, changes: Changes) -> Alternati
 
 def _is_error(body: bytes) -> bool:
     try:
-        value = decode_any(body)
+        value = decode_any(body, repairs=[])
     except DecodeError:
         return False
     return isinstance(value, dict) and "error" in value

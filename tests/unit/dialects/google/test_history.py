@@ -280,6 +280,17 @@ def test_r11_results_without_ids_stand_in_the_order_of_their_calls(
     assert "order_changed" not in codes(in_order.changes)
 
 
+def test_very_many_results_are_put_in_order_in_one_pass() -> None:
+    """Each result in a message of its own, the last call's first: what takes a pass for each message takes minutes."""
+    ids = [f"call_{number}" for number in range(4_000)]
+    calls = assistant(*[ToolCall(call_id, "look", "{}") for call_id in ids])
+    results = [Message("tool", (ToolResult(call_id, "look", call_id),)) for call_id in reversed(ids)]
+    encoded = encode(Request(messages=(user("Hi"), calls, *results)))
+    answers = json.loads(encoded.body)["contents"][-1]["parts"]
+    assert [answer["functionResponse"]["response"]["output"] for answer in answers] == ids
+    assert [(change.code, change.path) for change in encoded.changes] == [("order_changed", "/messages/4001")]
+
+
 def test_results_with_ids_stay_where_they_are() -> None:
     """The service pairs them by their ids."""
     calls = assistant(ToolCall("a", "f", "{}"), ToolCall("b", "f", "{}"))
