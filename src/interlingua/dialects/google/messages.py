@@ -219,6 +219,7 @@ class MessageEncoder:
         self.contents: list[ContentWire] = []
         self._last_role = ""
         self._bare: list[tuple[ToolResult, PartWire]] = []
+        self._latest = ""
 
     def encode(
         self, system: tuple[TextPart, ...], messages: tuple[Message, ...], begin: int = 0
@@ -234,6 +235,7 @@ class MessageEncoder:
         note_system(self.changes, messages[:place])
         for number in range(place, len(messages)):
             self._message(messages[number], f"/messages/{begin + number}")
+        self._pair()
         if not first:
             return None, self.contents
         instruction = ContentWire(parts=first)
@@ -255,12 +257,11 @@ class MessageEncoder:
             self.changes.add("system_moved", path, "told as the user's, after the conversation has begun")
         turn = self._turn(path)
         self.called.update({part.id: part.name for part in message.parts if isinstance(part, ToolCall)})
-        if self._last_role != "tool" or message.extra:
-            self._bare = []
+        if self._bare and (message.role != "tool" or message.extra):
+            self._pair()
         parts = self._results(message.parts, path) if message.role == "tool" else turn.encode(message.parts)
         self._content(message, parts, path)
-        if len(self._bare) > 1 and message.role == "tool":
-            self._pair(path)
+        self._latest = path
         note_foreign(self.changes, message.extra, path)
 
     def _content(self, message: Message, parts: list[PartWire], path: str) -> None:
@@ -291,20 +292,22 @@ class MessageEncoder:
                 wires.extend([wire for wire in [turn.part(part, f"{path}/parts/{place}")] if wire is not None])
         return [*wires, *moved]
 
-    def _pair(self, path: str) -> None:
-        """Put the results of the latest content that pair by their order in that of their calls."""
-        results = [result for result, _ in self._bare]
+    def _pair(self) -> None:
+        """Put the results of the latest content that pair by their order in that of their calls, when all are there."""
+        bare, self._bare = self._bare, []
+        results = [result for result, _ in bare]
         ordered = in_call_order(results, self.called)
         if ordered == results:
             return
-        self.changes.add("order_changed", path, "results of one tool are told in the order of their calls")
-        parts = part_list(self.contents[-1].parts)
-        wires = {result.call_id: wire for result, wire in self._bare}
-        places = [place for place, part in enumerate(parts) if any(part is wire for _, wire in self._bare)]
+        self.changes.add("order_changed", self._latest, "results of one tool are told in the order of their calls")
+        content = self.contents[-1]
+        parts = part_list(content.parts)
+        wires = {result.call_id: wire for result, wire in bare}
+        own = {id(wire) for _, wire in bare}
+        places = [place for place, part in enumerate(parts) if id(part) in own]
         for place, result in zip(places, ordered, strict=True):
             parts[place] = wires[result.call_id]
-        self._bare = [(result, wires[result.call_id]) for result in ordered]
-        self.contents[-1].parts = parts
+        content.parts = parts
 
     def _result(self, result: ToolResult, moved: list[PartWire], turn: AssistantEncoder, path: str) -> PartWire:
         name = self.called.get(result.call_id) or result.name or result.call_id

@@ -33,7 +33,7 @@ from interlingua.types.content import (
 from interlingua.wire.media import from_base64, to_base64, told_detail
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from interlingua.dialects._contract import Target, Undo
     from interlingua.dialects.google.wire import ResultWire
@@ -71,7 +71,7 @@ _BREAK = re.compile(r'"(?:[^"\\]|\\.)*"|[ \t]*[\r\n]\s*')
 """A string, or the white space around a line end between two tokens."""
 
 
-def in_call_order(results: Sequence[ToolResult], called: Mapping[str, str]) -> list[ToolResult]:
+def in_call_order(results: Sequence[ToolResult], called: dict[str, str]) -> list[ToolResult]:
     """Results without an id on the wire: those of one tool in the order of their calls, since order is what pairs them.
 
     `called` has the names of the calls before, by id. Which tool comes when stays as it is.
@@ -81,12 +81,23 @@ def in_call_order(results: Sequence[ToolResult], called: Mapping[str, str]) -> l
         places.setdefault(called.get(result.call_id) or result.name, []).append(place)
     ordered = list(results)
     if len(places) < len(ordered):
-        numbers = {call_id: number for number, call_id in enumerate(called)}
+        numbers = _numbers({result.call_id for result in results} & called.keys(), called)
         for own in places.values():
-            came = sorted(own, key=lambda place: numbers.get(results[place].call_id, len(numbers)))
+            came = sorted(own, key=lambda place: numbers.get(results[place].call_id, 1))
             for place, one in zip(own, came, strict=True):
                 ordered[place] = results[one]
     return ordered
+
+
+def _numbers(ids: set[str], called: dict[str, str]) -> dict[str, int]:
+    """Calls counted back from the latest, which is 0, no further than to the first of `ids`: history may be long."""
+    numbers: dict[str, int] = {}
+    for call_id in reversed(called):
+        if not ids:
+            break
+        numbers[call_id] = -len(numbers)
+        ids.discard(call_id)
+    return numbers
 
 
 def part_list(parts: list[PartWire] | PartWire | None) -> list[PartWire]:
