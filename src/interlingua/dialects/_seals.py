@@ -19,6 +19,8 @@ __all__ = ["is_address", "note_seal", "seal_fits"]
 
 ADDRESSES = {"openai-responses": ADDRESS}
 """The dialects whose seals may be that."""
+LATEST = 16
+"""Among how many entries that of a part is looked for: there may be very many, and whoever seals again does it soon."""
 
 
 def note_seal(changes: Changes, sealed: Sealed, path: str) -> None:
@@ -29,7 +31,7 @@ def note_seal(changes: Changes, sealed: Sealed, path: str) -> None:
     if is_address(sealed):
         return
     here = f"{path}/sealed"
-    if not any([entry.path == here and entry.code == "seal_foreign" for entry in changes.entries]):
+    if not any([entry.path == here and entry.code == "seal_foreign" for entry in changes.entries[-LATEST:]]):
         changes.add("seal_foreign", here)
 
 

@@ -83,6 +83,7 @@ class Checker:
         """The blocks that have opened, by choice and index."""
         self.closed: set[tuple[int, int]] = set()
         """Those that have closed."""
+        self._opened: dict[int, int] = {}
         self._grown: dict[tuple[int, int], list[Delta]] = {}
         self._terminal = False
         self._expected_ready: ToolCall | None = None
@@ -123,7 +124,9 @@ class Checker:
 
     def _start(self, place: int, event: BlockStart) -> None:
         key = (event.choice, event.index)
-        expected = sum(1 for choice, _ in self.blocks if choice == event.choice)
+        expected = self._opened.get(event.choice, 0)
+        if key not in self.blocks:
+            self._opened[event.choice] = expected + 1
         if event.index != expected:
             self._say("L4", place, f"block {event.index} of choice {event.choice} opens, {expected} was next")
         self.blocks[key] = event

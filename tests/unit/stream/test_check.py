@@ -195,3 +195,13 @@ def test_an_extra_event_passes() -> None:
     made = builder()
     made.extra_event("d", {"a": 1})
     assert made.take() == [Extra("d", {"a": 1})]
+
+
+def test_very_many_blocks_are_checked_in_one_pass() -> None:
+    """A stream of two choices with a block for each few bytes; what counts all of them for each takes minutes."""
+    events: list[Event] = [StreamStart()]
+    for index in range(50_000):
+        for choice in (0, 1):
+            events.append(BlockStart(index=index, block="text", choice=choice))
+            events.append(BlockEnd(index=index, part=TextPart(""), choice=choice))
+    assert check(events) == ("L2: no terminal event",)
