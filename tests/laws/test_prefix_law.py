@@ -105,7 +105,8 @@ def _targets(dialect: str) -> list[Target]:
     rows = [row for row in ROWS.values() if dialect in row.dialects]
     found = [Target(model="m"), *[Target(model="m", provider=row.name, quirks=row.quirks) for row in rows]]
     known = [family for family in FAMILIES if dialect in family.dialects and family.facts.tools is not False]
-    return [*found, *[Target(model="m", facts=family.facts) for family in known]]
+    facts = [msgspec.structs.replace(family.facts, prefill=None) for family in known]  # what is refused has no bytes
+    return [*found, *[Target(model="m", facts=one) for one in facts]]
 
 
 @pytest.mark.parametrize("dialect", CODECS)

@@ -143,6 +143,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether tools are taken on this dialect."""
     forced_choice: bool | None = None
     """Whether a forced tool choice is taken."""
+    prefill: bool | None = None
+    """Whether a turn of the model that ends the conversation is taken, to be finished."""
     images: bool | None = None
     """Whether images are taken."""
     audio: bool | None = None

@@ -65,10 +65,16 @@ def _on_responses(facts: Facts) -> Facts:
 
 ADAPTIVE, MANUAL, OFF = "adaptive", "enabled", "disabled"
 EFFORTS = frozenset({"low", "medium", "high", "max"})
-ADAPTIVE_ONLY = Facts(sampling=False, thinking=frozenset({ADAPTIVE}), output_schema=True, max_output_tokens=128_000)
+ADAPTIVE_ONLY = Facts(
+    sampling=False, prefill=False, thinking=frozenset({ADAPTIVE}), output_schema=True, max_output_tokens=128_000
+)
 """Claude that always thinks, as much as it finds right."""
 EVERY_FORM = Facts(
-    sampling=False, thinking=frozenset({ADAPTIVE, MANUAL, OFF}), output_schema=True, max_output_tokens=128_000
+    sampling=False,
+    prefill=False,
+    thinking=frozenset({ADAPTIVE, MANUAL, OFF}),
+    output_schema=True,
+    max_output_tokens=128_000,
 )
 """Claude that takes thinking in every form."""
 
@@ -92,7 +98,7 @@ CLAUDE: tuple[tuple[str, Facts], ...] = (
     (r"(opus-5-5|sonnet-5-5|fable-5-[12]).*", msgspec.structs.replace(ADAPTIVE_ONLY, forced_choice=False)),
     (r"fable-5.*", ADAPTIVE_ONLY),
     (r"opus-5.*", msgspec.structs.replace(ADAPTIVE_ONLY, thinking=frozenset({ADAPTIVE, OFF}))),
-    (r"haiku-5-5.*", Facts(sampling=False, thinking=frozenset({ADAPTIVE, OFF}), output_schema=True)),
+    (r"haiku-5-5.*", Facts(sampling=False, prefill=False, thinking=frozenset({ADAPTIVE, OFF}), output_schema=True)),
     (r"(opus-4-[78]|sonnet-5).*", EVERY_FORM),
     (
         r"(opus|sonnet)-4-6.*",

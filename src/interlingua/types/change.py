@@ -116,6 +116,7 @@ CODES: dict[str, CodeRow] = {
     "opaque_part": CodeRow("refused", "a part that only another dialect understands"),
     "server_state": CodeRow("refused", "a conversation kept by another provider"),
     "choices": CodeRow("refused", "more choices than the target gives"),
+    "prefill": CodeRow("refused", "a turn begun for the model to finish, where it finishes none"),
 }
 """Every code there is, its default action and its meaning."""
 

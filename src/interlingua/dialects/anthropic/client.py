@@ -34,7 +34,7 @@ from interlingua.dialects.anthropic.wire import (
     ToolWire,
 )
 from interlingua.errors import DecodeError
-from interlingua.types.content import TextPart, ToolCall
+from interlingua.types.content import OpaquePart, TextPart, ToolCall
 from interlingua.types.response import Response
 from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, OpaqueTool, Tool
 from interlingua.wire.json import decode_wire
@@ -84,6 +84,9 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     Raises: UnsupportedError with every refusal found; HistoryError for calls and results that do not pair; UsageError
     for a choice of a tool that is not there.
     """
+    messages = request.messages
+    if options.target.facts.prefill is False and messages and messages[-1].role == "assistant":
+        return _RequestEncoder(request, options).encode()  # whatever was written before, this is refused
     return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
 
 
@@ -159,11 +162,21 @@ class _RequestEncoder(RequestWriter):
         further = partial(_further, before=self.marks.counted)
         told = self.written(rest, ids, (), lambda messages, first: encoder().encode(messages, first + taken), further)
         self.wire.messages = cast("list[MessageWire]", told)  # text is written as it is
-        if texts and not self.wire.messages:
+        if self.facts.prefill is False and history and history[-1].role == "assistant":
+            self._refuse_prefill(history)
+        if self.wire.system and not self.wire.messages:
             self.changes.add("system_moved", "/system", "told as the user's, since somebody must begin")
             given = self.wire.system
             blocks = [BlockWire(type="text", text=given)] if isinstance(given, str) else given
             self.wire.system, self.wire.messages = None, [MessageWire(role="user", content=blocks)]
+
+    def _refuse_prefill(self, history: tuple[Message, ...]) -> None:
+        """Refuse a turn that the model is to finish; one that paused, for a tool of the provider's, is gone on with."""
+        told = self._told()
+        paused = any([type(part) is OpaquePart for part in history[-1].parts])
+        if told and told[-1].role == "assistant" and not paused:
+            why = f"{self.target.model} finishes no turn that was begun for it"
+            self.changes.add("prefill", f"/messages/{len(history) - 1}", why)
 
     # Tools
 
@@ -220,7 +233,7 @@ class _RequestEncoder(RequestWriter):
         """The tool choice, after everything that forbids a forced one is known."""
         choice, parallel = self.request.tool_choice, self.request.parallel_tool_calls
         if not self.request.tools or not (self.wire.tools or self.wire.mcp_servers):
-            self._choice_of_nothing(forced=must_call(choice))
+            self._choice_of_nothing()
             return
         if choice is None and parallel is not False:
             return
@@ -234,10 +247,12 @@ class _RequestEncoder(RequestWriter):
             choice = "auto"
         self.wire.tool_choice = encode_choice(choice, self.names, parallel=parallel)
 
-    def _choice_of_nothing(self, *, forced: bool) -> None:
+    def _choice_of_nothing(self) -> None:
         """Without tools there is nothing to choose, and the service takes no choice; tools of before are not called."""
-        if forced:
+        if self.request.tool_choice not in (None, "none"):
             self.changes.add("parameter_unsupported", "/tool_choice", "no tool is offered")
+        if self.request.parallel_tool_calls is not None:
+            self.changes.add("parameter_unsupported", "/parallel_tool_calls", "no tool is offered")
         if self.wire.tools:
             self.wire.tool_choice = encode_choice("none", self.names, parallel=None)
 

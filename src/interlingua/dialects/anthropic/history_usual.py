@@ -178,7 +178,7 @@ def write_usual_history(messages: tuple[Message, ...], target: Target) -> bytes 
     told: list[_Told] = []
     last = ""
     for role, text, calls, results in plain:
-        if role == last:
+        if role == last or (text.isspace() and not calls):
             return None
         if calls:
             told.append(_Told(role, _blocks(text, calls)))

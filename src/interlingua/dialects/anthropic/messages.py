@@ -212,6 +212,7 @@ class MessageEncoder:
 
     def _message(self, message: Message, path: str) -> None:
         role = "user" if message.role == "tool" else message.role
+        self.blocks.message, self.blocks.is_first = message, not self.wires
         if message.role == "assistant":
             wires = self.turns.encode(message.parts, path)
         elif message.role == "system" and self.target.facts.system_messages is False:

@@ -33,6 +33,7 @@ from interlingua.types.content import (
     OpaquePart,
     RefusalPart,
     TextPart,
+    ToolCall,
 )
 from interlingua.wire.json import decode_wire, raw_text
 from interlingua.wire.media import from_base64, to_base64
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from interlingua.dialects.anthropic.marks import Marks
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
+    from interlingua.types.message import Message
 
 __all__ = [
     "NAME",
@@ -211,10 +213,14 @@ class BlockEncoder:
         self.facts = facts
         self.marks = marks
         self.changes = changes
+        self.message: Message | None = None
+        """The message of a history that is being written."""
+        self.is_first: bool = False
+        """Whether nothing was said before it."""
 
     def encode(self, part: Part, path: str) -> BlockWire | None:
         """The block of one part; None when it was refused or left out."""
-        if type(part) is TextPart and part.cache is None and not part.annotations and part.text and not part.extra:
+        if type(part) is TextPart and part.text.strip() and not (part.cache or part.annotations or part.extra):
             if part.sealed is not None:
                 note_seal(self.changes, part.sealed, path)
             return BlockWire(type="text", text=part.text)
@@ -238,11 +244,25 @@ class BlockEncoder:
         """A text block with the citations that are this dialect's own."""
         if part.sealed is not None:
             note_seal(self.changes, part.sealed, path)
-        if not part.text:
-            self.changes.add("empty_part", path, "the service takes no empty text")
+        if not part.text or (part.text.isspace() and not self._keeps_blanks()):
+            what = "text of white space alone" if part.text else "empty text"
+            self.changes.add("empty_part", path, f"the service takes no {what}")
             return None
         own = own_citations(part.annotations, self.changes, path)
         return BlockWire(type="text", text=part.text, citations=own or None)
+
+    def _keeps_blanks(self) -> bool:
+        """Whether text of white space alone is told.
+
+        It is to a client, as it came; to the service, which refuses it, beside a call, where it was seen to pass, and
+        where there would be no message without it.
+        """
+        if self.message is None:
+            return self.changes.stage == "encode_response"
+        parts = self.message.parts
+        if ToolCall in map(type, parts):
+            return True
+        return self.is_first and all([type(part) is TextPart and not part.text.strip() for part in parts])
 
     def _bare(self, part: Part, path: str) -> BlockWire | None:
         match part:

@@ -5,7 +5,7 @@ Rules
 - A budget for thinking is at least `MIN_BUDGET` and less than `max_tokens`. The caller's own `max_tokens` stands: it is
   the budget that gives way, unless the caller asked for interleaved thinking, whose budget is that of several answers.
 - A model that does not have the form asked for gets its nearest one, with an entry: a budget becomes adaptive thinking,
-  an effort becomes a budget, no thinking the least effort.
+  an effort becomes a budget, no thinking the least effort where it always thinks.
 - While thinking has a budget no call can be forced, sampling is the service's own, and a turn that called tools must
   begin with its thinking: where that is lost, the request goes without thinking.
 Source: our notes on the wire, "Thinking rules"; rows PAR-04 to PAR-07, THK-01 and THK-11 of the failure list.
@@ -225,6 +225,8 @@ class _Thinking:
             self.wire.thinking = {"type": "disabled"}
             self._calm()
             return
+        if not self._has("adaptive"):
+            return  # it thinks where it is asked to, and not otherwise
         path = "/effort" if self.request.effort == "none" else "/thinking"
         self.changes.add("parameter_adjusted", path, "the model always thinks; told as the effort low")
         self.wire.output_config = {"effort": EFFORTS[0]}

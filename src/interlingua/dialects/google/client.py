@@ -195,7 +195,9 @@ class _RequestEncoder(RequestWriter):
         told = self.written_tools((self.quirks.schema_form,), self._offered)
         self.wire.tools = cast("list[ToolWire]", told) or None  # text is written as it is
         calling = encode_choice(choice, self.names, strict=self._strict())
-        if calling is not None:
+        if calling is not None and calling.mode == "ANY" and not self.wire.tools:
+            self.changes.add("parameter_unsupported", "/tool_choice", "no tool is offered")
+        elif calling is not None:
             self.wire.toolConfig = ToolConfigWire(functionCallingConfig=calling)
         mixed = isinstance(told, list) and len(told) > 1 and any(wire.functionDeclarations for wire in told)
         if mixed and self.facts.mixed_tools and self.quirks.server_tool_calls:

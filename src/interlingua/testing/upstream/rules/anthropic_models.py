@@ -35,6 +35,8 @@ class ClaudeFamily(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it takes system messages among the others."""
     xhigh: bool = True
     """Whether it takes the effort `xhigh`."""
+    prefill: bool = False
+    """Whether it finishes a turn that was begun for it."""
     max_tokens: int = 128_000
     """The longest answer."""
 
@@ -49,6 +51,7 @@ def _manual(models: str, max_tokens: int, *, sampling_pair: bool = True, output_
         models=models,
         thinking=_forms("enabled", "disabled"),
         late_system=False,
+        prefill=True,
         max_tokens=max_tokens,
         sampling_pair=sampling_pair,
         output_schema=output_schema,
@@ -77,13 +80,19 @@ FAMILIES: tuple[ClaudeFamily, ...] = (
     _manual(r"opus-4(-0|-2025.*)?", 32_000, output_schema=False),
     _manual(r"(sonnet-4(-0|-2025.*)?|3-7-sonnet.*)", 64_000, output_schema=False),
     ClaudeFamily(
-        models=r"3-5-.*", thinking=_forms("disabled"), output_schema=False, late_system=False, max_tokens=8_192
+        models=r"3-5-.*",
+        thinking=_forms("disabled"),
+        output_schema=False,
+        late_system=False,
+        prefill=True,
+        max_tokens=8_192,
     ),
     ClaudeFamily(
         models=r"3-(opus|sonnet|haiku).*",
         thinking=_forms("disabled"),
         output_schema=False,
         late_system=False,
+        prefill=True,
         max_tokens=4_096,
     ),
 )
@@ -140,6 +149,17 @@ def _late_system(asked: Asked) -> Iterator[Finding]:
             yield ("messages", place, "role"), f"{asked.model} takes system text only in `system`"
 
 
+def _prefill(asked: Asked) -> Iterator[Finding]:
+    family, messages = family_of(asked.model), objects(asked.body.get("messages"))
+    if family is None or family.prefill or not messages or messages[-1].get("role") != "assistant":
+        return
+    if not any("tool" in str(block.get("type")) for block in objects(messages[-1].get("content"))):
+        sentence = (
+            "This model does not support assistant message prefill. The conversation must end with a user message."
+        )
+        yield ("messages", len(messages) - 1), sentence
+
+
 def _max_tokens(asked: Asked) -> Iterator[Finding]:
     family = family_of(asked.model)
     limit = asked.body.get("max_tokens")
@@ -166,6 +186,7 @@ ANTHROPIC_MODEL_RULES: tuple[Rule, ...] = (
     Rule("unsupported_by_model", _forced_choice, "Anthropic, Thinking rules"),
     Rule("unsupported_by_model", _output_schema, "Anthropic, Field facts, native support"),
     Rule("unsupported_by_model", _late_system, "Anthropic, Field facts, system"),
+    Rule("unsupported_by_model", _prefill, "Anthropic, Pitfalls; refusals told of every family from 4.6 on"),
     Rule("unsupported_by_model", _max_tokens, "PAR-07; vendor page Models overview"),
     Rule("unsupported_by_model", _effort, "a recorded refusal, anthropic 8e8a7eba498a"),
     Rule("unsupported_by_model", _disabled_effort, "Anthropic, Thinking rules"),
