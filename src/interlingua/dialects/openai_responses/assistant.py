@@ -49,6 +49,7 @@ __all__ = [
     "ItemDecoder",
     "item_kind",
     "item_members",
+    "message_members",
     "picture",
     "reasoning_text",
     "text_of",
@@ -75,6 +76,14 @@ def item_members(wire: ItemWire) -> dict[str, Any]:
         members["status"] = wire.status
     if wire.phase is not None:
         members["phase"] = wire.phase
+    return members
+
+
+def message_members(wire: ItemWire) -> dict[str, Any]:
+    """The members of a message besides what it says: all that are no member of the wire among them."""
+    members = {**item_members(wire), **(wire.extra or {})}
+    if wire.name is not None:
+        members["name"] = wire.name
     return members
 
 
@@ -120,7 +129,7 @@ class ItemDecoder:
 
     def message(self, wire: ItemWire) -> None:
         """A message: one part for each of its contents; its members are in the seal of a text."""
-        members = {**item_members(wire), **(wire.extra or {})}
+        members = message_members(wire)
         content = wire.content
         if isinstance(content, str) and content and not members:
             self.parts.append(TextPart(content))

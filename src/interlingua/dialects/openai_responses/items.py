@@ -190,7 +190,7 @@ class ItemEncoder:
         elif self.reply:
             summary = [{"type": "summary_text", "text": part.text}] if part.text else []
             self._add(ItemWire(type="reasoning", summary=raw(summary)), "rs")
-        elif part.text:
+        elif part.text or item is not None:
             self.changes.add("thinking_unsupported", path)
 
     def _call(self, part: ToolCall | BrokenToolCall, path: str) -> None:

@@ -20,7 +20,7 @@ from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import ERROR_PREFIX, result_text
 from interlingua.dialects._members import is_object, merge_members, plain
 from interlingua.dialects._openai.requests import system_role
-from interlingua.dialects.openai_responses.assistant import ItemDecoder, item_kind, item_members
+from interlingua.dialects.openai_responses.assistant import ItemDecoder, item_kind, item_members, message_members
 from interlingua.dialects.openai_responses.items import ItemEncoder, opaque_item
 from interlingua.dialects.openai_responses.parts import NAME, decode_content, encode_content, encode_part
 from interlingua.dialects.openai_responses.wire import ItemWire, PartWire
@@ -74,6 +74,8 @@ class _History:
         self.ids = CallIdSource(keeps_repeats=True)
         self.decoder: ItemDecoder | None = None
         self.results: list[Part] = []
+        self.open: dict[str, int] = {}
+        """The calls without a result, and the place of the message that they stand in."""
 
     def read(self, wire: ItemWire) -> None:
         kind = item_kind(wire)
@@ -105,6 +107,7 @@ class _History:
         part = decoder.parts[-1]
         if isinstance(part, ToolCall | BrokenToolCall):
             self.names[part.id] = part.name
+            self.open[part.id] = len(self.messages)
 
     def _prompt(self, wire: ItemWire) -> None:
         role = _ROLES.get(wire.role or "")
@@ -112,8 +115,8 @@ class _History:
             raise DecodeError(f"{wire.role!r} is no role (there are {', '.join(_ROLES)}, assistant)", path="/role")
         self.close()
         extra: dict[str, dict[str, Any]] = {}
-        if wire.id is not None or wire.status is not None or wire.extra or wire.role == "developer":
-            members = {**item_members(wire), **(wire.extra or {})}
+        if wire.id is not None or wire.status is not None or wire.extra or wire.name or wire.role == "developer":
+            members = message_members(wire)
             if wire.role == "developer":
                 members["role"] = "developer"
             extra = {NAME: members} if members else {}
@@ -129,7 +132,23 @@ class _History:
             members["type"] = kind
         extra = {NAME: members} if members else {}
         name = self.names.get(call_id) or wire.name or ""
-        self.results.append(ToolResult(call_id, name, content, is_error, extra=extra))
+        result = ToolResult(call_id, name, content, is_error, extra=extra)
+        place = self.open.pop(call_id, len(self.messages)) + 1
+        if place >= len(self.messages):
+            self.results.append(result)
+        else:
+            self._late(result, place)
+
+    def _late(self, result: ToolResult, place: int) -> None:
+        """A result that came after somebody spoke: it is told right after its call, where other services want it."""
+        answers = self.messages[place]
+        if answers.role == "tool":
+            self.messages[place] = replace(answers, parts=(*answers.parts, result))
+        else:
+            self.messages.insert(place, Message("tool", (result,)))
+            self.open = {call_id: at + (at >= place) for call_id, at in self.open.items()}
+        at = len(self.messages[place].parts) - 1
+        self.changes.add("order_changed", f"/messages/{place}/parts/{at}", "a result is told right after its call")
 
 
 _ROLES: dict[str, Any] = {"user": "user", "system": "system", "developer": "system"}
