@@ -20,7 +20,7 @@ from msgspec import Raw
 from interlingua.dialects._known.tools import KnownTools
 from interlingua.dialects._usual.tools import plain_tools
 from interlingua.errors import SchemaError
-from interlingua.schema.subset import have_plain_roots
+from interlingua.schema.subset import have_lists, have_plain_roots
 from interlingua.types.content import ToolCall
 from interlingua.types.tool import Tool
 from interlingua.wire._nulls import holds_null, is_told_by
@@ -175,7 +175,7 @@ def _taken_tools(
     subset = tool_subset(plain[0])  # all of them are alike
     if texts is None:
         return None
-    if subset is not None and not _takes_all(subset, plain) and not _VERDICTS.taken(schemas, texts, subset):
+    if subset is not None and not _takes_all(subset, plain, texts) and not _VERDICTS.taken(schemas, texts, subset):
         return None
     return list(zip(plain, map(Raw, texts), strict=True))
 
@@ -191,9 +191,9 @@ def _texts_of(schemas: list[dict[str, Any]]) -> list[bytes] | None:
     return texts
 
 
-def _takes_all(subset: Subset, tools: Sequence[Tool]) -> bool:
-    """Whether the schemas of tools are taken, whatever stands inside."""
-    return subset.any_inside and have_plain_roots([tool.parameters for tool in tools])
+def _takes_all(subset: Subset, tools: Sequence[Tool], texts: list[bytes]) -> bool:
+    """Whether the schemas of tools, whose texts these are, are taken, whatever stands inside."""
+    return subset.any_inside and have_plain_roots([tool.parameters for tool in tools]) and have_lists(b"".join(texts))
 
 
 def _known_tools(
@@ -232,7 +232,7 @@ def _fit_tool(
     path: str,
     entries: list[tuple[str, str, str]],
 ) -> tuple[Tool, Conversion | None]:
-    if _takes_all(subset, (tool,)):
+    if subset.any_inside and _takes_all(subset, (tool,), [encode(tool.parameters)]):
         return tool, None
     try:
         fitted = _VERDICTS.fitted(tool.parameters, subset)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
-    "ANNOTATIONS", "BY_TYPE", "NOT_AT_ROOT", "STRUCTURE", "TYPES", "Subset", "have_plain_roots", "types_of_keyword",
+    "ANNOTATIONS", "BY_TYPE", "NOT_AT_ROOT", "STRUCTURE", "TYPES", "Subset", "have_lists", "have_plain_roots",
+    "types_of_keyword",
 ]  # fmt: skip
 
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
@@ -89,7 +90,8 @@ class Subset(msgspec.Struct, frozen=True, kw_only=True):
     usual: bool = False
     """Whether every usual schema (`schema/usual.py`) is taken as it is."""
     any_inside: bool = False
-    """Whether every schema is taken as it is whose root is a plain object (`have_plain_roots`)."""
+    """Whether every schema is taken that has its lists (`have_lists`), and whose root is a plain object
+    (`have_plain_roots`)."""
     look_around: bool = True
     """Whether patterns may look around."""
     max_levels: int | None = None
@@ -107,6 +109,11 @@ class Subset(msgspec.Struct, frozen=True, kw_only=True):
 NOT_AT_ROOT = ("const", "enum", "not")
 """What no root may say that has to be a plain object, besides alternatives."""
 _NOT_PLAIN = frozenset({"$ref", "allOf", "anyOf", "oneOf", *NOT_AT_ROOT})
+
+
+def have_lists(text: bytes) -> bool:
+    """Whether no list of required members is null in the JSON of schemas, as some languages write an empty one."""
+    return b'"required":null' not in text
 
 
 def have_plain_roots(schemas: Iterable[dict[str, Any]]) -> bool:

@@ -47,8 +47,8 @@ def decode_tool(wire: ToolWire, path: str) -> Tool | OpaqueTool:
 
 
 def _tool(wire: ToolWire, path: str) -> Tool:
-    for member, value in (("dialect", wire.dialect), ("kind", wire.kind), ("raw", wire.raw)):
-        if value is not None and value is not UNSET:
+    for member, absent in (("dialect", wire.dialect is None), ("kind", wire.kind is None), ("raw", wire.raw is UNSET)):
+        if not absent:
             raise _misfit(path, member, "only a tool of the type opaque_tool has one")
     if wire.name is None:
         raise _misfit(path, "name", "a tool must have a name")

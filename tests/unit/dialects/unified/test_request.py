@@ -216,6 +216,7 @@ SHAPES: list[tuple[dict[str, Any], str]] = [
     ({"tools": [{"name": "f", "description": "d"}]}, "/tools/0/parameters"),
     ({"tools": [{**TOOL, "dialect": "anthropic"}]}, "/tools/0/dialect"),
     ({"tools": [{"type": "opaque_tool", "dialect": "anthropic", "kind": "k"}]}, "/tools/0/raw"),
+    ({"tools": [{"name": "f", "parameters": {}, "raw": None}]}, "/tools/0/raw"),
     ({"tools": [{"type": "opaque_tool", "name": "f", "dialect": "d", "kind": "k", "raw": 1}]}, "/tools/0/type"),
     ({"temperature": "hot"}, "/temperature"),
     ({"effort": "enormous"}, "/effort"),
