@@ -89,6 +89,8 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether structured output and tools go together."""
     json_mode: bool = True
     """Whether the server takes JSON mode without a schema; else the schema of any object stands for it."""
+    schema_in_json_mode: bool = True
+    """Whether a schema that was asked for in JSON mode goes there again, in Chat; else it goes in its usual form."""
     json_word: bool = False
     """Whether JSON mode must be asked for in words, too."""
     service_tiers: frozenset[str] = frozenset()

@@ -31,6 +31,7 @@ SERVER = Quirks(
     result_media=False,
     allowed_tools=False,
     choice_without_tools=False,
+    schema_in_json_mode=False,
     json_word=True,
     freeform_tools=False,
     cache_marks="none",
@@ -202,7 +203,7 @@ _HOSTED = (
         base_url="https://api.together.ai/v1",
         dialects=CHAT,
         key_env=("TOGETHER_API_KEY",),
-        quirks=LEGACY_LIMIT,
+        quirks=_server(max_tokens_field="max_tokens", schema_in_json_mode=True),
     ),
     Provider(
         name="fireworks",
@@ -210,7 +211,7 @@ _HOSTED = (
         base_url="https://api.fireworks.ai/inference/v1",
         dialects=CHAT,
         key_env=("FIREWORKS_API_KEY",),
-        quirks=_server(max_tokens_field="max_tokens", reasoning_field="reasoning_content"),
+        quirks=_server(max_tokens_field="max_tokens", reasoning_field="reasoning_content", schema_in_json_mode=True),
     ),
     Provider(
         name="perplexity",

@@ -46,7 +46,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_default
     schema_strict: bool | None = None
     """Whether the provider must hold the model to the schema; None is not said."""
     json_mode: bool = False
-    """Any JSON object will do as the answer."""
+    """Any JSON object will do as the answer; beside a schema: it was asked for in JSON mode."""
     max_tokens: int | None = None
     """Upper bound of output tokens, reasoning included."""
     temperature: float | None = None

@@ -189,6 +189,10 @@ class _RequestDecoder:
             return None, None, None
         rest = dict(given.extra or {})
         schema = given.json_schema
+        if given.schema is not None:
+            if schema is None and given.type in ("json_object", "json_schema"):
+                return self._flat_format(given.type, given.schema, rest)
+            rest["schema"] = given.schema
         if schema is not None:
             members: dict[str, Any] = dict(schema.extra or {})
             rest |= {"json_schema": members} if members else {}
@@ -197,6 +201,19 @@ class _RequestDecoder:
         if rest:
             self.extra["response_format"] = rest
         return (schema.name, schema.schema or {}, schema.strict) if schema is not None else (None, None, None)
+
+    def _flat_format(
+        self, kind: str, schema: dict[str, Any], rest: dict[str, Any]
+    ) -> tuple[str | None, dict[str, Any], bool | None]:
+        """A schema that stands in the format itself: beside JSON mode, as servers of open models have it, or flat."""
+        name = strict = None
+        if kind == "json_schema":
+            self.changes.add("foreign_shape", "/output_schema", "the flat shape of another dialect")
+            name = rest.pop("name") if isinstance(rest.get("name"), str) else None
+            strict = rest.pop("strict") if isinstance(rest.get("strict"), bool) else None
+        if rest:
+            self.extra["response_format"] = rest
+        return name, schema, strict
 
     def _schema_description(self) -> str | None:
         given = self.wire.response_format

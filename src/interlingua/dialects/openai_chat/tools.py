@@ -183,6 +183,8 @@ def _entry(name: str, names: Mapping[str, str], freeform: frozenset[str]) -> dic
 
 def encode_format(request: Request, quirks: Quirks) -> ResponseFormatWire | None:
     """`response_format` for the output that the request asks for, as far as the server knows it."""
+    if request.json_mode and request.output_schema is not None and quirks.schema_in_json_mode:
+        return ResponseFormatWire(type="json_object", schema=request.output_schema)
     if request.output_schema is not None and quirks.output_schema == "json_schema":
         schema = JsonSchemaWire(
             name=request.schema_name or DEFAULT_SCHEMA_NAME,

@@ -147,6 +147,7 @@ class ResponseFormatWire(WireStruct):
 
     type: str
     json_schema: JsonSchemaWire | None = None
+    schema: JsonObject | None = None
 
 
 class RequestWire(WireStruct):
