@@ -5,6 +5,8 @@ Rules
 - A client that leaves cancels what is under way for it, and that closes the upstream.
 - A silent stream is shown to be alive between two of its pieces.
 - Nothing is compressed here, and a stream says that nobody else is to do it.
+- A server that ends it closes the gateway; one that begins it again, as tests do, gets a new one set up alike.
+- It runs on asyncio: under another loop a server is told so before it serves.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from interlingua.errors import UsageError
 from interlingua.gateway.http import GatewayRequest
 from interlingua.gateway.serving.arriving import Arriving
 from interlingua.gateway.serving.writer import field
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["GatewayApp", "Receive", "Scope", "Send"]
 
+ONLY_ASYNCIO = "the gateway runs on asyncio (uvloop, too), not on trio: have the server run it on that"
+"""What a server with another loop is told."""
 Scope: TypeAlias = MutableMapping[str, Any]
 """What an ASGI server says of a connection."""
 Message: TypeAlias = MutableMapping[str, Any]
@@ -46,6 +51,8 @@ class GatewayApp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""
         if scope["type"] == "http":
+            if not _is_on_asyncio():
+                raise UsageError(ONLY_ASYNCIO)
             await self._serve(scope, receive, send)
         elif scope["type"] == "lifespan":
             await self._live(receive, send)
@@ -85,6 +92,10 @@ class GatewayApp:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
+                if not _is_on_asyncio():
+                    await send({"type": "lifespan.startup.failed", "message": ONLY_ASYNCIO})
+                    return
+                self._begin()
                 await send({"type": "lifespan.startup.complete"})
             else:
                 self.gateway.draining = True
@@ -92,10 +103,28 @@ class GatewayApp:
                 await send({"type": "lifespan.shutdown.complete"})
                 return
 
+    def _begin(self) -> None:
+        """Have a gateway that takes requests: not the one that was closed."""
+        before = self.gateway
+        if before.draining:
+            from interlingua.gateway.core import Gateway
+
+            self.gateway = Gateway(before.settings, registry=before.registry)
+
+
+def _is_on_asyncio() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
 
 def _head(scope: Scope) -> GatewayRequest:
-    root, path = scope.get("root_path", ""), scope["path"]
-    if root and path.startswith(root):  # servers disagree whether the path holds the place where we are mounted
+    root, path = scope.get("root_path", "").rstrip("/"), scope["path"]
+    if root and f"{path}/".startswith(
+        f"{root}/"
+    ):  # servers disagree whether the path holds the place where we are mounted
         path = path[len(root) :] or "/"
     client = scope.get("client")
     return GatewayRequest(

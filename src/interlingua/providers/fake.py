@@ -3,7 +3,8 @@
 Rules
 - Tools are offered and the user spoke last: it calls one, with arguments of the tool's schema.
 - A schema of the answer is given: it answers with a value of that schema.
-- Otherwise it says that it is no model, and repeats what it was told.
+- Otherwise it says that it is no model, and repeats what it was told; four characters of that are a token, and more
+  than `max_tokens` of them are cut off.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from interlingua.dialects._contract import DecodedRequest
 from interlingua.providers.example import example_of
 from interlingua.types.content import Json, Part, TextPart, ToolCall, ToolResult
 from interlingua.types.request import Request
-from interlingua.types.response import Response
+from interlingua.types.response import FinishReason, Response
 from interlingua.types.shared import owned
 from interlingua.types.tool import AllowedTools, NamedTool, Tool
 from interlingua.types.usage import Usage
@@ -22,6 +23,8 @@ from interlingua.wire.json import encode
 
 __all__ = ["estimated_tokens", "fake_answer"]
 
+TOKEN = 4
+"""How many characters are one."""
 MAX_ECHO = 200
 """How many characters of the last message are repeated."""
 
@@ -30,10 +33,15 @@ def fake_answer(decoded: DecodedRequest) -> Response[Any]:
     """The answer to a request, the same one every time."""
     request = decoded.request
     part = _call(request) or _output(request) or TextPart(_sentence(request))
+    finish: FinishReason = "tool_calls" if isinstance(part, ToolCall) else "stop"
+    tokens, most = estimated_tokens(part), request.max_tokens
+    if most is not None and isinstance(part, TextPart):
+        part, finish = _cut(part, most)
+        tokens = min(tokens, most)
     return Response(
         parts=(part,),
-        finish_reason="tool_calls" if isinstance(part, ToolCall) else "stop",
-        usage=Usage(input_tokens=estimated_tokens(owned(request.messages)), output_tokens=estimated_tokens(part)),
+        finish_reason=finish,
+        usage=Usage(input_tokens=estimated_tokens(owned(request.messages)), output_tokens=tokens),
         model=decoded.model,
         wire_model=decoded.model,
     )
@@ -41,7 +49,13 @@ def fake_answer(decoded: DecodedRequest) -> Response[Any]:
 
 def estimated_tokens(value: object) -> int:
     """A made-up token count: a quarter of the characters of the value's JSON."""
-    return max(1, len(encode(value)) // 4)
+    return max(1, len(encode(value)) // TOKEN)
+
+
+def _cut(part: TextPart, max_tokens: int) -> tuple[TextPart, FinishReason]:
+    """As much of a text as is allowed, and how it ends then."""
+    most = max_tokens * TOKEN
+    return (TextPart(part.text[:most]), "length") if len(part.text) > most else (part, "stop")
 
 
 def _call(request: Request) -> ToolCall | None:

@@ -45,9 +45,10 @@ Answerer: TypeAlias = Callable[[DecodedRequest, HttpRequest], Answer]
 class InProcessTransport:
     """Answers every request by a function, blocking."""
 
-    def __init__(self, answer: Answerer) -> None:
-        """A transport over `answer`."""
+    def __init__(self, answer: Answerer, *, created: int = 0) -> None:
+        """A transport over `answer`; `created` is the Unix time that answers tell, 0 for none."""
         self._answer = answer
+        self._created = created
         self._numbers = count(1)
 
     def open(self, request: HttpRequest, timeouts: Timeouts) -> Reply:  # noqa: ARG002 - nothing here takes time
@@ -68,6 +69,7 @@ class InProcessTransport:
             return _Reply(dialect.encode_error(refusal, ServerContext()))
         context = ServerContext(
             model=decoded.model,
+            created=self._created,
             make_id=lambda: f"answer-{next(self._numbers)}",
             json_array=decoded.json_array,
             path=urlsplit(request.url).path,

@@ -47,7 +47,7 @@ def test_a_drill_that_nobody_survives_tells_the_same(capsys: Capture) -> None:
 
 def test_one_failure_is_told_as_one(capsys: Capture) -> None:
     """A stream that broke off in the middle counts once against its target."""
-    assert main(["ask", "-m", "fake/a,fake/b", "--fault", "fake/a=cut:400", "Say more, please, of it all"]) == 1
+    assert main(["ask", "-m", "fake/a,fake/b", "--fault", "fake/a=cut:450", "Say more, please, of it all"]) == 1
     assert "drill: fake/a is open, 1 failure in a row" in capsys.readouterr().err
 
 

@@ -7,13 +7,17 @@ import gzip
 import zlib
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from interlingua.gateway.asgi import GatewayApp
+from interlingua.errors import UsageError
+from interlingua.gateway.asgi import ONLY_ASYNCIO, GatewayApp
 from interlingua.gateway.http import GatewayRequest
 from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.keys.terms import Terms, read_budget
 from interlingua.gateway.serving.bodies import Intake
 from interlingua.gateway.settings import GatewayKey
 from interlingua.transport.base import Timeouts
@@ -286,6 +290,68 @@ async def test_it_can_be_mounted() -> None:
     client.scope["root_path"] = "/llm"
     await GatewayApp(gateway())(client.scope, client.receive, client.send)
     assert client.status == 200
+
+
+@pytest.mark.parametrize(
+    ("root", "path"), [("/", "/health/live"), ("/health", "/health/health/live"), ("/heal", "/health/live")]
+)
+async def test_a_place_is_taken_off_whole(root: str, path: str) -> None:
+    """Only where the path begins with it, and not a part of a name."""
+    client = Client(GatewayRequest(method="GET", path=path, peer="127.0.0.1"))
+    client.scope["root_path"] = root
+    await GatewayApp(gateway())(client.scope, client.receive, client.send)
+    assert client.status == 200
+
+
+async def test_it_can_live_again(tmp_path: Path) -> None:
+    """As in tests, where one application has a client after the other: keys, budgets and readiness as before."""
+    terms = Terms(budgets=(read_budget("1M tokens/day"),))
+    keys = (GatewayKey(name="k", hash=hash_key("secret"), terms=terms),)
+    app = GatewayApp(gateway(keys=keys, key_file=str(tmp_path / "keys.sqlite")))
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message["type"])
+
+    for _ in range(2):
+        begun = asyncio.Event()
+        ended = asyncio.Event()
+
+        async def receive(begun: asyncio.Event = begun, ended: asyncio.Event = ended) -> Any:
+            if not begun.is_set():
+                begun.set()
+                return {"type": "lifespan.startup"}
+            await ended.wait()
+            return {"type": "lifespan.shutdown"}
+
+        living = asyncio.create_task(app({"type": "lifespan"}, receive, send))
+        while len(sent) % 2 == 0:  # noqa: ASYNC110 - until it has begun
+            await asyncio.sleep(0)
+        for asked in (GatewayRequest(method="GET", path="/health/ready"), asking("openai-chat", "fake/m")):
+            headers = (*asked.headers, ("authorization", "Bearer secret"))
+            client = Client(msgspec.structs.replace(asked, headers=headers, peer="127.0.0.1"))
+            await app(client.scope, client.receive, client.send)
+            assert client.status == 200
+        ended.set()
+        await living
+    assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"] * 2
+
+
+def test_another_loop_than_asyncios_is_told_so() -> None:
+    """Before it serves, and where a server does not ask."""
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "lifespan.startup"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    with pytest.raises(StopIteration):
+        GatewayApp(gateway())({"type": "lifespan"}, receive, send).__await__().__next__()
+    assert sent == [{"type": "lifespan.startup.failed", "message": ONLY_ASYNCIO}]
+    with pytest.raises(UsageError, match="the gateway runs on asyncio"):
+        GatewayApp(gateway())({"type": "http"}, receive, send).__await__().__next__()
 
 
 async def test_it_lives_and_ends_with_its_server() -> None:

@@ -47,6 +47,22 @@ def test_it_obeys_the_choice(choice: Any, called: list[str]) -> None:
     assert reply.finish_reason == ("tool_calls" if called else "stop")
 
 
+@pytest.mark.parametrize(
+    ("limit", "text", "finish", "tokens"),
+    [
+        (3, "This is the ", "length", 3),
+        (18, "This is the fake of interlingua, not a model. It was told: Weather in Os", "length", 18),
+        (19, "This is the fake of interlingua, not a model. It was told: Weather in Oslo?", "stop", 19),
+        (100, "This is the fake of interlingua, not a model. It was told: Weather in Oslo?", "stop", 25),
+    ],
+)
+def test_it_says_no_more_than_it_may(limit: int, text: str, finish: str, tokens: int) -> None:
+    """Four characters of text are a token; a call is whole."""
+    reply = _answer(messages=ASKING, max_tokens=limit)
+    assert (reply.text, reply.finish_reason, reply.usage.output_tokens) == (text, finish, tokens)
+    assert _answer(messages=ASKING, tools=(WEATHER,), max_tokens=1).finish_reason == "tool_calls"
+
+
 def test_it_reads_the_result() -> None:
     """After a result it answers in words, and counts call ids on from the history."""
     history = (

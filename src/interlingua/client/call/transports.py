@@ -67,4 +67,5 @@ def _fake(scheme: str) -> InProcessTransport:
     from interlingua.providers.fake import fake_answer
     from interlingua.transport.inprocess import InProcessTransport
 
-    return InProcessTransport(lambda decoded, _: fake_answer(decoded))
+    # clients of OpenAI need a time, and the same answer has the same one
+    return InProcessTransport(lambda decoded, _: fake_answer(decoded), created=1)
