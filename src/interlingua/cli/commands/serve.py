@@ -84,27 +84,27 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Serve until a signal or Ctrl-C."""
+    from interlingua.gateway.serving.hangup import holding_hangup
+
+    with holding_hangup():  # before anything that takes a while
+        return _served(options)
+
+
+def _served(options: Namespace) -> int:
     from interlingua.cli.welcome import welcome
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.serving.reload import stamp_of
-    from interlingua.gateway.serving.serve import (
-        check_address,
-        hearing_hangup,
-        holding_hangup,
-        make_room,
-        serve_until_stopped,
-    )
+    from interlingua.gateway.serving.serve import check_address, hearing_hangup, make_room, serve_until_stopped
     from interlingua.gateway.state.sharing import check_workers, share
 
+    since = stamp_of(options.config) if options.config else None
+    settings, server = _settings(options)
+    host = _bare(options.host or server.host or "127.0.0.1")
+    is_worker = options.worker is not None
+    workers = 1 if is_worker else _workers(options, server)
+    if options.model:
+        _name_the_rest(options.model)
     with ExitStack() as stack:
-        stack.enter_context(holding_hangup())
-        since = stamp_of(options.config) if options.config else None
-        settings, server = _settings(options)
-        host = _bare(options.host or server.host or "127.0.0.1")
-        is_worker = options.worker is not None
-        workers = 1 if is_worker else _workers(options, server)
-        if options.model:
-            _name_the_rest(options.model)
         _surround(options, stack)
         make_room()
         gateway = Gateway(settings)

@@ -49,9 +49,7 @@ _LINE_BYTES = 4
 """What a header has beside its name and its value."""
 _NOTED = frozenset({"content-encoding", "content-length", "expect", "host", "transfer-encoding"})
 """Headers that say how a request is to be read."""
-_ONLY_HTTP_1 = (
-    "this server speaks HTTP/1.1 alone, not HTTP/2: have the client, or the proxy in front, ask with HTTP/1.1"
-)
+_ONLY_HTTP_1 = "this server speaks HTTP/1.1, not HTTP/2: have the client, or the proxy in front, ask with HTTP/1.1"
 _PLAIN = frozenset({"content-length", "host"})
 """Those of them that a plain request has."""
 

@@ -37,7 +37,6 @@ __all__ = [
     "check_address",
     "client_room",
     "hearing_hangup",
-    "holding_hangup",
     "is_loopback",
     "keep_freed",
     "listen",
@@ -116,22 +115,6 @@ def serve_until_stopped(
         server.run(listener)
     finally:
         listener.close()
-
-
-@contextmanager
-def holding_hangup() -> Generator[None]:
-    """Have SIGHUP wait as long as the block lasts, or until it is heard: unheard it would end the process.
-
-    A process that is started meanwhile has it wait, too.
-    """
-    if not hasattr(signal, "SIGHUP"):  # not on Windows
-        yield
-        return
-    previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, previous)
 
 
 @contextmanager

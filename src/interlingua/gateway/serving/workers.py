@@ -20,7 +20,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interlingua.gateway.serving.draining import turn_away
-from interlingua.gateway.serving.serve import holding_hangup
+from interlingua.gateway.serving.hangup import holding_hangup
 
 if TYPE_CHECKING:
     import socket

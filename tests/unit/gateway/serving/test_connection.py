@@ -201,7 +201,7 @@ async def test_http_2_is_told_that_it_is_not_spoken() -> None:
     """Where a client begins with it unasked, cut anywhere."""
     preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"
     told = (
-        b'{"error":{"message":"this server speaks HTTP/1.1 alone, not HTTP/2: have the client, or the proxy in front, '
+        b'{"error":{"message":"this server speaks HTTP/1.1, not HTTP/2: have the client, or the proxy in front, '
         b'ask with HTTP/1.1","type":"invalid_request_error","param":null,"code":null}}'
     )
     for place in range(len(preface)):

@@ -55,7 +55,8 @@ def test_a_hangup_ends_nobody_who_cannot_hear_it_yet(tmp_path: Path, monkeypatch
 
 _EARLY = """
 import os, signal
-from interlingua.gateway.serving.serve import hearing_hangup, holding_hangup
+from interlingua.gateway.serving.hangup import holding_hangup
+from interlingua.gateway.serving.serve import hearing_hangup
 
 class Noting:
     def ask(self):
