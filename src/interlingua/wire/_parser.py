@@ -1,0 +1,135 @@
+"""The one JSON parser: what msgspec reads, its errors as ours, and lone surrogates mended where that is asked for.
+
+All of it takes bytes whose size, depth and encoding were looked at (`_bounds`).
+"""
+
+from __future__ import annotations
+
+import re
+from _thread import RLock  # where `threading` has it from, which takes a process 2 ms to load
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NoReturn, TypeAlias, cast
+
+import msgspec
+
+from interlingua.errors import DecodeError, LimitExceededError
+from interlingua.wire._pointer import pointer
+from interlingua.wire._shape import EXTRA
+from interlingua.wire._surrogates import mend_surrogates
+
+__all__ = [
+    "ANYTHING",
+    "FOREIGN",
+    "Decoder",
+    "Unfit",
+    "decode_error",
+    "decoder_of",
+    "new_decoder",
+    "parse",
+    "parse_object",
+    "read_again",
+    "read_text",
+    "refuse",
+]
+
+Decoder: TypeAlias = msgspec.json.Decoder[Any]
+"""What reads texts of one type."""
+Unfit: TypeAlias = Callable[[msgspec.ValidationError, bytes, list[str] | None], Any]
+"""What is made of a JSON text that does not fit its type, given the error, the text and the repairs."""
+
+FOREIGN = (msgspec.DecodeError, RecursionError)
+"""What a decoder raises; a text that does not fit its type raises a kind of the first."""
+
+_LONE_SURROGATE = "lone_surrogate"
+"""The repair that replaces half of a surrogate pair by U+FFFD."""
+_PLAINER = {"input data was truncated": "it is empty, or ends in the middle"}
+"""What msgspec says in words of its own."""
+_PLACE = r" - at `(?:key` in `)?\$(?P<path>[^`]*)`$"
+_STEP = r"\[(?P<index>\d+)\]|\.(?P<name>[^.\[]+)|\[\.\.\.\]"
+_one_at_a_time = RLock()
+"""Held while a decoder is made: of a struct that another thread is still taking in, msgspec 0.22 sees half, and to use
+that half ends the process."""
+
+
+def new_decoder(type: object, hook: Callable[[type, object], object] | None = None, *, strict: bool = True) -> Decoder:
+    """A decoder of this type, for who keeps it; `hook` takes what stands in the place of a type of our own."""
+    with _one_at_a_time:
+        return msgspec.json.Decoder(cast("Any", type), dec_hook=hook, strict=strict)
+
+
+@lru_cache(maxsize=512)
+def decoder_of(type: object) -> Decoder:
+    """The decoder of this type."""
+    return new_decoder(type)
+
+
+ANYTHING: Decoder = msgspec.json.Decoder()
+"""The decoder of plain values."""
+parse_object: Callable[[str], dict[str, Any]] = msgspec.json.Decoder(dict[str, Any]).decode
+"""The parser itself, for texts that are bounded already; raises ValueError and RecursionError for what is no object."""
+read_text: Callable[[bytes | str], str] = msgspec.json.Decoder(str).decode
+"""The string that a text without doubtful bytes is; msgspec's own error for anything else."""
+
+
+def decode_error(error: msgspec.DecodeError) -> DecodeError:
+    """Our error for one of msgspec's, its path turned into a pointer as far as it is known."""
+    sentence = str(error)
+    if not isinstance(error, msgspec.ValidationError):
+        told = sentence.removeprefix("JSON is malformed: ").lower()
+        return DecodeError(f"the text is not JSON: {_PLAINER.get(told, told)}")
+    place = re.search(_PLACE, sentence)
+    steps: list[str] = []
+    for step in re.finditer(_STEP, place["path"] if place else ""):
+        name = step["index"] or step["name"]
+        if name is None or name == EXTRA:
+            break
+        steps.append(name)
+    path = pointer(*steps)
+    problem = sentence[: place.start()] if place else sentence
+    return DecodeError(f"{problem[:1].lower()}{problem[1:]}, at {path or 'the top'}", path=path)
+
+
+def refuse(error: msgspec.ValidationError, body: bytes, repairs: list[str] | None) -> NoReturn:
+    """Make nothing of a text that does not fit.
+
+    Raises: DecodeError, with the place.
+    """
+    del body, repairs
+    raise decode_error(error) from None
+
+
+def parse(decoder: Decoder, body: bytes, repairs: list[str] | None) -> Any:
+    """The value of a text; `repairs` takes the names of those that were made, without it nothing is mended.
+
+    Raises: DecodeError, with the place; LimitExceededError.
+    """
+    try:
+        return decoder.decode(body)
+    except FOREIGN as error:
+        return read_again(error, decoder, body, repairs)
+
+
+def read_again(
+    error: msgspec.DecodeError | RecursionError,
+    decoder: Decoder,
+    body: bytes,
+    repairs: list[str] | None,
+    unfit: Unfit = refuse,
+) -> Any:
+    """The value of a text that failed so: mended, or what `unfit` makes of one that does not fit its type.
+
+    Raises: as `parse`.
+    """
+    if isinstance(error, RecursionError):
+        raise LimitExceededError("the JSON text nests deeper than the interpreter allows") from None
+    if isinstance(error, msgspec.ValidationError):
+        return unfit(error, body, repairs)
+    mended = None if repairs is None else mend_surrogates(body)
+    if repairs is None or mended is None:
+        raise decode_error(error) from None
+    repairs.append(_LONE_SURROGATE)
+    try:
+        return decoder.decode(mended)
+    except FOREIGN as second:
+        return read_again(second, decoder, mended, None, unfit)
