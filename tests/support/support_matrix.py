@@ -27,7 +27,7 @@ README = ROOT / "README.md"
 
 COMMON = (
     *(SOURCE / "stream" / name for name in ("build.py", "calls.py")),
-    SOURCE / "wire" / "json.py",
+    *(SOURCE / "wire" / name for name in ("_parser.py", "json.py")),
     *(SOURCE / "media" / name for name in ("convert.py", "plan.py")),
 )
 """What every dialect is built on, and the fitting of media, which comes before all of them."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from interlingua.types.event import Event
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["Consult", "Effect", "Enter", "Fetch", "Open", "Race", "Read", "Rest", "Sleep", "Steps", "Work"]
+__all__ = ["NEXT", "Consult", "Effect", "Enter", "Fetch", "Open", "Race", "Read", "Rest", "Sleep", "Steps", "Work"]
 
 R = TypeVar("R")
 
@@ -52,6 +52,10 @@ class Read(Struct, frozen=True):
     decoder: StreamDecoder | None = None
     """What reads the pieces, for a driver that does so where they come. A piece that is one piece of text, with which
     nothing ends, needs the steps no more then; of any other one they are sent the events in its place."""
+
+
+NEXT = Read()
+"""The next piece, whoever asks for it."""
 
 
 class Rest(Struct, frozen=True):

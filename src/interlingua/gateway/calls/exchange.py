@@ -20,23 +20,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from interlingua.client.aio.pump import AsyncPump, carried_out
+from interlingua.client.call.attempt import Sent, answered, fetching, sent, whole
 from interlingua.client.call.chain import gone_on, routed, straight, went_well
-from interlingua.client.call.core import (
-    Outcome,
-    Sent,
-    answered,
-    begin,
-    begun,
-    fetching,
-    follow,
-    opened,
-    replied,
-    sent,
-    unusual,
-    whole,
-)
+from interlingua.client.call.core import Outcome, follow
 from interlingua.client.call.encoding import encode
 from interlingua.client.call.job import Job
+from interlingua.client.call.live import begin, begun, opened, replied, unusual
 from interlingua.client.call.report import served
 from interlingua.client.call.transports import async_fetch_for, async_transport_for
 from interlingua.client.call.visit import Visit
@@ -62,9 +51,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from interlingua.client.call.chain import Straight
-    from interlingua.client.call.core import Live
     from interlingua.client.call.effect import Steps
     from interlingua.client.call.job import Lane
+    from interlingua.client.call.live import Live
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.calls.plan import Plan
     from interlingua.gateway.core import Gateway

@@ -21,7 +21,8 @@ from urllib.parse import quote
 
 from msgspec.structs import force_setattr
 
-from interlingua.client.call.core import Live, answered, fault
+from interlingua.client.call.attempt import answered, fault
+from interlingua.client.call.live import Live
 from interlingua.client.meter import count
 from interlingua.client.price import cost_of
 from interlingua.dialects._contract import DecodeContext, Encoded

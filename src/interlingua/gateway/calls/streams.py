@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
     from interlingua.client.aio.pump import AsyncPump
-    from interlingua.client.call.core import Live
+    from interlingua.client.call.live import Live
     from interlingua.dialects._contract import StreamEncoder
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.http import Sink

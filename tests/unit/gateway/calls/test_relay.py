@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import interlingua as il
-from interlingua.client.call.core import answered
+from interlingua.client.call.attempt import answered
 from interlingua.client.call.job import Job, Lane
 from interlingua.client.options import Settings
 from interlingua.dialects._contract import DecodeContext, Encoded

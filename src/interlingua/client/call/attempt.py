@@ -1,0 +1,197 @@
+"""One try of one target: the request that is sent to it, and the answer that its reply holds.
+
+What a whole reply and the end of a stream have in common is done here, from the price to the error of broken arguments.
+
+Not responsible for: which target is tried, and how often (`chain`); how a stream goes on (`live`, `core`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from interlingua.client.call.effect import Fetch, Steps, Work
+from interlingua.client.call.encoding import encode
+from interlingua.client.call.job import Job, Lane
+from interlingua.client.call.reply_head import told_by
+from interlingua.client.call.report import warn
+from interlingua.client.meter import count
+from interlingua.client.price import cost_of
+from interlingua.dialects._contract import DecodeContext
+from interlingua.errors import DecodeError, Error, MalformedArgumentsError
+from interlingua.media.fit import has_media, plan_media
+from interlingua.types.content import BrokenToolCall
+from interlingua.wire.http import HttpReply
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import Encoded
+    from interlingua.transport.base import AsyncReply, Reply, Timeouts
+    from interlingua.types.response import Response
+    from interlingua.wire.http import Headers, HttpRequest
+
+__all__ = [
+    "Sent",
+    "answered",
+    "completed",
+    "context_of",
+    "deadlines",
+    "fault",
+    "fetching",
+    "out_of_place",
+    "prepared",
+    "refusal",
+    "sent",
+    "whole",
+]
+
+
+class Sent(NamedTuple):
+    """A request that was sent to one target, and the head of its reply."""
+
+    job: Job
+    """What is asked."""
+    lane: Lane
+    """Of whom."""
+    encoded: Encoded
+    """What was sent."""
+    reply: Reply | AsyncReply
+    """What came; its body is still to be read."""
+
+
+def prepared(job: Job, lane: Lane, *, stream: bool) -> Steps[Encoded]:
+    """The request on the wire of one target, with media that it takes.
+
+    Raises: as `encode`; UsageError for media that are broken or too large for anybody.
+    """
+    plan = plan_media(job.request, lane.endpoint, job.settings.allow)
+    if plan is None:
+        return encode(job, lane, stream=stream)
+    request, changes = (yield Work(plan.run)) if plan.heavy else plan.run()
+    return encode(msgspec.structs.replace(job, request=request), lane, stream=stream, fitted=changes)
+
+
+def context_of(job: Job, lane: Lane, encoded: Encoded) -> DecodeContext:
+    """What the dialect of a target has to know in order to read what it answers."""
+    return DecodeContext(
+        target=lane.endpoint.target, undo=encoded.undo, make_id=job.make_id, provider_ids=job.provider_ids
+    )
+
+
+def sent(job: Job, lane: Lane, encoded: Encoded, *, stream: bool) -> HttpRequest:
+    """An encoded request as it goes out; whoever is to be told of it was told."""
+    if encoded.changes and job.settings.warns:
+        warn(lane.endpoint.spec, encoded.changes)
+    request = lane.endpoint.http_request(
+        encoded, stream=stream, with_credential=job.with_credential, headers=job.settings.headers
+    )
+    if job.watch is not None:
+        job.watch.sends(request)
+    return request
+
+
+def deadlines(job: Job, *, stream: bool) -> Timeouts:
+    """The deadlines of one try: an answer has to begin in time, and a whole one has to be there."""
+    timeouts = job.settings.timeouts
+    if job.answer_by_s is None:  # the usual case
+        return timeouts
+    left_s = max(0.001, job.answer_by_s - job.clock())
+    phases = ("connect_s", "pool_s", "first_byte_s") if stream else ("total_s",)
+    return msgspec.structs.replace(timeouts, **{name: _sooner(getattr(timeouts, name), left_s) for name in phases})
+
+
+def _sooner(seconds: float | None, left_s: float) -> float:
+    return left_s if seconds is None else min(seconds, left_s)
+
+
+def whole(job: Job, lane: Lane) -> Steps[Response[Any]]:
+    """The answer of one target, as a whole.
+
+    Raises: every `Error` but those of streams and chains.
+    """
+    if has_media(job.request.messages):
+        encoded = yield from prepared(job, lane, stream=False)
+    else:
+        encoded = encode(job, lane, stream=False)
+    reply = yield fetching(job, lane, encoded)
+    return answered(job, lane, encoded, reply)
+
+
+def fetching(job: Job, lane: Lane, encoded: Encoded) -> Fetch:
+    """The effect that sends an encoded request and brings the whole reply.
+
+    Raises: ConfigError for a missing or unreadable key.
+    """
+    timeouts = job.settings.timeouts if job.answer_by_s is None else deadlines(job, stream=False)
+    return Fetch(sent(job, lane, encoded, stream=False), timeouts)
+
+
+def answered(job: Job, lane: Lane, encoded: Encoded, reply: HttpReply) -> Response[Any]:
+    """The answer that a whole reply holds.
+
+    Raises: the error that the reply tells of; DecodeError; MalformedArgumentsError.
+    """
+    context = context_of(job, lane, encoded)
+    if not 200 <= reply.status < 300:
+        raise refusal(lane, reply, context)
+    try:
+        decoded = lane.dialect.decode_response(reply, context)
+    except DecodeError as error:
+        raise (out_of_place(lane, reply) or error) from None
+    response = completed(job, lane, encoded, reply.headers, decoded)
+    if error := fault(response):
+        raise error
+    return response
+
+
+def refusal(lane: Lane, reply: HttpReply, context: DecodeContext) -> Error:
+    """The error that a reply tells of; a redirect tells of none, and is followed by nobody."""
+    told = out_of_place(lane, reply) if reply.status < 400 else None
+    return told or lane.dialect.decode_error(reply, context)
+
+
+def out_of_place(lane: Lane, reply: HttpReply) -> Error | None:
+    """The error of a reply that cannot be an answer, such as a proxy's page."""
+    from interlingua.client.call.misplaced import misplaced  # only who is sent such a thing needs it
+
+    return misplaced(lane.endpoint.spec, reply)
+
+
+def completed(job: Job, lane: Lane, encoded: Encoded, headers: Headers, response: Response[Any]) -> Response[Any]:
+    """A decoded response with what the call knows of it: target, request, changes, limits, price; meters count it."""
+    if encoded.undo.output_tool:
+        from interlingua.client.typed.ladder import unwrapped
+
+        response = unwrapped(response, encoded.undo.output_tool)
+    request_id, limits = told_by(headers)
+    filled = msgspec.structs.replace(
+        response,
+        model=lane.endpoint.spec,
+        request_id=request_id,
+        rate_limits=limits,
+        changes=encoded.changes + response.changes,
+        request=job.request,
+        cost_usd=cost_of(job, lane, response),
+    )
+    count(filled)
+    return filled
+
+
+def fault(response: Response[Any]) -> Error | None:
+    """The error of a call that is broken by anything but the length limit."""
+    parts = response.parts
+    if response.alternatives:
+        parts = [part for choice in (response, *response.alternatives) for part in choice.parts]
+    if BrokenToolCall not in map(type, parts):  # the usual case, and quicker to see
+        return None
+    for part in parts:
+        if type(part) is BrokenToolCall and part.reason != "cut_off":
+            error = MalformedArgumentsError(
+                f"{response.model} called {part.name} ({part.id}) with arguments that are not one JSON object "
+                f"({part.reason}); ask again",
+                call=part,
+                response=response,
+            )
+            error.add_note("What came is in .call.raw_arguments.")  # a gateway's client has no such name
+            return error
+    return None

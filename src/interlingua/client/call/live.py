@@ -1,0 +1,229 @@
+"""A stream of one target: from its request to its first events, and what reads it from then on.
+
+Rules
+- A stream is handed over with its first events; until then a chain may go on, after that never.
+- What says nothing yet is held back, so that an error behind it is still another target's chance.
+
+Not responsible for: what comes behind the first events (`core`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from interlingua.client.call.attempt import Sent, context_of, deadlines, out_of_place, prepared, refusal, sent
+from interlingua.client.call.effect import NEXT, Open, Read, Rest, Steps
+from interlingua.client.call.encoding import encode
+from interlingua.client.call.visit import Lasting
+from interlingua.dialects.table import STREAM_TYPES
+from interlingua.errors import APIConnectionError, APITimeoutError, Error, IncompleteStreamError
+from interlingua.media.fit import has_media
+from interlingua.stream.fold import error_of
+from interlingua.stream.unfold import unfold
+from interlingua.types.event import Extra, StreamError, StreamStart, UsageUpdate
+from interlingua.wire.http import HttpReply, header
+from interlingua.wire.sse import sniff
+
+if TYPE_CHECKING:
+    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.typed.ladder import Unwrapper
+    from interlingua.dialects._contract import DecodeContext, Encoded, StreamDecoder
+    from interlingua.transport.base import AsyncReply, Reply
+    from interlingua.types.event import Event
+    from interlingua.wire.http import Headers
+
+__all__ = ["Live", "begin", "begun", "opened", "replied", "unusual"]
+
+_BEFORE_CONTENT = frozenset({StreamStart, UsageUpdate, Extra})  # `isinstance` of a struct takes four times as long
+"""Events that say nothing yet, so that an error after them may still be another target's chance."""
+_REST = Rest()
+
+
+class Live(Lasting):
+    """A stream that has begun."""
+
+    __slots__ = ("at_end", "broken_by", "decoder", "drain_until", "encoded", "first", "headers", "lane", "unwrapper")
+
+    def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
+        """A stream of which nothing was read; one without a decoder is a whole answer."""
+        super().__init__()
+        self.lane: Lane = lane
+        """Who gives it."""
+        self.encoded: Encoded = encoded
+        """What was sent."""
+        self.headers: Headers = headers
+        """The headers of the reply."""
+        self.decoder: StreamDecoder | None = decoder
+        """What makes events of the body's pieces; None for a whole answer."""
+        self.first: list[Event] = []
+        """The first events."""
+        self.at_end: bool = decoder is None
+        """Whether the body has been read to its end."""
+        self.broken_by: Error | None = None
+        """What broke the body."""
+        self.drain_until: float | None = None
+        """The time at which the rest after the terminal signal is given up."""
+        self.unwrapper: Unwrapper | None = None
+        """Shows a hidden tool's call as text."""
+        if encoded.undo.output_tool:
+            from interlingua.client.typed.ladder import Unwrapper
+
+            self.unwrapper = Unwrapper(encoded.undo.output_tool)
+
+    @property
+    def speaks(self) -> bool:
+        """Whether the first events have content, and no error in it."""
+        first = self.first
+        return not _BEFORE_CONTENT.issuperset(map(type, first)) and type(first[-1]) is not StreamError
+
+    def shown(self, events: list[Event]) -> list[Event]:
+        """The events as the caller sees them: a hidden tool is text."""
+        return events if self.unwrapper is None else self.unwrapper.events(events)
+
+    def fed(self, piece: bytes) -> list[Event]:
+        """The events that a piece completes, or those of the end."""
+        assert self.decoder is not None, "a whole answer is not fed"  # noqa: S101 - an invariant
+        if piece:
+            events = self.decoder.feed(piece)
+            return events if self.unwrapper is None else self.unwrapper.events(events)
+        self.at_end = True
+        return self.shown(self.decoder.close())
+
+    def failed(self, error: Error) -> list[Event]:
+        """The events of a body that broke; after the terminal signal that is an end like any other."""
+        assert self.decoder is not None, "a whole answer does not break"  # noqa: S101 - an invariant
+        self.at_end = True
+        if self.decoder.terminal:
+            return self.shown(self.decoder.close())
+        self.broken_by = error
+        return self.shown(self.decoder.fail(error))
+
+    def error(self, event: StreamError) -> Error:
+        """The error that ended the stream."""
+        if not isinstance(self.broken_by, APIConnectionError):
+            return self.broken_by or error_of(event)
+        message = f"the stream of {self.lane.endpoint.spec} broke off: {self.broken_by.message}"
+        cut = IncompleteStreamError(message, partial=event.partial)
+        cut.__cause__ = self.broken_by
+        return cut
+
+
+def begin(job: Job, lane: Lane) -> Steps[Live]:
+    """The stream of one target, with its first events.
+
+    Raises: every `Error` but those of chains.
+    """
+    if has_media(job.request.messages):
+        encoded = yield from prepared(job, lane, stream=True)
+    else:
+        encoded = encode(job, lane, stream=True)
+    return (yield from opened(job, lane, encoded))
+
+
+def opened(job: Job, lane: Lane, encoded: Encoded, kind: type[Live] | None = None) -> Steps[Live]:
+    """The stream of one target that answers an encoded request, with its first events; `kind` reads what comes.
+
+    Raises: as `begin`.
+    """
+    request = sent(job, lane, encoded, stream=True)
+    timeouts = job.settings.timeouts if job.answer_by_s is None else deadlines(job, stream=True)
+    reply: Reply | AsyncReply = yield Open(request, timeouts)
+    return (yield from replied(Sent(job, lane, encoded, reply), kind))
+
+
+def replied(exchange: Sent, kind: type[Live] | None = None) -> Steps[Live]:
+    """The same from the head of the reply on.
+
+    Raises: as `begin`.
+    """
+    job, lane, encoded, reply = exchange
+    if not 200 <= reply.status < 300:
+        body: bytes = yield _REST
+        told = HttpReply(status=reply.status, headers=reply.headers, body=body)
+        raise refusal(lane, told, context_of(job, lane, encoded))
+    piece: bytes = (yield NEXT) if job.answer_by_s is None else (yield from _first_piece(job, lane))
+    live = begun(exchange, piece, kind)
+    return live if live is not None and live.speaks else (yield from unusual(exchange, piece, live))
+
+
+def begun(exchange: Sent, piece: bytes, kind: type[Live] | None = None) -> Live | None:
+    """The stream that begins with a piece, with the events of that; None for what is no stream."""
+    job, lane, encoded, reply = exchange
+    form = sniff(header(reply.headers, "content-type"), piece)
+    if form == "html" or (form == "json" and not _is_line(lane, piece)):
+        return None
+    decoder = lane.dialect.stream_decoder(context_of(job, lane, encoded))
+    live = (kind or Live)(lane, encoded, reply.headers, decoder)
+    live.first = _named(lane, live.fed(piece))
+    return live
+
+
+def unusual(exchange: Sent, piece: bytes, live: Live | None) -> Steps[Live]:
+    """What begins with a piece that is not content yet, or is of no stream.
+
+    Raises: as `begin`.
+    """
+    job, lane, encoded, reply = exchange
+    if live is None:
+        body = piece + (yield _REST)
+        told = HttpReply(status=reply.status, headers=reply.headers, body=body)
+        return _unstreamed(lane, encoded, context_of(job, lane, encoded), told)
+    yield from _first_events(job, live)
+    return live
+
+
+def _is_line(lane: Lane, piece: bytes) -> bool:
+    """Whether an object may be the first line of a stream of lines; one that is laid out over several lines is not."""
+    return lane.dialect.name in STREAM_TYPES and not piece.lstrip().startswith((b"{\n", b"{\r\n"))
+
+
+def _unstreamed(lane: Lane, encoded: Encoded, context: DecodeContext, reply: HttpReply) -> Live:
+    """A whole answer where a stream was asked for: some servers cannot stream, some proxies answer with a page."""
+    if error := out_of_place(lane, reply):
+        raise error
+    live = Live(lane, encoded, reply.headers, None)
+    live.first = _named(lane, live.shown(list(unfold(lane.dialect.decode_response(reply, context)))))
+    return live
+
+
+def _first_piece(job: Job, lane: Lane) -> Steps[bytes]:
+    """The next piece before there are events.
+
+    Raises: APITimeoutError when it does not come while it is this target's turn.
+    """
+    by_s = job.answer_by_s
+    if by_s is None:
+        return (yield NEXT)
+    piece = yield Read(max(0.001, by_s - job.clock()))
+    if not piece and job.clock() >= by_s:
+        raise APITimeoutError(f"{lane.endpoint.spec} had not begun to answer when its share of the time was over")
+    return piece
+
+
+def _first_events(job: Job, live: Live) -> Steps[None]:
+    """Reads until there is content; an error that comes before any is raised, and the chain goes on.
+
+    What says nothing yet is held back until then: however the bytes are cut, one target speaks.
+    """
+    events = live.first
+    while _BEFORE_CONTENT.issuperset(map(type, events)):
+        try:
+            piece = yield from _first_piece(job, live.lane)
+        except Error as error:
+            events = [*events, *live.failed(error)]
+        else:
+            events = [*events, *live.fed(piece)]
+    last = events[-1]
+    if type(last) is StreamError and _BEFORE_CONTENT.issuperset(map(type, events[:-1])):
+        raise live.broken_by or error_of(last)
+    live.first = _named(live.lane, events)
+
+
+def _named(lane: Lane, events: list[Event]) -> list[Event]:
+    """The first events, saying which target speaks."""
+    start = events[0] if events else None
+    if type(start) is StreamStart:
+        events[0] = msgspec.structs.replace(start, model=lane.endpoint.spec)
+    return events
