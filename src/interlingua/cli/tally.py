@@ -6,6 +6,7 @@ from collections import Counter
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from interlingua.types.response import error_word
 from interlingua.types.usage import add_usage
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Tally:
 
 
 def _failure(tried: Attempt) -> str:
-    return f"{tried.model} {(tried.error or '').partition(':')[0]}"
+    return f"{tried.model} {error_word(tried.error) or ''}"
 
 
 def _by(served: Counter[str]) -> str:

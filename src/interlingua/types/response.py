@@ -13,7 +13,7 @@ from interlingua.types.message import Message, text_of, thinking_of
 from interlingua.types.request import Request
 from interlingua.types.usage import Usage
 
-__all__ = ["Alternative", "Attempt", "FinishReason", "Response"]
+__all__ = ["Alternative", "Attempt", "FinishReason", "Response", "error_word"]
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar  # what type checkers know it as before Python 3.13
@@ -29,6 +29,12 @@ FinishReason: TypeAlias = Literal[
 ]
 """Why an answer ended: by itself or at a stop sequence, at a limit, to have tools run, held back by a filter, refused
 by the model, to be sent back as it is and go on, by a failure of the provider, or for a reason without a name here."""
+
+
+def error_word(error: str | None) -> str | None:
+    """The word before an error's sentence: the name of its class, or one of ours (`outrun`); it quotes nobody."""
+    word, colon, _ = (error or "").partition(":")
+    return word if colon and word.isidentifier() else None
 
 
 class Attempt(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True, kw_only=True):
@@ -50,8 +56,8 @@ class Attempt(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_default
     @property
     def error_class(self) -> str | None:
         """Class name of its error, such as `RateLimitError`; None where it had none, as a target that was not asked."""
-        name, colon, _ = (self.error or "").partition(":")
-        return name if colon and name.isidentifier() and not name.islower() else None
+        word = error_word(self.error)
+        return None if word is None or word.islower() else word
 
 
 class Alternative(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True, kw_only=True):

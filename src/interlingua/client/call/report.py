@@ -21,7 +21,18 @@ if TYPE_CHECKING:
     from interlingua.routing.health import Reason, Standing
     from interlingua.types.change import Change
 
-__all__ = ["WARNED", "ChangeWarning", "failed", "outrun", "passed_over", "served", "standing_told", "summary", "warn"]
+__all__ = [
+    "WARNED",
+    "ChangeWarning",
+    "failed",
+    "in_brief",
+    "outrun",
+    "passed_over",
+    "served",
+    "standing_told",
+    "summary",
+    "warn",
+]
 
 WARNED = frozenset({
     "cache_unsupported",
@@ -90,6 +101,11 @@ def standing_told(standing: Standing) -> str:
     wait = "" if standing.wait_s is None else f" for another {max(standing.wait_s, 0.0):.3g} s"
     last = f", last {standing.error}" if standing.error else ""
     return f"benched{wait}: {_REASONS.get(standing.reason, 'another call is finding out whether it is back')}{last}"
+
+
+def in_brief(attempt: Attempt) -> str:
+    """Why a try did not serve, up to the sentence: the class of its error, or for how long its target is benched."""
+    return (attempt.error or attempt.outcome).partition(":")[0]
 
 
 def summary(attempts: tuple[Attempt, ...]) -> str:

@@ -17,6 +17,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from interlingua.client.call.report import in_brief
 from interlingua.dialects._contract import ServerContext
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import (
@@ -134,8 +135,7 @@ def trail_headers(
         if attempt.outcome == "served":
             headers += _target(attempt.model)
         else:
-            why = (attempt.error or attempt.outcome).partition(":")[0]
-            skipped.append(f"{attempt.model} ({attempt.outcome}: {why})")
+            skipped.append(f"{attempt.model} ({attempt.outcome}: {in_brief(attempt)})")
     if skipped:
         headers.append(("x-interlingua-skipped", visible(", ".join(skipped))))
     if changes and (told := told_changes(changes)):

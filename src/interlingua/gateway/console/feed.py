@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from interlingua.client.call.report import in_brief
 from interlingua.gateway.records.record import Record
 
 if TYPE_CHECKING:
@@ -164,5 +165,5 @@ class Feed:
 
 
 def _named_alone(attempt: Attempt) -> Attempt:
-    """An attempt with the class of its error, without its sentence."""
-    return msgspec.structs.replace(attempt, error=(attempt.error or "").partition(":")[0] or None)
+    """An attempt that says why it did not serve without any sentence."""
+    return msgspec.structs.replace(attempt, error=in_brief(attempt)) if attempt.error else attempt

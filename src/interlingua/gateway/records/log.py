@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, TypeAlias
 
 import msgspec
 
+from interlingua.types.response import error_word
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -98,17 +100,11 @@ _COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cost_usd", "st
 def _tries(record: Record, *, content: bool) -> list[dict[str, Any]]:
     tries: list[dict[str, Any]] = []
     for attempt in record.attempts:
-        sentence = attempt.error if content else _class_of(attempt.error)
+        sentence = attempt.error if content else error_word(attempt.error)
         told = {"model": attempt.model, "outcome": attempt.outcome, "error": sentence, "status": attempt.status}
         took = None if attempt.duration_s is None else _rounded(attempt.duration_s)
         tries.append({name: value for name, value in (*told.items(), ("duration_s", took)) if value is not None})
     return tries
-
-
-def _class_of(sentence: str | None) -> str | None:
-    """The class in front of an error's sentence; why a target was passed over has none, and is ours."""
-    head, colon, _ = (sentence or "").partition(":")
-    return head if colon and head.isidentifier() else None
 
 
 def _content(record: Record) -> dict[str, Any]:
@@ -210,7 +206,7 @@ def _try(attempt: Attempt) -> _Try:
         told = round(took * 1e6) / 1e6
     else:
         told = _number(_rounded(took))
-    return _Try(attempt.model, attempt.outcome, None if error is None else _class_of(error), attempt.status, told)
+    return _Try(attempt.model, attempt.outcome, None if error is None else error_word(error), attempt.status, told)
 
 
 def _rounded(seconds: float) -> float:
