@@ -20,6 +20,7 @@ import interlingua as il
 from interlingua.client.state import forget_state
 from tests.support import ports
 from tests.support.client import AWAITED, BLOCKING, Face
+from tests.support.trying import at_best
 
 pytestmark = pytest.mark.skipif(find_spec("llmock") is None, reason="llmock is not installed")
 
@@ -216,7 +217,7 @@ def test_a_stalled_stream_times_out(face: Face, mock: Mock) -> None:
         assert caught.value.phase == "idle"
         return time.monotonic() - started
 
-    assert any(waited_s() < 3 for _ in range(10))  # a busy machine may take longer now and then
+    assert at_best(lambda: waited_s() < 3)
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "stream"])
@@ -370,13 +371,12 @@ def test_a_stream_that_breaks_later_is_the_callers(face: Face, services: Mock, n
 
 @pytest.mark.parametrize("name", SERVICES)
 def test_a_stream_that_hangs_is_left(face: Face, services: Mock, name: str) -> None:
-    """A stall before the first word ends at the idle time; the second try serves."""
+    """A stall before the first word ends at the idle time, before the word comes; the second try serves."""
     services.behave("stream_fault", kind="stall", after_chunks=0, stall_seconds=5)
-    began = time.monotonic()
     model = _chain(face, name, timeouts=il.Timeouts(idle_s=0.3, first_byte_s=0.3))
     reply = _ask(face, model, "Count.", streamed=True)
     assert [outcome for _, outcome, _ in _tries(reply.attempts)] == ["failed", "served"]
-    assert time.monotonic() - began < 4
+    assert reply.attempts[0].error_class == "APITimeoutError"
     assert [code for severity, code in _findings(services) if severity == "error"] == []
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.redis_server import RedisServer, find_binary
+from tests.support.trying import at_best
 
 CALL = """
 import asyncio, json, sys
@@ -98,13 +99,17 @@ def test_a_redis_that_is_gone_costs_a_call_nothing_but_a_moment(tmp_path: Path) 
     """Nobody listens at the address: the call is answered, in both faces, and quickly."""
     pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
     server = RedisServer("none", tmp_path)
-    for face in ("blocking", "awaited"):
+    environment = {**os.environ, "INTERLINGUA_STATE": server.url}
+
+    def took_s(face: str) -> float:
         began = time.monotonic()
-        environment = {**os.environ, "INTERLINGUA_STATE": server.url}
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", CALL.replace("il.use_state(place)", "pass"), "", "none", face],
             capture_output=True, text=True, check=False, env=environment, timeout=60,
         )  # fmt: skip
         assert json.loads(done.stdout) == [["fake/echo", "served", None]]
         assert "this process alone knows" in done.stderr
-        assert time.monotonic() - began < 10.0
+        return time.monotonic() - began
+
+    for face in ("blocking", "awaited"):
+        assert at_best(lambda face=face: took_s(face) < 10.0)

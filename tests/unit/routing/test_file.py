@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from interlingua.errors import ConfigError
 from interlingua.routing.file import FileHealth
 from interlingua.routing.health import Admit, Failed, Look, Suspend
 from interlingua.routing.outage import REST_S
+from tests.support.trying import at_best
 
 A = "openai/a"
 
@@ -177,7 +179,8 @@ def test_a_lock_is_waited_for_a_quarter_of_a_second_once(tmp_path: Path) -> None
         store.close()
         return took_s
 
-    assert any(stopped_s(tmp_path / str(number)) < 2.0 for number in range(10))  # one on a busy machine may take longer
+    number = count()
+    assert at_best(lambda: stopped_s(tmp_path / str(next(number))) < 2.0)
 
 
 def test_what_is_well_takes_no_lock(tmp_path: Path) -> None:

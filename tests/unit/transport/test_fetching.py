@@ -24,6 +24,7 @@ from interlingua.transport.options import HttpOptions
 from interlingua.wire.http import HttpReply, HttpRequest
 from tests.support.faces import quick, whole
 from tests.support.server import Answer, Await, Hold, Pause, Reset, Server, Step, chunked, reply, serving
+from tests.support.trying import at_best
 from tests.support.waiting import until
 
 PACKAGE = interlingua.__file__.removesuffix("__init__.py")
@@ -247,7 +248,7 @@ def test_a_connection_that_was_impatient_once_is_patient_again() -> None:
 
     with serving(lambda seen: Answer((reply(b"ok"),)) if "quick" in seen.line else slow) as server:
         transport, request = sync.HttpTransport(), HttpRequest(url=server.url("/"))
-        assert any(kept(server, transport) for _ in range(10))
+        assert at_best(lambda: kept(server, transport))
         connections = server.connections
         assert transport.fetch(request, quick()).body == b"ok"
         with pytest.raises(APITimeoutError, match=r"did not begin to answer within 0\.05 s"):

@@ -17,6 +17,7 @@ from interlingua.gateway.serving.bodies import Intake
 from interlingua.wire.json import MAX_BODY_BYTES, MAX_DEPTH, encode
 from tests.e2e.gateway.security.raw import BODY, CHAT, answer_of, chat, connected, rest_of, send
 from tests.support.gateway import serving
+from tests.support.trying import at_best
 
 SMALL = 1_000_000
 MIB = 1024 * 1024
@@ -70,7 +71,7 @@ def test_sec_07_a_bomb_costs_no_more_than_its_bound(name: str) -> None:
         assert peak < 8 * SMALL
         return took_s
 
-    assert any(taken_s() < 2 for _ in range(10))  # a busy machine may take longer now and then
+    assert at_best(lambda: taken_s() < 2)
 
 
 @pytest.mark.parametrize("name", CODINGS)
@@ -191,7 +192,7 @@ def test_a_body_of_many_small_things_takes_its_turn_quickly(url: str, count: int
         assert send(url, chat(digits)).status == 400
         return time.monotonic() - began_s
 
-    assert any(taken_s() < 5 for _ in range(5))  # a busy machine may take longer now and then
+    assert at_best(lambda: taken_s() < 5, 5)
 
 
 def test_a_form_with_a_head_that_never_ends_is_read_in_one_pass(url: str) -> None:
@@ -205,7 +206,7 @@ def test_a_form_with_a_head_that_never_ends_is_read_in_one_pass(url: str) -> Non
         assert send(url, told).status == 404
         return time.monotonic() - began_s
 
-    assert any(taken_s() < 2 for _ in range(5))  # a busy machine may take longer now and then
+    assert at_best(lambda: taken_s() < 2, 5)
 
 
 def test_others_are_answered_while_a_large_body_comes(url: str) -> None:

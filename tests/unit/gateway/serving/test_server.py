@@ -17,6 +17,7 @@ from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.gateway.serving import server as module
 from interlingua.gateway.serving.server import GatewayServer
+from tests.support.trying import at_best
 from tests.support.wire import GET, Pieces, answering
 
 
@@ -73,7 +74,7 @@ def test_it_answers_and_ends_when_it_is_told() -> None:
         assert made.draining
         return took_s
 
-    assert any(ended_s() < 2 for _ in range(10))  # a busy machine may take longer now and then
+    assert at_best(lambda: ended_s() < 2)
 
 
 def test_rtr_08_a_client_that_half_closes_has_left() -> None:
