@@ -290,7 +290,7 @@ class _Reply:
             if isinstance(piece, float):
                 if piece > seconds:
                     self._world.now += seconds
-                    raise APITimeoutError("silence", phase="idle")
+                    raise APITimeoutError("silence")
                 self._world.now += piece
                 seconds -= piece
             elif isinstance(piece, BaseException):

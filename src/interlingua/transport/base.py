@@ -90,7 +90,7 @@ class PatientReply(Reply, Protocol):
     """
 
     def read_within(self, seconds: float) -> bytes:
-        """As `read`; APITimeoutError, and the end of the exchange, after `seconds`."""
+        """As `read`; APITimeoutError of the phase `total`, and the end of the exchange, after `seconds`."""
         ...
 
 

@@ -155,10 +155,12 @@ def _rest(reply: Reply) -> bytes:
 
 
 def _read_within(reply: Reply, read: Read) -> bytes:
-    """The next piece, or `b""` when it does not come in time."""
+    """The next piece, or `b""` when it does not come in time; a silence that is too long for the transport is told."""
     if not hasattr(reply, "read_within"):
         return reply.read() if read.needed else b""
     try:
         return cast("PatientReply", reply).read_within(read.within_s or 0.0)
-    except APITimeoutError:
+    except APITimeoutError as error:
+        if error.phase != "total":
+            raise
         return b""

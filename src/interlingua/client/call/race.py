@@ -98,7 +98,7 @@ class _Reply:
         try:
             return self._loop.do(asyncio.wait_for(self._reply.read(), seconds))
         except TimeoutError:
-            raise APITimeoutError(f"nothing came within {seconds:g} s", phase="idle") from None
+            raise APITimeoutError(f"nothing came within {seconds:g} s") from None
 
     def close(self) -> None:
         if self._is_open:
