@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._members import is_object
 from interlingua.stream.calls import CallIdSource, note_finish, settle_finish
 from interlingua.types.change import Changes
 
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
     from interlingua.types.response import FinishReason
     from interlingua.wire.http import HttpReply
 
-__all__ = ["changes_of", "extra_of", "failed_status", "finish_of", "id_source", "is_complaint"]
+__all__ = ["BASE", "changes_of", "extra_of", "failed_base", "failed_status", "finish_of", "id_source", "is_complaint"]
 
+BASE = "base_resp"
+"""Where MiniMax says beside every answer how the request ended: a code of its own, and a sentence."""
+_WENT_WELL = (None, 0, "0", "")
 COMPLAINTS = ("detail", "message", "msg", "errors")
 """Members by which the bare body of an error is known."""
 
@@ -54,6 +58,12 @@ def extra_of(dialect: str, members: dict[str, Any]) -> dict[str, dict[str, Any]]
 def is_complaint(extra: dict[str, Any] | None) -> bool:
     """Whether the members that no answer has are those of an error's bare body."""
     return extra is not None and any(extra.get(name) for name in COMPLAINTS)
+
+
+def failed_base(members: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The `base_resp` among the members of a body, where it says that the request failed."""
+    state = members.get(BASE) if members else None
+    return state if is_object(state) and state.get("status_code") not in _WENT_WELL else None
 
 
 def failed_status(reply: HttpReply) -> int | None:

@@ -120,7 +120,7 @@ class _Choice:
 class StreamBuilder:
     """Makes the events of one stream."""
 
-    __slots__ = ("_choices", "_events", "_ids", "changes", "ended", "extra", "start_event", "usage")
+    __slots__ = ("_choices", "_events", "_ids", "_named", "changes", "ended", "extra", "start_event", "usage")
 
     def __init__(self, changes: Changes, ids: CallIdSource) -> None:
         """A builder that records repairs in `changes` and takes call ids from `ids`."""
@@ -131,6 +131,7 @@ class StreamBuilder:
         self.start_event: StreamStart | None = None
         self.ended: bool = False
         self._ids = ids
+        self._named: StreamStart | None = None
         self._events: list[Event] = []
         self._choices: dict[int, _Choice] = {}
 
@@ -165,6 +166,10 @@ class StreamBuilder:
             self._events.append(self.start_event)
             if self.usage is not None:  # counts that came before the content
                 self._events.append(UsageUpdate(self.usage))
+
+    def name(self, *, model: str, wire_model: str | None, id: str | None) -> None:
+        """What an answer is called whose names come after its first content; the end says what the start did not."""
+        self._named = StreamStart(model, wire_model, id)
 
     def update_usage(self, usage: Usage) -> None:
         """Cumulative counts so far; nothing is said when they say nothing new."""
@@ -411,7 +416,8 @@ class StreamBuilder:
             state.prose = None
 
     def _response(self, unsaid: FinishReason) -> Response[Any]:
-        started = self.start_event or StreamStart()
+        started = self.start_event or self._named or StreamStart()
+        named = self._named or started
         number = 1 + max(self._choices, default=0)
         first, *others = [self._alternative(place, unsaid) for place in range(number)]
         return Response(
@@ -419,9 +425,9 @@ class StreamBuilder:
             finish_reason=first.finish_reason,
             finish_reason_raw=first.finish_reason_raw,
             usage=self.usage,
-            model=started.model,
-            wire_model=started.wire_model,
-            id=started.id,
+            model=started.model or named.model,
+            wire_model=started.wire_model or named.wire_model,
+            id=started.id or named.id,
             alternatives=tuple(others),
             changes=self.changes.done(),
             extra=_merge_extra(first.extra, self.extra),

@@ -140,7 +140,7 @@ class Folder:
         return self._fold(Response(finish_reason="error"))
 
     def _fold(self, end: Response[Any]) -> Response[Any]:
-        """Parts, counts and names from the events; the reasons and extras, which only the end knows, from there."""
+        """Parts, counts and names from the events; what only the end knows from there: reasons, extras, late names."""
         grown = max([choice for choice, _ in (*self._parts, *self._open)], default=0)
         number = 1 + max(grown, len(end.alternatives))  # a choice may be empty
         first, *others = [self._choice_parts(choice) for choice in range(number)]
@@ -154,9 +154,9 @@ class Folder:
                 ]
             ),
             usage=self._usage,
-            model=self._start.model,
-            wire_model=self._start.wire_model,
-            id=self._start.id,
+            model=self._start.model or end.model,
+            wire_model=self._start.wire_model or end.wire_model,
+            id=self._start.id or end.id,
         )
 
     def _choice_parts(self, choice: int) -> tuple[Part, ...]:

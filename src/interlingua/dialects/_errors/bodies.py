@@ -3,7 +3,7 @@
 Rules
 - Bodies seen: `{"error": {…}}`, an error that is a text, a number, a list or JSON in a text, a flat object, an object
   in a list, `{"detail": …}` of a validation error, `{"errors": […]}`, a problem document, the answer of the server
-  behind a router in `metadata.raw`, a bare text, a page, nothing.
+  behind a router in `metadata.raw`, `{"base_resp": …}`, a bare text, a page, nothing.
 - What stands further inside says more, so its words come first; of several errors the first counts.
 - Words are only collected here: what they mean is in the tables of each dialect and in `_errors/words`.
 Source: corpus of recorded answers; public reports of compatible servers; both read in November 2026. The bodies are in
@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from interlingua.dialects._answer import BASE, failed_base
 from interlingua.dialects._members import is_list, is_object
 from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.wire.json import decode_any
@@ -101,10 +102,19 @@ def _read(value: object, depth: int) -> ErrorBody:
     if is_object(value):
         own = _members(value, depth)
         inside = next((value[name] for name in _INSIDE if _holds(value.get(name))), None)
-        return own if inside is None else _joined(_read(inside, depth + 1), own)
+        if inside is None:
+            state = failed_base(value)
+            return own if state is None else _joined(_base(state), own)
+        return _joined(_read(inside, depth + 1), own)
     if isinstance(value, str):
         return _text(value, depth)
     return _number(value)
+
+
+def _base(state: dict[str, Any]) -> ErrorBody:
+    """What a `base_resp` says; its codes mean other things elsewhere, so that the table has them with its name."""
+    code, sentence = str(state.get("status_code")), state.get("status_msg")
+    return ErrorBody(sentence if isinstance(sentence, str) else "", words=(code, f"{BASE}:{code}"))
 
 
 def _number(value: object) -> ErrorBody:

@@ -48,6 +48,7 @@ STATUS_CLASSES: dict[int, type[Error]] = {
     413: RequestTooLargeError,
     422: BadRequestError,
     429: RateLimitError,
+    498: OverloadedError,  # Groq: the flex tier is full
     503: OverloadedError,
     504: APITimeoutError,
     529: OverloadedError,
@@ -59,8 +60,8 @@ VAGUE_WORDS = frozenset({"invalid_request_error", "INVALID_ARGUMENT"})
 """Words that every bad request has; another one beside them says more."""
 _REFUSALS = frozenset({PermissionDeniedError, RateLimitError})
 """Classes that an account without money has, too, where its server has no word for that."""
-COMMON_STATUSES = range(400, 512)
-"""What every client knows. Above it a status means something to one family alone: 529 of Messages, 52x of a proxy."""
+COMMON_STATUSES = frozenset(range(400, 512)) - {498}
+"""What every client knows. Others mean something to one family alone: 498 of Groq, 529 of Messages, 52x of a proxy."""
 RETRYABLE_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 REQUEST_ID_HEADERS = ("x-request-id", "request-id", "mistral-correlation-id", "x-goog-request-id", "cf-ray")
 MAX_RETRY_AFTER_S = 86_400.0

@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interlingua.errors import (
+    APITimeoutError,
     AuthenticationError,
     BadRequestError,
     BillingError,
@@ -67,6 +68,20 @@ WORDS: dict[str, type[Error]] = {
     "INVALID_ARGUMENT": BadRequestError,  # Google behind a router, in a stream
     "RESOURCE_EXHAUSTED": RateLimitError,  # Google behind a router, in a stream
     "UNAVAILABLE": OverloadedError,  # Google behind a router, in a stream
+    "capacity_exceeded": OverloadedError,  # Groq, 498: the flex tier is full
+    "base_resp:1001": APITimeoutError,  # MiniMax, in a 200, as all of these: a time-out
+    "base_resp:1002": RateLimitError,  # requests
+    "base_resp:1004": AuthenticationError,  # a wrong or missing key
+    "base_resp:1008": BillingError,  # an empty account
+    "base_resp:1026": ContentPolicyViolationError,  # of what was asked
+    "base_resp:1027": ContentPolicyViolationError,  # of what would be answered
+    "base_resp:1039": RateLimitError,  # tokens
+    "base_resp:1041": RateLimitError,  # connections
+    "base_resp:1042": BadRequestError,  # too many characters that are not seen
+    "base_resp:2013": BadRequestError,
+    "base_resp:2045": RateLimitError,  # a rise of requests
+    "base_resp:2049": AuthenticationError,
+    "base_resp:2056": RateLimitError,  # what a plan allows in five hours
 }
 """Structured word -> class."""
 PHRASES: tuple[tuple[str, type[Error]], ...] = (

@@ -308,7 +308,7 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
     """
     repairs: list[str] = []
     wire = decode_wire(reply.body, ChunkWire, repairs=repairs, lenient=True)
-    if wire.error is not None:
+    if wire.error:
         raise error_of_body(read_error(reply.body), failed_status(reply), reply.headers)
     message = turn_of(wire)
     if message is None and not wire.done:

@@ -99,7 +99,7 @@ class OllamaStreamDecoder(BuildingDecoder):
         repairs: list[str] = []
         wire = decode_wire(line, ChunkWire, repairs=repairs, lenient=True)
         self.changes.repaired(repairs)
-        if wire.error is not None:
+        if wire.error:
             raise error_of_body(error_body(decode_any(line, repairs=[])), None)
         message = turn_of(wire)
         if message is None and not wire.done:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from interlingua.dialects._answer import changes_of, failed_status, finish_of, id_source, is_complaint
+from interlingua.dialects._answer import changes_of, failed_base, failed_status, finish_of, id_source, is_complaint
 from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import merge_members, passed_on
@@ -271,7 +271,7 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
     """
     repairs: list[str] = []
     wire = decode_wire(reply.body, ResponseWire, repairs=repairs, lenient=True)
-    if wire.error or (not wire.choices and wire.object == "error") or is_bare_error(wire):
+    if wire.error or (not wire.choices and wire.object == "error") or is_bare_error(wire) or failed_base(wire.extra):
         raise decode_error(reply, context)
     if not wire.choices:
         raise DecodeError("/choices: the answer has no choice", path="/choices")

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._answer import id_source
+from interlingua.dialects._answer import failed_base, id_source
 from interlingua.dialects._errors.bodies import error_body
 from interlingua.dialects._members import is_object, passed_on
 from interlingua.dialects._openai.calls import arguments_text, clean_name, freeform_arguments
@@ -185,7 +185,7 @@ class ChatStreamDecoder(BuildingDecoder):
     # Chunks
 
     def _chunk(self, chunk: ChunkWire, data: bytes) -> None:
-        if chunk.error or chunk.object == "error" or is_bare_error(chunk):
+        if chunk.error or chunk.object == "error" or is_bare_error(chunk) or failed_base(chunk.extra):
             raise error_of_body(error_body(decode_any(data, repairs=[])), None)
         if chunk.x_groq and chunk.x_groq.get("error"):
             raise error_of_body(error_body(chunk.x_groq), None)

@@ -249,8 +249,8 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
     """
     repairs: list[str] = []
     wire = decode_wire(reply.body, ResponseWire, repairs=repairs, lenient=True)
-    if wire.error not in (None, UNSET) or wire.status == "failed":
-        raise error_of_failure(wire.error if wire.error is not UNSET else None)
+    if has_failed(wire):
+        raise error_of_failure(wire.error)
     if wire.output is None:
         raise DecodeError("/output: the answer has no output", path="/output")
     changes = changes_of(NAME, "decode_response", repairs)
@@ -268,6 +268,11 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
         changes=changes.done(),
         extra=extra_of(NAME, top_members(wire)),
     )
+
+
+def has_failed(wire: ResponseWire) -> bool:
+    """Whether an answer says that it failed; an error of which nothing is said is none."""
+    return wire.status == "failed" or (wire.error is not UNSET and bool(wire.error))
 
 
 def _decode_output(wire: ResponseWire, context: DecodeContext, changes: Changes, *, cut_off: bool) -> list[Part]:

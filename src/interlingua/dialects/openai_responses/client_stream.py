@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET
 
-from interlingua.dialects._answer import id_source
+from interlingua.dialects._answer import id_source, is_complaint
 from interlingua.dialects._members import plain
 from interlingua.dialects._streams.runs import DATA, BuildingDecoder, run_of
-from interlingua.dialects.openai_responses.client import top_members
+from interlingua.dialects.openai_responses.client import has_failed, top_members
 from interlingua.dialects.openai_responses.live import CallItem, MessageItem, OtherItem, ReasoningItem, open_item
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.reasons import decode_finish, error_of_failure, raw_finish
@@ -176,7 +176,13 @@ class _Answer:
         )
 
     def tell_members(self) -> None:
-        members = top_members(self.snapshot) if self.snapshot is not None else {}
+        known = self.snapshot
+        if known is None:
+            return
+        started = self.builder.start_event
+        if started is not None and not (started.model and started.id):
+            self.builder.name(model=known.model or "", wire_model=known.model or None, id=known.id or None)
+        members = top_members(known)
         if members:
             self.builder.extra[NAME] = members
 
@@ -186,8 +192,8 @@ class _Answer:
         self.end(response)
 
     def end(self, response: ResponseWire) -> None:
-        if response.status == "failed" or response.error not in (None, UNSET):
-            self.fail_with(response.error)
+        if has_failed(response):
+            raise error_of_failure(response.error)
         self.start(response)
         self.snapshot = response
         self.reconcile(response.output or [])
@@ -215,15 +221,13 @@ class _Answer:
 
     def failed(self, wire: EventWire) -> None:
         self.learn(wire)
-        failure = wire.response.error if wire.response is not None else None
-        self.fail_with(failure)
-
-    def fail_with(self, failure: object) -> None:
-        raise error_of_failure(None if failure is UNSET else failure)
+        raise error_of_failure(wire.response.error if wire.response is not None else None)
 
     def error(self, wire: EventWire) -> None:
-        flat = {"message": wire.message or "the stream failed", "code": wire.code}
-        raise error_of_failure(flat if wire.error in (None, "") else {"error": wire.error})
+        if wire.error:
+            raise error_of_failure({"error": wire.error})
+        reason = wire.message if _complains(wire) else "the stream failed"
+        raise error_of_failure({"message": reason, "code": wire.code, **(wire.extra or {})})
 
     # Items
 
@@ -346,9 +350,13 @@ def _delta(wire: EventWire) -> str:
 
 def _untyped(wire: EventWire) -> str:
     """What an event without a type is: an error, or the whole answer of a server that did not stream."""
-    if wire.error:
-        return "error"
-    return "response" if wire.extra and wire.extra.get("object") == "response" else ""
+    if wire.extra and wire.extra.get("object") == "response":
+        return "response"
+    return "error" if wire.error or _complains(wire) else ""
+
+
+def _complains(wire: EventWire) -> bool:
+    return bool(wire.message) or is_complaint(wire.extra)
 
 
 _HANDLERS: dict[str, Callable[[_Answer, EventWire], None]] = {

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from interlingua.dialects._errors.bodies import ErrorBody, error_body
 from interlingua.dialects._members import is_object
 from interlingua.dialects._openai.errors import CODE_CLASSES as HTTP_CODES
@@ -89,7 +91,8 @@ CODE_CLASSES: dict[str, type[Error]] = {
 
 def error_of_failure(failure: object) -> Error:
     """The error of an answer or an event that failed: `{"code", "message"}`, flat or under `error`."""
-    body = error_body(failure if is_object(failure) else {"message": str(failure or "the answer failed")})
+    said = failure if failure and failure is not UNSET else "the answer failed"
+    body = error_body(said if is_object(said) else {"message": str(said)})
     kind = CODE_CLASSES.get(body.code or "")
     if kind is not None:
         return _named(kind, body)

@@ -232,7 +232,7 @@ class EventWire(WireStruct):
     annotation_index: Any = None
     response: ResponseWire | None = None
     error: Any = None
-    code: str | None = None
+    code: Any = None
     message: str | None = None
     param: Any = None
     name: str | None = None
