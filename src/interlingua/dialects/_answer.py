@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import is_object
+from interlingua.errors import DecodeError, InternalServerError
 from interlingua.stream.calls import CallIdSource, note_finish, settle_finish
 from interlingua.types.change import Changes
 
@@ -12,12 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import DecodeContext
+    from interlingua.errors import Error
     from interlingua.types.change import Stage
     from interlingua.types.content import Part
     from interlingua.types.response import FinishReason
     from interlingua.wire.http import HttpReply
 
-__all__ = ["BASE", "changes_of", "extra_of", "failed_base", "failed_status", "finish_of", "id_source", "is_complaint"]
+__all__ = ["BASE", "changes_of", "extra_of", "failed_base", "failed_status", "finish_of", "id_source", "is_complaint",
+    "no_answer",
+]  # fmt: skip
 
 BASE = "base_resp"
 """Where MiniMax says beside every answer how the request ended: a code of its own, and a sentence."""
@@ -53,6 +57,17 @@ def finish_of(
 def extra_of(dialect: str, members: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Members of one dialect as canonical `extra`."""
     return {dialect: members} if members else {}
+
+
+def no_answer(member: str, what: str, *, known: bool) -> Error:
+    """The error for a body that holds no `what` and does not say how it ended.
+
+    `known` says that it is an answer of the dialect all the same: then its server failed, and may do better. Any other
+    body is none that can be read.
+    """
+    if known:
+        return InternalServerError(f"the answer has no {what}, and does not say why")
+    return DecodeError(f"/{member}: the answer has no {what}", path=f"/{member}")
 
 
 def is_complaint(extra: dict[str, Any] | None) -> bool:

@@ -20,7 +20,7 @@ from interlingua.errors import ConfigError
 from interlingua.testing.wirefacts.anthropic_stream import READER as ANTHROPIC
 from interlingua.testing.wirefacts.google_stream import READER as GOOGLE
 from interlingua.testing.wirefacts.ollama import READER as OLLAMA
-from interlingua.testing.wirefacts.openai_chat import error_facts as chat_error
+from interlingua.testing.wirefacts.openai_chat import answer_error as chat_error
 from interlingua.testing.wirefacts.openai_chat import request_facts as chat_request
 from interlingua.testing.wirefacts.openai_chat import request_faults as chat_faults
 from interlingua.testing.wirefacts.openai_chat import response_facts as chat_response

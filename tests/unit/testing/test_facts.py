@@ -339,8 +339,9 @@ def test_error_classes(status: int, body: Any, kind: str) -> None:
 
 
 def test_an_answer_is_no_error() -> None:
-    """A body with choices has no error facts."""
-    assert error_facts(CHAT, 200, {"choices": [], "error": None}) is None
+    """A body with choices has no error facts; one without any has failed."""
+    assert error_facts(CHAT, 200, {"choices": [{"index": 0}], "error": None}) is None
+    assert error_facts(CHAT, 200, {"choices": [], "error": None}) == {"status": None, "class": "InternalServerError"}
 
 
 # Streams

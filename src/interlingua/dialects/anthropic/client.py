@@ -8,7 +8,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source, is_complaint
+from interlingua.dialects._answer import (
+    changes_of,
+    extra_of,
+    failed_status,
+    finish_of,
+    id_source,
+    is_complaint,
+    no_answer,
+)
 from interlingua.dialects._bounds import ANTHROPIC
 from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._known.frames import framed
@@ -33,7 +41,6 @@ from interlingua.dialects.anthropic.wire import (
     ResponseWire,
     ToolWire,
 )
-from interlingua.errors import DecodeError
 from interlingua.types.content import OpaquePart, TextPart, ToolCall
 from interlingua.types.response import Response
 from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, OpaqueTool, Tool
@@ -55,7 +62,10 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.wire.http import Headers, HttpReply
 
-__all__ = ["BETAS", "answer_members", "decode_any_response", "decode_error", "decode_response", "encode_request"]
+__all__ = [
+    "BETAS", "answer_members", "blocks_of", "decode_any_response", "decode_error", "decode_response",
+    "encode_request",
+]  # fmt: skip
 
 PATH = "/messages"
 VERSION = ("anthropic-version", "2023-06-01")
@@ -387,13 +397,12 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
     wire = decode_wire(reply.body, ResponseWire, repairs=repairs, lenient=True)
     if wire.error or wire.type == "error" or (wire.content is None and is_complaint(wire.extra)):
         raise decode_error(reply, context)
-    if wire.content is None:
-        raise DecodeError("/content: the answer has no content", path="/content")
+    blocks = blocks_of(wire)
     changes = changes_of(NAME, "decode_response", repairs)
     raw = wire.stop_reason if isinstance(wire.stop_reason, str) else None
     reason = decode_finish(raw)
     decoder = AssistantDecoder(id_source(context), context.target, context.undo, changes)
-    parts = tuple(decoder.decode(wire.content, cut_off=reason == "length"))
+    parts = tuple(decoder.decode(blocks, cut_off=reason == "length"))
     return Response(
         parts=parts,
         finish_reason=finish_of(reason, raw, parts, changes),
@@ -405,6 +414,16 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
         changes=changes.done(),
         extra=extra_of(NAME, answer_members(wire)),
     )
+
+
+def blocks_of(wire: ResponseWire) -> list[BlockWire]:
+    """The blocks of an answer; one that has none says by its stop reason how it ended.
+
+    Raises: InternalServerError, DecodeError for what has neither.
+    """
+    if wire.content is None and not wire.stop_reason:
+        raise no_answer("content", "content", known=wire.type == "message" or wire.id is not None)
+    return wire.content or []
 
 
 ANSWER_MEMBERS = ("stop_sequence", "stop_details", "container", "context_management", "request_id")

@@ -24,7 +24,7 @@ from interlingua.dialects._members import is_object, members_of, plain
 from interlingua.dialects._streams.runs import BuildingDecoder, run_of
 from interlingua.dialects._streams.templates import template_of
 from interlingua.dialects.anthropic.assistant import call_extra, seal_of
-from interlingua.dialects.anthropic.client import answer_members
+from interlingua.dialects.anthropic.client import answer_members, blocks_of
 from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.parts import NAME, citations_in
 from interlingua.dialects.anthropic.reasons import decode_finish, error_of_body
@@ -188,7 +188,7 @@ class MessagesStreamDecoder(BuildingDecoder):
         message = decode_wire(data, ResponseWire, repairs=repairs, lenient=True)
         self.changes.repaired(repairs)
         self._message_start(EventWire(message=message))
-        for index, block in enumerate(message.content or ()):
+        for index, block in enumerate(blocks_of(message)):
             self._block_start(EventWire(index=index, content_block=block))
             self._block_stop(EventWire(index=index))
         reason = message.stop_reason if isinstance(message.stop_reason, str) else None

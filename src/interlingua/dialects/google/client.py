@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
-from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
+from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source, no_answer
 from interlingua.dialects._bounds import GOOGLE
 from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._known.frames import framed
@@ -397,7 +397,8 @@ def _choices(wire: ResponseWire, context: DecodeContext, changes: Changes) -> li
         return [_choice(candidate, ids, context, changes, place) for place, candidate in enumerate(wire.candidates)]
     blocked = (wire.promptFeedback or {}).get("blockReason")
     if blocked is None:
-        raise DecodeError("/candidates: the answer has no candidate", path="/candidates")
+        said = (wire.candidates, wire.promptFeedback, wire.usageMetadata, wire.modelVersion, wire.responseId)
+        raise no_answer("candidates", "candidate", known=any(member is not None for member in said))
     return [Alternative(finish_reason="content_filter", finish_reason_raw=str(blocked))]
 
 

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from interlingua.dialects._answer import changes_of, failed_base, failed_status, finish_of, id_source, is_complaint
+from interlingua.dialects._answer import (
+    changes_of,
+    failed_base,
+    failed_status,
+    finish_of,
+    id_source,
+    is_complaint,
+    no_answer,
+)
 from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import merge_members, passed_on
@@ -274,7 +282,7 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
     if wire.error or (not wire.choices and wire.object == "error") or is_bare_error(wire) or failed_base(wire.extra):
         raise decode_error(reply, context)
     if not wire.choices:
-        raise DecodeError("/choices: the answer has no choice", path="/choices")
+        raise _no_choice(wire)
     changes = changes_of(NAME, "decode_response", repairs)
     ids = id_source(context)
     first, *others = [_choice(choice, ids, context, changes, place) for place, choice in enumerate(wire.choices)]
@@ -293,6 +301,12 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
         changes=changes.done(),
         extra={NAME: extra} if extra else {},
     )
+
+
+def _no_choice(wire: ResponseWire) -> Error:
+    """The error for an answer without a choice, which is where it would say how it ended."""
+    known = wire.choices is not None or wire.id is not None or wire.object is not None or wire.usage is not None
+    return no_answer("choices", "choice", known=known)
 
 
 def is_bare_error(wire: ResponseWire | ChunkWire) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._answer import failed_base, id_source
+from interlingua.dialects._answer import failed_base, id_source, no_answer
 from interlingua.dialects._errors.bodies import error_body
 from interlingua.dialects._members import is_object, passed_on
 from interlingua.dialects._openai.calls import arguments_text, clean_name, freeform_arguments
@@ -453,6 +453,8 @@ class ChatStreamDecoder(BuildingDecoder):
 
     def _end(self) -> None:
         self._template = self._run = None
+        if not self._choices:
+            raise no_answer("choices", "choice", known=True)
         if any(not slot.name for choice in self._choices.values() for slot in choice.slots.all):
             raise DecodeError("a tool call never got a name")
         self._flush()

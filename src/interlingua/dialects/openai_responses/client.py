@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET
 
-from interlingua.dialects._answer import changes_of, extra_of, failed_status, id_source
+from interlingua.dialects._answer import changes_of, extra_of, failed_status, id_source, no_answer
 from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
@@ -44,7 +44,10 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.wire.http import HttpReply
 
-__all__ = ["LOGPROBS", "decode_any_response", "decode_error", "decode_response", "encode_request", "top_members"]
+__all__ = [
+    "LOGPROBS", "decode_any_response", "decode_error", "decode_response", "encode_request", "has_failed", "output_of",
+    "top_members",
+]  # fmt: skip
 
 PATH = "/responses"
 SAMPLING = frozenset({"temperature", "top_p", "logprobs"})
@@ -251,12 +254,11 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
     wire = decode_wire(reply.body, ResponseWire, repairs=repairs, lenient=True)
     if has_failed(wire):
         raise error_of_failure(wire.error)
-    if wire.output is None:
-        raise DecodeError("/output: the answer has no output", path="/output")
+    items = output_of(wire)
     changes = changes_of(NAME, "decode_response", repairs)
     raw = raw_finish(wire.status, wire.incomplete_details)
-    reason = decode_finish(raw, called=any(item.type in CALLS for item in wire.output))
-    parts = tuple(_decode_output(wire, context, changes, cut_off=reason == "length"))
+    reason = decode_finish(raw, called=any(item.type in CALLS for item in items))
+    parts = tuple(_decode_output(items, context, changes, cut_off=reason == "length"))
     return Response(
         parts=parts,
         finish_reason=settle_finish(reason, parts),
@@ -275,12 +277,21 @@ def has_failed(wire: ResponseWire) -> bool:
     return wire.status == "failed" or (wire.error is not UNSET and bool(wire.error))
 
 
-def _decode_output(wire: ResponseWire, context: DecodeContext, changes: Changes, *, cut_off: bool) -> list[Part]:
+def output_of(wire: ResponseWire) -> list[ItemWire]:
+    """The items of an answer; one that has none says by its status how it ended.
+
+    Raises: InternalServerError, DecodeError for what has neither.
+    """
+    if wire.output is None and not wire.status:
+        raise no_answer("output", "output", known=wire.object is not None or wire.id is not None)
+    return wire.output or []
+
+
+def _decode_output(items: list[ItemWire], context: DecodeContext, changes: Changes, *, cut_off: bool) -> list[Part]:
     """The parts of an answer; `cut_off` says that the length limit ended it.
 
     Raises: DecodeError, with the place.
     """
-    items = wire.output or []
     decoder = ItemDecoder(id_source(context), changes, "", context.target, context.undo)
     for place, item in enumerate(items, 1):
         decoder.cut_off = cut_off and place == len(items) and item.type in CALLS

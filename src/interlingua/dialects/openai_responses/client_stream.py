@@ -20,7 +20,7 @@ from msgspec import UNSET
 from interlingua.dialects._answer import id_source, is_complaint
 from interlingua.dialects._members import plain
 from interlingua.dialects._streams.runs import DATA, BuildingDecoder, run_of
-from interlingua.dialects.openai_responses.client import has_failed, top_members
+from interlingua.dialects.openai_responses.client import has_failed, output_of, top_members
 from interlingua.dialects.openai_responses.live import CallItem, MessageItem, OtherItem, ReasoningItem, open_item
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.reasons import decode_finish, error_of_failure, raw_finish
@@ -128,6 +128,7 @@ class _Answer:
         repairs: list[str] = []
         wire = decode_wire(data, ResponseWire, repairs=repairs, lenient=True)
         self.changes.repaired(repairs)
+        output_of(wire)
         self.end(wire)
 
     def _more_text(self, data: bytes) -> bool:

@@ -72,9 +72,9 @@ def items(body: JsonObject) -> JsonObject:
 def repeated(body: JsonObject) -> JsonObject:
     """What an answer repeats of the request says nothing where it is the default; nor does the constant `object`.
 
-    An empty `id` and an empty `model` are absent.
+    An empty `id`, an empty `model` and an empty `output` are absent.
     """
-    dull: JsonObject = {"object": "response", "tool_choice": "auto", "id": "", "model": ""}
+    dull: JsonObject = {"object": "response", "tool_choice": "auto", "id": "", "model": "", "output": []}
     return without_dull(body, dull)
 
 

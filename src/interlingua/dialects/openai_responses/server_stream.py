@@ -200,7 +200,7 @@ class ResponsesStreamEncoder:
         said = self._close_message() + self._flush()
         if response.alternatives:
             self.changes.add("alternatives_unsupported", "/alternatives")
-        wire = answer_wire(response, self._answer_id, self._done_items(), self.context, self.changes)
+        wire = answer_wire(response, self._answer_id or response.id, self._done_items(), self.context, self.changes)
         kind = wire.status if wire.status in ("incomplete", "failed") else COMPLETED
         hand_over(self.changes, self.context)
         return said + self._shown(f"response.{kind}", answer_text(wire, self.context))
@@ -215,7 +215,7 @@ class ResponsesStreamEncoder:
     def _failed(self, event: StreamError, failure: dict[str, Any]) -> bytes:
         """The answer as far as it came; why it would have finished is told by nothing in it."""
         partial = replace(event.partial or Response[Any](), finish_reason="stop")
-        wire = answer_wire(partial, self._answer_id, self._done_items(), self.context, self.changes)
+        wire = answer_wire(partial, self._answer_id or partial.id, self._done_items(), self.context, self.changes)
         wire.status, wire.error, wire.completed_at = "failed", failure, None
         return self._shown("response.failed", answer_text(wire, self.context))
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from interlingua.testing.wirefacts.values import items, members, objects, word
 
-__all__ = ["BY_STATUS", "error_class", "is_bare", "named_status", "status_class"]
+__all__ = ["BY_STATUS", "error_class", "failed_base", "is_bare", "named_status", "status_class"]
 
 BY_STATUS = {
     401: "AuthenticationError",
@@ -30,6 +30,7 @@ BY_STATUS = {
     409: "UpstreamError",
     413: "RequestTooLargeError",
     429: "RateLimitError",
+    498: "OverloadedError",
     503: "OverloadedError",
     504: "APITimeoutError",
     529: "OverloadedError",
@@ -38,11 +39,13 @@ BY_STATUS = {
 _SPELLED = {
     "AuthenticationError": (
         "invalid_api_key invalid_authentication authentication_error API_KEY_INVALID API_KEY_EXPIRED"
+        " base_resp:1004 base_resp:2049"
     ),
     "BillingError": (
         "insufficient_quota billing_not_active billing_hard_limit_reached payment_required billing_error Arrearage 1113"
         " 1309 exceeded_current_quota_error token_limit_exceeded contract_spend_limit_reached spend_limit_reached"
         " BILLING_DISABLED 30001 AccountOverdueError NOT_ENOUGH_BALANCE insufficient_user_quota INSUFFICIENT_BALANCE"
+        " base_resp:1008"
     ),
     "PermissionDeniedError": (
         "permission_denied permission_error unsupported_country_region_territory PERMISSION_DENIED"
@@ -57,19 +60,23 @@ _SPELLED = {
     ),
     "ContentPolicyViolationError": (
         "content_filter content_policy_violation data_inspection_failed DataInspectionFailed 1301"
+        " base_resp:1026 base_resp:1027"
     ),
     "RateLimitError": (
         "rate_limit_exceeded rate_limit_error tokens requests service_tier_capacity_exceeded 3505 RESOURCE_EXHAUSTED"
+        " base_resp:1002 base_resp:1039 base_resp:1041 base_resp:2045 base_resp:2056"
     ),
     "OverloadedError": (
         "overloaded overloaded_error unavailable_error engine_overloaded_error provider_overloaded UNAVAILABLE 1305"
-        " 1312"
+        " 1312 capacity_exceeded"
     ),
-    "APITimeoutError": "timeout timeout_error DEADLINE_EXCEEDED",
+    "APITimeoutError": "timeout timeout_error DEADLINE_EXCEEDED base_resp:1001",
     "IncompleteStreamError": "incomplete_stream",
     "UpstreamError": "conflict conflict_error ABORTED ALREADY_EXISTS",
     "InternalServerError": "server_error api_error INTERNAL",
-    "BadRequestError": "tool_use_failed json_validate_failed invalid_request_error INVALID_ARGUMENT",
+    "BadRequestError": (
+        "tool_use_failed json_validate_failed invalid_request_error INVALID_ARGUMENT base_resp:1042 base_resp:2013"
+    ),
 }
 BY_WORD = {name: kind for kind, names in _SPELLED.items() for name in names.split()}
 """Words of every service: each means one thing, whoever says it."""
@@ -130,6 +137,12 @@ def is_bare(body: Any) -> bool:
     return any(body.get(name) for name in ("detail", "message", "msg", "errors"))
 
 
+def failed_base(body: Any) -> dict[str, Any]:
+    """What MiniMax says beside an answer, where it says that the request failed."""
+    base = members(body.get("base_resp"))
+    return base if base.get("status_code") else {}
+
+
 def named_status(error: Any) -> int | None:
     """The status that an error states in its body."""
     for name in ("status_code", "raw_status_code", "code", "status"):
@@ -165,6 +178,8 @@ def _words(value: Any) -> Iterator[str]:
     for error in _opened(value):
         for inside in _inner(error):
             yield from _words(inside)
+        if base := failed_base(error):
+            yield f"base_resp:{base['status_code']}"
         if error.get("param") == "input_tokens":
             yield "context_length_exceeded"
         if "flagged_input" in error:
@@ -179,3 +194,4 @@ def _sentences(value: Any) -> Iterator[str]:
     for error in _opened(value):
         for inside in _inner(error):
             yield from _sentences(inside)
+        yield from _sentences(word(failed_base(error).get("status_msg")))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from interlingua.testing.wirefacts.errors import error_class, is_bare, named_status
+from interlingua.testing.wirefacts.errors import error_class, failed_base, is_bare, named_status
 from interlingua.testing.wirefacts.values import (
     NO_PARAMETERS,
     Conversation,
@@ -33,6 +33,8 @@ from interlingua.testing.wirefacts.values import (
 )
 
 __all__ = [
+    "NO_CHOICE",
+    "answer_error",
     "calls_of",
     "error_facts",
     "request_facts",
@@ -310,6 +312,9 @@ def thinking_of(message: Any) -> tuple[str, list[str]]:
 
 # Errors
 
+NO_CHOICE: Facts = {"status": None, "class": "InternalServerError"}
+"""What an answer without a choice stands for: nothing in it says how it ended."""
+
 
 def error_facts(status: int, body: Any) -> Facts | None:
     """Class and status of an error answer; None for a body that is none."""
@@ -320,9 +325,16 @@ def error_facts(status: int, body: Any) -> Facts | None:
     return {"status": effective, "class": error_class(effective, body)}
 
 
+def answer_error(status: int, body: Any) -> Facts | None:
+    """The same of a whole answer: one without a choice has failed, too."""
+    silent = status < 400 and not members(body).get("choices")
+    return error_facts(status, body) or (dict(NO_CHOICE) if silent else None)
+
+
 def _error_object(body: dict[str, Any]) -> dict[str, Any] | None:
     """The error of a body: under `error`, or the body itself where it is flat."""
     if error := body.get("error"):
         return members(error) or {"message": str(error)}
-    is_flat = body.get("object") == "error" or (not body.get("choices") and "id" not in body and is_bare(body))
+    complains = not body.get("choices") and "id" not in body and is_bare(body)
+    is_flat = body.get("object") == "error" or bool(failed_base(body)) or complains
     return body if is_flat else None

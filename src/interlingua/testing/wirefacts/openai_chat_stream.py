@@ -15,7 +15,7 @@ import base64
 import json
 from typing import Any
 
-from interlingua.testing.wirefacts.openai_chat import error_facts, response_facts
+from interlingua.testing.wirefacts.openai_chat import NO_CHOICE, error_facts, response_facts
 from interlingua.testing.wirefacts.values import (
     StreamFacts,
     arguments_value,
@@ -48,6 +48,8 @@ def assemble(text: str) -> tuple[Any, str, Any]:
         answer.feed(frame)
         if (error := error_facts(200, frame)) is not None:
             return answer.body(), "error", error
+    if answer.done and not answer.choices:
+        return answer.body(), "error", dict(NO_CHOICE)
     return answer.body(), "done" if answer.is_done else "cut", None
 
 
@@ -72,10 +74,9 @@ class _Answer:
             self.choices.setdefault(number, _Choice()).feed(choice)
 
     def body(self) -> Any:
-        silent = [_Choice().body()] if self.done else []  # an answer that only ends says nothing
         return {
             "model": self.model,
-            "choices": [self.choices[number].body() for number in sorted(self.choices)] or silent,
+            "choices": [self.choices[number].body() for number in sorted(self.choices)],
             "usage": self.usage,
         }
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from interlingua.testing.wirefacts.errors import is_bare
 from interlingua.testing.wirefacts.openai_responses import error_facts, request_facts, request_faults, response_facts
 from interlingua.testing.wirefacts.values import FactReader, StreamFacts, event_data, members, objects, word
 
@@ -32,7 +33,8 @@ def stream_facts(text: str) -> StreamFacts:
         event = json.loads(data)
         answer.feed(event)
         kind = event.get("type")
-        if kind in FAILURES or (kind is None and "error" in event):
+        bare = not kind and (bool(event.get("error")) or is_bare(event))
+        if kind in FAILURES or bare:
             return StreamFacts(response_facts(answer.body()), "error", error_facts(200, event))
         if kind in ENDS:
             return StreamFacts(response_facts(answer.body()), "done", None)

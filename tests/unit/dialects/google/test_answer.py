@@ -142,7 +142,7 @@ def test_a_blocked_prompt_is_an_answer_without_parts() -> None:
 def test_an_answer_without_a_candidate_is_no_answer() -> None:
     """With its place."""
     with pytest.raises(DecodeError) as caught:
-        reply(body={"usageMetadata": {"promptTokenCount": 1}})
+        reply(body={"labels": {"promptTokenCount": 1}})
     assert caught.value.path == "/candidates"
 
 

@@ -10,7 +10,7 @@ from interlingua.dialects._contract import DecodeContext, ServerContext
 from interlingua.errors import IncompleteStreamError, InternalServerError, OverloadedError, RateLimitError
 from interlingua.stream.build import stream_error
 from interlingua.types.content import BrokenToolCall, TextPart, ToolCall
-from interlingua.types.event import BlockStart, StreamEnd, StreamStart, TextDelta, UsageUpdate
+from interlingua.types.event import BlockStart, StreamEnd, StreamError, StreamStart, TextDelta, UsageUpdate
 from interlingua.types.usage import Usage
 from tests.support.chat import (
     DIALECT,
@@ -366,12 +366,11 @@ def test_a_chunk_that_is_not_json_ends_the_stream() -> None:
     assert found.partial.text == "Hi"
 
 
-def test_nothing_but_done_is_an_empty_answer() -> None:
-    """The terminal signal came, so this is an end."""
-    found = events(DONE)
-    assert found[0] == StreamStart()
-    assert isinstance(found[-1], StreamEnd)
-    assert not any(isinstance(event, BlockStart) for event in found)
+def test_nothing_but_done_is_no_answer() -> None:
+    """The terminal signal came, and nothing before it: as little an answer as a whole one without a choice."""
+    [found] = events(DONE)
+    assert isinstance(found, StreamError)
+    assert (found.error, found.message) == ("InternalServerError", "the answer has no choice, and does not say why")
 
 
 def test_incomplete_is_retryable() -> None:

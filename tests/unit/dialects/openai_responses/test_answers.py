@@ -370,7 +370,7 @@ def test_an_item_without_a_name_or_output_is_refused() -> None:
         reply(call_item("call_a", "", "{}"))
     assert caught.value.path == "/output/0/name"
     with pytest.raises(DecodeError, match="/output"):
-        DIALECT.decode_response(HttpReply(status=200, body=b'{"status":"completed"}'), DecodeContext())
+        DIALECT.decode_response(HttpReply(status=200, body=b'{"model":"m"}'), DecodeContext())
 
 
 # Errors

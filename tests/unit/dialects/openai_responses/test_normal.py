@@ -97,6 +97,7 @@ SAME: list[tuple[str, str, Any, Any]] = [
         said({"type": "function_call_output", "output": [{"type": "input_image", "image_url": f"{URL}iVBORw=="}]}),
         said({"type": "function_call_output", "output": [{"type": "input_image", "image_url": f"{URL}iVBORw"}]}),
     ),
+    ("repeated", "response", {"id": "r", "output": []}, {"id": "r"}),
     ("repeated", "response", {"id": "r", "object": "response", "tool_choice": "auto"}, {"id": "r"}),
     (
         "usage",

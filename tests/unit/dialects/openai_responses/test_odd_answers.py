@@ -16,11 +16,18 @@ from interlingua.types.event import Event, StreamEnd, StreamError, StreamStart
 from interlingua.wire.http import HttpReply
 
 RESPONSES = get_dialect("openai-responses")
-ITEM = {
+ITEM: dict[str, Any] = {
     "type": "message", "id": "i", "role": "assistant", "status": "completed",
     "content": [{"type": "output_text", "text": "Hi", "annotations": []}],
 }  # fmt: skip
-WHOLE = {"id": "r", "object": "response", "created_at": 1, "model": "m", "status": "completed", "output": [ITEM]}
+WHOLE: dict[str, Any] = {
+    "id": "r",
+    "object": "response",
+    "created_at": 1,
+    "model": "m",
+    "status": "completed",
+    "output": [ITEM],
+}
 DELTA = {"type": "response.output_text.delta", "delta": "Hi", "item_id": "i", "output_index": 0, "content_index": 0}
 
 
@@ -64,7 +71,7 @@ def test_a_stream_that_fails_is_named_by_its_failure() -> None:
 @pytest.mark.parametrize("error", [{}, "", None, [], False])
 def test_an_error_that_says_nothing_is_none(error: object) -> None:
     """`error: {}` beside a whole answer, and in the last event of a stream."""
-    whole = {**WHOLE, "error": error}
+    whole: dict[str, Any] = {**WHOLE, "error": error}
     response = RESPONSES.decode_response(HttpReply(status=200, body=json.dumps(whole).encode()), DecodeContext())
     assert [part.text for part in response.parts if isinstance(part, TextPart)] == ["Hi"]
     end = events(DELTA, {"type": "response.completed", "response": whole})[-1]
@@ -73,7 +80,7 @@ def test_an_error_that_says_nothing_is_none(error: object) -> None:
 
 def test_an_answer_that_failed_with_an_empty_error_has_failed() -> None:
     """The status says so; nobody says why."""
-    failed = {**WHOLE, "status": "failed", "error": {}}
+    failed: dict[str, Any] = {**WHOLE, "status": "failed", "error": {}}
     with pytest.raises(InternalServerError, match="the answer failed"):
         RESPONSES.decode_response(HttpReply(status=200, body=json.dumps(failed).encode()), DecodeContext())
     end = events(DELTA, {"type": "response.completed", "response": failed})[-1]
