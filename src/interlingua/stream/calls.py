@@ -3,6 +3,7 @@
 Rules
 - A provider's id is kept unless it is missing, blank or already taken; then the call becomes `call_<n>`, n being
   the call's ordinal in the whole conversation.
+- Arguments that were encoded twice are decoded twice, where that makes an object of them.
 - Empty, blank or `null` arguments are `{}`; anything else that is not one JSON object makes a broken call.
 - Calls turn `stop` and `other` into `tool_calls`; they never hide `length`, `content_filter` or `refusal`.
 """
@@ -11,9 +12,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.errors import LimitExceededError
+from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.types.content import BrokenToolCall, RefusalPart, Sealed, ToolCall
 from interlingua.wire.arguments import are_sound, check_arguments
+from interlingua.wire.json import decode_any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -22,7 +24,16 @@ if TYPE_CHECKING:
     from interlingua.types.content import BrokenReason, Part
     from interlingua.types.response import FinishReason
 
-__all__ = ["CallIdSource", "is_empty_arguments", "is_made_id", "make_call", "note_finish", "own_id", "settle_finish"]
+__all__ = [
+    "CallIdSource",
+    "decoded_twice",
+    "is_empty_arguments",
+    "is_made_id",
+    "make_call",
+    "note_finish",
+    "own_id",
+    "settle_finish",
+]
 
 PLACEHOLDER_IDS = frozenset({"", "null", "None"})
 """What some servers send where they have no id."""
@@ -102,6 +113,19 @@ def own_id(
 def is_empty_arguments(text: str) -> bool:
     """Whether the text stands for no arguments at all."""
     return text[:1] != "{" and text.strip() in ("", "null")
+
+
+def decoded_twice(text: str) -> str | None:
+    """The arguments in a text that is the JSON text of one; None where it holds neither an object nor nothing."""
+    if text[:1] != '"':
+        return None
+    try:
+        inner = decode_any(text)
+    except (DecodeError, LimitExceededError):
+        return None
+    if not isinstance(inner, str):
+        return None
+    return inner if are_sound(inner) or is_empty_arguments(inner) else None
 
 
 def make_call(

@@ -22,6 +22,7 @@ CALL_ID = r"/(id|tool_call_id|tool_use_id|call_id)$"
 PLACES: dict[str, str] = {
     "arguments_empty": r"/arguments$",
     "arguments_object": r"/arguments(/|$)",
+    "arguments_twice": r"/arguments$",
     "arguments_broken": r"/messages/",
     "broken_call_as_text": r"/messages/",
     "call_id_duplicate": CALL_ID,

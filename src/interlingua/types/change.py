@@ -83,6 +83,7 @@ CODES: dict[str, CodeRow] = {
     "functions_deprecated": CodeRow("repaired", "the deprecated `functions` format read as tools"),
     "arguments_empty": CodeRow("repaired", "empty or missing arguments read as {}"),
     "arguments_object": CodeRow("repaired", "arguments sent as an object where a string belongs"),
+    "arguments_twice": CodeRow("repaired", "arguments encoded twice read as the object that they are the text of"),
     "arguments_broken": CodeRow("repaired", "a broken call in the history told as text"),
     "output_cut": CodeRow("repaired", "a typed answer that was cut, closed after its last whole value"),
     "output_commas": CodeRow("repaired", "commas at the end of objects and lists of a typed answer"),

@@ -243,10 +243,16 @@ def test_faults_of_a_history(messages: list[Any], fault: str) -> None:
     assert request_faults(CHAT, {"messages": messages})[0] == fault
 
 
-@pytest.mark.parametrize("text", ["[1]", '{"a": 1, "a": 2}', '{"a": NaN}', "{", '"{}"'])
+@pytest.mark.parametrize("text", ["[1]", '{"a": 1, "a": 2}', '{"a": NaN}', "{", '"x"', '"[1]"'])
 def test_broken_arguments_are_kept_as_text(text: str) -> None:
     """What is not one JSON object with unique keys and finite numbers is broken, not guessed at."""
     assert _answer({"tool_calls": [_call("a", "t", text)]})["calls"] == [{"name": "t", "arguments": {"broken": text}}]
+
+
+@pytest.mark.parametrize(("text", "value"), [('"{}"', {}), ('"{\\"a\\":1}"', {"a": 1}), ('""', {})])
+def test_arguments_that_were_encoded_twice_are_read_twice(text: str, value: Any) -> None:
+    """As the notes on compatible servers say; the text of anything else stays broken."""
+    assert _answer({"tool_calls": [_call("a", "t", text)]})["calls"] == [{"name": "t", "arguments": value}]
 
 
 # Answers

@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from interlingua.dialects._members import is_list, is_object
 from interlingua.errors import DecodeError
+from interlingua.stream.calls import decoded_twice, is_empty_arguments
 from interlingua.types.tool import AllowedTools, NamedTool
 from interlingua.wire.json import decode_any, encode, raw_text
 
@@ -18,7 +19,14 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.tool import ToolChoice
 
-__all__ = ["arguments_text", "clean_name", "decode_choice", "freeform_arguments", "freeform_input"]
+__all__ = [
+    "arguments_text",
+    "clean_name",
+    "decode_choice",
+    "freeform_arguments",
+    "freeform_input",
+    "mended_arguments",
+]
 
 CHOICES: dict[str, ToolChoice] = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
 """Tool choices that are one word; `any` is what some servers call required."""
@@ -35,6 +43,17 @@ def arguments_text(arguments: Raw | UnsetType) -> tuple[str, bool]:
     if raw[:1] == b'"':
         return raw_text(raw), False
     return ("", False) if raw == b"null" else (raw.decode(), True)
+
+
+def mended_arguments(text: str, changes: Changes, path: str, *, cut_off: bool) -> str:
+    """Arguments that do not begin like an object: those encoded twice decoded, and an entry for none."""
+    inner = decoded_twice(text)
+    if inner is not None:
+        changes.add("arguments_twice", path)
+        text = inner
+    if not cut_off and is_empty_arguments(text):
+        changes.add("arguments_empty", path)
+    return text
 
 
 def clean_name(name: str, undo: Undo, changes: Changes, path: str) -> str:

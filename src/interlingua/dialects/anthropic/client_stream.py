@@ -60,12 +60,13 @@ _latest: list[tuple[Template, int]] = []
 class _Open:
     """A block of the wire that has not stopped."""
 
-    __slots__ = ("block", "pieces", "raw", "wire")
+    __slots__ = ("block", "is_text", "pieces", "raw", "wire")
 
     def __init__(self, wire: BlockWire) -> None:
         self.wire = wire
         self.block: Block | None = None
         self.pieces: list[str] = []
+        self.is_text = False
         self.raw: dict[str, Any] | None = None
 
 
@@ -104,6 +105,8 @@ class MessagesStreamDecoder(BuildingDecoder):
         self._template = self._run = None
         if self.builder.ended:
             return
+        for state in self._open.values():
+            self._tell_text(state)
         self._open.clear()
         self._finish_members()
         self.builder.fail(error)
@@ -273,6 +276,8 @@ class MessagesStreamDecoder(BuildingDecoder):
             if not state.pieces and isinstance(state.wire.input, Raw):
                 text = bytes(state.wire.input).decode()
                 self.builder.call_arguments(block, text if text != "{}" else "")
+            if state.is_text:
+                self._tell_text(state)
             self.builder.close_call(block)
         elif self.builder.open_prose() is block:
             self.builder.close_prose()
@@ -304,7 +309,7 @@ class MessagesStreamDecoder(BuildingDecoder):
                     _latest[:] = [(self._template, event.index or 0)]
             case "input_json_delta":
                 self._input(state, delta.partial_json)
-                self._learn(data, "partial_json", delta.partial_json, state.block)
+                self._learn(data, "partial_json", delta.partial_json, None if state.is_text else state.block)
             case "thinking_delta":
                 self._thinking(state, delta)
                 block = None if delta.signature else self.builder.open_prose()
@@ -348,7 +353,23 @@ class MessagesStreamDecoder(BuildingDecoder):
     def _input(self, state: _Open, piece: str | None) -> None:
         if piece and state.block is not None:
             state.pieces.append(piece)
-            self.builder.call_arguments(state.block, piece)
+            if len(state.pieces) == 1:
+                state.is_text = piece[:1] == '"'  # it is told when it is whole
+            if not state.is_text:
+                self.builder.call_arguments(state.block, piece)
+
+    def _tell_text(self, state: _Open) -> None:
+        """Say an input that is text, as other dialects have it: for what it says, once it is whole."""
+        block, text = state.block, "".join(state.pieces)
+        if block is None or not state.is_text:
+            return
+        try:
+            said = decode_any(text)
+        except (DecodeError, LimitExceededError):
+            said = None
+        if isinstance(said, str):
+            self.changes.add("foreign_shape", f"{block.path}/arguments_json", "the input is text")
+        self.builder.call_arguments(block, said if isinstance(said, str) else text)
 
     def _thinking(self, state: _Open, delta: DeltaWire) -> None:
         """More thinking; a delta that brings the signature too may say the whole thinking once more."""

@@ -32,7 +32,15 @@ from interlingua.dialects.google.client import (
     top_members,
 )
 from interlingua.dialects.google.partial import PartialArguments
-from interlingua.dialects.google.parts import NAME, PartDecoder, arguments_text, beside, call_extra, part_list
+from interlingua.dialects.google.parts import (
+    NAME,
+    PartDecoder,
+    arguments_text,
+    beside,
+    call_extra,
+    part_list,
+    text_arguments,
+)
 from interlingua.dialects.google.reasons import error_of_body
 from interlingua.dialects.google.spelling import read_answer
 from interlingua.dialects.google.usage import decode_usage, merge_counts, uncounted
@@ -313,6 +321,8 @@ class GoogleStreamDecoder(BuildingDecoder):
     def _close_call(self, block: Block, call: CallWire, candidate: _Candidate) -> None:
         gathered = candidate.arguments
         whole = arguments_text(call) if call.args is not msgspec.UNSET else gathered.text
+        if whole[:1] == '"':
+            whole = text_arguments(whole, self.changes, block.path)
         self.builder.call_arguments(block, whole)
         self.builder.close_call(block)
         candidate.block = None

@@ -19,7 +19,7 @@ from interlingua.dialects._members import is_object, merge_members, plain
 from interlingua.dialects.google.spelling import bare_numbers
 from interlingua.dialects.google.wire import BlobWire, CallWire, PartWire
 from interlingua.errors import DecodeError
-from interlingua.stream.calls import is_made_id, make_call
+from interlingua.stream.calls import is_empty_arguments, is_made_id, make_call
 from interlingua.types.content import (
     AudioPart,
     DocumentPart,
@@ -30,6 +30,7 @@ from interlingua.types.content import (
     TextPart,
     ThinkingPart,
 )
+from interlingua.wire.json import raw_text
 from interlingua.wire.media import from_base64, to_base64, told_detail
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ __all__ = [
     "opaque",
     "part_list",
     "result_content",
+    "text_arguments",
 ]
 
 NAME = "google"
@@ -173,6 +175,10 @@ class PartDecoder:
         """
         call_id, name = self.opening(call, path)
         text = arguments_text(call)
+        if text[:1] == '"':
+            text = text_arguments(text, self.changes, path)
+            if is_empty_arguments(text):
+                self.changes.add("arguments_empty", f"{path}/arguments_json")
         freeform = name in self.undo.freeform
         return make_call(call_id, name, text, freeform=freeform, sealed=self.sealed(wire), extra=call_extra(wire, call))
 
@@ -227,6 +233,12 @@ def arguments_text(call: CallWire) -> str:
         return "{}"
     text = on_one_line(bytes(call.args).decode())
     return "{}" if text == "null" else bare_numbers(text)
+
+
+def text_arguments(text: str, changes: Changes, path: str) -> str:
+    """What arguments say that are a JSON string, as other dialects have them."""
+    changes.add("foreign_shape", f"{path}/arguments_json", "arguments as a string where an object belongs")
+    return on_one_line(raw_text(text.encode()))
 
 
 def on_one_line(text: str) -> str:

@@ -3,6 +3,7 @@
 Rules
 - The wire has one place for each kind, so the order is: thinking, content, refusal, audio, images, calls.
 - Reasoning is read under every known name and written back under the name that was read.
+- A call of a type that only its server knows is opaque, and goes back among the calls.
 - What the wire says twice under two names is kept once as a part, and once as a member.
 Loss: text after a call is told before it (`order_changed`).
 """
@@ -14,8 +15,14 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import UNSET, Raw
 
 from interlingua.dialects._foreign import note_foreign
-from interlingua.dialects._members import is_list, is_object, merge_members
-from interlingua.dialects._openai.calls import arguments_text, clean_name, freeform_arguments, freeform_input
+from interlingua.dialects._members import is_list, is_object, merge_members, plain
+from interlingua.dialects._openai.calls import (
+    arguments_text,
+    clean_name,
+    freeform_arguments,
+    freeform_input,
+    mended_arguments,
+)
 from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects.openai_chat.parts import NAME, decode_content, encode_content, encode_part, thinking_chunk
@@ -28,7 +35,7 @@ from interlingua.dialects.openai_chat.wire import (
     ToolCallWire,
 )
 from interlingua.errors import DecodeError
-from interlingua.stream.calls import is_empty_arguments, make_call
+from interlingua.stream.calls import make_call
 from interlingua.types.content import (
     AudioPart,
     BrokenToolCall,
@@ -60,6 +67,7 @@ __all__ = [
     "AssistantEncoder",
     "call_extra",
     "encode_call",
+    "hosted_call",
     "nest",
     "note_audio",
     "own_annotations",
@@ -156,8 +164,11 @@ class AssistantDecoder:
         return f"{self.prefix}/parts/{len(self.parts)}{member}"
 
     def _call(self, call: ToolCallWire, *, cut_off: bool) -> Part:
-        if call.function is None and nest(call):
-            self.changes.add("foreign_shape", self._here(), "a call without a function around its name")
+        if call.function is None:
+            if nest(call):
+                self.changes.add("foreign_shape", self._here(), "a call without a function around its name")
+            elif (hosted := hosted_call(call)) is not None:
+                return hosted
         function, custom = call.function or _NO_FUNCTION, call.custom
         call_id, code = self.ids.assign(call.id or function.id)
         if code is not None:
@@ -171,8 +182,8 @@ class AssistantDecoder:
                 self.changes.add("arguments_object", self._here("/arguments_json"))
         if not name:
             raise DecodeError("a tool call must have a name", path="/function/name")
-        if text[:1] != "{" and not cut_off and is_empty_arguments(text):
-            self.changes.add("arguments_empty", self._here("/arguments_json"))
+        if text[:1] != "{":
+            text = mended_arguments(text, self.changes, self._here("/arguments_json"), cut_off=cut_off)
         if name not in self.undo.tool_names and (self.undo.names or "<|" in name):
             name = clean_name(name, self.undo, self.changes, self._here("/name"))
         sealed = self._sealed({"extra_content": call.extra_content}) if call.extra_content else None
@@ -181,6 +192,9 @@ class AssistantDecoder:
         return make_call(call_id, name, text, cut_off=cut_off, freeform=freeform, sealed=sealed, extra=extra)
 
 
+CALLS = "tool_calls"
+"""The one member of an opaque part that is a call."""
+_OWN_TYPES = frozenset({None, "", "function", "custom"})
 _NO_FUNCTION = FunctionCallWire()
 
 
@@ -195,6 +209,18 @@ def nest(call: ToolCallWire) -> bool:
     if "arguments" in extra:
         call.function.arguments = Raw(encode(extra.pop("arguments")))
     return True
+
+
+def hosted_call(call: ToolCallWire) -> OpaquePart | None:
+    """A call of a type that only its server knows, which has run it itself: it goes back as it came.
+
+    None for the call of a function or of a freeform tool.
+    """
+    if call.function is not None or call.custom is not None or call.type in _OWN_TYPES:
+        return None
+    raw = plain(call)
+    raw.pop("index", None)  # its place among the parts says it
+    return OpaquePart(NAME, str(call.type), {CALLS: [raw]})
 
 
 def reasoning_text(details: Sequence[Any]) -> str:
@@ -412,11 +438,20 @@ class AssistantEncoder:
     def _opaque(self, part: OpaquePart, path: str) -> None:
         if part.dialect == NAME and is_object(part.raw) and part.raw.keys() == {"audio"}:
             merge_members(self.message, part.raw)
+        elif part.dialect == NAME and is_object(part.raw) and part.raw.keys() == {CALLS}:
+            self._hosted(part.raw[CALLS])
         elif part.dialect == NAME:
             self.content.append(part)
         else:
             action = "dropped" if self.reply else None
             self.changes.add("opaque_part", path, f"{part.kind} of {part.dialect}", action=action)
+
+    def _hosted(self, calls: Any) -> None:
+        """Calls that their server ran, among the others."""
+        for call in calls if is_list(calls) else ():
+            wire = ToolCallWire()
+            merge_members(wire, call)
+            self.message.tool_calls = [*(self.message.tool_calls or []), wire]
 
 
 _EMPTY: dict[str, Any] = {"null": None, "empty": "", "omit": UNSET}

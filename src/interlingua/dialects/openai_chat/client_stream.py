@@ -22,7 +22,7 @@ from interlingua.dialects._openai.errors import error_of_body
 from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects._streams.runs import DATA, BuildingDecoder, run_of
 from interlingua.dialects._streams.templates import template_of
-from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, nest, reasoning_text
+from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, hosted_call, nest, reasoning_text
 from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, is_bare_error, top_members
 from interlingua.dialects.openai_chat.parts import NAME, decode_content
 from interlingua.dialects.openai_chat.reasons import decode_finish
@@ -31,6 +31,7 @@ from interlingua.dialects.openai_chat.usage import decode_usage
 from interlingua.dialects.openai_chat.wire import ChunkWire, DeltaWire, FunctionCallWire, ToolCallWire, UsageWire
 from interlingua.errors import DecodeError, Error, IncompleteStreamError, LimitExceededError
 from interlingua.stream.build import StreamBuilder
+from interlingua.stream.calls import decoded_twice
 from interlingua.types.change import Changes
 from interlingua.types.content import (
     AudioPart,
@@ -343,6 +344,10 @@ class ChatStreamDecoder(BuildingDecoder):
         if nest(wire):
             told = "a call without a function around its name"
             self.changes.add("foreign_shape", self.builder.next_path(choice.number), told)
+        elif (hosted := hosted_call(wire)) is not None:
+            self._open_earlier(choice, None)
+            self.builder.whole(hosted, "opaque", choice.number)
+            return
         function = wire.function or FunctionCallWire()
         call_id = wire.id or function.id or ""
         name, fragment, was_object = function.name or "", "", False
@@ -387,9 +392,10 @@ class ChatStreamDecoder(BuildingDecoder):
             slot.pieces = slot.block.pieces  # from here on they grow together
 
     def _waits(self, slot: Slot, choice: _Choice) -> bool:
-        """Whether a call, or one before it, may wrap others and is not taken apart yet."""
+        """Whether a call, or one before it, may wrap others or be encoded twice, and is not taken apart yet."""
         for one in choice.slots.all:
-            if one.block is None and not one.custom and not one.settled and is_wrapper(one.name, self.context.undo):
+            waits = one.block is None and not one.custom and not one.settled
+            if waits and (is_wrapper(one.name, self.context.undo) or (one.pieces and one.pieces[0][:1] == '"')):
                 return True
             if one is slot:
                 return False
@@ -401,6 +407,7 @@ class ChatStreamDecoder(BuildingDecoder):
         undo = self.context.undo
         inner = inner_calls(slot.name, slot.text, undo)
         if not inner:
+            self._decode_twice(slot, choice)
             self._open(slot, choice)
             return
         told = f"{slot.name} with {len(inner)} calls"
@@ -411,8 +418,15 @@ class ChatStreamDecoder(BuildingDecoder):
             self.builder.call_arguments(block, call.arguments_json)
             slot.block = slot.block or block
 
-    def _open_earlier(self, choice: _Choice, slot: Slot) -> None:
-        """Open the calls before this one, so that the order of the blocks is the order of the calls."""
+    def _decode_twice(self, slot: Slot, choice: _Choice) -> None:
+        """Take the arguments of a call that is whole for the object that they are the text of."""
+        text = None if slot.custom else decoded_twice(slot.text)
+        if text is not None:
+            slot.pieces = [text]
+            self.changes.add("arguments_twice", f"{self.builder.next_path(choice.number)}/arguments_json")
+
+    def _open_earlier(self, choice: _Choice, slot: Slot | None) -> None:
+        """Open the calls before this one, or all of them, so that the order of the blocks is the order of the calls."""
         for earlier in choice.slots.all:
             if earlier is slot:
                 return

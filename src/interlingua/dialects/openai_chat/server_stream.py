@@ -227,6 +227,10 @@ class ChatStreamEncoder:
                 body = decode_any(encode_wire(message))
                 said = {name: value for name, value in body.items() if name != "role"}
                 delta = {name: value for name, value in said.items() if name != "content" or is_list(value)}
+                if is_list(calls := delta.get("tool_calls")):
+                    ordinals = self._choices[event.choice].ordinals
+                    ordinal = ordinals[event.index] = len(ordinals)
+                    delta["tool_calls"] = [{**call, "index": ordinal} for call in calls]
                 return self._chunk(event.choice, delta) if delta else b""
             case AudioPart(extra=extra):
                 note_audio(event.part, self.changes, f"/parts/{event.index}")

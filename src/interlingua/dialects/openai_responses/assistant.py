@@ -18,12 +18,12 @@ from msgspec.structs import replace
 
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._members import is_list, is_object, plain
-from interlingua.dialects._openai.calls import arguments_text, clean_name, freeform_arguments
+from interlingua.dialects._openai.calls import arguments_text, clean_name, freeform_arguments, mended_arguments
 from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects.openai_responses.parts import NAME, decode_content
 from interlingua.dialects.openai_responses.wire import ItemWire
 from interlingua.errors import DecodeError
-from interlingua.stream.calls import is_empty_arguments, make_call
+from interlingua.stream.calls import make_call
 from interlingua.types.content import (
     BrokenToolCall,
     ImagePart,
@@ -191,8 +191,8 @@ class ItemDecoder:
         if code is not None:
             self.changes.add(code, f"{here}/id")
         text = self._input(wire) if freeform else self._arguments(wire, here)
-        if text[:1] != "{" and not self.cut_off and is_empty_arguments(text):
-            self.changes.add("arguments_empty", f"{here}/arguments_json")
+        if text[:1] != "{":
+            text = mended_arguments(text, self.changes, f"{here}/arguments_json", cut_off=self.cut_off)
         name = wire.name
         if name not in self.undo.tool_names and (self.undo.names or "<|" in name):
             name = clean_name(name, self.undo, self.changes, f"{here}/name")

@@ -151,6 +151,7 @@ class _Answer:
         self._template = self.run = None
         if self.snapshot is not None and not self.builder.ended:
             self.start()
+        self.tell_quoted()
         self.tell_members()
         self.builder.fail(error)
 
@@ -187,6 +188,12 @@ class _Answer:
         if members:
             self.builder.extra[NAME] = members
 
+    def tell_quoted(self) -> None:
+        """Say the arguments that are still held back."""
+        for live in dict.fromkeys([*self.by_index.values(), *self.by_id.values(), self.newest]):
+            if isinstance(live, CallItem):
+                live.tell_quoted()
+
     def completed(self, wire: EventWire) -> None:
         response = wire.response or ResponseWire()
         response.status = response.status or wire.type.removeprefix("response.")
@@ -198,6 +205,8 @@ class _Answer:
         self.start(response)
         self.snapshot = response
         self.reconcile(response.output or [])
+        if self.called:
+            self.tell_quoted()
         if response.usage is not None and response.usage is not UNSET:
             self.builder.update_usage(decode_usage(response.usage))
         raw = raw_finish(response.status, response.incomplete_details)

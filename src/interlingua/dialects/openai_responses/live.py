@@ -27,6 +27,7 @@ from interlingua.dialects.openai_responses.assistant import (
 from interlingua.dialects.openai_responses.parts import NAME, decode_part
 from interlingua.dialects.openai_responses.wire import ItemWire
 from interlingua.errors import DecodeError
+from interlingua.stream.calls import decoded_twice
 from interlingua.types.content import Citation, OpaquePart, RefusalPart, Sealed, TextPart
 from interlingua.wire.json import decode_any, encode_text
 
@@ -240,12 +241,14 @@ class ReasoningItem(Item):
 class CallItem(Item):
     """A call that the client must answer."""
 
-    __slots__ = ("_held", "_said", "freeform")
+    __slots__ = ("_held", "_said", "freeform", "quoted")
 
     def __init__(self, wire: ItemWire, builder: StreamBuilder, context: DecodeContext) -> None:
         """A call without arguments so far; its block opens when its name is known, and its id or its arguments."""
         super().__init__(wire, builder, context)
         self.freeform: bool = item_kind(wire) == "custom_tool_call"
+        self.quoted: bool = False
+        """Whether its arguments begin as a text: they are told when they are whole, since they may be encoded twice."""
         self._held: list[str] = []
         self._said = ""
         if wire.name and wire.call_id and not is_wrapper(wire.name, context.undo):
@@ -276,7 +279,21 @@ class CallItem(Item):
         if text and self.block.part is not None:
             raise DecodeError(f"more arguments of {self.wire.name!r}, a call that is whole")
         self._said += text
+        self.quoted = self.quoted or (self._said[:1] == '"' and not self.freeform)
+        if self.quoted:
+            return
         self.builder.call_arguments(self.block, encode_text(text)[1:-1].decode() if self.freeform else text)
+
+    def tell_quoted(self) -> None:
+        """Say the arguments that were held back, as far as they came: as the object that they are the text of."""
+        block = self.block
+        if block is None or not self.quoted:
+            return
+        self.quoted = False
+        text = decoded_twice(self._said)
+        if text is not None:
+            self.builder.changes.add("arguments_twice", f"{block.path}/arguments_json")
+        self.builder.call_arguments(block, self._said if text is None else text)
 
     def grow(self, text: str) -> None:
         """More of the arguments, or of the input."""
@@ -307,6 +324,8 @@ class CallItem(Item):
         else:
             text, was_object = arguments_text(wire.arguments)
             self.whole_text(text)
+            if self.quoted:
+                self.tell_quoted()
             if was_object:
                 self.builder.changes.add("arguments_object", f"{block.path}/arguments_json")
         self._settle_members(block, wire)
@@ -335,6 +354,7 @@ class CallItem(Item):
         """The arguments are what the deltas said; a call that never got a name is an error."""
         if self.block is None:
             self._open()
+        self.tell_quoted()
 
     def _settle_input(self, block: Block, wire: ItemWire) -> None:
         self.whole_text(text_of(wire.input))

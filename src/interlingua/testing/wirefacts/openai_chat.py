@@ -281,6 +281,8 @@ def calls_of(message: Any) -> list[tuple[str | None, str, Any]]:
     found: list[tuple[str | None, str, Any]] = []
     for call in objects(message.get("tool_calls")):
         custom = members(call.get("custom")) if call.get("type") == "custom" else None
+        if call.get("type") not in (None, "", "function", "custom") and not (call.get("function") or call.get("name")):
+            continue  # the server has run it
         if custom:
             found.append((call.get("id"), word(custom.get("name")), {"input": custom.get("input")}))
         else:

@@ -200,6 +200,8 @@ def arguments_value(arguments: Any) -> Any:
         value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
     except ValueError:
         return {"broken": text}
+    if isinstance(value, str) and (inner := arguments_value(value)) != {"broken": value}:
+        return inner  # they were encoded twice
     return members(value) if isinstance(value, dict) else {"broken": text}
 
 
