@@ -16,7 +16,7 @@ import msgspec
 from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.wire._pointer import pointer
 from interlingua.wire._shape import EXTRA
-from interlingua.wire._surrogates import mend_surrogates
+from interlingua.wire._surrogates import mend_surrogates, unmasked
 
 __all__ = [
     "ANYTHING",
@@ -127,7 +127,7 @@ def read_again(
         return unfit(error, body, repairs)
     mended = None if repairs is None else mend_surrogates(body)
     if repairs is None or mended is None:
-        raise decode_error(error) from None
+        raise decode_error(unmasked(error, body, decoder.decode)) from None
     repairs.append(_LONE_SURROGATE)
     try:
         return decoder.decode(mended)

@@ -203,6 +203,13 @@ def test_a_wrong_value_is_named_with_its_place(data: bytes, path: str, words: st
     [
         (b"", "the text is not JSON: it is empty, or ends in the middle"),
         (b'{"model":"x"', "the text is not JSON: it is empty, or ends in the middle"),
+        (rb'{"model":"\ud800"}', "the text is not JSON: half of a surrogate pair (byte 10)"),
+        (rb'"\udbff"', "the text is not JSON: half of a surrogate pair (byte 1)"),
+        (rb'{"model":"\\ud800\udbff"}', "the text is not JSON: half of a surrogate pair (byte 17)"),
+        (rb'{"model":"\ud83d"', "the text is not JSON: it is empty, or ends in the middle"),
+        (rb'{"model":"\ud83d\ude0', "the text is not JSON: it is empty, or ends in the middle"),
+        (rb'{"model":"\ud83d', "the text is not JSON: it is empty, or ends in the middle"),
+        (rb'{"model":"\\ud83d', "the text is not JSON: it is empty, or ends in the middle"),
         (b'{"model":NaN}', "the text is not JSON: invalid character (byte 9)"),
         (b'{"model":"x"} x', "trailing characters"),
         (b'{"model":"\xff"}', "not UTF-8 at byte 10"),
