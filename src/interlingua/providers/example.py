@@ -3,7 +3,8 @@
 Rules
 - Fixed values come first (`const`, `default`, `examples`, `enum`), then the smallest value that the bounds allow.
 - Every property is filled in, not only the required ones, as far as the depth bound lets it.
-- Keywords that need a solver (`not`, `if`, `pattern`, …) are not looked at: the fake promises a shape, not a proof.
+- Of a pattern the first of some plain texts is taken that it allows, such as a number for a Decimal.
+- Keywords that need a solver (`not`, `if`, …) are not looked at: the fake promises a shape, not a proof.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
+from interlingua.errors import SchemaError
 from interlingua.types._base import JsonValue
 from interlingua.wire.json import pointer_steps
 
@@ -34,6 +36,10 @@ FORMATS = {
     "uuid": "00000000-0000-4000-8000-000000000000",
 }
 """A value for each format."""
+
+
+PLAIN = ("text", "1", "12", "123", "1234", "12345", "123456", "12345678", "A", "AB", "ABC", "A1", "AB12", "a", "ab")
+"""Texts that are tried for a pattern: words, numbers, postal codes, marks."""
 
 
 def example_of(schema: Schema) -> JsonValue:
@@ -124,8 +130,20 @@ def _number(schema: Schema) -> int | float:
 
 
 def _text(schema: Schema) -> str:
+    fitting = [text for text in PLAIN if _takes(schema, text)] if "pattern" in schema else []
+    if fitting:
+        return fitting[0]
     text = FORMATS.get(schema.get("format", ""), "text")
     return text.ljust(min(schema.get("minLength", 0), 1000), "x")[: schema.get("maxLength", 1000)]
+
+
+def _takes(schema: Schema, text: str) -> bool:
+    from interlingua.schema.validate import validate  # only who meets a pattern pays for it
+
+    try:
+        return not validate({key: schema[key] for key in ("pattern", "minLength", "maxLength") if key in schema}, text)
+    except SchemaError:
+        return False
 
 
 def _true(schema: Schema) -> bool:  # noqa: ARG001 - every kind is asked with its schema
