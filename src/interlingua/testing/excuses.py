@@ -59,7 +59,7 @@ FACTS: dict[str, tuple[str, ...]] = {
     "name_mapped": ("tools", "calls"),
     "opaque_part": ("references", "server_tools"),
     "error_prefix_ambiguous": ("results",),
-    "order_changed": ("messages", "results"),
+    "order_changed": ("messages", "order of results"),
     "output_schema": ("output_schema",),
     "output_schema_forced_tool": ("output_schema", "tools", "tool_choice"),
     "output_schema_loosened": ("output_schema", "messages"),
@@ -80,7 +80,7 @@ FACTS: dict[str, tuple[str, ...]] = {
     "tools_withheld": ("tools", "tool_choice"),
     "alternatives_unsupported": ("choices",),
 }
-"""Code -> the facts that it may change."""
+"""Code -> the facts that it may change, or the order of whose values."""
 
 
 def excuses_place(changes: Iterable[Change], path: str) -> bool:
@@ -107,8 +107,12 @@ def _fact(change: Change) -> tuple[str, ...]:
 
 
 def without(facts: Facts, names: Iterable[str]) -> Facts:
-    """`facts` without those of the given names, in every choice too."""
-    left: dict[str, Any] = {name: value for name, value in facts.items() if name not in names}
+    """`facts` without those of the given names, in every choice too; what only came in another order is sorted."""
+    left: dict[str, Any] = {
+        name: sorted(value, key=repr) if f"order of {name}" in names else value
+        for name, value in facts.items()
+        if name not in names
+    }
     if "choices" in left:
         left["choices"] = [without(choice, names) for choice in left["choices"]]
     return left

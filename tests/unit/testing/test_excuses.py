@@ -38,6 +38,15 @@ def test_facts() -> None:
     assert without(facts, names) == {"model": "m", "choices": [{"text": "x"}]}
 
 
+def test_another_order_is_excused_and_a_loss_beside_it_is_not() -> None:
+    """What came in another order is compared without it: as many results as before, and the same ones."""
+    names = excused_facts([Change("repaired", "order_changed", "/messages/3")])
+    first, second = {"call": 0, "content": "a"}, {"call": 1, "content": "b"}
+    assert without({"results": [second, first]}, names) == without({"results": [first, second]}, names)
+    assert without({"results": [first]}, names) != without({"results": [first, second]}, names)
+    assert "results" not in names
+
+
 def test_only_known_codes_excuse() -> None:
     """The tables name codes of the closed table alone."""
     assert {*PLACES, *FACTS} <= set(CODES)
