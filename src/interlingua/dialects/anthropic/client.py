@@ -172,7 +172,7 @@ class _RequestEncoder(RequestWriter):
         further = partial(_further, before=self.marks.counted)
         told = self.written(rest, ids, (), lambda messages, first: encoder().encode(messages, first + taken), further)
         self.wire.messages = cast("list[MessageWire]", told)  # text is written as it is
-        if self.facts.prefill is False and history and history[-1].role == "assistant":
+        if self.facts.prefill is False and history:
             self._refuse_prefill(history)
         if self.wire.system and not self.wire.messages:
             self.changes.add("system_moved", "/system", "told as the user's, since somebody must begin")
@@ -181,12 +181,24 @@ class _RequestEncoder(RequestWriter):
             self.wire.system, self.wire.messages = None, [MessageWire(role="user", content=blocks)]
 
     def _refuse_prefill(self, history: tuple[Message, ...]) -> None:
-        """Refuse a turn that the model is to finish; one that paused, for a tool of the provider's, is gone on with."""
+        """Refuse a turn that the model is to finish, also one after which nothing is left of what the user said.
+
+        One that paused, for a tool of the provider's, is gone on with.
+        """
+        last = len(history) - 1
+        if history[last].role != "assistant" and not self._is_changed(f"/messages/{last}/"):
+            return
         told = self._told()
-        paused = any([type(part) is OpaquePart for part in history[-1].parts])
-        if told and told[-1].role == "assistant" and not paused:
+        if not told or told[-1].role != "assistant":
+            return
+        begun = max([place for place, message in enumerate(history) if message.role == "assistant"], default=last)
+        paused = begun == last and any([type(part) is OpaquePart for part in history[last].parts])
+        if not paused:
             why = f"{self.target.model} finishes no turn that was begun for it"
-            self.changes.add("prefill", f"/messages/{len(history) - 1}", why)
+            self.changes.add("prefill", f"/messages/{begun}", why)
+
+    def _is_changed(self, place: str) -> bool:
+        return any([entry.path.startswith(place) for entry in self.changes.entries])
 
     # Tools
 

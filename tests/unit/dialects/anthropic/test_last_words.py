@@ -11,6 +11,7 @@ from interlingua.dialects.table import get_dialect
 from interlingua.errors import UnsupportedError
 from interlingua.providers.limits import facts_for
 from interlingua.testing.upstream import judge_body
+from interlingua.types.capability import Capability
 from interlingua.types.content import OpaquePart, Part, TextPart, ThinkingPart, ToolCall, ToolResult
 from interlingua.types.message import Message, assistant, user
 from interlingua.types.request import Request
@@ -30,11 +31,11 @@ MODELS = (
 )
 
 
-def sent(*messages: Message, model: str = "", **knobs: Any) -> Encoded:
+def sent(*messages: Message, model: str = "", allow: frozenset[Capability] = frozenset(), **knobs: Any) -> Encoded:
     """The request on the wire."""
     target = Target(model=model, provider=NAME, facts=facts_for(NAME, NAME, model))
     asked = Request(messages=messages, max_tokens=9, **knobs)
-    return get_dialect(NAME).encode_request(asked, EncodeOptions(target=target))
+    return get_dialect(NAME).encode_request(asked, EncodeOptions(target=target, allow=allow))
 
 
 def told(encoded: Encoded) -> list[str]:
@@ -114,6 +115,16 @@ def test_a_turn_to_be_finished_is_refused_where_the_model_finishes_none(model: s
     headers = (("anthropic-version", "2023-06-01"),)
     found = [judge_body(NAME, encode(one), model=model, path="/v1/messages", headers=headers) for one in (body, begun)]
     assert [len(verdict.problems) for verdict in found] == [0, 1]
+
+
+def test_a_turn_after_which_nothing_is_left_is_refused_there_too() -> None:
+    """A recorded one: the user's last message is a reference that only its own service knows, and was let go."""
+    model = MODELS[0]
+    gone = Message("user", (OpaquePart("openai-chat", "media_ref", {"type": "document_url", "document_url": "x"}),))
+    with pytest.raises(UnsupportedError) as refused:
+        sent(HI, assistant("OK"), gone, model=model, allow=frozenset({"media_refs"}))
+    why = f"{model} finishes no turn that was begun for it"
+    assert str(refused.value) == f"anthropic/{model} cannot take /messages/1 ({why})"
 
 
 @pytest.mark.parametrize("model", ["claude-haiku-4-5", "claude-opus-4-1", "claude-3-5-haiku-20241022", "m"])
