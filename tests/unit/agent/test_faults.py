@@ -162,7 +162,10 @@ def test_r38_a_broken_call_of_a_whole_chain_is_answered(face: AgentFace) -> None
 @both
 def test_r38_a_pause_goes_on(face: AgentFace) -> None:
     """An answer that is to be sent back as it is, is."""
-    paused = il.Response(parts=(il.TextPart("Looking."),), finish_reason="pause")
+    looking = il.OpaquePart(
+        "anthropic", "server_tool_use", {"type": "server_tool_use", "id": "a", "name": "web_search"}
+    )
+    paused = il.Response(parts=(il.TextPart("Looking."), looking), finish_reason="pause")
     run, fake = played(face, [paused, "Done."], model="anthropic/claude-opus-5")
     assert run.output == "Done."
     assert [message.role for message in fake.last_request.messages] == ["user", "assistant"]

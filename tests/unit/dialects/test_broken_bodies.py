@@ -189,25 +189,6 @@ REQUESTS: list[tuple[str, dict[str, Any], str, str]] = [
     ),
 ]
 ANSWERS: list[tuple[str, dict[str, Any], str, str]] = [
-    (
-        "openai-chat",
-        {"id": "x", "object": "chat.completion", "created": 1, "model": "m"},
-        "/choices: the answer has no choice",
-        "/choices",
-    ),
-    (
-        "openai-responses",
-        {"id": "x", "object": "response", "status": "completed", "model": "m"},
-        "/output: the answer has no output",
-        "/output",
-    ),
-    (
-        "anthropic",
-        {"id": "x", "type": "message", "role": "assistant", "model": "m"},
-        "/content: the answer has no content",
-        "/content",
-    ),
-    ("google", {"modelVersion": "m"}, "/candidates: the answer has no candidate", "/candidates"),
     ("ollama", {"model": "m", "done": False}, "/message: the answer has no message", "/message"),
     (
         "ollama",
