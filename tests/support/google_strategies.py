@@ -173,8 +173,9 @@ _options: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 def google_requests(draw: st.DrawFn) -> Request:
     """Requests that this dialect says without loss."""
     tools: list[Any] = draw(st.lists(_tools, max_size=3, unique_by=lambda tool: tool.name))
-    choices: list[Any] = [None, "auto", "none", "required"]
+    choices: list[Any] = [None]
     if tools:
+        choices += ["auto", "none", "required"]
         own = tuple([tool.name for tool in tools])
         choices += [NamedTool(own[0]), AllowedTools(own, "auto")]
         choices += [AllowedTools(own, "required")] if len(own) > 1 else []

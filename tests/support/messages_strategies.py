@@ -56,7 +56,9 @@ _letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _ids = st.text(_letters, min_size=1, max_size=12).filter(lambda text: text not in ("null", "None"))
 _names = st.text(_letters, min_size=1, max_size=12)
 
-_texts = st.builds(TextPart, some_text, extra=_extras)
+_words = some_text.map(lambda text: f"{text}." if text.isspace() else text)
+"""Any text that says something: one of white space alone is not taken."""
+_texts = st.builds(TextPart, _words, extra=_extras)
 _images = st.builds(ImagePart, st.binary(max_size=9), st.sampled_from(["image/png", "image/webp"]), extra=_extras)
 _documents = st.builds(
     DocumentPart, st.binary(max_size=9), st.just("application/pdf"), st.none() | some_text, extra=_extras
@@ -70,7 +72,7 @@ _seals = some_text.map(lambda text: Sealed(NAME, {"signature": text}))
 _redacted = some_text.map(lambda text: ThinkingPart("", Sealed(NAME, {"data": text})))
 _thinking = st.builds(ThinkingPart, texts, _seals) | _redacted
 _citations = json_objects.map(lambda raw: Citation(NAME, {"type": "char_location", **raw}))
-_said_texts = st.builds(TextPart, some_text, st.lists(_citations, max_size=2).map(tuple), extra=_extras)
+_said_texts = st.builds(TextPart, _words, st.lists(_citations, max_size=2).map(tuple), extra=_extras)
 _ran = json_objects.map(
     lambda given: OpaquePart(
         NAME, "server_tool_use", {"type": "server_tool_use", "id": "srvtoolu_1", "name": "s", "input": given}
@@ -138,7 +140,7 @@ _options: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
         "max_tokens": counts,
         "temperature": st.none() | st.floats(0, 1),
         "top_k": st.none() | counts,
-        "stop": st.lists(some_text, max_size=2).map(tuple),
+        "stop": st.lists(_words, max_size=2).map(tuple),
         "effort": st.none() | st.sampled_from(["low", "medium", "high", "xhigh", "max"]),
         "thinking": st.none() | st.booleans(),
         "user": st.none() | ids,
@@ -158,7 +160,7 @@ def messages_requests(draw: st.DrawFn) -> Request:
     if tools:
         choices += [(NamedTool(tools[0].name), True), (NamedTool(tools[0].name), False)]
     if draw(st.booleans()):
-        tools.append(OpaqueTool(NAME, "web_search_1", {"type": "web_search_1", "name": "w"}))
+        tools.append(OpaqueTool(NAME, "web_search_1", {"type": "web_search_1", "name": "longer_than_drawn"}))
     choice, parallel = draw(st.sampled_from(choices if tools else choices[:1]))
     fields: dict[str, Any] = {
         "tool_choice": choice,
