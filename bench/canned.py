@@ -37,7 +37,10 @@ CLIENT_KEY = "sk-" + "k" * 37
 TEXT = "What will the weather be in Oslo, and should I take an umbrella with me? " * 4
 """The system prompt, and each turn."""
 MARK = b"#" * 10
-"""What the load generator replaces by another number in each request."""
+"""What the load generator replaces by another number in each request, and the upstream in each answer."""
+NUMBER = MARK.decode()
+LOOK = f"Let me look ({NUMBER}). " * 4
+"""The text of a whole answer."""
 TOOLS = 10
 """How many are offered."""
 TURNS = 9
@@ -134,17 +137,25 @@ def _texts(events: int) -> list[str]:
 
 def _chat() -> bytes:
     function = {"arguments": json.dumps(ARGUMENTS)}
-    calls = [{"id": f"call_{n}", "type": "function", "function": {"name": tool_name(n), **function}} for n in (1, 2)]
-    message = {"role": "assistant", "content": "Let me look. " * 8, "tool_calls": calls}
+    calls = [
+        {"id": f"call_{NUMBER}{n}", "type": "function", "function": {"name": tool_name(n), **function}} for n in (1, 2)
+    ]
+    message = {"role": "assistant", "content": LOOK, "tool_calls": calls}
     usage = {"prompt_tokens": 1500, "completion_tokens": 80, "total_tokens": 1580}
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
-    whole = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "gpt-test", "choices": [choice]}
+    whole = {
+        "id": f"chatcmpl-{NUMBER}",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "gpt-test",
+        "choices": [choice],
+    }
     return json.dumps({**whole, "usage": usage}).encode()
 
 
 def _chat_chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    kind = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "gpt-test"}
+    kind = {"id": f"chatcmpl-{NUMBER}", "object": "chat.completion.chunk", "created": 1, "model": "gpt-test"}
     return b"data: " + json.dumps({**kind, "choices": [choice]}).encode() + b"\n\n"
 
 
@@ -156,10 +167,16 @@ def _chat_stream(events: int) -> bytes:
 
 
 def _messages() -> bytes:
-    calls = [{"type": "tool_use", "id": f"toolu_{n}", "name": tool_name(n), "input": ARGUMENTS} for n in (1, 2)]
+    calls = [{"type": "tool_use", "id": f"toolu_{NUMBER}{n}", "name": tool_name(n), "input": ARGUMENTS} for n in (1, 2)]
     usage = {"input_tokens": 1500, "output_tokens": 80}
-    whole = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-test", "stop_sequence": None}
-    content = [{"type": "text", "text": "Let me look. " * 8}, *calls]
+    whole = {
+        "id": f"msg_{NUMBER}",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-test",
+        "stop_sequence": None,
+    }
+    content = [{"type": "text", "text": LOOK}, *calls]
     return json.dumps({**whole, "content": content, "stop_reason": "tool_use", "usage": usage}).encode()
 
 
@@ -168,7 +185,7 @@ def _messages_event(kind: str, **members: Any) -> bytes:
 
 
 def _messages_stream(events: int) -> bytes:
-    start = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-test", "content": []}
+    start = {"id": f"msg_{NUMBER}", "type": "message", "role": "assistant", "model": "claude-test", "content": []}
     start |= {"stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": 1500, "output_tokens": 1}}
     return b"".join(
         [
@@ -189,7 +206,7 @@ def _messages_stream(events: int) -> bytes:
 
 def _google() -> bytes:
     calls = [{"functionCall": {"name": tool_name(n), "args": ARGUMENTS}} for n in (1, 2)]
-    return json.dumps(_google_chunk([{"text": "Let me look. " * 8}, *calls], "STOP")).encode()
+    return json.dumps(_google_chunk([{"text": LOOK}, *calls], "STOP")).encode()
 
 
 def _google_chunk(parts: list[dict[str, Any]], finish: str | None = None) -> dict[str, Any]:
@@ -199,7 +216,12 @@ def _google_chunk(parts: list[dict[str, Any]], finish: str | None = None) -> dic
         **({"finishReason": finish} if finish else {}),
     }
     usage = {"promptTokenCount": 1500, "candidatesTokenCount": 80, "totalTokenCount": 1580}
-    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-test", "responseId": "r1"}
+    return {
+        "candidates": [candidate],
+        "usageMetadata": usage,
+        "modelVersion": "gemini-test",
+        "responseId": f"r{NUMBER}",
+    }
 
 
 def _google_stream(events: int) -> bytes:
@@ -217,7 +239,7 @@ def _ollama_chunk(message: dict[str, Any], *, done: bool) -> dict[str, Any]:
 
 def _ollama() -> bytes:
     calls = [{"function": {"name": tool_name(n), "arguments": ARGUMENTS}} for n in (1, 2)]
-    message = {"role": "assistant", "content": "Let me look. " * 8, "tool_calls": calls}
+    message = {"role": "assistant", "content": LOOK, "tool_calls": calls}
     return json.dumps(_ollama_chunk(message, done=True)).encode()
 
 

@@ -69,7 +69,7 @@ def _said(model: str, messages: int) -> dict[str, object]:
 def _asked(make: Callable[[str, int], dict[str, object]], model: str, count: int) -> float:
     """What the gateway takes for one unit of a request whose conversation nobody had before."""
     body = MARK.join(around_a_number(encode_wire(make(model, count))))
-    return _settled(gateway(), Load(model, connections=4, body=body)) / count
+    return _settled(gateway(), Load(model, connections=4, bodies=(body,))) / count
 
 
 def _settled(server: Server, asked: Load) -> float:
@@ -92,7 +92,7 @@ def _translated(make: Callable[[str, int], dict[str, object]], count: int) -> fl
 
     def run() -> object:
         body = b"%b%d%b" % (before, next(numbers), after)
-        asked = HttpRequest(url="https://bench.example/v1/chat/completions", body=body)
+        asked = HttpRequest(url="https://bench.example/v1/chat/completions", bodies=(body,))
         return CLAUDE.encode_request(CHAT.decode_request(asked, DecodeOptions()).request, options)
 
     return cpu_us(run, turns=TURNS) / count

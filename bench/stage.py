@@ -120,8 +120,8 @@ class Load(NamedTuple):
     """Over how long the connections begin; 0: all at once."""
     headers: tuple[str, ...] = ()
     """Lines of the head beside those that every request has."""
-    body: bytes | None = None
-    """The request's body, where it is not the usual one; it names the model itself."""
+    bodies: tuple[bytes, ...] = ()
+    """The bodies of requests in their order, where they are not the usual one; they name the model."""
     number: int = 0
     """From where on requests are numbered, in the place of ten # in the body; 0: all are alike."""
 
@@ -251,10 +251,12 @@ def _providers(mock: int, path: str = "", end: str = "") -> dict[str, str]:
 
 
 @once
-def full_gateway(pace_ms: int = 0, events: int = EVENTS) -> Server:
-    """The same with everything on: a key with limits and a budget, a request log in a file, metrics."""
-    place = folder() / f"full-{pace_ms}-{events}"  # its own file of keys: two that share one read each other's calls
-    place.mkdir()
+def full_gateway(pace_ms: int = 0, events: int = EVENTS, source: Path | None = None) -> Server:
+    """The gateway with everything on: a key with limits and a budget, a request log in a file, metrics.
+
+    `source` is the folder of another version of the package, which runs in the place of this one.
+    """
+    place = Path(tempfile.mkdtemp(prefix="full-", dir=folder()))  # a file of keys is of one gateway alone
     config = place / "interlingua.toml"
     digest = hashlib.sha256(CLIENT_KEY.encode()).hexdigest()
     config.write_text(_FULL.format(digest=digest, folder=place))
@@ -264,6 +266,7 @@ def full_gateway(pace_ms: int = 0, events: int = EVENTS) -> Server:
         _providers(upstream(pace_ms, events)),
         *options,
         log=place / "log",
+        source=source,
     )
 
 
@@ -289,10 +292,13 @@ def _ours(
     *options: str,
     log: Path | None = None,
     place: Callable[[], None] | None = alone,
+    source: Path | None = None,
 ) -> Server:
     port = free_port()
     kept = {word: value for word, value in os.environ.items() if not word.startswith(("LLM_", "INTERLINGUA_"))}
     environ = {**kept, **providers, "INTERLINGUA_HOME": str(folder() / "home")}  # nobody's own keys and settings
+    if source is not None:
+        environ["PYTHONPATH"] = str(source)
     command = [sys.executable, "-m", "interlingua", "serve", "--host", "127.0.0.1", "--port", str(port), *options]
     return serve(name, command, port, environ=environ, log=log, place=place)
 
@@ -383,6 +389,6 @@ def folder() -> Path:
 @once
 def _request_file(asked: Load) -> Path:
     path = folder() / f"request-{len(list(folder().iterdir()))}"
-    body = asked.body or encoded(request_body(asked.model), stream=asked.stream)
-    path.write_bytes(whole_request(body, asked.headers))
+    bodies = asked.bodies or (encoded(request_body(asked.model), stream=asked.stream),)
+    path.write_bytes(b"".join([whole_request(body, asked.headers) for body in bodies]))
     return path

@@ -1,8 +1,9 @@
-/* A load generator: keeps N connections busy with one request, and tells what came back.
+/* A load generator: keeps N connections busy with requests, and tells what came back.
  *
  * load PORT REQUEST-FILE --connections N --requests N [--timeout-s N] [--spread-ms N] [--number N]
  *
- * REQUEST-FILE is a whole HTTP/1.1 request, sent again on each connection as soon as its answer is whole. Prints one JSON
+ * REQUEST-FILE holds whole HTTP/1.1 requests, one after another. They are sent in that order, from the first again after
+ * the last, each on the next connection whose answer is whole. Prints one JSON
  * object: requests, errors (a status other than 200, a broken answer), seconds, events (empty lines in bodies), bytes of
  * bodies, and in milliseconds the quantiles of the whole answer and of its first piece of body. The connections begin at
  * once, or spread over so many milliseconds. Ten # in the request become another number each time, from --number on. One
@@ -10,21 +11,21 @@
  */
 #include "wire.h"
 
-#define MARK "##########"
-#define DIGITS (int)(sizeof MARK - 1)
-
 typedef enum { HEAD, BODY, CHUNK_SIZE, CHUNK, CHUNK_END, TRAILER } State;
 
 typedef struct {
     int socket;
     State state;
     Buffer in;
-    size_t left, sent;
+    const char *request;
+    size_t length, left, sent;
     bool ok, closes, last_newline;
     double began, first;
 } Connection;
 
-static Buffer request;
+static Buffer file;
+static const char **starts; /* where each request of the file begins, and where the last one ends */
+static size_t kinds;
 static char *place;
 static long number;
 static struct sockaddr_in address;
@@ -36,13 +37,13 @@ static double *wholes, *firsts;
 static void connect_again(Connection *connection);
 
 static bool push(Connection *connection) {
-    while (connection->sent < request.length) {
-        ssize_t sent = send(connection->socket, request.bytes + connection->sent, request.length - connection->sent, MSG_NOSIGNAL);
+    while (connection->sent < connection->length) {
+        ssize_t sent = send(connection->socket, connection->request + connection->sent, connection->length - connection->sent, MSG_NOSIGNAL);
         if (sent < 0 && (errno == EAGAIN || errno == ENOTCONN)) break;
         if (sent < 0) return false;
         connection->sent += (size_t)sent;
     }
-    struct epoll_event interest = {EPOLLIN | (connection->sent < request.length ? EPOLLOUT : 0), {.ptr = connection}};
+    struct epoll_event interest = {EPOLLIN | (connection->sent < connection->length ? EPOLLOUT : 0), {.ptr = connection}};
     epoll_ctl(poller, EPOLL_CTL_MOD, connection->socket, &interest);
     return true;
 }
@@ -55,7 +56,9 @@ static void count_on(void) {
 
 static void ask(Connection *connection) {
     if (started == wanted) return;
-    started++;
+    size_t next = (size_t)started++ % kinds;
+    connection->request = starts[next];
+    connection->length = (size_t)(starts[next + 1] - starts[next]);
     if (place) count_on();
     connection->state = HEAD;
     connection->sent = 0;
@@ -170,6 +173,23 @@ static void connect_again(Connection *connection) {
     ask(connection);
 }
 
+/* Find where each request of the file begins. */
+static void part(void) {
+    size_t room = 0;
+    for (size_t at = 0; at < file.length;) {
+        Buffer rest = {file.bytes + at, file.length - at, 0};
+        size_t head = head_end(&rest);
+        const char *length = head ? header_value(&rest, head, "content-length") : NULL;
+        size_t whole = head + (length ? strtoul(length, NULL, 10) : 0);
+        if (!head || whole > rest.length) usage("load: the file does not hold whole requests");
+        if (kinds + 2 > room && !(starts = realloc(starts, (room = 2 * room + 2) * sizeof *starts))) die("memory");
+        starts[kinds++] = rest.bytes;
+        starts[kinds] = rest.bytes + whole;
+        at += whole;
+    }
+    if (!kinds) usage("load: the file holds no request");
+}
+
 static int by_size(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -202,8 +222,9 @@ int main(int count, char **words) {
         else usage("load: unknown option");
     }
     if (wanted < 1 || connections < 1) usage("load: --requests and --connections want a number from 1 on");
-    request = read_file(words[2]);
-    place = number ? memmem(request.bytes, request.length, MARK, DIGITS) : NULL;
+    file = read_file(words[2]);
+    part();
+    place = number ? memmem(file.bytes, file.length, MARK, DIGITS) : NULL;
     address = loopback(atoi(words[1]));
     wholes = calloc((size_t)wanted, sizeof *wholes);
     firsts = calloc((size_t)wanted, sizeof *firsts);

@@ -4,7 +4,8 @@
  *
  * REPLY-FILE is a JSON body. STREAM-FILE holds events, each ended by an empty line; they go out in chunks of their own,
  * all at once or one every N milliseconds, the first ones (--ahead, at least one) without waiting. A request wants a stream when its path ends in :streamGenerateContent…, or
- * its body holds "stream":true with or without a space. One thread; loopback alone; ends with SIGTERM.
+ * its body holds "stream":true with or without a space. Ten # in an answer become the number of the answer, so that no
+ * two are alike. One thread; loopback alone; ends with SIGTERM.
  */
 #include "wire.h"
 
@@ -20,6 +21,7 @@ typedef struct Connection {
     Buffer in, out;
     size_t sent;
     const Answer *stream; /* the stream under way */
+    char number[DIGITS + 1]; /* what stands for ten # in it */
     size_t next;          /* its next event */
     double due;           /* when that goes out */
     struct Connection *later, *before;
@@ -118,9 +120,17 @@ static bool flush(Connection *connection) {
     return true;
 }
 
+/* Write the number of the answer over the marks in all that is to go out from `from` on. */
+static void write_number(Connection *connection, size_t from) {
+    char *end = connection->out.bytes + connection->out.length, *at = connection->out.bytes + from;
+    while ((at = memmem(at, (size_t)(end - at), MARK, DIGITS))) memcpy(at, connection->number, DIGITS);
+}
+
 static bool next_event(Connection *connection) {
     const Answer *stream = connection->stream;
+    size_t from = connection->out.length;
     append(&connection->out, stream->events[connection->next].bytes, stream->events[connection->next].length);
+    write_number(connection, from);
     if (++connection->next == stream->count) {
         append(&connection->out, "0\r\n\r\n", 5);
         connection->stream = NULL;
@@ -131,6 +141,9 @@ static bool next_event(Connection *connection) {
 }
 
 static bool begin(Connection *connection, const Answer *answer, bool streamed) {
+    static long answered;
+    snprintf(connection->number, sizeof connection->number, "%0*ld", DIGITS, ++answered % 1000000000);
+    size_t from = connection->out.length;
     if (!streamed) append(&connection->out, answer->reply.bytes, answer->reply.length);
     else if (pace == 0) append(&connection->out, answer->burst.bytes, answer->burst.length);
     else {
@@ -138,8 +151,10 @@ static bool begin(Connection *connection, const Answer *answer, bool streamed) {
         connection->stream = answer;
         for (connection->next = 0; connection->next + 1 < answer->ahead && connection->next + 1 < answer->count; connection->next++)
             append(&connection->out, answer->events[connection->next].bytes, answer->events[connection->next].length);
+        write_number(connection, from);
         return next_event(connection);
     }
+    write_number(connection, from);
     return flush(connection);
 }
 

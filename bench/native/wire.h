@@ -18,6 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#define MARK "##########" /* stands for a number that is another one each time */
+#define DIGITS (int)(sizeof MARK - 1)
+
 typedef struct {
     char *bytes;
     size_t length, room;

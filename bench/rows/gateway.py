@@ -2,23 +2,23 @@
 
 Pass-through is a Chat client in front of a Chat server, translated is a Chat client in front of Claude, with ten tools,
 ten messages and two calls. Streams have 225 pieces of text, 64 at once. *Full* is with everything on: a key with limits
-and a budget, a request log, metrics. *Step* is the next turn of an agent whose earlier ones came one by one, *new* a
-conversation that nobody had before.
+and a budget, a request log, metrics. *Grown*, *new-text* and *new* are requests as users send them (`bench.traffic`),
+with everything on: no two are alike, and neither are the answers. All other rows send one request again and again.
 """
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable
 from functools import partial
 
-from bench import canned, soak
+from bench import canned, soak, traffic
 from bench.measure import Measured, NotRun, beside, once
 from bench.rows import Row
-from bench.stage import NUMBERS, Load, Server, Used, full_gateway, gateway, load, nginx, stop
+from bench.stage import Load, Server, Used, full_gateway, gateway, load, nginx, stop
 
 TURNS = 5
+WAYS = {"pass": "passed through", "translated": "Chat to Claude"}
 MODELS = {"pass": "chat/gpt-test", "translated": "claude/claude-test"}
 PASS, TRANSLATED = (Load(model) for model in MODELS.values())
 _STREAMS = {"stream": True, "connections": 64}
@@ -32,8 +32,9 @@ FIRST_EVENTS, FIRST_TURNS = 10, 31
 CONNECTIONS = (1, 16, 128)
 REQUESTS = {1: 1_000, 16: 3_000, 128: 3_000}
 STREAMS = {1: 60, 16: 192, 128: 256}
-AGENTS = 100
-"""How many conversations go on side by side: an agent's gateway has had others meanwhile, not thousands."""
+OF_A_KIND = 1_920
+"""Requests in a turn of grown or new ones: five times 64 conversations, from their first request to their last."""
+BARS = {("grown", "pass"): 8.0, ("grown", "translated"): 16.0}
 FLAT = soak.Sizes(100_000, 1_000, 1_000)
 
 
@@ -41,26 +42,14 @@ def _us(asked: Load, ours: Callable[[], Server] = gateway, turns: int = TURNS) -
     return Measured.of([load(ours(), asked).cpu_us for _ in range(turns + 1)][1:])  # the first turn warms up
 
 
-def _new_us(model: str) -> Measured:
-    """The same of conversations that nobody had before."""
-    return Measured.of([load(gateway(), _numbered(model)).cpu_us for _ in range(TURNS + 1)][1:])
-
-
-def _step_us(model: str) -> Measured:
-    """The same of the fourth request of an agent, of so many agents at a time."""
-    return Measured.of([statistics.mean([_step(model) for _ in range(10)]) for _ in range(TURNS + 1)][1:])
-
-
-def _step(model: str) -> float:
-    number = next(NUMBERS)
-    turns = range(canned.TURNS - 6, canned.TURNS + 1, 2)
-    loads = [_numbered(model, turns=each)._replace(requests=AGENTS, number=number) for each in turns]
-    return [load(gateway(), asked).cpu_us for asked in loads][-1]
-
-
-def _numbered(model: str, turns: int = canned.TURNS) -> Load:
-    body = canned.encoded(canned.request_body(model, turns=turns))
-    return Load(model, body=canned.MARK.join(canned.around_a_number(body)), number=next(NUMBERS))
+def _of_kind(kind: str, model: str) -> Measured:
+    """How many times what nginx takes of the processor, for requests of which no two are alike."""
+    ours, theirs = full_gateway(), nginx()
+    turns: list[tuple[float, float]] = []
+    for _ in range(TURNS + 1):
+        asked = Load(model, requests=OF_A_KIND, bodies=tuple(traffic.requests(kind, model, OF_A_KIND)))
+        turns.append((load(ours, asked).cpu_us, load(theirs, asked).cpu_us))
+    return beside(turns[1:])
 
 
 @once
@@ -148,12 +137,12 @@ ROWS = (
     ),
     Row("gateway/translated-us", "Chat to Claude with tools, 16 connections", None, "µs", partial(_us, TRANSLATED)),
     *[
-        Row(f"gateway/{kind}-{name}-us", f"{kind}: {what}", None, "µs", partial(measured, model))
-        for kind, model in MODELS.items()
-        for name, what, measured in (
-            ("step", "the next turn of an agent", _step_us),
-            ("new", "a conversation that nobody had before", _new_us),
+        Row(
+            f"gateway/{kind}-{way}", f"{WAYS[way]}, {kind} requests, everything on / nginx", BARS.get((kind, way)), "x",
+            partial(_of_kind, kind, model),
         )
+        for way, model in MODELS.items()
+        for kind in traffic.KINDS
     ],
     Row("gateway/burst", "one event of 64 translated streams at once", 10.0, "µs", partial(_us, BURST)),
     Row("gateway/burst-pass", "one event of 64 streams passed through at once", None, "µs", partial(_us, BURST_PASS)),

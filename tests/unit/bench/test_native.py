@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
+import socket
 import subprocess
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
-from bench.canned import EVENTS, answers, request
+from bench.canned import EVENTS, MARK, answers, request, whole_request
 from bench.measure import NotRun
 from bench.native import binary
 from bench.stage import upstream
@@ -32,13 +35,45 @@ def loaded(program: Path, port: int, path: Path, requests: int) -> dict[str, obj
 
 @pytest.mark.parametrize("path", answers())
 def test_the_mock_answers_in_the_bytes_it_was_given(programs: tuple[Path, int], path: str) -> None:
-    """A body and a stream come back byte for byte, several on one connection."""
+    """A body and a stream come back byte for byte but for the number of the answer, several on one connection."""
     whole, stream = answers()[path]
     connection = http.client.HTTPConnection("127.0.0.1", programs[1], timeout=5)
+    numbers: list[set[bytes]] = []
     for body, expected in ((b'{"stream": true}', stream), (b"{}", whole), (b'{"stream":true}', stream)):
         connection.request("POST", path, body)
-        assert connection.getresponse().read() == expected
+        answer = connection.getresponse().read()
+        assert re.sub(rb"\d{10}", MARK, answer) == expected
+        numbers.append({number[:10] for number in re.findall(rb"\d{10}", answer)})
     connection.close()
+    assert all(len(found) <= 1 for found in numbers)
+    assert len(set[bytes]().union(*numbers)) == sum(map(len, numbers))
+
+
+def test_the_load_generator_sends_the_requests_of_a_file_in_turn(programs: tuple[Path, int], tmp_path: Path) -> None:
+    """Each once, in their order, and from the first again after the last."""
+    bodies = [b'{"n": 1}', b'{"n": 22}', b'{"n": 333}']
+    file = tmp_path / "requests"
+    file.write_bytes(b"".join([whole_request(body) for body in bodies]))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        command = [str(programs[0]), str(listener.getsockname()[1]), str(file), "--connections", "1", "--requests", "5"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as load:
+            connection, _ = listener.accept()
+            with connection, connection.makefile("rb") as lines:
+                received = [_body_of(lines, connection) for _ in range(5)]
+            assert load.stdout is not None
+            assert json.loads(load.stdout.read())["errors"] == 0
+    assert received == [*bodies, *bodies[:2]]
+
+
+def _body_of(lines: BinaryIO, connection: socket.socket) -> bytes:
+    """The body of the next request, which is answered."""
+    length = 0
+    while (line := lines.readline().strip()) != b"":
+        if line.startswith(b"content-length:"):
+            length = int(line.partition(b":")[2])
+    body = lines.read(length)
+    connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")
+    return body
 
 
 def test_the_load_generator_counts_what_comes(programs: tuple[Path, int], tmp_path: Path) -> None:
