@@ -68,6 +68,7 @@ MAX_REPLY_BYTES = 64 * 1024 * 1024
 """The most of a reply that is read as a whole."""
 _BOUNDARY = re.compile(r'boundary=(?:"(?P<quoted>[^"]+)"|(?P<bare>[^\s;"]+))', re.IGNORECASE)
 _FORM_LINE = re.compile(rb"content-disposition:\s*form-data\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_OBJECT = re.compile(rb"\s*\{")
 _QUOTES = re.compile(rb'[\s"]')
 _STEP = re.compile(r"[\w.:@~+=-]+(?:/[\w.:@~+=-]+)*")
 """What the rest of a path may be; neither a query nor a step back."""
@@ -156,8 +157,7 @@ def _tokens(request: GatewayRequest, named: str) -> int | None:
     """About how many tokens a request uses; None where nobody can say."""
     if request.method != "POST" or any(word in request.path for word in _UNBILLED):
         return 0
-    said = request.header("content-type") or "application/json"
-    return estimate_body(request.body) if named and "json" in said else None
+    return estimate_body(request.body) if named and "json" in _type_of(request) else None
 
 
 async def settled_after(reply: GatewayReply, grant: Grant | None, spec: str) -> GatewayReply:
@@ -196,15 +196,20 @@ def _model_of(request: GatewayRequest) -> tuple[str, Rewrite | None]:
     if found is not None:
         known = encode(f"models/{found['model']}")
         return found["model"], lambda other: request.body.replace(known, encode(f"models/{other}"))
-    said = request.header("content-type") or "application/json"
+    said = _type_of(request)
     kind = said.partition(";")[0].strip().lower()
     if kind == "multipart/form-data":
         return _model_in_form(request.body, said)
-    if kind == "application/x-www-form-urlencoded" and request.body.startswith(b"{"):
-        raise DecodeError("content-type: the body is JSON; send it as application/json", status=400)
     if kind != "application/json" or not request.body:
         return "", None
     return _model_in_json(request.body)
+
+
+def _type_of(request: GatewayRequest) -> str:
+    """The media type of a body. JSON is its default, and what `curl -d` sends under the type of an HTML form."""
+    said = request.header("content-type") or "application/json"
+    is_form = said.partition(";")[0].strip().lower() == "application/x-www-form-urlencoded"
+    return "application/json" if is_form and _OBJECT.match(request.body) else said
 
 
 def _model_in_json(body: bytes) -> tuple[str, Rewrite | None]:
@@ -357,6 +362,8 @@ async def _open(
 ) -> tuple[HttpRequest, AsyncReply]:
     told = f"{path}?{request.query}" if request.query and "key=" not in request.query else path
     headers: Headers = tuple([pair for pair in request.headers if pair[0].startswith(REQUEST_HEADERS)])
+    if request.header("content-type") not in (None, kind := _type_of(request)):
+        headers = (*[pair for pair in headers if pair[0] != "content-type"], ("content-type", kind))
     encoded = Encoded(path=told, body=request.body if body is None else body)
     sent = endpoint.http_request(encoded, with_credential=not answers_alone(), headers=headers)
     if request.path.startswith("/upload/"):

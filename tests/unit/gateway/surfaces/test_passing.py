@@ -159,16 +159,25 @@ def test_without_a_configured_provider_it_goes_nowhere() -> None:
     assert provider.requests == []
 
 
-def test_json_under_the_type_of_a_form_is_told_so() -> None:
-    """As `curl -d` sends it: no model can be read of it, and no provider would."""
+@pytest.mark.parametrize("body", [b'{"model":"embedder","input":"a"}', b'\n {"model":"embedder","input":"a"}'])
+def test_json_under_the_type_of_a_form_is_read_as_json(body: bytes) -> None:
+    """`curl -d` sends it under that type: the model says where it goes, and the provider is told that it is JSON."""
     provider = Provider()
     form = (("content-type", "application/x-www-form-urlencoded"),)
-    reply = _pass(provider, "/v1/embeddings", b'{"model":"embedder","input":"a"}', form)
-    assert reply.status == 400
-    assert isinstance(reply.body, bytes)
-    told = "content-type: the body is JSON; send it as application/json"
-    assert decode_any(reply.body)["error"]["message"] == told
-    assert provider.requests == []
+    reply = _pass(provider, "/v1/embeddings", body, form)
+    assert (reply.status, _header(reply, "x-interlingua-target")) == (200, "openai/text-embedding-3-small")
+    (sent,) = provider.requests
+    assert [pair for pair in sent.headers if pair[0] == "content-type"] == [("content-type", "application/json")]
+    assert sent.body == body.replace(b"embedder", b"text-embedding-3-small")
+
+
+def test_a_form_of_fields_stays_one() -> None:
+    """What is no JSON object goes where bodies without a model go, under its own type."""
+    provider = Provider()
+    form = (("content-type", "application/x-www-form-urlencoded"),)
+    _pass(provider, "/v1/embeddings", b"model=embedder&input=a", form, made=_made(providers=PROVIDERS[1:]))
+    (sent,) = provider.requests
+    assert (_header(sent, "content-type"), sent.body) == (form[0][1], b"model=embedder&input=a")
 
 
 def test_nothing_is_translated() -> None:
