@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.records.record import Entry, Record
 
-__all__ = ["PAGE_HEADER", "Viewer", "check_on", "check_operator", "is_on", "viewer_of"]
+__all__ = ["PAGE_HEADER", "Viewer", "check_on", "check_operator", "is_on", "sees_all", "viewer_of"]
 
 PAGE_HEADER = "x-interlingua-console"
 """What the page sends with whatever it asks to be changed."""
@@ -64,7 +64,7 @@ def viewer_of(gateway: Gateway, request: GatewayRequest) -> Viewer:
     """
     check_on(gateway)
     name = gateway.owner(request)
-    return Viewer(name, _sees_all(gateway, name))
+    return Viewer(name, sees_all(gateway, name))
 
 
 def check_operator(gateway: Gateway, request: GatewayRequest) -> None:
@@ -78,10 +78,14 @@ def check_operator(gateway: Gateway, request: GatewayRequest) -> None:
         raise PermissionDeniedError(f"what the console changes is asked with the header {PAGE_HEADER}: 1", status=403)
 
 
-def _sees_all(gateway: Gateway, name: str) -> bool:
-    operators = gateway.settings.operators
+def sees_all(gateway: Gateway, name: str) -> bool:
+    """Whether the key of that name is an operator's; without keys everybody is one."""
     if not gateway.keys:
         return True
-    if operators:
-        return name in operators
-    return len(gateway.keys.keys) == 1
+    return name in (gateway.settings.operators or only_key(gateway))
+
+
+def only_key(gateway: Gateway) -> tuple[str, ...]:
+    """The name of the only key that there is; nothing where there are several."""
+    names = tuple([key.name for key in gateway.keys.keys])
+    return names if len(names) == 1 else ()

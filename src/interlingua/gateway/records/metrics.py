@@ -4,6 +4,7 @@ Rules
 - Names in labels come from the configuration alone: aliases, their targets, keys. Anything else is `other`, or
   `provider/other` where the provider is known, so that no client can make the series grow.
 - Beyond the bound of series every further one is counted as `other`; nothing is lost from the sums.
+- Where `/metrics` wants a key, an operator's key gets everything, and any other one the samples that name it.
 - What is under way, waiting, benched or open is looked up when somebody asks.
 """
 
@@ -17,8 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from interlingua.client.state import health_store, limiter
 from interlingua.errors import Error, NotFoundError
+from interlingua.gateway.console.access import sees_all
 from interlingua.gateway.http import GatewayReply
-from interlingua.gateway.records.summing import number
+from interlingua.gateway.records.summing import OTHER, number, of_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,8 +36,6 @@ __all__ = ["MAX_SERIES", "Metrics", "metrics"]
 
 MAX_SERIES = 2_000
 """How many series one metric may have."""
-OTHER = "other"
-"""Stands for every name that is not configured."""
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 FIRST_S = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 7.5, 10.0, 20.0, 30.0, 60.0)
 """Upper ends of the times to the first content, in seconds."""
@@ -360,18 +360,22 @@ def _process() -> Iterator[str]:
 
 
 async def metrics(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
-    """The metrics of a gateway, for who may ask.
+    """The metrics of a gateway, for who may ask: all of them for an operator, else those of the key.
 
     Raises: NotFoundError where they are off; AuthenticationError, PermissionDeniedError.
     """
     counted = gateway.metrics
     if counted is None:
         raise NotFoundError('metrics are off; [server] metrics = "keys" or "open" turns them on', status=404)
-    if gateway.settings.observing.metrics != "open":
+    is_open = gateway.settings.observing.metrics == "open"
+    if not is_open:
         gateway.guard.check(request)
     text = counted.text() + counted.health(await health_store().snapshot_async())
     if gateway.siblings is not None:
         from interlingua.gateway.serving.joining import page_of_all  # only several workers need it
 
         text = await page_of_all(gateway.siblings, text)
+    name = gateway.owner(request)
+    if not is_open and not sees_all(gateway, name):
+        text = of_key(text, _escaped(name))
     return GatewayReply(headers=(("content-type", CONTENT_TYPE), ("cache-control", "no-store")), body=text.encode())

@@ -7,12 +7,17 @@ Rules
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["lasting", "number", "summed"]
+__all__ = ["OTHER", "lasting", "number", "of_key", "summed"]
+
+OTHER = "other"
+"""Stands for every name that is not configured."""
+_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
 class _Metric(NamedTuple):
@@ -41,6 +46,22 @@ def summed(pages: Iterable[str], largest: frozenset[str] = frozenset()) -> str:
 def lasting(page: str) -> str:
     """What of a page still counts when the process has ended: counters and histograms."""
     return _written(metric for metric in _read(page).values() if metric.form != "gauge")
+
+
+def of_key(page: str, key: str) -> str:
+    """The samples of a page that count the requests of one key, whose name is written as in a label."""
+    metrics = _read(page).values()
+    mine = [
+        metric._replace(samples={sample: value for sample, value in metric.samples.items() if _counts(sample, key)})
+        for metric in metrics
+    ]
+    return _written(metric for metric in mine if metric.samples)
+
+
+def _counts(sample: str, key: str) -> bool:
+    """Whether a sample is labelled with a key; what overflowed is `other` in every label and nobody's."""
+    labels = dict(_LABEL.findall(sample))
+    return labels.get("key") == key and set(labels.values()) != {OTHER}
 
 
 def _read(page: str) -> dict[str, _Metric]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import msgspec
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from interlingua.client.state import health_store, limit
 from interlingua.gateway.asgi import GatewayApp
 from interlingua.gateway.core import Gateway
-from interlingua.gateway.http import GatewayRequest
+from interlingua.gateway.http import GatewayRequest, Seen
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.records.metrics import MAX_SERIES, Metrics
 from interlingua.gateway.records.observing import Observing
@@ -220,6 +221,43 @@ async def test_who_is_told(access: Any, headers: dict[str, str], status: int) ->
     made = gateway(keys=(KEY,), observing=Observing(metrics=access))
     reply = await made(GatewayRequest(method="GET", path="/metrics", headers=tuple(headers.items()), peer="10.0.0.1"))
     assert reply.status == status
+
+
+async def test_a_key_is_told_its_own_numbers_and_an_operator_all() -> None:
+    """Samples without a key, of other keys and of what overflowed are shown to operators alone; `open` shows all."""
+    names = ("boss", "a", 'b",key="a', "other")
+    keys = tuple([GatewayKey(name=name, hash=hash_key(f"key-{name}")) for name in names])
+    made = gateway(aliases={"smart": MODELS["anthropic"]}, keys=keys, operators=("boss",), observing=ON)
+    with Upstream("anthropic").standing():
+        for name in names:
+            await body_of(await made(asking("openai-chat", "smart", headers={"x-api-key": f"key-{name}"})))
+    made.recorder.settle()
+    assert made.metrics is not None
+    for place in range(MAX_SERIES):  # until further ones are `other` in every label
+        made.metrics(Record(id="x", at=0.0, key="a", status=1_000 + place))
+
+    async def told(name: str) -> set[str]:
+        asked = msgspec.structs.replace(ASK, headers=(("x-api-key", f"key-{name}"),), seen=Seen())
+        samples = await scraped(made, asked)
+        assert "interlingua_tokens_total" in {sample for sample, _ in samples}
+        return {dict(labels).get("key", "-") for _, labels in samples}
+
+    assert await told("boss") == {*names, "-"}
+    assert await told("a") == {"a"}
+    assert await told('b",key="a') == {'b",key="a'}
+    assert await told("other") == {"other"}
+    asked = msgspec.structs.replace(ASK, headers=(("x-api-key", "key-other"),), seen=Seen())
+    samples = await scraped(made, asked)
+    assert of(samples, "interlingua_requests_total") == {f"openai-chat smart {MODELS['anthropic']} other 200": 1}
+    made.set_up(msgspec.structs.replace(made.settings, observing=Observing(metrics="open")))
+    assert await told("a") == {*names, "-"}
+
+
+async def test_the_only_key_sees_everything() -> None:
+    """Where nobody is named an operator, and there is one key."""
+    made = gateway(keys=(KEY,), observing=ON)
+    asked = GatewayRequest(method="GET", path="/metrics", headers=(("x-api-key", "il-secret-key"),))
+    assert ("interlingua_under_way", ()) in await scraped(made, asked)
 
 
 async def test_probes_of_machines_are_not_counted() -> None:
