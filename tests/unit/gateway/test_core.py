@@ -13,6 +13,7 @@ from interlingua.gateway.calls.asked import MAX_MODEL_CHARACTERS
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.records.observing import Observing
 from interlingua.gateway.routes import find_route, meant_path, methods_of
 from interlingua.gateway.settings import GatewayKey
 from interlingua.registry.resolve import Registry
@@ -316,6 +317,42 @@ async def test_pages_of_other_sites_may_not_ask(host: str, origin: str | None, s
         reply = await made(_with(asking("openai-chat", MODELS["anthropic"]), headers=headers))
     assert reply.status == status
     assert header_of(reply, "access-control-allow-origin") is None
+
+
+@pytest.mark.parametrize(
+    ("site", "origin", "status"),
+    [
+        ("cross-site", None, 403),
+        ("same-site", None, 403),
+        ("Cross-Site", None, 403),
+        ("same-origin", None, 200),
+        ("none", None, 200),
+        (None, None, 200),
+        ("cross-site", "https://app.internal", 200),
+        ("cross-site", "https://evil.example", 403),
+    ],
+)
+@pytest.mark.parametrize("path", ["/v1/models", "/console/targets", "/openapi.json", "/metrics", "/health/targets"])
+async def test_what_a_page_elsewhere_loads_is_refused(
+    path: str, site: str | None, origin: str | None, status: int
+) -> None:
+    """A picture or a script of another site has no `Origin`; a browser says by another header where it comes from."""
+    told = {"host": "localhost", "sec-fetch-site": site, "origin": origin}
+    headers = tuple([(name, text) for name, text in told.items() if text is not None])
+    made = gateway(origins=("https://app.internal",), observing=Observing(metrics="keys"))
+    reply = await made(GatewayRequest(method="GET", path=path, headers=headers, peer="127.0.0.1"))
+    assert reply.status == status
+
+
+async def test_what_tells_nothing_can_be_linked_to() -> None:
+    """The empty page of the console and signs of life are open, from wherever; with keys so is the rest."""
+    headers = (("host", "localhost"), ("accept", "text/html"), ("sec-fetch-site", "cross-site"))
+    for path in ("/", "/console/console.css", "/health/live"):
+        reply = await gateway()(GatewayRequest(method="GET", path=path, headers=headers, peer="127.0.0.1"))
+        assert reply.status == 200
+    made = gateway(keys=(GatewayKey(name="a", hash=hash_key("a-key")),))
+    keyed = GatewayRequest(method="GET", path="/v1/models", headers=(*headers, ("x-api-key", "a-key")))
+    assert (await made(keyed)).status == 200
 
 
 async def test_behind_an_application_whoever_it_lets_through_is_served() -> None:

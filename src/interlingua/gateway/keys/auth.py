@@ -6,8 +6,10 @@ Rules
   Google's clients send it. Only digests are kept; the comparison takes the same time wherever keys differ. A key that
   has expired or was revoked says so: who has it may know.
 - Without keys, a `Host` that is no address, no `localhost` and not configured is refused: a page of a site whose name
-  was pointed at this machine asks under that name. A foreign `Origin` is refused as well. With keys a page has none to
-  send, and `Host` is checked when names are configured. No answer has CORS headers.
+  was pointed at this machine asks under that name. A foreign `Origin` is refused as well, and what a browser sends
+  without one for a page elsewhere (`Sec-Fetch-Site`): pictures, scripts, frames, links. Only routes that tell nothing
+  are open to those. With keys a page has none to send, and `Host` is checked when names are configured. No answer has
+  CORS headers.
 - Behind an application that checks its users itself (`is_open`), whoever reaches the gateway is served.
 - What a client sends as a key goes no further: a provider gets the key that is configured for it.
 """
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["Guard", "Welcome", "day_time", "hash_key", "key_of"]
 
 KEY_HEADERS = ("x-api-key", "api-key", "x-goog-api-key")
+_ELSEWHERE = frozenset({"cross-site", "same-site"})
+"""What `Sec-Fetch-Site` says of a page of another origin, be it another port or a sibling of the name (`same-site`)."""
 _LOOPBACK = re.compile(r"127(?:\.\d{1,3}){3}|::1|::ffff:127(?:\.\d{1,3}){3}|")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:.]+\]")
 _HOST = re.compile(r"(?P<name>\[[^\]]*\]|[^:]*)(?::\d{0,5})?")
@@ -116,6 +120,8 @@ class Guard:
             self._check_origin(request)
         if is_open:
             return
+        if not wants_key:
+            _check_site(request)
         if not wants_key and not _LOOPBACK.fullmatch(request.peer):
             raise PermissionDeniedError(
                 "this gateway has no keys, so it serves its own machine only; give it keys (il serve --key, or [keys] "
@@ -241,6 +247,20 @@ class Guard:
             return host is not None and urlsplit(origin).netloc.lower() == host.lower()
         except ValueError:
             return False
+
+
+def _check_site(request: GatewayRequest) -> None:
+    """Nothing, unless a browser says that a page elsewhere made it ask, and not which one: that would be `Origin`.
+
+    Source: W3C "Fetch Metadata Request Headers", section 2.3; programs that are no browser send no such header.
+    """
+    site = (request.header("sec-fetch-site") or "").strip().lower()
+    if site in _ELSEWHERE and request.header("origin") is None:
+        raise PermissionDeniedError(
+            f"a page of another site may not ask here (Sec-Fetch-Site: {site}); give the gateway keys, or open the "
+            "address itself",
+            status=403,
+        )
 
 
 @lru_cache(maxsize=64)
