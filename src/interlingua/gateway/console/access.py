@@ -82,10 +82,6 @@ def sees_all(gateway: Gateway, name: str) -> bool:
     """Whether the key of that name is an operator's; without keys everybody is one."""
     if not gateway.keys:
         return True
-    return name in (gateway.settings.operators or only_key(gateway))
-
-
-def only_key(gateway: Gateway) -> tuple[str, ...]:
-    """The name of the only key that there is; nothing where there are several."""
-    names = tuple([key.name for key in gateway.keys.keys])
-    return names if len(names) == 1 else ()
+    keys = gateway.keys.keys
+    only_key = [key.name for key in keys] if len(keys) == 1 else ()
+    return name in (gateway.settings.operators or only_key)
