@@ -94,7 +94,7 @@ IMPURE = frozenset(
 """What gives a socket, an event loop, a clock, randomness, the environment, files or a logger."""
 
 ONLY_HERE: dict[str, frozenset[str]] = {
-    "json": frozenset({"wire.arguments"}),
+    "json": frozenset({"wire.arguments", "wire.body"}),  # it alone tells which name repeats, and where
     "msgspec.json": frozenset({"wire.json"}),
     "jsonschema_rs": frozenset({"schema.validate"}),
 }

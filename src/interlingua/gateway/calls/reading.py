@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
+from interlingua.dialects.table import DIALECTS
 from interlingua.errors import DecodeError
+from interlingua.wire.body import body_rules
 from interlingua.wire.json import decode_any, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["is_plain", "known_name", "pieces_of", "read_object", "spaced_pieces"]
+    from interlingua.wire.body import BodyRules
+    from interlingua.wire.json import WireStruct
+
+__all__ = ["PASSED_RULES", "is_plain", "known_name", "pieces_of", "read_object", "rules_of", "spaced_pieces"]
+
+_DATA = ("arguments", "env", "headers", "labels", "logit_bias", "logprobs", "metadata", "parameters", "schema")
+"""Members whose inside is somebody else's in any dialect."""
+_DATA_OF: dict[str, tuple[str, ...]] = {
+    "openai-chat": ("reasoning_details",),
+    "openai-responses": ("output_schema",),
+    "anthropic": ("input", "input_schema", "input_examples"),
+    "google": (
+        *("args", "response", "parametersJsonSchema", "responseSchema", "responseJsonSchema"),
+        *("parameters_json_schema", "response_schema", "response_json_schema"),
+    ),
+    "ollama": ("format",),
+    "unified": ("input_schema", "output_schema", "extra"),
+}
+"""More of them, by dialect."""
+PASSED_RULES: BodyRules = body_rules(("model",), _DATA)
+"""The rules for bodies of which the name of the model alone is read."""
+
+
+@cache
+def rules_of(dialect: str) -> BodyRules:
+    """How the request bodies of a dialect are read: the members it defines, and those that hold data."""
+    wire: type[WireStruct] = import_module(f"{DIALECTS[dialect]}.wire").RequestWire
+    return body_rules(wire.__struct_encode_fields__, (*_DATA, *_DATA_OF[dialect]))
+
 
 LONGEST_NAME = 40
 """The longest name of a member whose text is remembered."""
