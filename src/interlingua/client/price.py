@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.providers.price import Price, cost_usd
 from interlingua.types.usage import Usage
+from interlingua.wire.cache import ByteCache, weight_of
 
 if TYPE_CHECKING:
     from interlingua.client.call.job import Job, Lane
@@ -39,7 +40,7 @@ _RATES = {
     "cache_write_1h": "cache_write_1h_mtok",
 }
 """Fields of `Price`, by the list's names."""
-_MOST_REMEMBERED = 1_024
+_MAX_MODELS_BYTES = 500_000
 
 
 def cost_of(job: Job, lane: Lane, response: Response[Any]) -> float | None:
@@ -95,7 +96,7 @@ class _List:
     def __init__(self) -> None:
         self._missing = False
         self._snapshot: Any = None
-        self._models: dict[tuple[str, str], Any] = {}
+        self._models = ByteCache[tuple[str, str], Any](_MAX_MODELS_BYTES, self._look_up, weigh=_weight)
         self._prices: dict[int, tuple[Any, Price | None]] = {}
 
     def price(self, address: str, names: tuple[str | None, ...], tier: str | None) -> Price | None:
@@ -108,22 +109,22 @@ class _List:
             self._missing = True
             return None
         self._look_at(get_snapshot())
-        model = next((found for name in names if name and (found := self._model(address, name))), None)
+        model = next((found for name in names if name and (found := self._models[address, name])), None)
         return None if model is None else self._of(model, tier)
 
     def _look_at(self, snapshot: Any) -> None:
         """Forget what an earlier list said."""
-        if snapshot is not self._snapshot or len(self._models) > _MOST_REMEMBERED:
-            self._snapshot, self._models, self._prices = snapshot, {}, {}
+        if snapshot is not self._snapshot:
+            self._snapshot = snapshot
+            self._prices.clear()
+            self._models.clear()
 
-    def _model(self, address: str, name: str) -> Any:
-        key = address, name
-        if key not in self._models:
-            try:
-                self._models[key] = self._snapshot.find_provider_model(name, None, None, address)[1]
-            except LookupError:
-                self._models[key] = None
-        return self._models[key]
+    def _look_up(self, key: tuple[str, str]) -> Any:
+        address, name = key
+        try:
+            return self._snapshot.find_provider_model(name, None, None, address)[1]
+        except LookupError:
+            return None
 
     def _of(self, model: Any, tier: str | None) -> Price | None:
         if tier is not None and tier not in _STANDARD:
@@ -135,6 +136,10 @@ class _List:
         if id(listed) not in self._prices:
             self._prices[id(listed)] = listed, _read(listed)  # the reference keeps the identity from being used again
         return self._prices[id(listed)][1]
+
+
+def _weight(key: tuple[str, str], model: Any) -> int:  # noqa: ARG001 - models belong to the list
+    return weight_of(key)
 
 
 _LIST = _List()

@@ -5,7 +5,6 @@ Each dialect has a writer of its own that adds what only its wire says; it decid
 
 from __future__ import annotations
 
-from functools import lru_cache
 from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -25,6 +24,7 @@ from interlingua.schema.names import fit_as_they_are, map_call_ids, map_names
 from interlingua.types.change import Changes
 from interlingua.types.content import AudioPart, DocumentPart, ImagePart, ToolCall
 from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
+from interlingua.wire.cache import ByteCache
 from interlingua.wire.json import KeptTexts, encode, encode_exact, encode_wire, encode_wires
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ class RequestWriter:
             if type(history) is PairedMessages
             else [part.name for message in history for part in message.parts if isinstance(part, ToolCall)]
         )
-        self.names = _changed_names((*declared, *called), rule)
+        self.names = _changed_names[(*declared, *called), rule]
         for place, name in enumerate(declared if self.names else ()):
             if name in self.names:
                 self.changes.add("name_mapped", f"/tools/{place}/name", f"{name!r} is {self.names[name]!r} on the wire")
@@ -484,10 +484,12 @@ def _changes_any(ids: Mapping[str, str]) -> bool:
     return any([own != told for own, told in ids.items()])
 
 
-@lru_cache(maxsize=256)
-def _changed_names(names: tuple[str, ...], rule: NameRule) -> dict[str, str]:
-    """The names that the rule changes, and what they become; nobody may change the dict."""
-    return {own: wire for own, wire in map_names(names, rule).items() if own != wire}
+def _changes_of(names: tuple[tuple[str, ...], NameRule]) -> dict[str, str]:
+    """The names that a rule changes, and what they become; nobody may change the dict."""
+    return {own: wire for own, wire in map_names(*names).items() if own != wire}
+
+
+_changed_names = ByteCache(1_000_000, _changes_of)
 
 
 def chosen_names(choice: object) -> frozenset[str]:

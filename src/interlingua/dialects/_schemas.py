@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 from msgspec import Raw
 
+from interlingua.dialects._known.sharing import memory_of
 from interlingua.dialects._known.tools import KnownTools
 from interlingua.dialects._usual.tools import plain_tools
 from interlingua.errors import SchemaError
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FittedRequest", "fit_request", "with_arguments"]
 
-MAX_GENERATION_BYTES = 1_000_000
-"""How much text of schemas each of the two generations of verdicts holds."""
+MAX_GENERATION_BYTES = 3_000_000
+"""How much memory each of the two generations of verdicts may take."""
 
 
 # What was found out before
@@ -82,7 +83,7 @@ class _Verdicts:
         return found
 
     def _keep(self, key: tuple[str, bytes], found: Fitted | SchemaError | None) -> None:
-        size = len(key[1])
+        size = memory_of(key[1])
         if size > MAX_GENERATION_BYTES:
             return
         if self._bytes + size > MAX_GENERATION_BYTES:

@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from interlingua.media.convert import Converted
     from interlingua.media.need import Recipe
 
-__all__ = ["MAX_KEPT_BYTES", "MAX_WORKERS", "KeptImages"]
+__all__ = ["ENTRY_BYTES", "MAX_KEPT_BYTES", "MAX_WORKERS", "KeptImages"]
 
 MAX_KEPT_BYTES = 64 * 1024 * 1024
 """How many bytes of converted images are kept in one process; the longest unused go first."""
+ENTRY_BYTES = 1_000
+"""What keeping one takes beside its data."""
 MAX_WORKERS = 2
 """How many images one process converts at the same time, so that memory stays bounded however many calls there are."""
 
@@ -57,7 +59,7 @@ class KeptImages:
             return found
 
     def _keep(self, key: tuple[bytes, Recipe], converted: Converted) -> None:
-        size = len(converted.data)
+        size = len(converted.data) + ENTRY_BYTES
         if size > self._max_bytes:
             return
         with self._lock:
@@ -67,7 +69,7 @@ class KeptImages:
             self._bytes += size
             while self._bytes > self._max_bytes:
                 _, oldest = self._kept.popitem(last=False)
-                self._bytes -= len(oldest.data)
+                self._bytes -= len(oldest.data) + ENTRY_BYTES
 
     @property
     def kept_bytes(self) -> int:

@@ -12,11 +12,11 @@ vendor pages "Models overview" and "Gemini thinking"; recorded answers that name
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 import msgspec
 
 from interlingua.dialects._contract import Facts
+from interlingua.wire.cache import ByteCache, weight_of
 
 __all__ = ["FAMILIES", "Family", "facts_for"]
 
@@ -172,10 +172,21 @@ FAMILIES: tuple[Family, ...] = (
 """Every family there is something to say of."""
 
 
-@lru_cache(maxsize=1024)
 def facts_for(provider: str, dialect: str, model: str) -> Facts:
     """What is known of `model` at the row `provider`, spoken to in `dialect`; nothing, when no family fits."""
+    return _facts[provider, dialect, model]
+
+
+def _look_up(key: tuple[str, str, str]) -> Facts:
+    provider, dialect, model = key
     for family in FAMILIES:
         if provider in family.providers and dialect in family.dialects and re.fullmatch(family.models, model):
             return family.facts
     return Facts()
+
+
+def _weight(key: tuple[str, str, str], facts: Facts) -> int:  # noqa: ARG001 - those of a family are shared
+    return weight_of(key)
+
+
+_facts = ByteCache(500_000, _look_up, weigh=_weight)

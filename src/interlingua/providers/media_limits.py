@@ -13,10 +13,11 @@ services answered [field], found 2026-11.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
+
+from interlingua.wire.cache import ByteCache, weight_of
 
 __all__ = ["ROWS", "MediaLimits", "MediaRow", "media_limits"]
 
@@ -197,10 +198,21 @@ ROWS: tuple[MediaRow, ...] = (
 """Every target there is something to say of."""
 
 
-@lru_cache(maxsize=1024)
 def media_limits(provider: str, model: str) -> MediaLimits:
     """What media `model` takes at the row `provider`; cautious guesses when no row fits."""
+    return _limits[provider, model]
+
+
+def _look_up(key: tuple[str, str]) -> MediaLimits:
+    provider, model = key
     for row in ROWS:
         if provider in row.providers and re.fullmatch(row.models, model):
             return row.limits
     return UNKNOWN
+
+
+def _weight(key: tuple[str, str], limits: MediaLimits) -> int:  # noqa: ARG001 - those of a row are shared
+    return weight_of(key)
+
+
+_limits = ByteCache(500_000, _look_up, weigh=_weight)

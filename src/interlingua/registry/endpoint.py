@@ -7,8 +7,6 @@ Rules
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import msgspec
 
 from interlingua.dialects._contract import Encoded, Target
@@ -17,6 +15,7 @@ from interlingua.errors import ConfigError
 from interlingua.providers.price import Price
 from interlingua.providers.row import Auth
 from interlingua.registry.secret import Secret
+from interlingua.wire.cache import ByteCache, weight_of
 from interlingua.wire.http import Headers, HttpRequest
 
 __all__ = ["Endpoint"]
@@ -25,8 +24,7 @@ CREDENTIAL_HEADERS = {"bearer": "authorization"}
 """The header of an auth form, where it does not have its name."""
 MAX_KEYS = 64
 """With how many keys the same headers are remembered."""
-MAX_FORMS = 512
-"""How many forms of requests are remembered."""
+_FORM_BYTES = 1_000
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,9 +70,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         form = _forms.get(asked)
         if form is None:
             form = _Form(self, encoded.headers, headers, encoded.path, stream=stream)
-            if len(_forms) >= MAX_FORMS:
-                _forms.clear()
-            _forms[asked] = form
+            _forms.put(asked, form)
         headers = form.merged.headers
         if with_credential and form.credential:
             key = self.credential.reveal()
@@ -110,22 +106,32 @@ class _Merged:
         return known
 
 
-@lru_cache(maxsize=256)
-def _merged(accept: str, dialects: Headers, rows: Headers, callers: Headers) -> _Merged:
+def _merge(key: tuple[str, Headers, Headers, Headers]) -> _Merged:
     """Every header but the credential."""
+    accept, dialects, rows, callers = key
     ours = (("content-type", "application/json"), ("accept", accept), ("user-agent", "interlingua"))
     return _Merged(dict((*ours, *dialects, *rows, *[(name.lower(), value) for name, value in callers])))
 
 
-@lru_cache(maxsize=256)
-def _address(base_url: str, path: str, query: Headers) -> str:
+def _weigh_merged(key: tuple[str, Headers, Headers, Headers], merged: _Merged) -> int:
+    return weight_of(key, merged.headers) + _FORM_BYTES
+
+
+_merged = ByteCache(2_000_000, _merge, weigh=_weigh_merged)
+
+
+def _find_address(key: tuple[str, str, Headers]) -> str:
     """The address of an operation."""
+    base_url, path, query = key
     url = f"{base_url}{path}"
     if not query:
         return url
     from urllib.parse import urlencode  # only who has a query pays for it
 
     return f"{url}{'&' if '?' in url else '?'}{urlencode(query)}"
+
+
+_addresses = ByteCache(1_000_000, _find_address)
 
 
 class _Form:
@@ -136,13 +142,17 @@ class _Form:
     def __init__(self, endpoint: Endpoint, dialects: Headers, callers: Headers, path: str, *, stream: bool) -> None:
         self._held = endpoint, dialects, callers  # by whose identities it is found
         accept = stream_type(endpoint.dialect) if stream else "application/json"
-        self.merged = _merged(accept, dialects, endpoint.headers, callers)
+        self.merged = _merged[accept, dialects, endpoint.headers, callers]
         name = CREDENTIAL_HEADERS.get(endpoint.auth, endpoint.auth)
         self.credential = "" if endpoint.auth == "none" or name in self.merged.names else name
         """The header that a key goes into; empty where none is wanted."""
         self.keyed: tuple[str | None, Headers] = (None, ())
         """The key that went along last, and the headers with it."""
-        self.url = _address(endpoint.base_url, path, endpoint.query)
+        self.url = _addresses[endpoint.base_url, path, endpoint.query]
 
 
-_forms: dict[tuple[int, int, int, str, bool], _Form] = {}
+def _weight(key: tuple[int, int, int, str, bool], form: _Form) -> int:
+    return weight_of(key, form.url, form.merged.headers) + _FORM_BYTES
+
+
+_forms = ByteCache[tuple[int, int, int, str, bool], _Form](2_000_000, weigh=_weight)

@@ -31,6 +31,7 @@ from interlingua.registry.secret import Key, Secret
 from interlingua.registry.sources import Reader, Resolver, SchemeFactory, Sources, variable_of
 from interlingua.registry.spec import Element, check_alias_name, near, parse_spec, shown
 from interlingua.registry.status import Loaded, ProviderStatus, key_hint, status_of
+from interlingua.wire.cache import ByteCache, weight_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Registry", "Resolved", "default_registry", "placeholder"]
 
-MAX_REMEMBERED_SPECS = 1024
+MAX_REMEMBERED_BYTES = 2_000_000
 _NAME = r"[a-z0-9][a-z0-9.-]*"
 
 
@@ -48,6 +49,9 @@ class _Asked(Struct, frozen=True, eq=False):
     spec: str
     client: str | None
     tools: bool
+
+
+_ENTRY_BYTES = 2_000
 
 
 class Resolved:
@@ -80,6 +84,11 @@ class Resolved:
         return _holds(self._seen, registry.environment())
 
 
+def _weight(key: tuple[str, str | None, bool], resolved: Resolved) -> int:
+    """A name is in its targets several times; the environment's own values are not counted."""
+    return _ENTRY_BYTES * (1 + len(resolved.endpoints)) + 4 * weight_of(key)
+
+
 class Registry:
     """Providers, aliases and schemes of one environment."""
 
@@ -89,8 +98,8 @@ class Registry:
         self._sources = Sources(self.environment)
         self.generation: object = object()
         """Another object after every registration."""
-        self._remembered: dict[tuple[str, str | None, bool], Resolved] = {}
-        self._rankings: dict[str, tuple[tuple[Endpoint, ...], Ranking | None]] = {}
+        self._remembered = ByteCache[tuple[str, str | None, bool], Resolved](MAX_REMEMBERED_BYTES, weigh=_weight)
+        self._rankings = ByteCache[str, tuple[tuple[Endpoint, ...], Ranking | None]](MAX_REMEMBERED_BYTES)
         self.limits: dict[str, Allowance] = {}
         """What the file that was loaded last allows, by pattern of targets."""
 
@@ -121,9 +130,7 @@ class Registry:
         generation, reader = self.generation, Reader(self.environment())
         found = Resolved(self, generation, reader, _Resolution(self._sources, reader).endpoints(asked))
         if reader.repeatable:
-            if len(self._remembered) >= MAX_REMEMBERED_SPECS:
-                self._remembered = {}
-            self._remembered[spec, client, tools] = found
+            self._remembered.put((spec, client, tools), found)
         return found
 
     def ranking(self, spec: str) -> Ranking | None:
@@ -137,9 +144,8 @@ class Registry:
         known = self._rankings.get(spec)
         if known is None or known[0] is not endpoints:
             found = _Resolution(self._sources, Reader(self.environment())).ranking(spec)
-            if len(self._rankings) >= MAX_REMEMBERED_SPECS:
-                self._rankings = {}
-            known = self._rankings[spec] = (endpoints, None if found.is_plain else found)
+            known = (endpoints, None if found.is_plain else found)
+            self._rankings.put(spec, known)
         return known[1]
 
     def register_provider(self, provider: Provider, *, key: Key | None = None) -> None:

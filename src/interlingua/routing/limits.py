@@ -29,6 +29,7 @@ from interlingua.errors import RateLimitError
 from interlingua.registry.alias import longest_prefix
 from interlingua.registry.allowance import Allowance, check_pattern
 from interlingua.routing.window import Ledger
+from interlingua.wire.cache import ByteCache
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -41,7 +42,7 @@ MAX_WAIT_S = 600.0
 """How long a call waits that has no deadline of its own."""
 CLIENT_LIMIT = "client_limit"
 """The code of an error that comes from a limit of our own."""
-_MAX_REMEMBERED = 10_000
+_MAX_FOUND_BYTES = 2_000_000
 _UNKNOWN_WAIT_S = 1.0
 _NAP_S = 5.0  # how late the first in the line may notice that a ticket was lost in the very moment that it looked
 
@@ -262,7 +263,7 @@ class Limiter:
         """A limiter without limits; `clock` gives seconds that only grow."""
         self._clock = clock
         self._gates: dict[str, Gate] = {}
-        self._found: dict[str, Gate | None] = {}
+        self._found = ByteCache[str, Gate | None](_MAX_FOUND_BYTES)
         self._from_file: Mapping[str, Allowance] = {}
         self._from_code: dict[str, Allowance] = {}
         self._lock = allocate_lock()
@@ -379,8 +380,7 @@ class Limiter:
             gates = self._gates
             beginning = longest_prefix(target, {pattern: pattern for pattern in gates})
             gate = gates.get(target) or (gates[beginning] if beginning is not None else None)
-            if len(found) < _MAX_REMEMBERED:
-                found[target] = gate
+            found.put(target, gate)
             return gate
 
     def _settle(self) -> None:
@@ -394,7 +394,7 @@ class Limiter:
             with gate.lock:
                 gate.change(wanted.get(pattern, Allowance()))
         self._gates = {pattern: gate for pattern, gate in gates.items() if gate.allowed != Allowance()}
-        self._found = {}
+        self._found = ByteCache[str, Gate | None](_MAX_FOUND_BYTES)
 
 
 def _ring(bell: LockType) -> None:

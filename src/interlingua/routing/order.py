@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
+from interlingua.wire.cache import ByteCache
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -23,6 +25,9 @@ FADES_S = 300.0
 """How long a measured time counts."""
 SMOOTHING = 0.3
 """The part of a new time in the smoothed one."""
+_MAX_TARGETS = 1_000
+"""How many targets calls are counted of, before those that have none are let go."""
+_MAX_TIMES_BYTES = 1_000_000
 
 
 class Traffic:
@@ -31,21 +36,24 @@ class Traffic:
     def __init__(self) -> None:
         """Nothing was counted yet."""
         self._calls: dict[str, deque[None]] = {}
-        self._times: dict[str, tuple[float, float]] = {}
+        self._times = ByteCache[str, tuple[float, float]](_MAX_TIMES_BYTES)
 
     def enter(self, target: str) -> None:
         """A call begins."""
+        if len(self._calls) >= _MAX_TARGETS and target not in self._calls:
+            self._calls = {busy: calls for busy, calls in self._calls.items() if calls}
         self._calls.setdefault(target, deque()).append(None)
 
     def leave(self, target: str) -> None:
         """A call that began has ended; takes no lock, so that it may come from anywhere."""
-        self._calls[target].pop()
+        if calls := self._calls.get(target):
+            calls.pop()
 
     def measured(self, target: str, seconds: float, now_s: float) -> None:
         """A target took so long to its first content, or to a whole answer."""
         known = self.time_s(target, now_s)
         smoothed = seconds if known is None else known + SMOOTHING * (seconds - known)
-        self._times[target] = (smoothed, now_s)
+        self._times.put(target, (smoothed, now_s))
 
     def busy(self, target: str) -> int:
         """How many calls are under way."""

@@ -13,7 +13,6 @@ Rules
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import msgspec
@@ -23,6 +22,7 @@ from interlingua.schema.usual import bare_parameters
 from interlingua.schema.validate import check_schema
 from interlingua.schema.walk import follow
 from interlingua.wire._nulls import is_told_by
+from interlingua.wire.cache import ByteCache
 from interlingua.wire.json import decode_any, encode_exact
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["LEGAL_NAME", "ToolFault", "describes_all", "filled", "tool_faults", "undescribed"]
 
 T = TypeVar("T")
-_SCHEMAS_KEPT = 1_024
-_LONGEST_KEPT = 16_384
+_MAX_SCHEMAS_BYTES = 8 * 1024 * 1024
 LEGAL_NAME = re.compile(r"[a-zA-Z0-9_]{1,64}")
 """The whole of a name."""
 
@@ -91,8 +90,7 @@ def _parameter_faults(tool: Tool, place: str) -> Iterator[ToolFault]:
 
 def _kept(look: Callable[[bytes], T]) -> Callable[[bytes], T]:
     """A look at the text of a schema that is taken once, since most come again and again."""
-    known = lru_cache(maxsize=_SCHEMAS_KEPT)(look)
-    return lambda text: (known if len(text) <= _LONGEST_KEPT else look)(text)
+    return ByteCache(_MAX_SCHEMAS_BYTES, look).__getitem__
 
 
 @_kept

@@ -13,7 +13,6 @@ Not responsible for: making a schema fit a target, and changing a value.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -21,6 +20,7 @@ from interlingua.errors import Error, SchemaError
 from interlingua.schema._words import problems_of
 from interlingua.schema.problem import Problem, describe
 from interlingua.schema.usual import is_usual
+from interlingua.wire.cache import ByteCache
 from interlingua.wire.json import decode_any, encode
 
 if TYPE_CHECKING:
@@ -36,8 +36,11 @@ MAX_SCHEMA_NODES = 10_000
 """How many values a schema may hold, all levels together."""
 MAX_PROBLEMS = 50
 """How many problems of one value are told."""
-_VALIDATORS_KEPT = 1_024
-_LONGEST_KEPT = 16_384
+_MAX_VALIDATORS_BYTES = 32 * 1024 * 1024
+_VALIDATOR_BYTES = 2_000
+_BYTES_OF_A_BYTE = 40
+"""What a compiled schema takes, and what each byte of its text adds: 8 to 42, measured with jsonschema-rs 0.60."""
+_MAX_SOUND_BYTES = 8 * 1024 * 1024
 
 _DRAFT = re.compile(r"^https?://json-schema\.org/draft(?:/|-)(?P<name>2019-09|0[467])/schema#?$")
 _DRAFTS = {
@@ -58,7 +61,7 @@ def check_schema(schema: dict[str, Any], *, where: str) -> None:
         text = encode(schema)
     except Error:
         text = b""
-    if text and len(text) <= _LONGEST_KEPT and _is_sound(text):
+    if text and _is_sound[text]:
         return
     check_bounds(schema, where=where)
     try:
@@ -67,9 +70,8 @@ def check_schema(schema: dict[str, Any], *, where: str) -> None:
         raise SchemaError(f"{where}: {error.message}") from None
 
 
-@lru_cache(maxsize=_VALIDATORS_KEPT)
-def _is_sound(text: bytes) -> bool:
-    """Whether a schema is valid and within the bounds: most come again and again."""
+def _look_at(text: bytes) -> bool:
+    """Whether a schema is valid and within the bounds."""
     if is_usual(text):
         return True
     try:
@@ -78,6 +80,10 @@ def _is_sound(text: bytes) -> bool:
     except Error:
         return False
     return True
+
+
+_is_sound = ByteCache(_MAX_SOUND_BYTES, _look_at)
+"""Whether schemas are sound, by their texts: most come again and again."""
 
 
 def check_bounds(schema: object, *, where: str) -> None:
@@ -117,9 +123,13 @@ def validate(schema: dict[str, Any], value: object, *, naive_times: bool = False
     return list(dict.fromkeys(islice(found, MAX_PROBLEMS)))
 
 
-@lru_cache(maxsize=_VALIDATORS_KEPT)
 def _validator(text: bytes, *, naive_times: bool) -> Validator:
     """The compiled schema; SchemaError without the place where it was used."""
+    return _validators[text, naive_times]
+
+
+def _compiled(key: tuple[bytes, bool]) -> Validator:
+    text, naive_times = key
     import jsonschema_rs  # 64 ms: only who validates pays for it
 
     schema = decode_any(text)
@@ -133,6 +143,13 @@ def _validator(text: bytes, *, naive_times: bool) -> Validator:
         if outside:
             raise SchemaError(f"it refers to {outside['uri']}, and nothing is fetched; put that under $defs") from None
         raise SchemaError(f"no valid JSON Schema: {describe(problems_of(error, {}), 'at')}") from None
+
+
+def _weight(key: tuple[bytes, bool], validator: Validator) -> int:  # noqa: ARG001 - the form of a weight
+    return _VALIDATOR_BYTES + _BYTES_OF_A_BYTE * len(key[0])
+
+
+_validators = ByteCache(_MAX_VALIDATORS_BYTES, _compiled, weigh=_weight)
 
 
 def _refuse(uri: str) -> NoReturn:

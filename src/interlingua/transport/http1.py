@@ -20,7 +20,6 @@ Not responsible for: sockets, time, redirects, proxies, or what a body means.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import httptools
@@ -29,6 +28,7 @@ from interlingua.errors import APIConnectionError, ConfigError, Error, LimitExce
 from interlingua.transport.body import Body, said_of_body
 from interlingua.transport.heads import CHUNKED, MAX_PLAIN_HEAD_BYTES, holds_cookies, latest_head, plain_head
 from interlingua.transport.options import MAX_HEAD_BYTES, MAX_HEADERS
+from interlingua.wire.cache import ByteCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,8 +50,7 @@ _MOST_STRANGE = 8
 _SELDOM = 64
 
 
-@lru_cache(maxsize=1024)
-def _checked_name(name: str) -> str:
+def _check_name(name: str) -> str:
     if not _TOKEN.fullmatch(name):
         raise ConfigError(f"header name {name[:60]!r} is not allowed in HTTP: use letters, digits and hyphens")
     if name.lower() in _FRAMING_HEADERS:
@@ -59,10 +58,13 @@ def _checked_name(name: str) -> str:
     return name.lower()
 
 
-@lru_cache(maxsize=1024)
-def _lowered(name: bytes) -> str:
+def _lower(name: bytes) -> str:
     """The name of a header that came."""
     return name.decode("latin-1").lower()
+
+
+_checked_names = ByteCache(200_000, _check_name)
+_lowered = ByteCache(200_000, _lower)
 
 
 def _check_values(headers: Headers) -> None:
@@ -93,7 +95,7 @@ def encode_head(
     Raises: as `encode_request`.
     """
     where = f"{target.origin.scheme}://{target.authority}{target.path}" if absolute else target.path
-    return _head(request.method, where, target.authority, request.headers, proxy_authorization)
+    return _heads[request.method, where, target.authority, request.headers, proxy_authorization]
 
 
 def with_length(head: bytes, method: str, body: bytes) -> bytes:
@@ -103,22 +105,26 @@ def with_length(head: bytes, method: str, body: bytes) -> bytes:
     return head + b"\r\n"
 
 
-@lru_cache(maxsize=128)  # calls of one target differ in their bodies, seldom in their heads
-def _head(method: str, where: str, authority: str, headers: Headers, proxy_authorization: str | None) -> bytes:
+def _write_head(key: tuple[str, str, str, Headers, str | None]) -> bytes:
     """The head of a request without its length and its end."""
+    method, where, authority, headers, proxy_authorization = key
     if not _TOKEN.fullmatch(method):
         raise ConfigError(f"{method[:40]!r} is not an HTTP method")
     lines = [f"{method} {where} HTTP/1.1"]
     named_host = False
     for name, value in headers:
-        key = _checked_name(name)
-        named_host = named_host or key == "host"
-        lines.append(f"{key}: {value}")
+        lowered = _checked_names[name]
+        named_host = named_host or lowered == "host"
+        lines.append(f"{lowered}: {value}")
     if not named_host:
         lines.insert(1, f"host: {authority}")
     if proxy_authorization is not None:
         lines.append(f"proxy-authorization: {proxy_authorization}")
     return _join(lines, headers)
+
+
+_heads = ByteCache(1_000_000, _write_head)
+"""Calls of one target differ in their bodies, seldom in their heads."""
 
 
 def _join(lines: list[str], headers: Headers) -> bytes:
@@ -435,7 +441,7 @@ class ResponseReader:
         if self._is_told:
             return
         self.status = self._parser.get_status_code()
-        headers = tuple([(_lowered(name), value.decode("latin-1")) for name, value in self._raw_headers])
+        headers = tuple([(_lowered[name], value.decode("latin-1")) for name, value in self._raw_headers])
         for name, value in headers:
             if name in _FRAMING_HEADERS:
                 self._note(name, value)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from interlingua.transport.http1 import encode_head, with_length
 from interlingua.transport.proxies import proxy_for
 from interlingua.transport.url import parse_url
+from interlingua.wire.cache import ByteCache
 
 if TYPE_CHECKING:
     from interlingua.transport.options import Environment
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["Route", "Routes"]
 
 _JOIN_BYTES = 262_144
-_MAX_ROUTES = 512
+_MAX_ROUTES_BYTES = 4_000_000
+_ROUTE_BYTES = 2_000
 
 
 class Route:
@@ -57,24 +59,21 @@ class Route:
         return encode_head(request, self._target, absolute=True, proxy_authorization=proxy.authorization)
 
 
-class Routes(dict[str, Route]):
-    """The routes of one transport by URL; what the environment says about an origin is remembered at its first use.
+class Routes(ByteCache[str, Route]):
+    """The routes of one transport by URL; what the environment says about an origin is remembered with them.
 
     Raises: ConfigError for what is asked for and is no URL.
     """
 
     def __init__(self, environment: Environment) -> None:
         """No route yet; proxies are read from `environment`."""
-        super().__init__()
+        super().__init__(_MAX_ROUTES_BYTES, self._find, weigh=_weight)
         self._environment = environment
-        self._proxies: dict[Origin, Proxy | None] = {}
 
-    def __missing__(self, url: str) -> Route:
-        """The route to `url`, found."""
+    def _find(self, url: str) -> Route:
         target = parse_url(url)
-        if target.origin not in self._proxies:
-            self._proxies[target.origin] = proxy_for(target.origin, self._environment)
-        if len(self) >= _MAX_ROUTES:
-            self.clear()
-        route = self[url] = Route(target, self._proxies[target.origin])
-        return route
+        return Route(target, proxy_for(target.origin, self._environment))
+
+
+def _weight(url: str, route: Route) -> int:  # noqa: ARG001 - it holds the URL, its parts and the latest head
+    return _ROUTE_BYTES + 4 * len(url)

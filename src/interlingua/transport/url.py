@@ -9,11 +9,11 @@ Rules
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote, urljoin
 
 from interlingua.errors import ConfigError
+from interlingua.wire.cache import ByteCache
 
 __all__ = ["Origin", "Target", "parse_url", "redirected"]
 
@@ -59,12 +59,15 @@ class Target(NamedTuple):
     """Path and query in origin form, percent-encoded."""
 
 
-@lru_cache(maxsize=512)
 def parse_url(url: str) -> Target:
     """The parts of an absolute http or https URL.
 
     Raises: ConfigError for any other URL, and for one that holds a credential or a control character.
     """
+    return _parsed[url]
+
+
+def _parse(url: str) -> Target:
     if _UNSAFE.search(url):
         raise ConfigError("a URL holds a control character: refused, since it would break the request apart")
     parts = _URL.fullmatch(url)
@@ -78,6 +81,9 @@ def parse_url(url: str) -> Target:
     authority = host if port == _PORTS[scheme] else f"{host}:{port}"
     path = quote(parts["path"], safe=_KEPT)
     return Target(origin, authority, path if path.startswith("/") else f"/{path}")
+
+
+_parsed = ByteCache(1_000_000, _parse)
 
 
 def _host_and_port(authority: str, default_port: int) -> tuple[str, int]:

@@ -12,6 +12,7 @@ from interlingua.errors import HistoryError, UsageError, kind_of
 from interlingua.types.content import AudioPart, DocumentPart, ImagePart, Json, Part, TextPart, ToolCall, ToolResult
 from interlingua.types.message import Role
 from interlingua.wire.arguments import check_arguments
+from interlingua.wire.cache import ByteCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_messages", "check_result"]
 
-MOST_REMEMBERED = 1_024
-"""So many texts of arguments are known to be sound at a time."""
-_SOUND: set[str] = set()
+_SOUND = ByteCache[str, None](4_000_000)
+"""Texts of arguments that are sound."""
 _ROLES = frozenset(get_args(Role))
 _PARTS = get_args(Part)
 
@@ -91,6 +91,4 @@ def _check_call(call: ToolCall, where: str) -> None:
     if fault := check_arguments(text):
         sentence = f"{what} is not one JSON object ({fault}); il.BrokenToolCall holds what is broken"
         raise HistoryError(sentence, code="arguments_broken")
-    if len(_SOUND) >= MOST_REMEMBERED:
-        _SOUND.clear()
-    _SOUND.add(text)
+    _SOUND.put(text, None)

@@ -11,7 +11,7 @@ from PIL import Image, ImageCms
 
 import interlingua as il
 from interlingua.media import convert as room
-from interlingua.media._kept import KeptImages
+from interlingua.media._kept import ENTRY_BYTES, KeptImages
 from interlingua.media.convert import Converted, convert
 from interlingua.media.header import read_header
 from interlingua.media.need import Recipe
@@ -269,21 +269,21 @@ def test_what_was_converted_is_not_converted_again() -> None:
     first = kept.get(b"a", recipe_of(1), lambda: made_of(10))
     assert kept.get(bytes([97]), recipe_of(1), lambda: pytest.fail("converted again")) is first
     assert kept.get(b"a", recipe_of(2), lambda: made_of(20)).data == bytes(20)
-    assert kept.kept_bytes == 30
+    assert kept.kept_bytes == 2 * ENTRY_BYTES + 30
 
 
 def test_what_is_kept_is_bounded_in_bytes() -> None:
     """The longest unused goes first; what is larger than the bound is not kept at all."""
-    kept = KeptImages(max_bytes=100)
+    kept = KeptImages(max_bytes=2 * ENTRY_BYTES + 100)
     for name in (b"a", b"b"):
         kept.get(name, recipe_of(1), lambda: made_of(40))
     kept.get(b"a", recipe_of(1), lambda: pytest.fail("converted again"))
     kept.get(b"c", recipe_of(1), lambda: made_of(40))
-    assert kept.kept_bytes == 80
+    assert kept.kept_bytes == 2 * ENTRY_BYTES + 80
     kept.get(b"a", recipe_of(1), lambda: pytest.fail("converted again"))
     assert kept.get(b"b", recipe_of(1), lambda: made_of(30)).data == bytes(30)
-    assert kept.get(b"d", recipe_of(1), lambda: made_of(101)).data == bytes(101)
-    assert kept.kept_bytes <= 100
+    assert kept.get(b"d", recipe_of(1), lambda: made_of(2_101)).data == bytes(2_101)
+    assert kept.kept_bytes <= 2 * ENTRY_BYTES + 100
 
 
 def test_a_failure_is_not_kept() -> None:

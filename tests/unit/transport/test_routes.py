@@ -35,11 +35,11 @@ def test_a_request_is_written_whole() -> None:
 
 def test_a_route_is_found_once_and_forgotten_where_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same object for the same URL; what cannot be written is not remembered as written."""
-    monkeypatch.setattr(routes, "_MAX_ROUTES", 2)
+    monkeypatch.setattr(routes, "_MAX_ROUTES_BYTES", 20_000)
     known = Routes({})
     first = known[URL]
     assert known["http://h.test/" + "a"] is first
-    for path in "bcd":
+    for path in "bcdefghijk":
         known[f"http://h.test/{path}"]
     assert known[URL] is not first
     assert known[URL].peer == "h.test:80"

@@ -8,7 +8,7 @@ import pytest
 
 import interlingua as il
 from interlingua import codec
-from interlingua.types.handmade import MOST_REMEMBERED, check_messages
+from interlingua.types.handmade import check_messages
 
 CALL = il.ToolCall("c1", "f", "{}")
 
@@ -66,7 +66,7 @@ def test_what_types_allow_is_taken() -> None:
     parts = (il.TextPart("x"), il.Json([1]))
     check_messages([il.user("Hi", il.ImagePart(b"x", "image/png")), il.assistant(CALL), result("x"), result(parts)])
     check_messages([result(il.Json(None)), il.assistant(il.BrokenToolCall("c", "f", "{", "malformed"))])
-    for place in range(2 * MOST_REMEMBERED):
+    for place in range(2_048):
         check_messages([called(f'{{"a":{place}}}')])
 
 

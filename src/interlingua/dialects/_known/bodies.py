@@ -36,10 +36,11 @@ from interlingua.dialects._known.histories import (
     usual_further,
 )
 from interlingua.dialects._known.marks import before_marks
-from interlingua.dialects._known.sharing import shareable_system
+from interlingua.dialects._known.sharing import memory_of, shareable_system
 from interlingua.dialects._known.tools import KnownTools
 from interlingua.types.change import Changes
 from interlingua.types.shared import read_only
+from interlingua.wire.cache import ByteCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,12 +54,12 @@ __all__ = ["MAX_BODY_BYTES", "BodyMemo"]
 
 MAX_BODY_BYTES = 2 * MAX_TEXT_BYTES
 """A longer body is never remembered."""
-MAX_GENERATION_BYTES = 3_000_000
-"""How much text each of the two generations of a memo holds."""
+MAX_GENERATION_BYTES = 9_000_000
+"""How much memory each of the two generations of a memo may take."""
 MAX_ALIKE = 8
 """How many bodies are looked at."""
-MAX_AROUND = 32
-"""How many texts before and behind the messages are known again."""
+MAX_AROUND_BYTES = 2_000_000
+"""How much text before and behind messages is known again."""
 MAX_STEMS = 8
 """How many stems a generation tells apart."""
 MIN_STEM_BYTES = 256
@@ -167,7 +168,7 @@ class BodyMemo:
         self._max_bytes = max_generation_bytes
         self._young = _Generation()
         self._old = _Generation()
-        self._around: dict[bytes, bytes] = {}
+        self._around = ByteCache[bytes, bytes](MAX_AROUND_BYTES)
 
     def find(self, body: bytes, options: DecodeOptions, about: tuple[object, ...]) -> DecodedRequest | None:
         """What a body says that came before, or that goes on with one that did; None where it must be read."""
@@ -271,12 +272,13 @@ class BodyMemo:
 
     def _shared(self, text: bytes) -> bytes:
         """The same text as before where it came before, as the tools of an agent do: it is at hand, and kept once."""
-        if len(self._around) >= MAX_AROUND:
-            self._around.clear()
-        return self._around.setdefault(text, text)
+        known = self._around.get(text)
+        if known is None:
+            self._around.put(text, text)
+        return known or text
 
     def _put(self, known: _KnownBody) -> None:
-        size_bytes, young = len(known.stem) + len(known.head) + len(known.tail), self._young
+        size_bytes, young = sum(map(memory_of, (known.stem, known.head, known.tail))), self._young
         if young.size_bytes + size_bytes > self._max_bytes:
             self._old, self._young = young, (young := _Generation())
         young.put(known, size_bytes)

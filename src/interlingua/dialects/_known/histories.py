@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import msgspec
 
 from interlingua.dialects._known.marks import Parted, before_marks, is_marked
-from interlingua.dialects._known.sharing import can_be_shared, frozen, frozen_part
+from interlingua.dialects._known.sharing import can_be_shared, frozen, frozen_part, memory_of
 from interlingua.dialects._known.tools import can_be_told_again
 from interlingua.errors import DecodeError, HistoryError, LimitExceededError
 from interlingua.types.change import Changes
@@ -60,8 +60,8 @@ __all__ = [
 
 MAX_TEXT_BYTES = 262_144
 """A conversation with a longer text is never remembered."""
-MAX_GENERATION_BYTES = 2_000_000
-"""How much text each of the two generations of a memo holds."""
+MAX_GENERATION_BYTES = 6_000_000
+"""How much memory each of the two generations of a memo may take."""
 MAX_ALIKE = 8
 """How many conversations that begin alike are kept apart."""
 MAX_ASIDE = 16
@@ -448,9 +448,10 @@ class HistoryMemo:
         size = len(known.text)
         if size < _SHORTEST:
             return
-        if self._bytes + size > self._max_bytes:
+        memory = memory_of(known.text)
+        if self._bytes + memory > self._max_bytes:
             self._old, self._young, self._bytes = self._young, {}, 0
-        self._bytes += size
+        self._bytes += memory
         key = known.text[: 1 << (size.bit_length() - 1)]
         self._young[key] = [known, *self._young.get(key, ())][:MAX_ALIKE]
 

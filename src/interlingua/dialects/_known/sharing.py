@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
     from interlingua.types.content import Part
 
-__all__ = ["can_be_shared", "frozen", "frozen_part", "shareable", "shareable_system"]
+__all__ = ["can_be_shared", "frozen", "frozen_part", "memory_of", "shareable", "shareable_system"]
+
+_OBJECT_BYTES = 400
+"""What is kept of a message, a part or a schema, beside its text."""
 
 
 def shareable(messages: Sequence[Message]) -> list[Message] | None:
@@ -55,6 +58,11 @@ def frozen_part(part: Part) -> Part:
     elif type(part) is ToolResult and isinstance(part.content, tuple):
         members["content"] = tuple([frozen_part(cast("TextPart", one)) for one in part.content])
     return msgspec.structs.replace(part, **members)
+
+
+def memory_of(text: bytes) -> int:
+    """About how many bytes of memory the text of messages or tools takes with what was read of it."""
+    return len(text) + _OBJECT_BYTES * text.count(b"{")
 
 
 def can_be_shared(part: Part) -> bool:

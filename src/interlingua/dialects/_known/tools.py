@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from interlingua.dialects._known.marks import is_marked
+from interlingua.dialects._known.sharing import memory_of
 from interlingua.types.change import CODES
 from interlingua.types.shared import NO_EXTRA, read_only
 from interlingua.types.tool import OpaqueTool, Tool
@@ -41,7 +42,7 @@ __all__ = [
     "write_tools",
 ]
 
-MAX_GENERATION_BYTES = 1_000_000
+MAX_GENERATION_BYTES = 3_000_000
 """How much text each of the two generations of a memo holds; a longer text is never remembered."""
 
 
@@ -159,12 +160,13 @@ class ToolMemo:
         Most lists that come once never come again: they are not worth the copy.
         """
         plain = [tool for tool in tools if isinstance(tool, Tool)]
-        if plain and len(plain) == len(tools) and len(text) <= self._max_bytes:
+        if plain and len(plain) == len(tools) and memory_of(text) <= self._max_bytes:
             self._put(text, known_tools(plain, sealed=True) if text in self._young or text in self._old else None)
 
     def _put(self, text: bytes, known: KnownTools | None) -> None:
         if text not in self._young:
-            if self._bytes + len(text) > self._max_bytes:
+            memory = memory_of(text)
+            if self._bytes + memory > self._max_bytes:
                 self._old, self._young, self._bytes = self._young, {}, 0
-            self._bytes += len(text)
+            self._bytes += memory
         self._young[text] = known

@@ -34,6 +34,7 @@ from interlingua.errors import DecodeError, Error, IncompleteStreamError, LimitE
 from interlingua.stream.build import StreamBuilder
 from interlingua.types.change import Changes
 from interlingua.types.content import Citation, OpaquePart, Sealed
+from interlingua.wire.cache import ByteCache
 from interlingua.wire.json import decode_any, decode_wire
 from interlingua.wire.sse import SseDecoder
 
@@ -48,10 +49,7 @@ __all__ = ["MessagesStreamDecoder"]
 
 DELTA = (b"event: content_block_delta\ndata: ", b"\n\n")
 """What stands before the data of a delta."""
-_MOST_STARTS = 64
-_MOST_START_BYTES = 256
-
-_starts: dict[bytes, EventWire] = {}
+_starts = ByteCache[bytes, EventWire](100_000)
 """Starts of text blocks, which are the same bytes in every stream; nobody changes what was read of them."""
 _latest: list[tuple[Template, int]] = []
 """The template of a text that a stream learned last, and the index of its block: the next stream begins with it."""
@@ -439,15 +437,8 @@ def _read(data: bytes, repairs: list[str]) -> EventWire | None:
         if is_object(value) and str(value.get("type")) not in _EVENTS:
             return None
         raise
-    if (
-        event.type == "content_block_start"
-        and not repairs
-        and _is_plain_start(event)
-        and len(data) <= _MOST_START_BYTES
-    ):
-        if len(_starts) >= _MOST_STARTS:
-            _starts.clear()
-        _starts[data] = event
+    if event.type == "content_block_start" and not repairs and _is_plain_start(event):
+        _starts.put(data, event)
     return event if event.type in _EVENTS else None
 
 

@@ -32,6 +32,7 @@ from interlingua.gateway.calls.head import TOOL_MARKS
 from interlingua.gateway.calls.reading import is_plain, known_name, pieces_of
 from interlingua.types.change import Changes
 from interlingua.types.event import BlockEnd, BlockStart, StreamEnd, StreamError, TextDelta, UsageUpdate
+from interlingua.wire.cache import ByteCache
 from interlingua.wire.json import MAX_EVENT_BYTES
 
 if TYPE_CHECKING:
@@ -64,7 +65,6 @@ BODY_TYPES: dict[str, Headers] = {
     "ollama": (("content-type", "application/json; charset=utf-8"),),
 }
 """What a whole reply is that was read: SDKs go by its type, and some servers say another one, or none."""
-_MOST_NAMES = 1_024
 _ENDINGS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 """What ends a server-sent event."""
 _LONGEST_ENDING = max(map(len, _ENDINGS))
@@ -257,17 +257,12 @@ def kept_headers(headers: Headers) -> Headers:
     return tuple([pair for pair in headers if _is_kept[pair[0]]])
 
 
-class _Kept(dict[str, bool]):
-    """Whether headers are passed on, by their names; servers have the same ones each time."""
-
-    def __missing__(self, name: str) -> bool:
-        if len(self) >= _MOST_NAMES:
-            self.clear()
-        found = self[name] = name.startswith(_KEPT)
-        return found
+def _is_passed_on(name: str) -> bool:
+    return name.startswith(_KEPT)
 
 
-_is_kept = _Kept()
+_is_kept = ByteCache(200_000, _is_passed_on)
+"""Whether headers are passed on, by their names; servers have the same ones each time."""
 
 
 # Streams

@@ -12,7 +12,6 @@ Rules
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -32,6 +31,7 @@ from interlingua.errors import (
     UnsupportedError,
 )
 from interlingua.gateway.http import GatewayReply
+from interlingua.wire.cache import ByteCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -109,10 +109,16 @@ def reply_of(told: HttpReply, headers: Headers) -> GatewayReply:
     return GatewayReply(status=told.status, headers=own_headers(told.headers) + headers, body=told.body)
 
 
-@lru_cache(maxsize=64)
 def own_headers(headers: Headers) -> Headers:
     """The headers of a dialect's reply as clients get them; mostly they are the same."""
+    return _own_headers[headers]
+
+
+def _find_own_headers(headers: Headers) -> Headers:
     return tuple([_header(name, value) for name, value in headers])
+
+
+_own_headers = ByteCache(500_000, _find_own_headers)
 
 
 def _header(name: str, value: str) -> tuple[str, str]:
@@ -128,12 +134,12 @@ def trail_headers(
 ) -> Headers:
     """Who served, who did not, what was changed, and what it cost."""
     if len(attempts) == 1 and attempts[0].outcome == "served" and not changes and cost_usd is None:
-        return _target(attempts[0].model)
+        return _targets[attempts[0].model]
     headers: list[tuple[str, str]] = []
     skipped: list[str] = []
     for attempt in attempts:
         if attempt.outcome == "served":
-            headers += _target(attempt.model)
+            headers += _targets[attempt.model]
         else:
             skipped.append(f"{attempt.model} ({attempt.outcome}: {in_brief(attempt)})")
     if skipped:
@@ -145,10 +151,12 @@ def trail_headers(
     return tuple(headers)
 
 
-@lru_cache(maxsize=256)
 def _target(model: str) -> Headers:
     """Who served."""
     return (("x-interlingua-target", visible(model)),)
+
+
+_targets = ByteCache(500_000, _target)
 
 
 def told_changes(changes: Iterable[Change]) -> str:

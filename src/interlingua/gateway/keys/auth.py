@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import re
 import time
-from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from interlingua.errors import AuthenticationError, InternalServerError, PermissionDeniedError
 from interlingua.gateway.keys.keyring import KeyRing
+from interlingua.wire.cache import ByteCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,7 +190,7 @@ class Guard:
             is_let = known is not None or self.lets(None, model)
         else:
             models = key.models
-            is_let = not models or _are_ours(models, model) or self._are_called_ours(models, model)
+            is_let = not models or _are_ours[models, model] or self._are_called_ours(models, model)
         if not is_let:
             raise PermissionDeniedError(f"this key may not ask for the model {model[:100]!r}", status=403)
         return key
@@ -204,14 +204,14 @@ class Guard:
         if key is None:
             return self._is_open or not self._keys  # a key that was taken away meanwhile may nothing any more
         models = key.models
-        return not models or _are_ours(models, model) or self._are_called_ours(models, model)
+        return not models or _are_ours[models, model] or self._are_called_ours(models, model)
 
     def _are_called_ours(self, patterns: tuple[str, ...], model: str) -> bool:
         """The same, of names and patterns as targets are called; no alias has a slash."""
         if "/" not in model:
             return False
         called = tuple([self._targets_of(pattern) for pattern in patterns])
-        return _are_ours(called, ",".join([self._targets_of(name.strip()) for name in model.split(",")]))
+        return _are_ours[called, ",".join([self._targets_of(name.strip()) for name in model.split(",")])]
 
     def key(self, request: GatewayRequest) -> GatewayKey | None:
         """The key that a request brings; None where there are no keys, or it is unknown."""
@@ -237,7 +237,7 @@ class Guard:
             )
 
     def _is_ours(self, host: str) -> bool:
-        name, is_address = _name_of(host)
+        name, is_address = _names[host]
         return is_address or name in self._hosts
 
     def _is_own_origin(self, origin: str, host: str | None) -> bool:
@@ -263,7 +263,6 @@ def _check_site(request: GatewayRequest) -> None:
         )
 
 
-@lru_cache(maxsize=64)
 def _name_of(host: str) -> tuple[str, bool]:
     """The name in a `Host`, and whether it is an address; clients say the same one again and again."""
     found = _HOST.fullmatch(host)
@@ -271,10 +270,16 @@ def _name_of(host: str) -> tuple[str, bool]:
     return name, _ADDRESS.fullmatch(name) is not None
 
 
-@lru_cache(maxsize=1_024)
-def _are_ours(patterns: tuple[str, ...], model: str) -> bool:
+_names = ByteCache(200_000, _name_of)
+
+
+def _fit_all(key: tuple[tuple[str, ...], str]) -> bool:
     """Whether every element of a chain fits one of the patterns; clients name the same ones again and again."""
+    patterns, model = key
     return all(any(_fits(pattern, name.strip()) for pattern in patterns) for name in model.split(","))
+
+
+_are_ours = ByteCache(1_000_000, _fit_all)
 
 
 def _fits(pattern: str, model: str) -> bool:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, TypeAlias
 import msgspec
 
 from interlingua.types.response import error_word
+from interlingua.wire.cache import ByteCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -159,7 +160,7 @@ def json_line(record: Record, *, content: bool = False) -> str:
 
 def _joined(record: Record, rest: bytes) -> str:
     """What `facts` says of a request without content, written many times as fast."""
-    alike = _alike(
+    alike = _alike[
         record.key,
         record.team,
         record.client,
@@ -170,16 +171,18 @@ def _joined(record: Record, rest: bytes) -> str:
         record.stream,
         record.status,
         record.error,
-    )
+    ]
     name = f',"id":{encode_basestring_ascii(record.id)}' if record.id else ""
     return f'{{"at":"{time_told(record.at)}"{name},{alike},{rest[1:].decode()}'
 
 
-@lru_cache(maxsize=1_024)
-def _alike(*values: str | bool | int) -> str:
+def _write_alike(values: tuple[str | bool | int, ...]) -> str:
     """What most lines have in common with others: the members from `key` to `error`."""
     named = zip(_ALIKE, values, strict=True)
     return _dumps({name: value for name, value in named if value or name in _COUNTS})[1:-1]
+
+
+_alike = ByteCache(1_000_000, _write_alike)
 
 
 def _rest(record: Record) -> _Rest:

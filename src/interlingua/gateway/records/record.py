@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import aclosing
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -23,6 +22,7 @@ from interlingua.errors import redact
 from interlingua.gateway.http import Closing
 from interlingua.gateway.keys.auth import key_of
 from interlingua.types.response import Attempt
+from interlingua.wire.cache import ByteCache
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Iterable
@@ -41,7 +41,7 @@ LEFT_STATUS = 499
 """The status of a request whose client left before there was one."""
 MAX_CHANGED = 20
 """How many changes of a request are named."""
-MAX_NAMES = 64
+MAX_NAMES = 16
 """How many names are remembered for one head."""
 LONGEST = 200
 """Characters of a name or a path that are kept; an error's sentence may be five times as long."""
@@ -353,10 +353,10 @@ def _clean(text: str, longest: int, secret: str) -> str:
     """A text without secrets, not longer than that."""
     if secret and secret in text:
         return redact(text, secret)[:longest]
-    return _clean_before(text) if len(text) <= longest == LONGEST else redact(text)[:longest]
+    return _cleaned[text] if len(text) <= longest == LONGEST else redact(text)[:longest]
 
 
-_clean_before = lru_cache(maxsize=1_024)(redact)
+_cleaned = ByteCache[str, str](500_000, redact)
 """The same names and paths come again and again; none with a client's key in it gets here."""
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from email.utils import formatdate
-from functools import lru_cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from interlingua.gateway.calls.replies import visible
+from interlingua.wire.cache import ByteCache
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
@@ -85,32 +85,36 @@ def refusal(fault: Fault, *, more: bytes) -> bytes:
 def _told(status: int, headers: Headers) -> bytes:
     """Status line and headers; replies of one kind mostly differ in the name of the request alone, which comes last."""
     if len(headers) < _NAMING or headers[-1][0] != "request-id" or headers[-2][0] != "x-request-id":
-        return _written(status, headers)
+        return _written((status, headers))
     name, again = headers[-1][1], headers[-2][1]
     if name is not again or not (name.isascii() and name.isprintable()):
-        return _written(status, headers)
-    return b"%bx-request-id: %b\r\nrequest-id: %b\r\n" % (_before(status, headers[:-2]), name.encode(), name.encode())
+        return _written((status, headers))
+    return b"%bx-request-id: %b\r\nrequest-id: %b\r\n" % (_before[status, headers[:-2]], name.encode(), name.encode())
 
 
-def _written(status: int, headers: Headers) -> bytes:
+def _written(key: tuple[int, Headers]) -> bytes:
+    status, headers = key
     if not headers:
-        return _form(status, ()).encode("ascii")
+        return _forms[status, ()].encode("ascii")
     names, values = zip(*headers)  # noqa: B905 - headers are pairs, and looking after that costs a third of this
     text = "".join(values)
     if not (text.isascii() and text.isprintable()):
         values = tuple(map(field, values))
-    return (_form(status, names) % values).encode("ascii")
+    return (_forms[status, names] % values).encode("ascii")
 
 
-_before = lru_cache(maxsize=256)(_written)
+_before = ByteCache(500_000, _written)
 """What stands before the name of the request."""
 
 
-@lru_cache(maxsize=1_024)
-def _form(status: int, names: tuple[str, ...]) -> str:
+def _make_form(key: tuple[int, tuple[str, ...]]) -> str:
     """Status line and headers with a place for each value; replies have the same names again and again."""
+    status, names = key
     lines = [f"{_name(name).replace('%', '%%')}: %s\r\n" for name in names]
     return f"HTTP/1.1 {status} {_PHRASES.get(status, '')}\r\n{''.join(lines)}"
+
+
+_forms = ByteCache(500_000, _make_form)
 
 
 def _name(name: str) -> str:

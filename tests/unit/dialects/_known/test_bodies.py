@@ -14,6 +14,7 @@ from interlingua.dialects._contract import DecodedRequest, DecodeOptions
 from interlingua.dialects._known import bodies
 from interlingua.dialects._known.bodies import BodyMemo
 from interlingua.dialects._known.histories import KnownHistory, usual_further
+from interlingua.dialects._known.sharing import memory_of
 from interlingua.dialects._serve import paired_history
 from interlingua.dialects.openai_chat import server
 from interlingua.dialects.table import DIALECTS, get_dialect
@@ -248,7 +249,7 @@ def _keep(memo: BodyMemo, text: str, rest: str = "", said_of_tools: str = "") ->
 
 def test_memory_is_bounded() -> None:
     """With both generations full the oldest is forgotten; what is used stays."""
-    memo = _memo(1_000)
+    memo = _memo(3 * memory_of(b"{%b}" % bytes(312)))
     bodies = [_keep(memo, f"{number:03}" * 100) for number in range(8)]  # three to a generation
 
     def is_there(number: int) -> bool:
